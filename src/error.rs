@@ -1,0 +1,95 @@
+//! The one error type: a lowercase message that names the thing and the reason, and an optional
+//! hint that names the next step. It knows no room; rooms put their own words into it.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// What went wrong and what to do about it.
+///
+/// A person sees `agent-skills: <message>` and `hint: <hint>`; the model sees
+/// `Error: <message>` followed by the hint.
+#[derive(Debug)]
+pub struct Error {
+    message: String,
+    hint: Option<String>,
+}
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// An error whose message is a lowercase fragment without a final full stop.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// `could not <action> <path>: <reason>`.
+    pub fn io(action: &str, path: &Path, source: &io::Error) -> Self {
+        Self::new(format!(
+            "could not {action} `{}`: {}",
+            path.display(),
+            reason(source)
+        ))
+    }
+
+    /// Adds the next step, replacing an earlier one.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Puts what was being attempted in front: `<context>: <message>`.
+    #[must_use]
+    pub fn context(mut self, context: impl fmt::Display) -> Self {
+        self.message = format!("{context}: {}", self.message);
+        self
+    }
+
+    /// The next step, if there is one.
+    pub fn next_step(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The reason of an I/O error without the noise of `(os error N)`, lowercase as all messages are.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(chars).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_io_error_reads_as_one_lowercase_sentence() {
+        let error = Error::io("read", Path::new("/x"), &io::Error::from_raw_os_error(13));
+        assert_eq!(error.to_string(), "could not read `/x`: permission denied");
+    }
+
+    #[test]
+    fn context_goes_in_front_and_keeps_the_hint() {
+        let error = Error::new("b").hint("c").context("a");
+        assert_eq!(
+            (error.to_string().as_str(), error.next_step()),
+            ("a: b", Some("c"))
+        );
+    }
+}

@@ -1,0 +1,4 @@
+//! Agent Skills for chibi.
+
+pub mod error;
+pub mod sys;

@@ -1,0 +1,2 @@
+//! The process.
+fn main() {}

@@ -1,0 +1,86 @@
+//! What this process was given: its environment and its working directory, read once so that a
+//! run is a function of its input.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// A snapshot of environment variables, working directory and our own executable.
+#[derive(Debug, Clone, Default)]
+pub struct Env {
+    vars: HashMap<OsString, OsString>,
+    /// The working directory; empty when it no longer exists.
+    pub cwd: PathBuf,
+    /// Our own executable, as the operating system tells it.
+    pub exe: Option<PathBuf>,
+}
+
+impl Env {
+    /// The environment of this process.
+    pub fn of_process() -> Self {
+        Self {
+            vars: std::env::vars_os().collect(),
+            cwd: std::env::current_dir().unwrap_or_default(),
+            exe: std::env::current_exe().ok(),
+        }
+    }
+
+    /// An environment made by hand, for tests and benches.
+    pub fn new<K: Into<OsString>, V: Into<OsString>>(
+        vars: impl IntoIterator<Item = (K, V)>,
+        cwd: &Path,
+    ) -> Self {
+        Self {
+            vars: vars
+                .into_iter()
+                .map(|(k, v)| (k.into(), v.into()))
+                .collect(),
+            cwd: cwd.to_owned(),
+            exe: None,
+        }
+    }
+
+    /// A variable's value, also when it is empty.
+    pub fn os(&self, name: &str) -> Option<&OsStr> {
+        self.vars.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    /// A variable as text; bytes that are not UTF-8 become U+FFFD.
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.os(name)
+            .map(|value| value.to_string_lossy().into_owned())
+    }
+
+    /// A variable that names a path; empty counts as unset.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        self.os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    }
+
+    /// The user's home directory: `$HOME`, else what the system's user database says.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.path("HOME").or_else(dirs::home_dir)
+    }
+
+    /// The user's project: `CHIBI_PROJECT_ROOT`, else the version-control root above the working
+    /// directory, else the working directory (as the host itself does, HOST.md §2).
+    pub fn project_root(&self) -> PathBuf {
+        if let Some(root) = self.path("CHIBI_PROJECT_ROOT") {
+            return root;
+        }
+        let has_vcs = |dir: &&Path| [".git", ".hg", ".jj"].iter().any(|m| dir.join(m).exists());
+        self.cwd
+            .ancestors()
+            .find(has_vcs)
+            .unwrap_or(&self.cwd)
+            .to_owned()
+    }
+
+    /// All variables.
+    pub fn vars(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.vars
+            .iter()
+            .map(|(k, v)| (k.as_os_str(), v.as_os_str()))
+    }
+}

@@ -1,0 +1,138 @@
+//! Files: bounded reads that never hang, and whole replacement.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::{Error, Result};
+
+/// Opens a regular file for reading. A FIFO or device is refused without waiting for it.
+///
+/// # Errors
+/// Whatever opening says, or `InvalidInput` for anything that is not a regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a regular file",
+        ));
+    }
+    Ok(file)
+}
+
+/// The whole of a regular file of at most `max` bytes.
+///
+/// # Errors
+/// As [`open_regular`], and `FileTooLarge` beyond `max`.
+pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    read_all_capped(open_regular(path)?, max)
+}
+
+/// Everything `source` has, up to `max` bytes.
+///
+/// # Errors
+/// Whatever reading says, and `FileTooLarge` beyond `max`.
+pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        let text = format!("larger than {max} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(bytes)
+}
+
+/// Replaces `path` with `bytes` as one step: readers see the old file or the new one, whole, and
+/// so does whoever looks after a kill or a full disk.
+///
+/// # Errors
+/// When the directory cannot be written; the old file is then untouched.
+pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let temp = temp_sibling(path);
+    let written = (|| {
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&temp)?;
+        file.write_all(bytes)?;
+        file.sync_data()?;
+        fs::rename(&temp, path)
+    })();
+    written.map_err(|source| {
+        // The temporary file is litter now; the error to report is the first one.
+        let _ = fs::remove_file(&temp);
+        Error::io("write", path, &source)
+    })
+}
+
+/// A name beside `path` that no other process and no other call of this one uses. It begins with
+/// a dot and ends in `.tmp`, which is how litter after a kill is known.
+pub fn temp_sibling(path: &Path) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    path.with_file_name(format!(".{name}.{}-{count}.tmp", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fifo_is_refused_and_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("fifo");
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&fifo)
+                .status()
+                .unwrap()
+                .success()
+        );
+        assert!(read_capped(&fifo, 10).is_err());
+    }
+
+    #[test]
+    fn a_file_over_the_cap_is_refused_and_one_at_the_cap_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        fs::write(&file, [7; 10]).unwrap();
+        assert_eq!(read_capped(&file, 10).unwrap(), [7; 10]);
+        assert_eq!(
+            read_capped(&file, 9).unwrap_err().kind(),
+            io::ErrorKind::FileTooLarge
+        );
+    }
+
+    #[test]
+    fn replacing_leaves_one_file_with_the_mode_asked_for() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        replace_file(&file, b"one", 0o600).unwrap();
+        replace_file(&file, b"two", 0o600).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"two");
+        assert_eq!(
+            fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_replacement_keeps_the_old_file_and_leaves_no_litter() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("f");
+        fs::create_dir_all(target.join("full")).unwrap();
+        assert!(replace_file(&target, b"x", 0o600).is_err());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,55 @@
+//! Every cap in one place, each with its reason (DESIGN.md, law 6). Sizes are bytes unless the
+//! name says otherwise.
+
+use std::time::Duration;
+
+/// Standard input of a hook or tool call. The host was seen to pass 3 MB; a script's `stdin`
+/// argument travels this way too.
+pub const REQUEST: u64 = 64 * 1024 * 1024;
+/// One `SKILL.md`. The largest of 21,698 real ones is 293 KB (CORPUS.md §5).
+pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
+/// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB; the parser is quadratic in
+/// nesting, so its input is bounded before it sees it.
+pub const FRONTMATTER: usize = 64 * 1024;
+/// Open `[` and `{` in the frontmatter at one point.
+pub const FRONTMATTER_DEPTH: usize = 64;
+/// Entries looked at in one skills directory.
+pub const CATALOG_ENTRIES: usize = 20_000;
+/// Bundled files listed at activation; 99 % of real skills have at most 35.
+pub const LISTED_RESOURCES: usize = 50;
+/// Files looked at when a skill's directory is walked; the largest real skill has 1,379.
+pub const WALKED_FILES: usize = 10_000;
+/// Depth of a walk, below a skill or through a repository (CORPUS.md §8: 8 finds 99.4 %).
+pub const WALK_DEPTH: usize = 8;
+/// What `read_skill_file` answers in one call unless asked for less.
+pub const READ_ANSWER: usize = 256 * 1024;
+/// The largest resource that is opened at all.
+pub const RESOURCE_FILE: u64 = 64 * 1024 * 1024;
+/// One stream of a script's output; the middle of anything longer is dropped.
+pub const SCRIPT_OUTPUT: usize = 64 * 1024;
+/// Seconds a script may take where the host sets no limit of its own.
+pub const SCRIPT_SECONDS: u64 = 120;
+/// Seconds after which a call under the newer host answers by itself: the host kills at 30 and
+/// loses the answer (HOST.md §7).
+pub const HOST_CALL_SECONDS: u64 = 25;
+/// How long a killed process tree is waited for. Only processes of another user outlive a kill.
+pub const REAP: Duration = Duration::from_secs(2);
+/// A lock in a hook: a hook that hangs aborts the host's run.
+pub const HOOK_LOCK: Duration = Duration::from_secs(2);
+/// A lock taken for an install or a removal, where another one may be running.
+pub const INSTALL_LOCK: Duration = Duration::from_secs(60);
+/// The state file. One entry is about 1 KB and there is one per live host process.
+pub const STATE_FILE: u64 = 8 * 1024 * 1024;
+/// The lockfile; an entry is about 500 bytes.
+pub const LOCKFILE: u64 = 8 * 1024 * 1024;
+/// A session named by `AGENT_SKILLS_SESSION` has no process whose end could be seen.
+pub const NAMED_SESSION_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Files of one installed skill, and their bytes together (CORPUS.md §5: rejects nothing real
+/// but a committed build directory).
+pub const INSTALL_FILES: usize = 10_000;
+/// See [`INSTALL_FILES`].
+pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
+/// One git command of a person's, which may download a repository.
+pub const GIT_SECONDS: u64 = 300;
+/// A block message (RESTRICTION.md §9).
+pub const BLOCK_MESSAGE_CHARS: usize = 600;

@@ -1,0 +1,69 @@
+//! An advisory file lock with a deadline, released when dropped or when the process dies.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+
+/// An exclusive lock on a file that exists only to be locked.
+#[derive(Debug)]
+pub struct FileLock {
+    _file: File,
+}
+
+impl FileLock {
+    /// Takes the lock, waiting at most `wait`. The file is made when it is missing.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, or another process still holds the lock after `wait`.
+    pub fn exclusive(path: &Path, wait: Duration) -> Result<Self> {
+        let mut options = OpenOptions::new();
+        let file = options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path);
+        let file = file.map_err(|source| Error::io("open lock", path, &source))?;
+        let deadline = Instant::now() + wait;
+        // A lock is held for about a millisecond; polling keeps the deadline ours, which a
+        // blocking flock would not.
+        let mut pause = Duration::from_micros(200);
+        loop {
+            // Spelled out: `File` has methods of the same names with other results.
+            match fs2::FileExt::try_lock_exclusive(&file) {
+                Ok(()) => return Ok(Self { _file: file }),
+                Err(error)
+                    if error.raw_os_error() == fs2::lock_contended_error().raw_os_error() => {}
+                Err(error) => return Err(Error::io("lock", path, &error)),
+            }
+            if Instant::now() >= deadline {
+                let text = format!("`{}` is locked by another process", path.display());
+                return Err(Error::new(text).hint("try again when that command has finished"));
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_held_lock_is_given_up_on_after_the_wait_and_had_after_release() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let held = FileLock::exclusive(&path, Duration::ZERO).unwrap();
+        let error = FileLock::exclusive(&path, Duration::from_millis(5)).unwrap_err();
+        assert!(
+            error.to_string().contains("locked by another process"),
+            "{error}"
+        );
+        drop(held);
+        FileLock::exclusive(&path, Duration::ZERO).unwrap();
+    }
+}

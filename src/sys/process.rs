@@ -1,0 +1,108 @@
+//! Which process is which: identities that survive the recycling of process ids.
+
+use std::fs;
+
+/// A process, told apart from later ones with the same id by when it started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessId {
+    /// The process id.
+    pub pid: u32,
+    /// Clock ticks between boot and the process's start (`/proc/<pid>/stat`, field 22); 0 where
+    /// the system does not tell.
+    pub start: u64,
+}
+
+impl ProcessId {
+    /// The process that started us.
+    pub fn parent() -> Self {
+        let pid = std::os::unix::process::parent_id();
+        Self {
+            pid,
+            start: start_ticks(pid).unwrap_or(0),
+        }
+    }
+
+    /// Ourselves.
+    pub fn current() -> Self {
+        let pid = std::process::id();
+        Self {
+            pid,
+            start: start_ticks(pid).unwrap_or(0),
+        }
+    }
+
+    /// Whether this very process still runs. Where start times are not known, a process of the
+    /// same id counts as it.
+    pub fn is_alive(self) -> bool {
+        match start_ticks(self.pid) {
+            Some(start) => self.start == 0 || start == self.start,
+            None => !cfg!(target_os = "linux") && exists(self.pid),
+        }
+    }
+}
+
+/// Which boot of which machine this is, and which process-id namespace: process ids mean
+/// something only within both. Empty where the system does not tell.
+pub fn pid_realm() -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    format!("{}{}", boot.trim(), namespace.display())
+}
+
+/// Field 22 of `/proc/<pid>/stat`. The second field is the program's name in parentheses and may
+/// itself hold spaces and parentheses, so counting begins after the last one.
+fn start_ticks(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?
+        .1
+        .split_whitespace()
+        .nth(19)?
+        .parse()
+        .ok()
+}
+
+/// Whether a process of that id exists, whoever owns it.
+#[allow(unsafe_code)]
+fn exists(pid: u32) -> bool {
+    let Ok(pid) = libc::pid_t::try_from(pid) else {
+        return false;
+    };
+    // SAFETY: signal 0 checks for existence and sends nothing.
+    let answer = unsafe { libc::kill(pid, 0) };
+    answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
+
+/// Leaves at once, running no exit handlers: the panic hook's way out.
+#[allow(unsafe_code)]
+pub fn leave(code: i32) -> ! {
+    // SAFETY: `_exit` only ends the process.
+    unsafe { libc::_exit(code) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_alive_and_a_recycled_id_is_not_it() {
+        let me = ProcessId::current();
+        assert!(me.is_alive());
+        if cfg!(target_os = "linux") {
+            assert!(
+                !ProcessId {
+                    start: me.start + 1,
+                    ..me
+                }
+                .is_alive()
+            );
+        }
+    }
+
+    #[test]
+    fn a_reaped_child_is_not_alive() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = child.id();
+        child.wait().unwrap();
+        assert!(!ProcessId { pid, start: 0 }.is_alive());
+    }
+}
