@@ -37,13 +37,13 @@ pub const REAP: Duration = Duration::from_secs(2);
 /// A lock in a hook: a hook that hangs aborts the host's run.
 pub const HOOK_LOCK: Duration = Duration::from_secs(2);
 /// A lock taken for an install or a removal, where another one may be running.
-pub const INSTALL_LOCK: Duration = Duration::from_secs(60);
+pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
 /// The state file. One entry is about 1 KB and there is one per live host process.
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
 /// A session named by `AGENT_SKILLS_SESSION` has no process whose end could be seen.
-pub const NAMED_SESSION_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
+pub const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
 /// Files of one installed skill, and their bytes together (CORPUS.md §5: rejects nothing real
 /// but a committed build directory).
 pub const INSTALL_FILES: usize = 10_000;

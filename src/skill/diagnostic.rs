@@ -1,0 +1,55 @@
+//! Remarks on a skill that still loads, or the reason why it does not.
+
+use serde::{Deserialize, Serialize};
+
+/// How much a remark matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Odd, without consequence.
+    Note,
+    /// The skill works, but probably not as its author meant.
+    Warning,
+    /// The skill is not offered to the model.
+    Error,
+}
+
+/// One remark, with a code that stays the same from release to release.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// Stable, lowercase, hyphenated.
+    pub code: String,
+    /// See [`Level`].
+    pub level: Level,
+    /// One sentence for a person: what, why and what to do.
+    pub message: String,
+}
+
+impl Diagnostic {
+    /// See [`Level::Note`].
+    pub fn note(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            level: Level::Note,
+            message: message.into(),
+        }
+    }
+
+    /// See [`Level::Warning`].
+    pub fn warning(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            level: Level::Warning,
+            message: message.into(),
+        }
+    }
+
+    /// See [`Level::Error`].
+    pub fn error(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            level: Level::Error,
+            message: message.into(),
+        }
+    }
+}

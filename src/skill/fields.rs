@@ -1,0 +1,207 @@
+//! The frontmatter's fields as text and lists, whatever YAML type their author gave them
+//! (CORPUS.md §3). What an allowed-tools entry means is not this room's business.
+
+use serde_json::{Map, Value};
+
+use super::Diagnostic;
+
+/// The top-level keys of one frontmatter.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Fields(Map<String, Value>);
+
+/// `allowed-tools` as it was written (RESTRICTION.md §7). Each string is one or more entries of
+/// the list grammar.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolList {
+    /// The key is not there: no restriction.
+    Absent,
+    /// The key has no value, which authors leave by accident: no restriction.
+    Null,
+    /// The key has a value, which may be empty.
+    Listed(Vec<String>),
+}
+
+impl From<Map<String, Value>> for Fields {
+    fn from(map: Map<String, Value>) -> Self {
+        Self(map)
+    }
+}
+
+impl Fields {
+    /// A field's value under exactly this key.
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// A field as trimmed text; a list becomes its items joined by `, `. `None` when it is
+    /// missing, null or blank.
+    pub fn text(&self, key: &str) -> Option<String> {
+        let text = match self.0.get(key)? {
+            Value::Array(items) => items
+                .iter()
+                .filter_map(scalar)
+                .collect::<Vec<_>>()
+                .join(", "),
+            value => scalar(value)?,
+        };
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// The value of `allowed-tools` under any of its spellings.
+    pub fn allowed_tools(&self) -> ToolList {
+        match self.allowed_key() {
+            None => ToolList::Absent,
+            Some((_, Value::Null)) => ToolList::Null,
+            Some((_, value)) => ToolList::Listed(entries(value)),
+        }
+    }
+
+    /// The entries of `disallowed-tools`, empty when there is no such key.
+    pub fn disallowed_tools(&self) -> Vec<String> {
+        self.spelled("disallowedtools")
+            .map(|(_, value)| entries(value))
+            .unwrap_or_default()
+    }
+
+    /// Remarks on how the tool lists are spelled.
+    pub fn tool_list_diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        if let Some((key, value)) = self.allowed_key() {
+            if key != "allowed-tools" {
+                let text = format!("`{key}` was read as `allowed-tools`: spell it that way");
+                found.push(Diagnostic::warning("allowed-tools-spelling", text));
+            }
+            if value.is_null() {
+                let text = "`allowed-tools` has no value and restricts nothing: list tools, write \
+                            `\"\"` to allow none, or remove the key";
+                found.push(Diagnostic::warning("null-allowed-tools", text));
+            }
+        }
+        found
+    }
+
+    /// Sets `allowed-tools`, for a frontmatter whose mapping could not be read.
+    pub(super) fn restrict_to(&mut self, line: String) {
+        self.0
+            .insert("allowed-tools".to_owned(), Value::String(line));
+    }
+
+    fn allowed_key(&self) -> Option<(&str, &Value)> {
+        self.spelled("allowedtools")
+            .or_else(|| self.spelled("tools"))
+    }
+
+    fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
+        let fold = |key: &str| key.to_ascii_lowercase().replace(['-', '_'], "");
+        let found = self.0.iter().find(|(key, _)| fold(key) == folded);
+        found.map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The entries of a tool list in any of the forms seen (CORPUS.md §4.1).
+fn entries(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(entries).collect(),
+        Value::Object(map) => map
+            .iter()
+            .flat_map(|(name, body)| map_entry(name, body))
+            .collect(),
+        Value::Null => Vec::new(),
+        value => scalar(value).into_iter().collect(),
+    }
+}
+
+/// `{Bash: [git:*, ls]}` is `Bash(git:*) Bash(ls)`. A name with an open parenthesis is an entry
+/// that YAML cut at its `: `, so it is put together again.
+fn map_entry(name: &str, body: &Value) -> Vec<String> {
+    if name.contains('(') {
+        return vec![format!("{name}:{}", scalar(body).unwrap_or_default())];
+    }
+    match body {
+        Value::Array(items) => items
+            .iter()
+            .flat_map(|item| map_entry(name, item))
+            .collect(),
+        Value::Null | Value::Bool(true) => vec![name.to_owned()],
+        Value::Bool(false) => Vec::new(),
+        value => scalar(value)
+            .map(|body| format!("{name}({body})"))
+            .into_iter()
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skill::mapping;
+
+    fn fields(yaml: &str) -> Fields {
+        Fields::from(mapping::read(yaml).values)
+    }
+
+    #[test]
+    fn allowed_tools_in_every_form_seen() {
+        for (yaml, expected) in [
+            ("allowed-tools: Read Grep", &["Read Grep"][..]),
+            ("allowed-tools: Read, Grep", &["Read, Grep"]),
+            ("allowed-tools: \"Read\"", &["Read"]),
+            ("allowed-tools: [Read, Bash]", &["Read", "Bash"]),
+            (
+                "allowed-tools:\n- Read\n- Bash(git:*)",
+                &["Read", "Bash(git:*)"],
+            ),
+            (
+                "allowed-tools:\n  Bash: [git:*, ls]\n  Read:",
+                &["Bash(git:*)", "Bash(ls)", "Read"],
+            ),
+            (
+                "allowed-tools: [\"WebFetch(domain\": \"linear.app)\"]",
+                &["WebFetch(domain:linear.app)"],
+            ),
+            ("allowed-tools: Read,\n  Grep", &["Read, Grep"]),
+            ("allowed-tools: \"\"", &[""]),
+            ("allowed-tools: []", &[]),
+            ("allowed_tools: Read", &["Read"]),
+            ("allowedTools: [Read]", &["Read"]),
+            ("tools: Read", &["Read"]),
+        ] {
+            let expected = expected.iter().map(|s| (*s).to_owned()).collect();
+            assert_eq!(
+                fields(yaml).allowed_tools(),
+                ToolList::Listed(expected),
+                "{yaml}"
+            );
+        }
+        assert_eq!(fields("allowed-tools:").allowed_tools(), ToolList::Null);
+        assert_eq!(fields("name: x").allowed_tools(), ToolList::Absent);
+    }
+
+    #[test]
+    fn the_exact_key_wins_over_the_ambiguous_one() {
+        let both = fields("tools: [codex]\nallowed-tools: Read");
+        assert_eq!(
+            both.allowed_tools(),
+            ToolList::Listed(vec!["Read".to_owned()])
+        );
+    }
+
+    #[test]
+    fn values_of_other_types_are_text() {
+        let fields = fields("name: 123\ndescription: [a, b]\nlicense: true\nx:\n");
+        assert_eq!(fields.text("name").as_deref(), Some("123"));
+        assert_eq!(fields.text("description").as_deref(), Some("a, b"));
+        assert_eq!(fields.text("license").as_deref(), Some("true"));
+        assert_eq!(fields.text("x"), None);
+    }
+}

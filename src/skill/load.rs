@@ -1,0 +1,378 @@
+//! From a directory to a [`Skill`], or to the reason why there is none.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::fields::Fields;
+use super::{Diagnostic, SkillName, ToolList, frontmatter, mapping};
+use crate::sys::{files, limits};
+
+/// One parsed `SKILL.md`. What it says was its author's; nothing in it is safe to show unescaped.
+#[derive(Debug, Clone)]
+pub struct Skill {
+    /// The key: from the field `name`, else from the directory.
+    pub name: SkillName,
+    /// The field `description`, trimmed, otherwise as written. `None` when missing or blank.
+    pub description: Option<String>,
+    /// The skill's directory, as it was found.
+    pub dir: PathBuf,
+    /// The path of its `SKILL.md`.
+    pub file: PathBuf,
+    /// Every frontmatter field.
+    pub fields: Fields,
+    /// The instructions, without the frontmatter.
+    pub body: String,
+    /// `sha256:` and the hexadecimal digest of the whole `SKILL.md`.
+    pub digest: String,
+    /// What is odd about it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Skill {
+    /// Reads the skill in `dir`.
+    ///
+    /// # Errors
+    /// A diagnostic of level error when there is no readable `SKILL.md`, or no name can be had.
+    pub fn load(dir: &Path) -> Result<Self, Diagnostic> {
+        let file = find_skill_file(dir).ok_or_else(|| {
+            let text = format!("`{}` has no SKILL.md", dir.display());
+            Diagnostic::error("no-skill-file", text)
+        })?;
+        let (file, bytes) = read(dir, file)?;
+        let mut diagnostics = Vec::new();
+        let text = String::from_utf8_lossy(&bytes);
+        if let std::borrow::Cow::Owned(_) = text {
+            let message =
+                "SKILL.md is not UTF-8, so some characters were replaced: save it as UTF-8";
+            diagnostics.push(Diagnostic::warning("not-utf8", message));
+        }
+        let split = frontmatter::split(&text);
+        diagnostics.extend(split.diagnostics);
+        let read = split.yaml.map(mapping::read).unwrap_or_default();
+        let repaired = split.yaml.is_none() || !read.diagnostics.is_empty();
+        diagnostics.extend(read.diagnostics);
+        let mut fields = Fields::from(read.values);
+        if repaired && fields.allowed_tools() == ToolList::Absent {
+            salvage_restriction(split.yaml.unwrap_or(&text), &mut fields, &mut diagnostics);
+        }
+        diagnostics.extend(fields.tool_list_diagnostics());
+        let name = name(&fields, dir, &mut diagnostics)?;
+        let description = fields.text("description");
+        check_description(description.as_deref(), &mut diagnostics);
+        Ok(Self {
+            name,
+            description,
+            dir: dir.to_owned(),
+            file,
+            fields,
+            body: split.body.trim().to_owned(),
+            digest: format!("sha256:{:x}", Sha256::digest(&bytes)),
+            diagnostics,
+        })
+    }
+
+    /// Whether the model may be told of it: a skill without a description cannot be chosen.
+    pub fn is_offered(&self) -> bool {
+        self.description.is_some()
+    }
+}
+
+/// `SKILL.md`, else the first file of that name in other letters.
+pub fn find_skill_file(dir: &Path) -> Option<PathBuf> {
+    let exact = dir.join("SKILL.md");
+    if exact.is_file() {
+        return Some(exact);
+    }
+    let entries = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
+    let named = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"))
+            && path.is_file()
+    };
+    entries.filter(named).min()
+}
+
+/// The file and its bytes. A file whose one line is the path of another `SKILL.md` is a link that
+/// was checked out as text; it is followed once, inside the directory that holds the skill.
+fn read(dir: &Path, file: PathBuf) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
+    let unreadable = |file: &Path, reason: &dyn std::fmt::Display| {
+        let text = format!("could not read `{}`: {reason}", file.display());
+        Diagnostic::error("unreadable", text)
+    };
+    let root = dir
+        .canonicalize()
+        .map_err(|error| unreadable(dir, &error))?;
+    let root = root.parent().unwrap_or(&root);
+    let read_inside = |path: &Path| {
+        let inside = path
+            .canonicalize()
+            .map_err(|error| unreadable(path, &error))?;
+        if !inside.starts_with(root) {
+            return Err(unreadable(
+                path,
+                &"it is a link that leaves the skills directory",
+            ));
+        }
+        files::read_capped(&inside, limits::SKILL_FILE).map_err(|error| unreadable(path, &error))
+    };
+    let bytes = read_inside(&file)?;
+    match text_link(&bytes) {
+        Some(target) => {
+            let target = dir.join(target);
+            let bytes = read_inside(&target)?;
+            Ok((target, bytes))
+        }
+        None => Ok((file, bytes)),
+    }
+}
+
+fn text_link(bytes: &[u8]) -> Option<&str> {
+    let line = std::str::from_utf8(bytes).ok()?.trim();
+    let path = line.strip_prefix('@').unwrap_or(line);
+    let one_path = !path.contains(char::is_whitespace) && path.len() < 200;
+    (one_path && path.to_ascii_lowercase().ends_with("/skill.md") && !path.starts_with('/'))
+        .then_some(path)
+}
+
+/// A restriction that stands in a frontmatter nobody can parse still restricts (RESTRICTION.md §7).
+fn salvage_restriction(text: &str, fields: &mut Fields, diagnostics: &mut Vec<Diagnostic>) {
+    let entry = |line: &str| {
+        let (key, value) = line.trim().split_once(':')?;
+        let key = key.trim().to_ascii_lowercase().replace('_', "-");
+        (key == "allowed-tools")
+            .then(|| value.trim().trim_matches(['"', '\'', '[', ']']).to_owned())
+    };
+    if let Some(line) = text.lines().find_map(entry) {
+        let message = "the frontmatter could not be read, so only its `allowed-tools` line was, \
+                       and the skill is restricted to that";
+        diagnostics.push(Diagnostic::warning("allowed-tools-salvaged", message));
+        fields.restrict_to(line);
+    }
+}
+
+fn name(
+    fields: &Fields,
+    dir: &Path,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<SkillName, Diagnostic> {
+    let directory = dir
+        .file_name()
+        .map(|name| name.to_string_lossy())
+        .unwrap_or_default();
+    let from_directory = SkillName::from_written(&directory);
+    let written = fields.text("name");
+    let Some(name) = written.as_deref().and_then(SkillName::from_written) else {
+        let text =
+            format!("the name was taken from the directory `{directory}`: add the field `name`");
+        diagnostics.push(Diagnostic::note("name-missing", text));
+        return from_directory.ok_or_else(|| {
+            let text =
+                format!("neither `name` nor the directory `{directory}` has a letter or digit");
+            Diagnostic::error("name-unusable", text)
+        });
+    };
+    let written = written.unwrap_or_default();
+    if written.chars().count() > SkillName::MAX {
+        let text = format!(
+            "the name is longer than {} characters and was cut",
+            SkillName::MAX
+        );
+        diagnostics.push(Diagnostic::warning("name-too-long", text));
+    } else if written != name.as_str() {
+        let text = format!(
+            "the name `{written}` is used as `{name}`: use lowercase letters, digits and single hyphens"
+        );
+        diagnostics.push(Diagnostic::note("name-altered", text));
+    }
+    if from_directory.as_ref() != Some(&name) {
+        let text = format!("the name `{name}` differs from its directory `{directory}`");
+        diagnostics.push(Diagnostic::note("name-mismatch", text));
+    }
+    Ok(name)
+}
+
+fn check_description(description: Option<&str>, diagnostics: &mut Vec<Diagnostic>) {
+    let Some(description) = description else {
+        let text =
+            "the skill has no description, so the model could not know when to use it: add one";
+        diagnostics.push(Diagnostic::error("description-missing", text));
+        return;
+    };
+    let length = description.chars().count();
+    if length > 1024 {
+        let text =
+            format!("the description has {length} characters, over the specification's 1024");
+        diagnostics.push(Diagnostic::note("description-too-long", text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill(
+        dir_name: &str,
+        file: &str,
+        text: impl AsRef<[u8]>,
+    ) -> (tempfile::TempDir, Result<Skill, Diagnostic>) {
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path().join(dir_name);
+        fs::create_dir(&dir).unwrap();
+        fs::write(dir.join(file), text).unwrap();
+        let loaded = Skill::load(&dir);
+        (root, loaded)
+    }
+
+    fn loaded(text: &str) -> Skill {
+        skill("x", "SKILL.md", text).1.unwrap()
+    }
+
+    fn has(skill: &Skill, code: &str) -> bool {
+        skill.diagnostics.iter().any(|d| d.code == code)
+    }
+
+    #[test]
+    fn a_plain_skill_has_no_diagnostics() {
+        let skill = loaded("---\nname: x\ndescription: d\n---\n\n# T\n\nb\n");
+        assert_eq!(
+            (skill.name.as_str(), skill.description.as_deref()),
+            ("x", Some("d"))
+        );
+        assert_eq!(
+            (skill.body.as_str(), skill.diagnostics.len()),
+            ("# T\n\nb", 0)
+        );
+    }
+
+    #[test]
+    fn the_name_falls_back_to_the_directory() {
+        for text in [
+            "---\ndescription: d\n---\n",
+            "---\nname:\ndescription: d\n---\n",
+        ] {
+            let skill = loaded(text);
+            assert_eq!(skill.name.as_str(), "x");
+            assert!(has(&skill, "name-missing"));
+        }
+    }
+
+    #[test]
+    fn lower_case_file_names_are_read_and_the_exact_one_is_preferred() {
+        let (root, found) = skill("x", "skill.md", "---\nname: low\ndescription: d\n---\n");
+        assert_eq!(found.unwrap().name.as_str(), "low");
+        fs::write(
+            root.path().join("x/SKILL.md"),
+            "---\nname: up\ndescription: d\n---\n",
+        )
+        .unwrap();
+        assert_eq!(
+            Skill::load(&root.path().join("x")).unwrap().name.as_str(),
+            "up"
+        );
+    }
+
+    #[test]
+    fn a_missing_description_is_reported_and_not_offered() {
+        for text in [
+            "---\nname: x\n---\nb",
+            "---\nname: x\ndescription: '  '\n---\nb",
+            "# only a body",
+        ] {
+            let skill = loaded(text);
+            assert!(
+                !skill.is_offered() && has(&skill, "description-missing"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_restriction_in_an_unreadable_frontmatter_still_restricts() {
+        for (text, entries) in [
+            ("---\n  name: x: y\n  allowed-tools: Read\n---\n", "Read"),
+            (
+                "---\n- a: b: c\nallowed_tools : [Read, Grep]\n---\n",
+                "Read, Grep",
+            ),
+            ("# x\nallowed-tools: \"Read\"\n", "Read"),
+        ] {
+            let skill = loaded(text);
+            let listed = ToolList::Listed(vec![entries.to_owned()]);
+            assert_eq!(skill.fields.allowed_tools(), listed, "{text}");
+            assert!(has(&skill, "allowed-tools-salvaged"));
+        }
+    }
+
+    #[test]
+    fn an_unquoted_colon_in_the_description_does_not_drop_the_restriction() {
+        let skill = loaded("---\nname: x\ndescription: Use when: y\nallowed-tools: Read\n---\n");
+        assert_eq!(skill.description.as_deref(), Some("Use when: y"));
+        assert_eq!(
+            skill.fields.allowed_tools(),
+            ToolList::Listed(vec!["Read".to_owned()])
+        );
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_replaced_and_noted() {
+        let (_root, found) = skill(
+            "x",
+            "SKILL.md",
+            b"---\nname: x\ndescription: caf\xe9\n---\n",
+        );
+        assert!(has(&found.unwrap(), "not-utf8"));
+    }
+
+    #[test]
+    fn a_link_checked_out_as_text_is_followed_inside_the_root_only() {
+        let (root, _) = skill("x", "SKILL.md", "../y/SKILL.md\n");
+        fs::create_dir(root.path().join("y")).unwrap();
+        fs::write(
+            root.path().join("y/SKILL.md"),
+            "---\nname: y\ndescription: d\n---\nB",
+        )
+        .unwrap();
+        assert_eq!(Skill::load(&root.path().join("x")).unwrap().body, "B");
+        fs::write(root.path().join("x/SKILL.md"), "../../../../etc/skill.md").unwrap();
+        assert_eq!(
+            Skill::load(&root.path().join("x")).unwrap_err().code,
+            "unreadable"
+        );
+    }
+
+    #[test]
+    fn a_linked_skill_file_that_leaves_the_skills_directory_is_not_read() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(
+            outside.path().join("secret"),
+            "---\nname: s\ndescription: d\n---\n",
+        )
+        .unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path().join("x");
+        fs::create_dir(&dir).unwrap();
+        std::os::unix::fs::symlink(outside.path().join("secret"), dir.join("SKILL.md")).unwrap();
+        assert_eq!(Skill::load(&dir).unwrap_err().code, "unreadable");
+    }
+
+    #[test]
+    fn a_fifo_or_an_oversized_file_is_unreadable_and_does_not_hang() {
+        let root = tempfile::tempdir().unwrap();
+        let fifo = root.path().join("SKILL.md");
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&fifo)
+                .status()
+                .unwrap()
+                .success()
+        );
+        assert_eq!(Skill::load(root.path()).unwrap_err().code, "no-skill-file");
+        let big = vec![b'x'; usize::try_from(limits::SKILL_FILE).unwrap() + 1];
+        assert_eq!(
+            skill("x", "SKILL.md", big).1.unwrap_err().code,
+            "unreadable"
+        );
+    }
+}

@@ -1,0 +1,19 @@
+//! One skill: a directory with a `SKILL.md`. This room parses it as leniently as real skills need
+//! (CORPUS.md §1) and never lets a path leave the directory. It knows no host, no session and no
+//! other skill.
+
+mod diagnostic;
+mod fields;
+mod frontmatter;
+mod load;
+mod mapping;
+mod name;
+mod render;
+mod resources;
+
+pub use diagnostic::{Diagnostic, Level};
+pub use fields::{Fields, ToolList};
+pub use load::{Skill, find_skill_file};
+pub use name::SkillName;
+pub use render::Activation;
+pub use resources::{Listing, Resource, SkillPath};

@@ -1,0 +1,108 @@
+//! A skill's name as a key: safe as a path segment, as an argument and in a message.
+
+use std::fmt;
+
+use serde::Serialize;
+use unicode_normalization::UnicodeNormalization;
+
+/// Lowercase letters and digits of any script in groups joined by single hyphens, at most
+/// [`SkillName::MAX`] characters (specification, field `name`). Whatever a skill or a user wrote
+/// becomes one of these or nothing: never a path, never an option, never empty.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct SkillName(String);
+
+impl SkillName {
+    /// The specification's limit, in characters.
+    pub const MAX: usize = 64;
+
+    /// The name that `written` stands for: NFKC, lowercase, every other character a hyphen.
+    /// `None` when no letter or digit is left.
+    pub fn from_written(written: &str) -> Option<Self> {
+        let mut name = String::new();
+        let mut length = 0;
+        for c in written.nfkc().flat_map(char::to_lowercase) {
+            let c = if c.is_alphanumeric() { c } else { '-' };
+            if c == '-' && (name.is_empty() || name.ends_with('-')) {
+                continue;
+            }
+            if length == Self::MAX {
+                break;
+            }
+            name.push(c);
+            length += 1;
+        }
+        name.truncate(name.trim_end_matches('-').len());
+        (!name.is_empty()).then_some(Self(name))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SkillName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_from_the_wild_become_keys() {
+        for (written, key) in [
+            ("pdf", "pdf"),
+            ("ce:work", "ce-work"),
+            ("obra/superpowers@x", "obra-superpowers-x"),
+            ("PDF OCR", "pdf-ocr"),
+            ("-2chat", "2chat"),
+            ("../x", "x"),
+            ("--help", "help"),
+            ("my_skill", "my-skill"),
+            ("my--skill", "my-skill"),
+            ("技能", "技能"),
+            ("мой-навык", "мой-навык"),
+            ("cafe\u{301}", "caf\u{e9}"),
+            (" x ", "x"),
+        ] {
+            assert_eq!(
+                SkillName::from_written(written).unwrap().as_str(),
+                key,
+                "{written}"
+            );
+        }
+        for nothing in ["", "..", "/", "---", "\u{200b}"] {
+            assert_eq!(SkillName::from_written(nothing), None, "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_cut_at_64_characters() {
+        let long = SkillName::from_written(&"ä".repeat(65)).unwrap();
+        assert_eq!(long.as_str().chars().count(), 64);
+        let hyphen_at_the_cut = format!("{}-b", "a".repeat(63));
+        assert_eq!(
+            SkillName::from_written(&hyphen_at_the_cut)
+                .unwrap()
+                .as_str(),
+            "a".repeat(63)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_is_safe_and_stays_what_it_is(written in any::<String>()) {
+            if let Some(name) = SkillName::from_written(&written) {
+                prop_assert!(name.as_str().chars().count() <= 64);
+                prop_assert!(!name.as_str().contains(['/', '\\', '.', '\0', ' ']));
+                prop_assert!(!name.as_str().starts_with('-') && !name.as_str().ends_with('-'));
+                prop_assert_eq!(SkillName::from_written(name.as_str()), Some(name.clone()));
+            }
+        }
+    }
+}

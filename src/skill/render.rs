@@ -1,0 +1,179 @@
+//! What the model gets when a skill is activated. Knows no host: what only a host can say comes in
+//! as notes.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::{Listing, Skill};
+
+/// An activation to be rendered.
+#[derive(Debug)]
+pub struct Activation<'a> {
+    /// The skill.
+    pub skill: &'a Skill,
+    /// Its bundled files.
+    pub listing: &'a Listing,
+    /// What the caller passed as `arguments`; blank counts as nothing.
+    pub arguments: Option<&'a str>,
+    /// Lines on how to go on with this skill on this host.
+    pub notes: &'a [String],
+}
+
+impl Activation<'_> {
+    /// The instructions in their wrapper (CLIENT.md 49–51). Nothing in them can close it early.
+    pub fn render(&self) -> String {
+        let dir = self.skill.dir.display().to_string();
+        let mut text = format!("<skill_content name=\"{}\">\n", self.skill.name);
+        text.push_str(&keep_open(&place(&self.skill.body, &dir)));
+        let _ = write!(
+            text,
+            "\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill \
+             directory.\n"
+        );
+        self.resources(&mut text);
+        if let Some(arguments) = self.arguments.filter(|text| !text.trim().is_empty()) {
+            let _ = write!(text, "\n## Arguments\n\n{}\n", keep_open(arguments));
+        }
+        if !self.notes.is_empty() {
+            let _ = write!(text, "\n{}\n", self.notes.join("\n"));
+        }
+        text.push_str("</skill_content>");
+        text
+    }
+
+    fn resources(&self, text: &mut String) {
+        if self.listing.total == 0 {
+            return;
+        }
+        text.push_str("<skill_resources>\n");
+        for resource in &self.listing.resources {
+            let path = escape(&resource.path);
+            let _ = writeln!(text, "<file size=\"{}\">{path}</file>", size(resource.size));
+        }
+        text.push_str("</skill_resources>\n");
+        let more = self.listing.total - self.listing.resources.len();
+        if more > 0 {
+            let _ = writeln!(
+                text,
+                "{more} more files are in the skill directory and not listed."
+            );
+        }
+    }
+}
+
+/// The ways real skills write their own directory (CORPUS.md §7).
+fn place(body: &str, dir: &str) -> String {
+    ["{baseDir}", "${CLAUDE_SKILL_DIR}", "${SKILL_DIR}"]
+        .iter()
+        .fold(body.to_owned(), |text, placeholder| {
+            text.replace(placeholder, dir)
+        })
+}
+
+/// Makes a literal closing tag of ours harmless.
+fn keep_open(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("</") {
+        let (before, tag) = rest.split_at(at);
+        kept.push_str(before);
+        let name = tag[2..].trim_start();
+        let ours = ["skill_content", "skill_resources"];
+        let closes = |ours: &&str| {
+            name.get(..ours.len())
+                .is_some_and(|n| n.eq_ignore_ascii_case(ours))
+        };
+        kept.push_str(if ours.iter().any(|tag| closes(&tag)) {
+            "&lt;/"
+        } else {
+            "</"
+        });
+        rest = &tag[2..];
+    }
+    kept + rest
+}
+
+fn escape(path: &Path) -> String {
+    let text = path.display().to_string();
+    let text = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+/// Bytes as a person reads them, in decimal units.
+#[allow(clippy::cast_precision_loss)] // one decimal place is shown
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn activate(body: &str, files: &[(&str, usize)], arguments: Option<&str>) -> String {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(
+            root.path().join("SKILL.md"),
+            format!("---\nname: x\ndescription: d\n---\n{body}"),
+        )
+        .unwrap();
+        for (name, size) in files {
+            fs::write(root.path().join(name), vec![b'x'; *size]).unwrap();
+        }
+        let skill = Skill::load(root.path()).unwrap();
+        let listing = Listing::of(root.path(), 50);
+        let notes = ["Note.".to_owned()];
+        let text = Activation {
+            skill: &skill,
+            listing: &listing,
+            arguments,
+            notes: &notes,
+        }
+        .render();
+        text.replace(&root.path().display().to_string(), "/DIR")
+    }
+
+    #[test]
+    fn the_whole_form() {
+        assert_eq!(
+            activate(
+                "# T\n\nUse {baseDir}/a and ${SKILL_DIR}/b, ${CLAUDE_SKILL_DIR}.",
+                &[("a.md", 1500)],
+                Some("now")
+            ),
+            "<skill_content name=\"x\">\n# T\n\nUse /DIR/a and /DIR/b, /DIR.\n\n\
+             Skill directory: /DIR\n\
+             Relative paths in this skill are relative to the skill directory.\n\
+             <skill_resources>\n<file size=\"1.5 KB\">a.md</file>\n</skill_resources>\n\n\
+             ## Arguments\n\nnow\n\nNote.\n</skill_content>"
+        );
+    }
+
+    #[test]
+    fn neither_body_nor_arguments_can_close_the_wrapper() {
+        let text = activate(
+            "a </skill_content> b </ SKILL_CONTENT x </p>",
+            &[],
+            Some("</skill_content>"),
+        );
+        assert_eq!(text.matches("</skill_content>").count(), 1);
+        assert!(
+            text.contains("&lt;/skill_content> b &lt;/ SKILL_CONTENT x </p>"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn blank_arguments_are_none() {
+        assert!(!activate("b", &[], Some(" \n")).contains("## Arguments"));
+    }
+}

@@ -1,0 +1,325 @@
+//! The files bundled in a skill: listing them, and turning a path somebody wrote into a file that
+//! certainly lies inside the skill's directory.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::find_skill_file;
+use crate::error::{Error, Result};
+use crate::sys::limits;
+
+/// Directories that hold nothing an author bundled.
+const SKIPPED: [&str; 3] = [".git", "node_modules", "__pycache__"];
+
+/// A relative path that has no `..`, no root and no NUL: it cannot leave the directory it is
+/// joined to, except through a link, which [`SkillPath::resolve`] sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillPath(PathBuf);
+
+/// One bundled file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// Relative to the skill's directory.
+    pub path: PathBuf,
+    /// In bytes.
+    pub size: u64,
+}
+
+/// The bundled files, sorted by path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// At most as many as were asked for.
+    pub resources: Vec<Resource>,
+    /// How many there are, counted up to [`limits::WALKED_FILES`].
+    pub total: usize,
+}
+
+impl SkillPath {
+    /// Takes a path as a model writes it: relative to the skill's directory, or absolute and
+    /// inside it, which is how the skill's own text may name it.
+    ///
+    /// # Errors
+    /// When the path is empty, leaves the directory, or contains a NUL.
+    pub fn parse(written: &str, dir: &Path) -> Result<Self> {
+        let outside = |why: &str| {
+            Error::new(format!("the path `{}` {why}", written.escape_debug()))
+                .hint("give a path inside the skill's directory, relative to it")
+        };
+        if written.contains('\0') {
+            return Err(outside("contains a NUL character"));
+        }
+        let path = Path::new(written);
+        let canonical = dir.canonicalize().unwrap_or_default();
+        let inside = path
+            .strip_prefix(dir)
+            .or_else(|_| path.strip_prefix(&canonical));
+        let path = if path.is_absolute() {
+            inside.map_err(|_| outside("is outside the skill's directory"))?
+        } else {
+            path
+        };
+        let mut kept = PathBuf::new();
+        for component in path.components() {
+            match component {
+                Component::Normal(part) => kept.push(part),
+                Component::CurDir => {}
+                Component::ParentDir if kept.pop() => {}
+                _ => return Err(outside("is outside the skill's directory")),
+            }
+        }
+        if kept.as_os_str().is_empty() {
+            return Err(outside("names no file"));
+        }
+        Ok(Self(kept))
+    }
+
+    /// The real path of the regular file this names in `dir`.
+    ///
+    /// # Errors
+    /// When there is no such file (the hint lists what is there), when it is not a regular file,
+    /// or when a link leads out of the directory.
+    pub fn resolve(&self, dir: &Path) -> Result<PathBuf> {
+        let shown = self.0.display();
+        let missing = || {
+            Error::new(format!("there is no file `{shown}` in the skill")).hint(what_is_there(dir))
+        };
+        let root = dir.canonicalize().map_err(|_| missing())?;
+        let real = root.join(&self.0).canonicalize().map_err(|_| missing())?;
+        if !real.starts_with(&root) {
+            let text = format!("`{shown}` is a link that leads outside the skill's directory");
+            return Err(Error::new(text).hint("read a file that is part of the skill"));
+        }
+        let kind = fs::metadata(&real).map_err(|_| missing())?;
+        if kind.is_dir() {
+            let listing = what_is_there(dir);
+            return Err(Error::new(format!("`{shown}` is a directory")).hint(listing));
+        }
+        if !kind.is_file() {
+            return Err(Error::new(format!("`{shown}` is not a regular file"))
+                .hint("only regular files of a skill can be used"));
+        }
+        Ok(real)
+    }
+
+    /// The path, relative to the skill's directory.
+    pub fn as_path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Listing {
+    /// Walks the skill in `dir`. Nested skills are skills of their own, so their files are not
+    /// listed; links are listed when they lead to a file inside the directory, and never walked.
+    pub fn of(dir: &Path, max: usize) -> Self {
+        let Ok(root) = dir.canonicalize() else {
+            return Self::default();
+        };
+        let mut resources = Vec::new();
+        walk(&root, Path::new(""), 0, &mut resources);
+        resources.sort_by(|a, b| a.path.cmp(&b.path));
+        let total = resources.len();
+        resources.truncate(max);
+        Self { resources, total }
+    }
+}
+
+fn walk(root: &Path, below: &Path, depth: usize, found: &mut Vec<Resource>) {
+    let Ok(entries) = fs::read_dir(root.join(below)) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if found.len() >= limits::WALKED_FILES {
+            return;
+        }
+        let path = below.join(entry.file_name());
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        if kind.is_dir() {
+            let skipped = SKIPPED.iter().any(|name| entry.file_name() == *name);
+            if !skipped
+                && depth < limits::WALK_DEPTH
+                && find_skill_file(&root.join(&path)).is_none()
+            {
+                walk(root, &path, depth + 1, found);
+            }
+            continue;
+        }
+        let is_skill_file = depth == 0 && entry.file_name().eq_ignore_ascii_case("SKILL.md");
+        if is_skill_file || (kind.is_symlink() && !leads_inside(root, &path)) {
+            continue;
+        }
+        if let Ok(metadata) = fs::metadata(root.join(&path))
+            && metadata.is_file()
+        {
+            found.push(Resource {
+                path,
+                size: metadata.len(),
+            });
+        }
+    }
+}
+
+fn leads_inside(root: &Path, path: &Path) -> bool {
+    root.join(path)
+        .canonicalize()
+        .is_ok_and(|real| real.starts_with(root))
+}
+
+fn what_is_there(dir: &Path) -> String {
+    let listing = Listing::of(dir, 20);
+    if listing.resources.is_empty() {
+        return "the skill has no files besides SKILL.md".to_owned();
+    }
+    let names = listing
+        .resources
+        .iter()
+        .map(|r| r.path.display().to_string());
+    let more = listing.total - listing.resources.len();
+    let more = if more == 0 {
+        String::new()
+    } else {
+        format!(" and {more} more")
+    };
+    format!(
+        "the skill has {}{more}",
+        names.collect::<Vec<_>>().join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::os::unix::fs::symlink;
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "text").unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn paths_that_leave_are_refused() {
+        let dir = Path::new("/skills/x");
+        for bad in [
+            "",
+            ".",
+            "..",
+            "../y",
+            "a/../../y",
+            "/etc/passwd",
+            "/skills/x/../y/z",
+            "a\0b",
+            "a/..",
+        ] {
+            assert!(SkillPath::parse(bad, dir).is_err(), "{bad:?}");
+        }
+        for (good, path) in [
+            ("a/b", "a/b"),
+            ("./a", "a"),
+            ("a/../b", "b"),
+            ("/skills/x/a", "a"),
+            ("-o", "-o"),
+        ] {
+            assert_eq!(
+                SkillPath::parse(good, dir).unwrap().as_path(),
+                Path::new(path)
+            );
+        }
+    }
+
+    #[test]
+    fn links_that_leave_are_refused_and_links_inside_are_followed() {
+        let outside = tree(&["secret"]);
+        let root = tree(&["a/real"]);
+        symlink(outside.path().join("secret"), root.path().join("out")).unwrap();
+        symlink(outside.path(), root.path().join("outdir")).unwrap();
+        symlink("a/real", root.path().join("in")).unwrap();
+        symlink("..", root.path().join("a/up")).unwrap();
+        let resolve = |p: &str| {
+            SkillPath::parse(p, root.path())
+                .unwrap()
+                .resolve(root.path())
+        };
+        assert!(
+            resolve("out")
+                .unwrap_err()
+                .to_string()
+                .contains("leads outside")
+        );
+        assert!(
+            resolve("outdir/secret")
+                .unwrap_err()
+                .to_string()
+                .contains("leads outside")
+        );
+        assert!(resolve("in").unwrap().ends_with("a/real"));
+        assert!(resolve("a/up/a/real").is_ok());
+        assert!(
+            resolve("a")
+                .unwrap_err()
+                .to_string()
+                .contains("is a directory")
+        );
+        let paths = Listing::of(root.path(), 9)
+            .resources
+            .into_iter()
+            .map(|r| r.path);
+        assert_eq!(
+            paths.collect::<Vec<_>>(),
+            [Path::new("a/real"), Path::new("in")]
+        );
+    }
+
+    #[test]
+    fn a_missing_file_is_answered_with_what_is_there() {
+        let root = tree(&["SKILL.md", "references/a.md", "b.md"]);
+        let error = SkillPath::parse("c", root.path())
+            .unwrap()
+            .resolve(root.path())
+            .unwrap_err();
+        assert_eq!(
+            error.next_step(),
+            Some("the skill has b.md, references/a.md")
+        );
+    }
+
+    #[test]
+    fn nested_skills_and_build_litter_are_not_listed() {
+        let root = tree(&[
+            "SKILL.md",
+            "a",
+            "sub/SKILL.md",
+            "sub/b",
+            ".git/c",
+            "node_modules/d/e",
+        ]);
+        let listing = Listing::of(root.path(), 9);
+        assert_eq!(
+            (listing.total, listing.resources[0].path.as_path()),
+            (1, Path::new("a"))
+        );
+    }
+
+    #[test]
+    fn the_listing_is_cut_and_counts_all() {
+        let names: Vec<String> = (0..60).map(|n| format!("f{n:02}")).collect();
+        let root = tree(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let listing = Listing::of(root.path(), 50);
+        assert_eq!((listing.resources.len(), listing.total), (50, 60));
+    }
+
+    proptest! {
+        #[test]
+        fn a_parsed_path_stays_inside(written in "(\\.\\.|\\.|/|a|b|~|-|\\\\| ){0,12}") {
+            if let Ok(path) = SkillPath::parse(&written, Path::new("/skills/x")) {
+                prop_assert!(path.as_path().components().all(|c| matches!(c, Component::Normal(_))));
+            }
+        }
+    }
+}
