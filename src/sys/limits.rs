@@ -6,6 +6,9 @@ use std::time::Duration;
 /// Standard input of a hook or tool call. The host was seen to pass 3 MB; a script's `stdin`
 /// argument travels this way too.
 pub const REQUEST: u64 = 64 * 1024 * 1024;
+/// Silence on standard input after which its end is no longer waited for. The host writes a
+/// request in one go and closes; whoever does not close must not hang us.
+pub const STDIN_SILENCE: Duration = Duration::from_secs(5);
 /// One `SKILL.md`. The largest of 21,698 real ones is 293 KB (CORPUS.md §5).
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
 /// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB; the parser is quadratic in

@@ -72,6 +72,13 @@ fn exists(pid: u32) -> bool {
     answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
 }
 
+/// The user this process acts as.
+#[allow(unsafe_code)]
+pub fn effective_user() -> u32 {
+    // SAFETY: `geteuid` has no preconditions and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
 /// Leaves at once, running no exit handlers: the panic hook's way out.
 #[allow(unsafe_code)]
 pub fn leave(code: i32) -> ! {
