@@ -1,0 +1,5 @@
+//! chibi's vocabulary: the tools it has, what their arguments are, and what other clients call
+//! them. It knows no skill, no rule and no file.
+
+pub mod alias;
+pub mod tools;
