@@ -1,4 +1,5 @@
 //! Agent Skills for chibi.
 
 pub mod error;
+pub mod script;
 pub mod sys;
