@@ -37,7 +37,7 @@ impl Image {
         for arg in args {
             strings.push(c_string("an argument", &arg)?);
         }
-        let argc = strings.len();
+        let env_from = strings.len();
         for (name, value) in env {
             let what = format!("the environment variable `{}`", name.display());
             let mut pair = name;
@@ -52,8 +52,8 @@ impl Image {
         Ok(Self {
             program,
             workdir,
-            argv: pointers(&strings[..argc]),
-            envp: pointers(&strings[argc..]),
+            argv: pointers(&strings[..env_from]),
+            envp: pointers(&strings[env_from..]),
             _strings: strings,
         })
     }

@@ -55,11 +55,10 @@ fn by_extension(extension: &str) -> Option<Candidates> {
 /// interpreter is not installed.
 pub fn choose(script: &Path, label: &str, env: &Env) -> Result<Interpreter> {
     let head = head(script, label)?;
-    let found = match Shebang::parse(&head) {
+    match Shebang::parse(&head) {
         Some(shebang) => by_shebang(&shebang, &head, label, env),
         None => by_name(script, &head, label, env),
-    }?;
-    Ok(found)
+    }
 }
 
 fn head(script: &Path, label: &str) -> Result<Vec<u8>> {

@@ -11,7 +11,6 @@ pub type Pid = libc::pid_t;
 
 /// Descriptors beyond this are not looked for where the kernel has no `close_range` (before
 /// Linux 5.9): the host opens three.
-#[cfg_attr(target_os = "linux", allow(clippy::doc_markdown))]
 const CLOSED_BY_HAND: RawFd = 1024;
 /// Without `ppoll` the end of a child is noticed at the next tick.
 #[cfg(not(target_os = "linux"))]
@@ -258,11 +257,9 @@ pub fn wait(child: Pid) {
 }
 
 /// Kills one process.
-#[allow(unsafe_code)]
 pub fn kill(pid: Pid) {
-    // SAFETY: a plain call; 0 and 1 would be other things than one process of ours.
     if pid > 1 {
-        unsafe { libc::kill(pid, libc::SIGKILL) };
+        kill_number(pid);
     }
 }
 
@@ -275,7 +272,7 @@ pub fn kill_group(group: Pid) {
 
 #[allow(unsafe_code)]
 fn kill_number(number: Pid) {
-    // SAFETY: a plain call; the callers exclude 0 and -1.
+    // SAFETY: a plain call; the callers exclude 0, 1 and -1, which are not processes of ours.
     unsafe { libc::kill(number, libc::SIGKILL) };
 }
 

@@ -127,11 +127,11 @@ fn never_ran(failure: Failure, request: &Request) -> Error {
 
 fn lost(pumped: &Pumped, request: &Request) -> Error {
     let text = format!(
-        "`{}` was stopped because its supervisor was killed, after {} bytes of output",
+        "`{}` was stopped because its supervisor was killed or stopped, after {} bytes of output",
         request.label,
         pumped.stdout.total() + pumped.stderr.total()
     );
-    Error::new(text).hint("a script must not kill its parent process")
+    Error::new(text).hint("a script must not signal its parent process")
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ impl Shebang {
                 args,
             })
         };
-        if first.is_empty() {
+        if base_name(first).is_empty() {
             return None;
         }
         if base_name(first) != "env" {

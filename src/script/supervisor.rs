@@ -317,6 +317,7 @@ mod tests {
         let mut plugin = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "script::supervisor::tests::plugin_to_be_killed"])
             .env("SCRIPT_TEST_PLUGIN", script.path(""))
+            .env("TMPDIR", script.path(""))
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
