@@ -95,6 +95,10 @@ fn without_split_start(bytes: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
+    fn alphabet(length: usize) -> Vec<u8> {
+        (b'a'..=b'z').cycle().take(length).collect()
+    }
+
     fn captured(bytes: &[u8], step: usize) -> Captured {
         let mut captured = Captured::default();
         for chunk in bytes.chunks(step) {
@@ -105,9 +109,7 @@ mod tests {
 
     #[test]
     fn a_stream_up_to_the_cap_is_kept_whole_however_it_arrives() {
-        let bytes: Vec<u8> = (0..limits::SCRIPT_OUTPUT)
-            .map(|n| b'a' + (n % 26) as u8)
-            .collect();
+        let bytes = alphabet(limits::SCRIPT_OUTPUT);
         for step in [1, 1000, HALF, limits::SCRIPT_OUTPUT] {
             let captured = captured(&bytes, step);
             assert!(!captured.is_truncated());
@@ -117,7 +119,7 @@ mod tests {
 
     #[test]
     fn of_a_longer_stream_head_and_tail_are_kept_and_the_gap_is_counted() {
-        let bytes: Vec<u8> = (0..300_000).map(|n| b'a' + (n % 26) as u8).collect();
+        let bytes = alphabet(300_000);
         for step in [1, 7777, 300_000] {
             let text = captured(&bytes, step).text();
             let (head, rest) = text.split_once("\n[truncated: ").unwrap();
@@ -142,7 +144,7 @@ mod tests {
         let shown = captured(&[b'a', 0xff, 0, b'b'], 10).text();
         assert_eq!(shown, "a\u{fffd}\0b");
         assert!(
-            captured(&[0x80; 100_000], 4096)
+            captured(&vec![0x80; 100_000], 4096)
                 .text()
                 .contains("truncated")
         );
@@ -151,8 +153,9 @@ mod tests {
     #[test]
     fn memory_stays_bounded() {
         let mut captured = Captured::default();
+        let chunk = alphabet(65_536);
         for _ in 0..1000 {
-            captured.push(&[b'x'; 65_536]);
+            captured.push(&chunk);
         }
         assert!(captured.head.capacity() + captured.tail.capacity() <= 4 * limits::SCRIPT_OUTPUT);
         assert_eq!(captured.total(), 65_536_000);

@@ -168,7 +168,7 @@ fn become_script(setup: &Setup, supervisor: Pid) -> ! {
     leave(127);
 }
 
-/// Waits for the script, its deadline, or the end of the plugin; true for the second.
+/// Waits for the script, its deadline, or the end of the plugin; true for the deadline.
 fn watch(script: Pid, control: RawFd, deadline: Instant) -> bool {
     while !process::has_ended(script) {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -186,7 +186,8 @@ fn watch(script: Pid, control: RawFd, deadline: Instant) -> bool {
 /// wait for it is over. The script's wait status, and whether any descendant survived.
 fn kill_tree(script: Pid) -> (i32, bool) {
     let give_up = Instant::now() + limits::REAP;
-    let mut status = 0;
+    // What it will be, should it become another user's and outlive the wait.
+    let mut status = libc::SIGKILL;
     process::kill_group(script);
     loop {
         loop {
