@@ -9,4 +9,5 @@ pub mod request;
 pub mod response;
 pub mod session;
 pub mod skill;
+pub mod script;
 pub mod sys;

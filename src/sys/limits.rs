@@ -30,6 +30,11 @@ pub const READ_ANSWER: usize = 256 * 1024;
 pub const RESOURCE_FILE: u64 = 64 * 1024 * 1024;
 /// One stream of a script's output; the middle of anything longer is dropped.
 pub const SCRIPT_OUTPUT: usize = 64 * 1024;
+/// What is read of a script to see how it wants to be run: shebang and PEP 723 block.
+pub const SCRIPT_HEAD: u64 = 64 * 1024;
+/// What may still be read of a script's output after its end: more than a pipe holds (1 MiB at
+/// most), for a process that could not be killed may go on writing.
+pub const SCRIPT_REST: usize = 4 * 1024 * 1024;
 /// Seconds a script may take where the host sets no limit of its own.
 pub const SCRIPT_SECONDS: u64 = 120;
 /// Seconds after which a call under the newer host answers by itself: the host kills at 30 and
