@@ -28,7 +28,10 @@ impl Response {
 
     /// A tool's result, verbatim.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { stdout: text.into(), status: 0 }
+        Self {
+            stdout: text.into(),
+            status: 0,
+        }
     }
 
     /// A hook's answer that changes nothing.
@@ -43,7 +46,10 @@ impl Response {
 
     /// A tool's failure, told to the model.
     pub fn failure(error: &Error) -> Self {
-        let hint = error.next_step().map(|hint| format!("\n{hint}")).unwrap_or_default();
+        let hint = error
+            .next_step()
+            .map(|hint| format!("\n{hint}"))
+            .unwrap_or_default();
         Self::text(format!("Error: {error}{hint}"))
     }
 
@@ -83,7 +89,9 @@ pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(move |info| {
         default(info);
         // A poisoned lock still holds the answer that was set last.
-        let answer = ON_PANIC.lock().map_or_else(|poisoned| poisoned.into_inner().take(), |mut a| a.take());
+        let answer = ON_PANIC
+            .lock()
+            .map_or_else(|poisoned| poisoned.into_inner().take(), |mut a| a.take());
         if let Some(answer) = answer {
             let _ = write_stdout(answer.as_bytes());
             process::leave(0);
@@ -99,7 +107,10 @@ mod tests {
     fn a_failure_says_what_to_do_next() {
         let error = Error::new("there is no skill `x`").hint("did you mean `y`?");
         let response = Response::failure(&error);
-        assert_eq!(response.stdout, "Error: there is no skill `x`\ndid you mean `y`?");
+        assert_eq!(
+            response.stdout,
+            "Error: there is no skill `x`\ndid you mean `y`?"
+        );
         assert_eq!(response.status, 0);
     }
 }

@@ -23,7 +23,11 @@ impl App {
     /// The surroundings of a call.
     pub fn new(env: Env, protocol: Option<Protocol>) -> Self {
         let dirs = Directories::of(&env);
-        Self { env, dirs, protocol }
+        Self {
+            env,
+            dirs,
+            protocol,
+        }
     }
 
     /// Reads every skill.
@@ -54,7 +58,9 @@ impl App {
 pub fn offered<'a>(catalog: &'a Catalog, written: &str) -> Result<(&'a Skill, &'a str)> {
     let shown = written.escape_debug();
     let Some(entry) = catalog.by_name(written) else {
-        return Err(Error::new(format!("there is no skill `{shown}`")).hint(suggestion(catalog, written)));
+        return Err(
+            Error::new(format!("there is no skill `{shown}`")).hint(suggestion(catalog, written))
+        );
     };
     entry.offered().ok_or_else(|| {
         let reason = entry.reason_not_offered().unwrap_or_default();
@@ -67,7 +73,10 @@ pub fn offered<'a>(catalog: &'a Catalog, written: &str) -> Result<(&'a Skill, &'
 pub fn suggestion(catalog: &Catalog, written: &str) -> String {
     let nearest = catalog.nearest(written);
     if nearest.is_empty() {
-        return format!("`{}` with action list_installed shows what there is", ours::MARKETPLACE);
+        return format!(
+            "`{}` with action list_installed shows what there is",
+            ours::MARKETPLACE
+        );
     }
     let names: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
     format!("did you mean {}?", names.join(" or "))

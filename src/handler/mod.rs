@@ -3,6 +3,7 @@
 
 mod activate;
 mod app;
+mod enforcement;
 mod pre_api_tools;
 mod pre_cache_output;
 mod pre_tool;

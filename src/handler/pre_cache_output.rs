@@ -10,6 +10,12 @@ use crate::response::Response;
 /// Keeps the output of our own tools whole.
 pub fn pre_cache_output(app: &App, tool: &str) -> Response {
     let is_ours = ours::FIXED.contains(&tool)
-        || app.catalog_for(tool).is_some_and(|catalog| catalog.by_tool(tool).is_some());
-    if is_ours { Response::json(&json!({"block": true})) } else { Response::nothing() }
+        || app
+            .catalog_for(tool)
+            .is_some_and(|catalog| catalog.by_tool(tool).is_some());
+    if is_ours {
+        Response::json(&json!({"block": true}))
+    } else {
+        Response::nothing()
+    }
 }

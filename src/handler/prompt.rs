@@ -8,7 +8,11 @@ use crate::response::Response;
 
 /// The catalog block, or nothing when there are no skills.
 pub fn post_system_prompt(app: &App) -> Response {
-    match (Disclosure { catalog: &app.catalog() }).prompt_block() {
+    match (Disclosure {
+        catalog: &app.catalog(),
+    })
+    .prompt_block()
+    {
         Some(block) => Response::json(&json!({"inject": block})),
         None => Response::nothing(),
     }

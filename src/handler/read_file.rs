@@ -26,7 +26,10 @@ fn read(app: &App, call: &ReadSkillFile) -> Result<String> {
     let file = SkillPath::parse(&call.path, &skill.dir)?.resolve(&skill.dir)?;
     let bytes = files::open_regular(&file)
         .and_then(|file: File| files::read_all_capped(file, limits::RESOURCE_FILE))
-        .map_err(|source| Error::io("read", &file, &source).hint("its first bytes, or a part of it, can be had with the host's own tools"))?;
+        .map_err(|source| {
+            Error::io("read", &file, &source)
+                .hint("its first bytes, or a part of it, can be had with the host's own tools")
+        })?;
     if bytes.contains(&0) {
         return binary(&file, &bytes);
     }
@@ -58,16 +61,25 @@ fn text(bytes: &[u8], offset: Option<u64>, limit: Option<u64>) -> String {
     }
     let mut notices = Vec::new();
     if let std::borrow::Cow::Owned(_) = whole {
-        notices.push("the file is not UTF-8: bytes that are not were replaced by \u{fffd}".to_owned());
+        notices
+            .push("the file is not UTF-8: bytes that are not were replaced by \u{fffd}".to_owned());
     }
     if cut_in_line {
-        notices.push(format!("line {} is longer than {} bytes and was cut", first + 1, limits::READ_ANSWER));
+        notices.push(format!(
+            "line {} is longer than {} bytes and was cut",
+            first + 1,
+            limits::READ_ANSWER
+        ));
     }
     if first >= total && total > 0 {
         notices.push(format!("the file ends at line {total}"));
     } else if lines < total {
         let last = first + lines;
-        let go_on = if last < total { format!("; go on with offset {}", last + 1) } else { String::new() };
+        let go_on = if last < total {
+            format!("; go on with offset {}", last + 1)
+        } else {
+            String::new()
+        };
         notices.push(format!("lines {}-{last} of {total}{go_on}", first + 1));
     }
     if total == 0 {
@@ -80,11 +92,19 @@ fn binary(file: &Path, bytes: &[u8]) -> Result<String> {
     let kind = media_type(file, bytes);
     if bytes.len() > limits::READ_ANSWER {
         let size = bytes.len();
-        return Err(Error::new(format!("the file is {kind} of {size} bytes, too large to show as base64"))
-            .hint(format!("use it where it is: {}", file.display())));
+        return Err(Error::new(format!(
+            "the file is {kind} of {size} bytes, too large to show as base64"
+        ))
+        .hint(format!("use it where it is: {}", file.display())));
     }
     let data = format!("data:{kind};base64,{}", BASE64.encode(bytes));
-    Ok(with_notices(data, &[format!("a binary file of {} bytes as base64, {kind}", bytes.len())]))
+    Ok(with_notices(
+        data,
+        &[format!(
+            "a binary file of {} bytes as base64, {kind}",
+            bytes.len()
+        )],
+    ))
 }
 
 fn with_notices(mut text: String, notices: &[String]) -> String {
@@ -114,7 +134,11 @@ fn media_type(file: &Path, bytes: &[u8]) -> &'static str {
     if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return kind;
     }
-    let extension = file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let extension = file
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
     match extension.as_str() {
         "docx" => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         "xlsx" => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -144,11 +168,20 @@ mod tests {
     #[test]
     fn lines_are_counted_from_one_and_the_notice_says_how_to_go_on() {
         let five = b"1\n2\n3\n4\n5\n";
-        assert_eq!(text(five, Some(2), Some(2)), "2\n3\n[lines 2-3 of 5; go on with offset 4]");
+        assert_eq!(
+            text(five, Some(2), Some(2)),
+            "2\n3\n[lines 2-3 of 5; go on with offset 4]"
+        );
         assert_eq!(text(five, Some(4), None), "4\n5\n[lines 4-5 of 5]");
-        assert_eq!(text(five, Some(0), Some(1)), "1\n[lines 1-1 of 5; go on with offset 2]");
+        assert_eq!(
+            text(five, Some(0), Some(1)),
+            "1\n[lines 1-1 of 5; go on with offset 2]"
+        );
         assert_eq!(text(five, Some(9), None), "[the file ends at line 5]");
-        assert_eq!(text(five, Some(u64::MAX), Some(u64::MAX)), "[the file ends at line 5]");
+        assert_eq!(
+            text(five, Some(u64::MAX), Some(u64::MAX)),
+            "[the file ends at line 5]"
+        );
     }
 
     #[test]
@@ -156,7 +189,11 @@ mod tests {
         let lines = "x".repeat(99) + "\n";
         let shown = text(lines.repeat(4000).as_bytes(), None, None);
         assert!(shown.len() <= limits::READ_ANSWER + 100);
-        assert!(shown.ends_with("[lines 1-2621 of 4000; go on with offset 2622]"), "{}", &shown[shown.len() - 60..]);
+        assert!(
+            shown.ends_with("[lines 1-2621 of 4000; go on with offset 2622]"),
+            "{}",
+            &shown[shown.len() - 60..]
+        );
         let shown = text("é".repeat(limits::READ_ANSWER).as_bytes(), None, None);
         assert!(shown.contains("was cut") && shown.len() < limits::READ_ANSWER + 200);
     }
@@ -169,8 +206,16 @@ mod tests {
     #[test]
     fn binary_files_are_base64_with_a_media_type() {
         let shown = binary(Path::new("x"), b"\x89PNG\r\n\0").unwrap();
-        assert!(shown.starts_with("data:image/png;base64,iVBORw0KAA==\n["), "{shown}");
+        assert!(
+            shown.starts_with("data:image/png;base64,iVBORw0KAA==\n["),
+            "{shown}"
+        );
         assert!(binary(Path::new("x.bin"), &vec![0; limits::READ_ANSWER + 1]).is_err());
-        assert_eq!(media_type(Path::new("a.DOCX"), b"PK\0").split('.').next_back(), Some("document"));
+        assert_eq!(
+            media_type(Path::new("a.DOCX"), b"PK\0")
+                .split('.')
+                .next_back(),
+            Some("document")
+        );
     }
 }

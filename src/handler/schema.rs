@@ -9,8 +9,13 @@ use crate::response::{Response, answer_panics_with};
 
 /// The hooks this program takes part in. They stand on exactly one tool: the host calls a hook
 /// once for each tool that lists it (HOST.md §3).
-pub const HOOKS: [&str; 5] =
-    ["on_start", "post_system_prompt", "pre_api_tools", "pre_tool", "pre_cache_output"];
+pub const HOOKS: [&str; 5] = [
+    "on_start",
+    "post_system_prompt",
+    "pre_api_tools",
+    "pre_tool",
+    "pre_cache_output",
+];
 
 /// The tools: the fixed ones, then one per offered skill.
 pub fn schema(app: &App) -> Response {
@@ -31,7 +36,9 @@ pub fn schema(app: &App) -> Response {
 }
 
 fn argument_description(hint: Option<&str>) -> String {
-    let hint = hint.map(|hint| format!(", in the form {}", plain(hint))).unwrap_or_default();
+    let hint = hint
+        .map(|hint| format!(", in the form {}", plain(hint)))
+        .unwrap_or_default();
     format!("What the skill is to be applied to, in the user's words{hint}")
 }
 

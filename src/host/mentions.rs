@@ -19,13 +19,16 @@ const DISTINCT: [&str; 10] = [
 ];
 
 /// Names that are everyday words too: they count in backticks, before `tool`, or as a call.
-const COMMON: [&str; 9] =
-    ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "LS", "Task", "Agent"];
+const COMMON: [&str; 9] = [
+    "Read", "Write", "Edit", "Bash", "Grep", "Glob", "LS", "Task", "Agent",
+];
 
 /// One line that maps the tool names found in `body` to this host's tools; `None` when it speaks
-/// of none.
-pub fn mapping_line(body: &str) -> Option<String> {
-    let distinct = DISTINCT.into_iter().filter(|name| mentions(body, name).next().is_some());
+/// of none. On the `older` host everything but its list of tasks comes from plugins.
+pub fn mapping_line(body: &str, older: bool) -> Option<String> {
+    let distinct = DISTINCT
+        .into_iter()
+        .filter(|name| mentions(body, name).next().is_some());
     let common = COMMON.into_iter().filter(|name| {
         mentions(body, name).any(|(before, after)| {
             (before.ends_with('`') && after.starts_with(['`', '(']))
@@ -34,9 +37,15 @@ pub fn mapping_line(body: &str) -> Option<String> {
                 || (after.starts_with('(') && after[1..].starts_with(char::is_alphanumeric))
         })
     });
-    let mapped: Vec<String> = common.chain(distinct).map(here).collect();
+    let mapped: Vec<String> = common
+        .chain(distinct)
+        .map(|name| here(name, older))
+        .collect();
     (!mapped.is_empty()).then(|| {
-        format!("Tool names in these instructions and what they are here: {}.", mapped.join("; "))
+        format!(
+            "Tool names in these instructions and what they are here: {}.",
+            mapped.join("; ")
+        )
     })
 }
 
@@ -49,12 +58,17 @@ fn mentions<'a>(body: &'a str, name: &'a str) -> impl Iterator<Item = (&'a str, 
     })
 }
 
-fn here(name: &str) -> String {
-    let tools = Capability::of(name).map(Capability::tools).unwrap_or_default();
-    // The best three of this host's own; those an older host has by plugin are the author's guess.
-    let tools: Vec<&str> =
-        tools.iter().copied().filter(|tool| tools::find(tool).is_some()).take(3).collect();
-    if tools.is_empty() { format!("{name} = no counterpart") } else { format!("{name} = {}", tools.join(", ")) }
+fn here(name: &str, older: bool) -> String {
+    let tools = Capability::of(name)
+        .map(Capability::tools)
+        .unwrap_or_default();
+    let is_here = |tool: &&str| tools::is_on_older_host(tool) == older;
+    let tools: Vec<&str> = tools.iter().copied().filter(is_here).take(3).collect();
+    if tools.is_empty() {
+        format!("{name} = no counterpart")
+    } else {
+        format!("{name} = {}", tools.join(", "))
+    }
 }
 
 #[cfg(test)]
@@ -63,19 +77,38 @@ mod tests {
 
     #[test]
     fn prose_is_told_from_tool_names() {
-        for silent in ["Read the file, then Write a task.", "the Bashful Taskmaster", "Read(ing)"] {
-            let line = mapping_line(silent);
-            assert!(silent == "Read(ing)" || line.is_none(), "{silent}: {line:?}");
+        for silent in [
+            "Read the file, then Write a task.",
+            "the Bashful Taskmaster",
+            "Read(ing)",
+        ] {
+            let line = mapping_line(silent, false);
+            assert!(
+                silent == "Read(ing)" || line.is_none(),
+                "{silent}: {line:?}"
+            );
         }
     }
 
     #[test]
     fn names_are_mapped_once_in_one_line() {
-        let line = mapping_line("Use the Read tool, `Bash`, Task(x) and AskUserQuestion. `Bash`!").unwrap();
-        assert!(line.contains("Read = file_head, file_lines, file_tail;"), "{line}");
+        let line = mapping_line(
+            "Use the Read tool, `Bash`, Task(x) and AskUserQuestion. `Bash`!",
+            false,
+        )
+        .unwrap();
+        assert!(
+            line.contains("Read = file_head, file_lines, file_tail;"),
+            "{line}"
+        );
         assert!(line.contains("Bash = shell_exec;"), "{line}");
         assert!(line.contains("Task = spawn_agent"), "{line}");
         assert!(line.contains("AskUserQuestion = call_user"), "{line}");
         assert_eq!((line.matches("Bash").count(), line.lines().count()), (1, 1));
+        let line = mapping_line("`Bash`, TodoWrite, `Grep`", true).unwrap();
+        assert!(
+            line.ends_with("Bash = run_command; Grep = no counterpart; TodoWrite = update_todos."),
+            "{line}"
+        );
     }
 }

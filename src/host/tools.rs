@@ -144,6 +144,12 @@ pub fn is_plugin_of_older_host(name: &str) -> bool {
     matches!(name, "read_file" | "run_command")
 }
 
+/// Whether the older release has a tool, by itself or by a customary plugin.
+pub fn is_on_older_host(name: &str) -> bool {
+    is_plugin_of_older_host(name)
+        || matches!(name, "update_todos" | "update_goals" | "update_reflection")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -47,6 +47,12 @@ fn by_extension(extension: &str) -> Option<Candidates> {
     })
 }
 
+/// Whether a file's name says that it is a script.
+pub fn is_script(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| by_extension(&extension.to_string_lossy()).is_some())
+}
+
 /// The interpreter for the regular file `script`, which the caller knows as `label`; programs are
 /// looked for on the `PATH` of `env`.
 ///

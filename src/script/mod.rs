@@ -27,6 +27,7 @@ mod supervisor;
 mod fixture;
 
 pub use capture::Captured;
+pub use interpreter::is_script;
 pub use limit::{TimeLimit, time_limit};
 pub use outcome::Outcome;
 pub use run::{Request, run};

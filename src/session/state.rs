@@ -35,9 +35,10 @@ pub struct Session {
     pub realm: String,
     /// Seconds since 1970 at the last change.
     pub changed: u64,
-    /// The active skills, most recently activated last.
+    /// The skills activated so far, the one in force last. Those before it still matter: what
+    /// they deny stays denied (RESTRICTION.md §8).
     #[serde(default)]
-    pub active: Vec<ActiveSkill>,
+    pub activated: Vec<ActiveSkill>,
 }
 
 /// An active skill as it was when it was activated.

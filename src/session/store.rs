@@ -51,7 +51,8 @@ impl Store {
         }
     }
 
-    /// What this session has active, oldest first. Takes no lock: the file is always whole.
+    /// The skills this session has activated, the one in force last. Takes no lock: the file is
+    /// always whole.
     ///
     /// # Errors
     /// [`Unreadable`], also when the file was thrown away while this session may have been in it.
@@ -60,8 +61,8 @@ impl Store {
             return Ok(Vec::new());
         };
         match state.sessions.remove(key.as_str()) {
-            Some(session) if session.active.is_empty() => Ok(Vec::new()),
-            Some(session) if session.realm == key::realm() => Ok(session.active),
+            Some(session) if session.activated.is_empty() => Ok(Vec::new()),
+            Some(session) if session.realm == key::realm() => Ok(session.activated),
             _ => match state.reset {
                 Some(reset) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
                     Err(Unreadable {
@@ -113,7 +114,7 @@ impl Store {
                 let session = Session {
                     realm: realm.clone(),
                     changed: now(),
-                    active: Vec::new(),
+                    activated: Vec::new(),
                 };
                 state.sessions.insert(key.as_str().to_owned(), session);
             }
@@ -121,22 +122,33 @@ impl Store {
         })
     }
 
-    /// Makes `skill` the session's one active skill.
+    /// Puts `skill` in force.
     ///
     /// # Errors
-    /// When the state cannot be read, locked in time or written: then nothing changed.
+    /// When the state cannot be read, locked in time or written, or the session has activated too
+    /// many skills: then nothing changed.
     pub fn activate(&self, key: &SessionKey, skill: ActiveSkill) -> Result<()> {
         let realm = key::realm();
         self.change(|state, unreadable| {
             if let Some(unreadable) = unreadable {
                 return Err(unreadable.error());
             }
-            let session = Session {
-                realm,
-                changed: now(),
-                active: vec![skill],
-            };
-            state.sessions.insert(key.as_str().to_owned(), session);
+            let session = state.sessions.entry(key.as_str().to_owned()).or_default();
+            if session.realm != realm {
+                *session = Session {
+                    realm,
+                    ..Session::default()
+                };
+            }
+            session
+                .activated
+                .retain(|earlier| earlier.name != skill.name);
+            if session.activated.len() >= limits::SESSION_SKILLS {
+                let text = format!("{} skills were activated already", limits::SESSION_SKILLS);
+                return Err(Error::new(text).hint("the next prompt begins anew"));
+            }
+            session.activated.push(skill);
+            session.changed = now();
             Ok(())
         })
     }
@@ -257,12 +269,13 @@ mod tests {
     }
 
     #[test]
-    fn activating_again_changes_nothing_on_disk_but_the_latest_counts() {
+    fn the_latest_is_last_and_each_stands_once() {
         let (_dir, store) = store();
         let key = named("a");
         store.activate(&key, skill("x")).unwrap();
         store.activate(&key, skill("y")).unwrap();
-        assert_eq!(store.active(&key).unwrap(), [skill("y")]);
+        store.activate(&key, skill("x")).unwrap();
+        assert_eq!(store.active(&key).unwrap(), [skill("y"), skill("x")]);
     }
 
     #[test]
@@ -274,7 +287,7 @@ mod tests {
                 let session = Session {
                     realm: key::realm(),
                     changed: now(),
-                    active: vec![skill("z")],
+                    activated: vec![skill("z")],
                 };
                 state
                     .sessions

@@ -50,6 +50,8 @@ pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
+/// Skills activated in one session. Nobody needs so many; each costs a parse at every call.
+pub const SESSION_SKILLS: usize = 200;
 /// A session named by `AGENT_SKILLS_SESSION` has no process whose end could be seen.
 pub const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
 /// Files of one installed skill, and their bytes together (CORPUS.md §5: rejects nothing real
