@@ -12,8 +12,10 @@
 //!
 //! Arrows go down only. `permission` does no I/O; `response` alone writes to standard output.
 
+pub mod app;
 pub mod catalog;
 pub mod error;
+pub mod governance;
 pub mod handler;
 pub mod host;
 pub mod permission;
@@ -24,7 +26,7 @@ pub mod session;
 pub mod skill;
 pub mod sys;
 
-use handler::App;
+use app::App;
 use request::{Hook, Input, Payload, Request, ToolCall};
 use response::{Response, answer_panics_with};
 

@@ -1,8 +1,8 @@
 //! A skill's own tool: hands over its instructions.
 
-use super::App;
-use super::app::suggestion;
-use super::enforcement::snapshot;
+use crate::app::App;
+use crate::app::snapshot;
+use crate::app::suggestion;
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::request::Protocol;

@@ -2,8 +2,6 @@
 //! door in parsed and returns what the door out writes.
 
 mod activate;
-mod app;
-mod enforcement;
 mod pre_api_tools;
 mod pre_cache_output;
 mod pre_tool;
@@ -14,7 +12,6 @@ mod schema;
 mod start;
 
 pub use activate::activate;
-pub use app::App;
 pub use pre_api_tools::pre_api_tools;
 pub use pre_cache_output::pre_cache_output;
 pub use pre_tool::pre_tool;

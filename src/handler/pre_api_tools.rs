@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::App;
-use super::enforcement::Enforcement;
+use crate::app::App;
+use crate::app::Enforcement;
 use crate::host::ours;
 use crate::permission::{OurTool, forbidden_outright};
 use crate::response::Response;
@@ -17,8 +17,10 @@ pub fn pre_api_tools(app: &App, tools: &[String]) -> Response {
     if offered.is_empty() {
         hidden.extend([ours::READ_FILE, ours::RUN_SCRIPT]);
     }
+    // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
     let active = app.store().active(&app.session()).unwrap_or_default();
-    let enforcement = Enforcement::of(app, &active);
+    let config = app.config().unwrap_or_default();
+    let enforcement = Enforcement::of(app, &config, &active);
     let known = tools.iter().map(|tool| {
         let ours = match tool.as_str() {
             ours::DIRECT => Some(OurTool::Direct),

@@ -1,8 +1,8 @@
 //! `pre_tool`: calling a skill's tool activates the skill; every other call is checked against
 //! what is active. Fails closed: whatever goes wrong while something may be restricted, blocks.
 
-use super::App;
-use super::enforcement::{Enforcement, OnDisk, snapshot};
+use crate::app::App;
+use crate::app::{Enforcement, OnDisk, snapshot};
 use crate::host::ours;
 use crate::permission::{Call, Decision, Granted, OurTool, decide, decide_unreadable_state};
 use crate::request::{ToolUse, skill_arguments};
@@ -14,14 +14,14 @@ use crate::skill::Skill;
 pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     let (store, session) = (app.store(), app.session());
     let active = store.active(&session);
-    let unrestricted = active
-        .as_ref()
-        .is_ok_and(|active| !active.iter().any(ActiveSkill::is_restricted));
-    if unrestricted {
+    let nothing_active = active.as_ref().is_ok_and(Vec::is_empty);
+    if nothing_active {
         answer_panics_with(&Response::nothing());
     }
     let Some(used) = used else {
-        return if unrestricted {
+        let restricted = |active: &Vec<ActiveSkill>| active.iter().any(ActiveSkill::is_restricted);
+        let open = active.as_ref().is_ok_and(|active| !restricted(active));
+        return if open {
             Response::nothing()
         } else {
             Response::block(UNCLEAR)
@@ -36,22 +36,50 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
         arguments: &used.arguments,
         ours: our_tool(used, skill),
     };
-    let decision = match &active {
-        _ if unrestricted && call.ours != Some(OurTool::Direct) => {
-            Decision::Allow(Granted::Unrestricted)
-        }
-        Ok(active) => decide(&Enforcement::of(app, active).scope(), &call, &OnDisk),
-        Err(_) => decide_unreadable_state(&call),
+    let refused = match &active {
+        Ok(_) if nothing_active && call.ours != Some(OurTool::Direct) => None,
+        Ok(active) => refusal(app, active, &call),
+        Err(_) => blocked(decide_unreadable_state(&call)),
     };
-    match (decision, skill) {
-        (Decision::Block(refusal), _) => Response::block(&refusal.message(false)),
-        (Decision::Allow(_), Some(skill)) => activate(&store, &session, skill, used),
-        (Decision::Allow(_), None) => Response::nothing(),
+    match (refused, skill) {
+        (Some(message), _) => Response::block(&message),
+        (None, Some(skill)) => activate(&store, &session, skill, used),
+        (None, None) => Response::nothing(),
     }
 }
 
-const UNCLEAR: &str = "The call is not allowed: a restricted skill is active, and the host did \
-    not say which tool is called. Use another tool, or tell the user.";
+const UNCLEAR: &str = "The call is not allowed: a restricted skill is active, and the host did not say which \
+    tool is called. Use another tool, or tell the user.";
+
+/// The message against a call while skills are active, if there is one.
+fn refusal(app: &App, active: &[ActiveSkill], call: &Call) -> Option<String> {
+    match app.config() {
+        Ok(config) => blocked(decide(
+            &Enforcement::of(app, &config, active).scope(),
+            call,
+            &OnDisk,
+        )),
+        // Not knowing what the user configured is as bad as not knowing what is active.
+        Err(error) => blocked(decide_unreadable_state(call)).map(|_| {
+            format!(
+                "`{}` is not allowed while a skill is active and the configuration cannot be \
+                read: {error}. Tell the user.",
+                call.tool
+            )
+        }),
+    }
+}
+
+fn blocked(decision: Decision) -> Option<String> {
+    match decision {
+        Decision::Block(refusal) => Some(refusal.message(false)),
+        Decision::Allow(Granted::Warned(refusal)) => {
+            eprintln!("agent-skills: {}", refusal.message(false));
+            None
+        }
+        Decision::Allow(_) => None,
+    }
+}
 
 /// The skill becomes active before its own tool runs, so that the very next call is checked. A
 /// call that its tool will refuse activates nothing.

@@ -7,8 +7,8 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::App;
-use super::app::offered;
+use crate::app::App;
+use crate::app::offered;
 use crate::error::{Error, Result};
 use crate::request::ReadSkillFile;
 use crate::response::Response;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::App;
-use super::app::offered;
+use crate::app::App;
+use crate::app::offered;
 use crate::error::Result;
 use crate::request::{Protocol, RunSkillScript, WorkDir};
 use crate::response::Response;

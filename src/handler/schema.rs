@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::App;
+use crate::app::App;
 use crate::catalog::plain;
 use crate::host::ours;
 use crate::response::{Response, answer_panics_with};

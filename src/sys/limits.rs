@@ -61,5 +61,7 @@ pub const INSTALL_FILES: usize = 10_000;
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
 /// One git command of a person's, which may download a repository.
 pub const GIT_SECONDS: u64 = 300;
+/// A configuration or policy file.
+pub const CONFIG_FILE: u64 = 1024 * 1024;
 /// A block message (RESTRICTION.md §9).
 pub const BLOCK_MESSAGE_CHARS: usize = 600;

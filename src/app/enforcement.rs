@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::App;
+use super::{App, Config};
 use crate::host::alias::{self, Capability};
 use crate::host::tools;
 use crate::permission::{Places, Resolve, Restriction, Scope, Settings};
@@ -22,7 +22,7 @@ pub struct Enforcement {
 
 impl Enforcement {
     /// What is in force in a session that has `activated` these skills.
-    pub fn of(app: &App, activated: &[ActiveSkill]) -> Self {
+    pub fn of(app: &App, config: &Config, activated: &[ActiveSkill]) -> Self {
         let project_root = app.env.project_root();
         let parse = |skill: &ActiveSkill| {
             let dir = Path::new(&skill.dir);
@@ -31,7 +31,7 @@ impl Enforcement {
         };
         Self {
             restrictions: activated.iter().map(parse).collect(),
-            settings: Settings::default(),
+            settings: config.permission(),
             places: Places {
                 home: app.env.home(),
                 plugin_dir: app.dirs.plugin.clone(),
