@@ -3,6 +3,8 @@
 
 mod door;
 mod hooks;
+mod market;
+mod repository;
 mod host;
 
 use host::Host;
