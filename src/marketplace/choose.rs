@@ -7,7 +7,7 @@ use super::address::SubPath;
 use super::discover::Found;
 use super::tree;
 use crate::error::Error;
-use crate::skill::SkillName;
+use crate::skill::{SkillName, one_line};
 
 /// How many skills an error lists.
 const LISTED: usize = 60;
@@ -212,14 +212,7 @@ fn list(found: &[&Found]) -> String {
             .description
             .as_deref()
             .unwrap_or("(no description)");
-        let clean: String = description
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(80)
-            .collect();
+        let clean: String = one_line(description).chars().take(80).collect();
         let path = if skill.path.is_empty() {
             "."
         } else {

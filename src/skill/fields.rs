@@ -57,6 +57,11 @@ impl Fields {
         }
     }
 
+    /// Whether the only tool list stands under `tools`, where some authors list clients.
+    pub fn tools_are_ambiguous(&self) -> bool {
+        self.spelled("allowedtools").is_none() && self.spelled("tools").is_some()
+    }
+
     /// The entries of `disallowed-tools`, empty when there is no such key.
     pub fn disallowed_tools(&self) -> Vec<String> {
         self.spelled("disallowedtools")

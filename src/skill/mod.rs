@@ -10,6 +10,7 @@ mod mapping;
 mod name;
 mod render;
 mod resources;
+mod text;
 
 pub use diagnostic::{Diagnostic, Level};
 pub use fields::{Fields, ToolList};
@@ -17,3 +18,4 @@ pub use load::{Skill, find_skill_file};
 pub use name::SkillName;
 pub use render::Activation;
 pub use resources::{Listing, Resource, SkillPath};
+pub use text::one_line;

@@ -1,7 +1,9 @@
 //! Files: bounded reads that never hang, and whole replacement.
 
+use std::ffi::CString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -49,12 +51,21 @@ pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Replaces `path` with `bytes` as one step: readers see the old file or the new one, whole, and
-/// so does whoever looks after a kill or a full disk.
+/// so does whoever looks after a kill, a full disk or a power cut.
 ///
 /// # Errors
 /// When the directory cannot be written; the old file is then untouched.
 pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    replace_file_through(&temp_sibling(path), path, bytes, mode)
+    replace(&temp_sibling(path), path, bytes, mode, true)
+}
+
+/// As [`replace_file`], but not proof against a power cut, which saves the wait for the disk: for
+/// files that mean nothing after a reboot.
+///
+/// # Errors
+/// As [`replace_file`].
+pub fn replace_scratch_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    replace(&temp_sibling(path), path, bytes, mode, false)
 }
 
 /// As [`replace_file`], with the new file made at `temp`, which is on the same file system: for
@@ -63,11 +74,17 @@ pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 /// # Errors
 /// As [`replace_file`].
 pub fn replace_file_through(temp: &Path, path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    replace(temp, path, bytes, mode, true)
+}
+
+fn replace(temp: &Path, path: &Path, bytes: &[u8], mode: u32, durable: bool) -> Result<()> {
     let written = (|| {
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create_new(true).mode(mode).open(temp)?;
         file.write_all(bytes)?;
-        file.sync_data()?;
+        if durable {
+            file.sync_data()?;
+        }
         fs::rename(temp, path)
     })();
     written.map_err(|source| {
@@ -75,6 +92,16 @@ pub fn replace_file_through(temp: &Path, path: &Path, bytes: &[u8], mode: u32) -
         let _ = fs::remove_file(temp);
         Error::io("write", path, &source)
     })
+}
+
+/// Whether this process may create files in `dir`.
+#[allow(unsafe_code)]
+pub fn is_writable(dir: &Path) -> bool {
+    let Ok(path) = CString::new(dir.as_os_str().as_bytes()) else {
+        return false;
+    };
+    // SAFETY: `path` is a NUL-terminated string that outlives the call.
+    unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
 }
 
 /// Swaps two paths of one file system as one step. `false` where the system cannot do that;
@@ -86,8 +113,6 @@ pub fn replace_file_through(temp: &Path, path: &Path, bytes: &[u8], mode: u32) -
 pub fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
     #[cfg(target_os = "linux")]
     {
-        use std::ffi::CString;
-        use std::os::unix::ffi::OsStrExt;
         let a = CString::new(a.as_os_str().as_bytes())?;
         let b = CString::new(b.as_os_str().as_bytes())?;
         // SAFETY: both are NUL-terminated and outlive the call, which keeps no pointer. The system

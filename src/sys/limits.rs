@@ -6,6 +6,9 @@ use std::time::Duration;
 /// Standard input of a hook or tool call. The host was seen to pass 3 MB; a script's `stdin`
 /// argument travels this way too.
 pub const REQUEST: u64 = 64 * 1024 * 1024;
+/// Silence on standard input after which its end is no longer waited for. The host writes a
+/// request in one go and closes; whoever does not close must not hang us.
+pub const STDIN_SILENCE: Duration = Duration::from_secs(5);
 /// One `SKILL.md`. The largest of 21,698 real ones is 293 KB (CORPUS.md §5).
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
 /// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB; the parser is quadratic in
@@ -27,6 +30,11 @@ pub const READ_ANSWER: usize = 256 * 1024;
 pub const RESOURCE_FILE: u64 = 64 * 1024 * 1024;
 /// One stream of a script's output; the middle of anything longer is dropped.
 pub const SCRIPT_OUTPUT: usize = 64 * 1024;
+/// What is read of a script to see how it wants to be run: shebang and PEP 723 block.
+pub const SCRIPT_HEAD: u64 = 64 * 1024;
+/// What may still be read of a script's output after its end: more than a pipe holds (1 MiB at
+/// most), for a process that could not be killed may go on writing.
+pub const SCRIPT_REST: usize = 4 * 1024 * 1024;
 /// Seconds a script may take where the host sets no limit of its own.
 pub const SCRIPT_SECONDS: u64 = 120;
 /// Seconds after which a call under the newer host answers by itself: the host kills at 30 and
@@ -42,6 +50,8 @@ pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
+/// Skills activated in one session. Nobody needs so many; each costs a parse at every call.
+pub const SESSION_SKILLS: usize = 200;
 /// A session named by `AGENT_SKILLS_SESSION` has no process whose end could be seen.
 pub const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
 /// Files of one installed skill, and their bytes together (CORPUS.md §5: rejects nothing real
@@ -51,6 +61,8 @@ pub const INSTALL_FILES: usize = 10_000;
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
 /// One git command of a person's, which may download a repository.
 pub const GIT_SECONDS: u64 = 300;
+/// A configuration or policy file.
+pub const CONFIG_FILE: u64 = 1024 * 1024;
 /// What git may print for one command that lists refs or files: 64 MiB is 500,000 files.
 pub const GIT_LISTING: u64 = 64 * 1024 * 1024;
 /// Files and directories of one repository or local directory that skills are looked for in.

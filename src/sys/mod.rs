@@ -1,11 +1,14 @@
 //! The operating-system floor: files, locks, processes' identities and every numeric limit. It
 //! knows nothing of skills, hosts or protocols.
 
+pub mod directories;
 pub mod env;
 pub mod files;
 pub mod limits;
 pub mod lock;
 pub mod process;
+pub mod stdin;
 
+pub use directories::Directories;
 pub use env::Env;
 pub use lock::FileLock;

@@ -74,6 +74,13 @@ fn exists(pid: u32) -> bool {
     answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
 }
 
+/// The user this process acts as.
+#[allow(unsafe_code)]
+pub fn effective_user() -> u32 {
+    // SAFETY: `geteuid` has no preconditions and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
 /// Kills every process of the group that `pid` leads; a group that is gone already is no error.
 #[allow(unsafe_code)]
 pub fn kill_group(pid: u32) {

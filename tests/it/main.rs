@@ -1,1 +1,8 @@
-//! The integration binary.
+//! The one integration binary: plays chibi, in both protocol generations, against the real
+//! executable. One module per topic.
+
+mod door;
+mod hooks;
+mod host;
+
+use host::Host;

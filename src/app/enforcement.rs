@@ -1,0 +1,139 @@
+//! From what a session has active to the scope that a decision is made in.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::{App, Config};
+use crate::host::alias::{self, Capability};
+use crate::host::tools;
+use crate::permission::{Places, Resolve, Restriction, Scope, Settings};
+use crate::session::ActiveSkill;
+use crate::skill::{Skill, ToolList};
+
+/// Owns what a [`Scope`] borrows.
+#[derive(Debug)]
+pub struct Enforcement {
+    restrictions: Vec<Restriction>,
+    settings: Settings,
+    places: Places,
+    mcp_tools: BTreeSet<String>,
+}
+
+impl Enforcement {
+    /// What is in force in a session that has `activated` these skills.
+    pub fn of(app: &App, config: &Config, activated: &[ActiveSkill]) -> Self {
+        let project_root = app.env.project_root();
+        let parse = |skill: &ActiveSkill| {
+            let dir = Path::new(&skill.dir);
+            let allowed = skill.allowed.as_deref();
+            Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
+        };
+        Self {
+            restrictions: activated.iter().map(parse).collect(),
+            settings: config.permission(),
+            places: Places {
+                home: app.env.home(),
+                plugin_dir: app.dirs.plugin.clone(),
+                skill_dirs: activated
+                    .iter()
+                    .map(|skill| PathBuf::from(&skill.dir))
+                    .collect(),
+                private: Vec::new(),
+                project_root,
+            },
+            mcp_tools: BTreeSet::new(),
+        }
+    }
+
+    /// The scope of a decision.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope {
+            restrictions: &self.restrictions,
+            policy_deny: &[],
+            settings: &self.settings,
+            places: &self.places,
+            mcp_tools: &self.mcp_tools,
+        }
+    }
+}
+
+/// A skill as the session remembers it.
+pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
+    let allowed = match skill.fields.allowed_tools() {
+        ToolList::Absent | ToolList::Null => None,
+        ToolList::Listed(entries) => Some(entries),
+    };
+    ActiveSkill {
+        name: skill.name.to_string(),
+        tool: tool.to_owned(),
+        dir: skill.dir.display().to_string(),
+        digest: skill.digest.clone(),
+        // Some authors list clients under `tools`; a list that names no tool is no restriction.
+        allowed: allowed
+            .filter(|entries| !skill.fields.tools_are_ambiguous() || names_a_tool(entries)),
+        denied: skill.fields.disallowed_tools(),
+    }
+}
+
+fn names_a_tool(entries: &[String]) -> bool {
+    let words = entries
+        .iter()
+        .flat_map(|entry| entry.split([' ', ',', '(', '\n']));
+    words.into_iter().any(|word| {
+        Capability::of(word).is_some()
+            || tools::find(word).is_some()
+            || alias::programs(word).is_some()
+    })
+}
+
+/// The file system's answer to where a path leads.
+#[derive(Debug)]
+pub struct OnDisk;
+
+impl Resolve for OnDisk {
+    fn canonical(&self, path: &Path) -> PathBuf {
+        let mut rest: Vec<OsString> = Vec::new();
+        let mut existing = path.to_owned();
+        loop {
+            if let Ok(mut canonical) = existing.canonicalize() {
+                canonical.extend(rest.iter().rev());
+                return canonical;
+            }
+            match (existing.file_name().map(ToOwned::to_owned), existing.pop()) {
+                (Some(name), true) => rest.push(name),
+                // A `..` behind something that does not exist leads nowhere that could be named.
+                _ => return path.to_owned(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_resolved_as_far_as_it_exists() {
+        let root = tempfile::tempdir().unwrap();
+        let real = root.path().canonicalize().unwrap();
+        std::fs::create_dir(root.path().join("a")).unwrap();
+        std::os::unix::fs::symlink("a", root.path().join("link")).unwrap();
+        assert_eq!(
+            OnDisk.canonical(&root.path().join("link/new/file")),
+            real.join("a/new/file")
+        );
+        assert_eq!(OnDisk.canonical(Path::new("/")), Path::new("/"));
+        assert_eq!(
+            OnDisk.canonical(Path::new("/no-such/../x")),
+            Path::new("/no-such/../x")
+        );
+    }
+
+    #[test]
+    fn a_list_of_clients_names_no_tool() {
+        let own = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
+        assert!(!names_a_tool(&own(&["claude-code", "codex"])));
+        assert!(names_a_tool(&own(&["claude-code", "Bash(git:*)"])));
+    }
+}

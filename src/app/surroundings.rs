@@ -1,0 +1,83 @@
+//! What every handler needs: where things are, and who is calling.
+
+use crate::catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::host::ours;
+use crate::request::Protocol;
+use crate::session::{SessionKey, Store};
+use crate::skill::Skill;
+use crate::sys::{Directories, Env};
+
+/// One run's surroundings.
+#[derive(Debug)]
+pub struct App {
+    /// Environment and working directory.
+    pub env: Env,
+    /// Where this installation keeps its things.
+    pub dirs: Directories,
+    /// How the host talks to us; `None` for `--schema` and for a person.
+    pub protocol: Option<Protocol>,
+}
+
+impl App {
+    /// The surroundings of a call.
+    pub fn new(env: Env, protocol: Option<Protocol>) -> Self {
+        let dirs = Directories::of(&env);
+        Self {
+            env,
+            dirs,
+            protocol,
+        }
+    }
+
+    /// Reads every skill.
+    pub fn catalog(&self) -> Catalog {
+        Catalog::scan(&self.dirs.skills())
+    }
+
+    /// The record of active skills.
+    pub fn store(&self) -> Store {
+        Store::of(&self.dirs.plugin, &self.env)
+    }
+
+    /// The session this call belongs to.
+    pub fn session(&self) -> SessionKey {
+        SessionKey::of_call(&self.env)
+    }
+
+    /// The catalog, if `tool` may be a skill's: other names cost no look at the disk.
+    pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
+        (tool.starts_with("skill_") && tool != ours::MARKETPLACE).then(|| self.catalog())
+    }
+}
+
+/// The offered skill that somebody named.
+///
+/// # Errors
+/// When there is none: the hint has the nearest names, or the reason why it is not offered.
+pub fn offered<'a>(catalog: &'a Catalog, written: &str) -> Result<(&'a Skill, &'a str)> {
+    let shown = written.escape_debug();
+    let Some(entry) = catalog.by_name(written) else {
+        return Err(
+            Error::new(format!("there is no skill `{shown}`")).hint(suggestion(catalog, written))
+        );
+    };
+    entry.offered().ok_or_else(|| {
+        let reason = entry.reason_not_offered().unwrap_or_default();
+        Error::new(format!("the skill `{shown}` cannot be used: {reason}"))
+            .hint("the user can see more with `agent-skills list-installed`")
+    })
+}
+
+/// What to do about a name that no skill has.
+pub fn suggestion(catalog: &Catalog, written: &str) -> String {
+    let nearest = catalog.nearest(written);
+    if nearest.is_empty() {
+        return format!(
+            "`{}` with action list_installed shows what there is",
+            ours::MARKETPLACE
+        );
+    }
+    let names: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
+    format!("did you mean {}?", names.join(" or "))
+}

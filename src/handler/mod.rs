@@ -1,0 +1,22 @@
+//! One file per request: glue between the rooms, no rules of its own. A handler takes what the
+//! door in parsed and returns what the door out writes.
+
+mod activate;
+mod pre_api_tools;
+mod pre_cache_output;
+mod pre_tool;
+mod prompt;
+mod read_file;
+mod run_script;
+mod schema;
+mod start;
+
+pub use activate::activate;
+pub use pre_api_tools::pre_api_tools;
+pub use pre_cache_output::pre_cache_output;
+pub use pre_tool::pre_tool;
+pub use prompt::post_system_prompt;
+pub use read_file::read_skill_file;
+pub use run_script::run_skill_script;
+pub use schema::schema;
+pub use start::on_start;

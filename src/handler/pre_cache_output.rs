@@ -1,0 +1,21 @@
+//! `pre_cache_output`: keeps the newer host from replacing our results by stubs. Instructions that
+//! arrive as a stub are no instructions, and the tools to read them may be forbidden (HOST.md §5).
+
+use serde_json::json;
+
+use crate::app::App;
+use crate::host::ours;
+use crate::response::Response;
+
+/// Keeps the output of our own tools whole.
+pub fn pre_cache_output(app: &App, tool: &str) -> Response {
+    let is_ours = ours::FIXED.contains(&tool)
+        || app
+            .catalog_for(tool)
+            .is_some_and(|catalog| catalog.by_tool(tool).is_some());
+    if is_ours {
+        Response::json(&json!({"block": true}))
+    } else {
+        Response::nothing()
+    }
+}

@@ -1,0 +1,113 @@
+//! `--schema`: which tools there are.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::catalog::plain;
+use crate::host::ours;
+use crate::response::{Response, answer_panics_with};
+
+/// The hooks this program takes part in. They stand on exactly one tool: the host calls a hook
+/// once for each tool that lists it (HOST.md §3).
+pub const HOOKS: [&str; 5] = [
+    "on_start",
+    "post_system_prompt",
+    "pre_api_tools",
+    "pre_tool",
+    "pre_cache_output",
+];
+
+/// The tools: the fixed ones, then one per offered skill.
+pub fn schema(app: &App) -> Response {
+    let mut tools = fixed_tools();
+    // Without these four the host would drop the plugin, and its restrictions with it.
+    answer_panics_with(&Response::json(&Value::Array(tools.clone())));
+    let catalog = app.catalog();
+    tools.extend(catalog.offered().into_iter().map(|(skill, tool)| {
+        let description = plain(skill.description.as_deref().unwrap_or_default());
+        let arguments = argument_description(skill.fields.text("argument-hint").as_deref());
+        json!({
+            "name": tool,
+            "description": format!("Activate the skill `{}`: {description}", skill.name),
+            "parameters": parameters(&[("arguments", "string", &arguments)], &[]),
+        })
+    }));
+    Response::json(&Value::Array(tools))
+}
+
+fn argument_description(hint: Option<&str>) -> String {
+    let hint = hint
+        .map(|hint| format!(", in the form {}", plain(hint)))
+        .unwrap_or_default();
+    format!("What the skill is to be applied to, in the user's words{hint}")
+}
+
+fn fixed_tools() -> Vec<Value> {
+    vec![
+        json!({
+            "name": ours::MARKETPLACE,
+            "description": "Find, install and manage Agent Skills: instructions for particular \
+                tasks. The action is one of: install (skill_ref), remove (skill_ref: the skill's \
+                name), update (skill_ref: a name, or nothing for all), search (query: words), \
+                list (what can be installed), list_installed, info (skill_ref: a name).",
+            "parameters": parameters(&[
+                ("action", "string",
+                    "One of: install, remove, update, search, list, list_installed, info"),
+                ("skill_ref", "string",
+                    "A skill's name; for install owner/skill, owner/repo@skill, a git URL or a \
+                     local directory"),
+                ("query", "string", "Words to search for"),
+            ], &["action"]),
+            "hooks": HOOKS,
+        }),
+        json!({
+            "name": ours::READ_FILE,
+            "description": "Read a file that is bundled with an installed skill. Text comes as \
+                it is, other files as base64. Scripts are run with run_skill_script, not read.",
+            "parameters": parameters(&[
+                ("skill", "string", "The skill's name"),
+                ("path", "string", "The file, relative to the skill's directory"),
+                ("offset", "integer", "The first line to answer, counted from 1"),
+                ("limit", "integer", "How many lines to answer"),
+            ], &["skill", "path"]),
+        }),
+        json!({
+            "name": ours::RUN_SCRIPT,
+            "description": "Run a script that is bundled with an installed skill and answer its \
+                output. The interpreter is chosen by the script's first line or extension.",
+            "parameters": parameters(&[
+                ("skill", "string", "The skill's name"),
+                ("script", "string", "The script, relative to the skill's directory"),
+                ("args", "array", "Its arguments: a list of strings"),
+                ("stdin", "string", "Its standard input; empty if not given"),
+                ("workdir", "string",
+                    "Where it runs: skill (the skill's directory, the default) or project"),
+                ("env", "object", "Further environment variables: names and string values"),
+                ("timeout_secs", "number", "Seconds after which it is stopped, at most 120"),
+            ], &["skill", "script"]),
+        }),
+        json!({
+            "name": ours::DIRECT,
+            "description": "The command line of agent-skills, for the user: chibi -p \
+                agent-skills \"install owner/skill\". Not for the model.",
+            "parameters": parameters(
+                &[("args", "array", "The words of the command")], &[]),
+        }),
+    ]
+}
+
+/// A parameter schema in the form that both host generations pass on: a type and a description
+/// each, since the newer one drops everything else (HOST.md §3).
+fn parameters(properties: &[(&str, &str, &str)], required: &[&str]) -> Value {
+    let property = |&(name, kind, description): &(&str, &str, &str)| {
+        let mut property = json!({"type": kind, "description": description});
+        match kind {
+            "array" => property["items"] = json!({"type": "string"}),
+            "object" => property["additionalProperties"] = json!({"type": "string"}),
+            _ => {}
+        }
+        (name.to_owned(), property)
+    };
+    let properties: serde_json::Map<_, _> = properties.iter().map(property).collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}

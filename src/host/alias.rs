@@ -1,0 +1,176 @@
+//! What other clients call the things that this host's tools do. Most skills are written in such
+//! words (CORPUS.md §4); this table is their only translation.
+
+/// Something a skill may ask for, whatever its author's client calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capability {
+    /// Read a file.
+    ReadFile,
+    /// Search in files.
+    SearchContent,
+    /// Find files by name.
+    FindFiles,
+    /// List a directory.
+    ListDirectory,
+    /// Run a shell command.
+    Shell,
+    /// Create and change files.
+    WriteFile,
+    /// Change files.
+    EditFile,
+    /// Change notebooks.
+    EditNotebook,
+    /// Fetch a URL.
+    Fetch,
+    /// Search the web.
+    WebSearch,
+    /// Ask a sub-agent.
+    SubAgent,
+    /// Keep a list of tasks.
+    Todo,
+    /// Ask the user.
+    AskUser,
+    /// Message another conversation.
+    SendMessage,
+    /// Activate a skill.
+    Skill,
+    /// Something this host does not have; a skill that asks for it loses nothing.
+    NoCounterpart,
+}
+
+use Capability::{
+    AskUser, EditFile, EditNotebook, Fetch, FindFiles, ListDirectory, NoCounterpart, ReadFile,
+    SearchContent, SendMessage, Shell, Skill, SubAgent, Todo, WebSearch, WriteFile,
+};
+
+impl Capability {
+    /// What another client's tool name asks for; `None` for a name that only stands for itself.
+    pub fn of(name: &str) -> Option<Self> {
+        let name = fold(name);
+        let asks = |(_, spellings): &&(Self, &[&str])| spellings.contains(&name.as_str());
+        SPELLINGS.iter().find(asks).map(|(this, _)| *this)
+    }
+
+    /// The host's tools that do it, by exact name, best first.
+    pub fn tools(self) -> &'static [&'static str] {
+        match self {
+            ReadFile => &[
+                "file_head",
+                "file_lines",
+                "file_tail",
+                "file_grep",
+                "vfs_info",
+                "summarize_content",
+                "read_file",
+            ],
+            SearchContent => &["grep_files", "file_grep", "index_query"],
+            FindFiles => &["glob_files", "dir_list"],
+            ListDirectory => &["dir_list", "vfs_list", "vfs_info"],
+            Shell => &["shell_exec", "run_command"],
+            WriteFile => &["write_file", "file_edit", "vfs_mkdir"],
+            EditFile => &["file_edit"],
+            EditNotebook => &["write_file", "file_edit"],
+            Fetch => &["fetch_url", "summarize_content"],
+            SubAgent => &["spawn_agent"],
+            Todo => &["update_todos"],
+            AskUser => &["call_user"],
+            SendMessage => &["send_message"],
+            WebSearch | Skill | NoCounterpart => &[],
+        }
+    }
+}
+
+/// A tool name as rules compare it: ASCII lower case without `_` and `-`, so that `web_fetch`,
+/// `WebFetch` and `web-fetch` are one (RESTRICTION.md §2).
+pub fn fold(name: &str) -> String {
+    let kept = name.chars().filter(|c| !matches!(c, '_' | '-'));
+    kept.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Programs that some skills list as if they were tools: such an entry means commands that begin
+/// with one of these words.
+pub fn programs(name: &str) -> Option<&'static [&'static str]> {
+    match fold(name).as_str() {
+        "python" => Some(&["python", "python3"]),
+        "node" => Some(&["node"]),
+        "curl" => Some(&["curl"]),
+        "docker" => Some(&["docker"]),
+        "gh" => Some(&["gh"]),
+        "mcporter" => Some(&["mcporter"]),
+        "surf" => Some(&["surf"]),
+        _ => None,
+    }
+}
+
+/// The known spelling nearest to an unknown name, for a suggestion.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    let folded = fold(name);
+    let spellings = SPELLINGS.iter().flat_map(|(_, spellings)| *spellings);
+    let tools = super::tools::HOST_TOOLS.iter().map(|tool| &tool.name);
+    tools
+        .chain(spellings)
+        .map(|known| (strsim::damerau_levenshtein(&folded, &fold(known)), *known))
+        .filter(|(distance, known)| *distance <= 2 && *distance * 3 <= known.len())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+/// Folded spellings. The first rows' order does not matter: no spelling stands in two of them.
+#[rustfmt::skip]
+static SPELLINGS: &[(Capability, &[&str])] = &[
+    (ReadFile, &["read", "notebookread", "readfile", "readmanyfiles", "view", "fileread", "read/readfile"]),
+    (SearchContent, &["grep", "searchfilecontent", "grepsearch", "ripgrep", "search", "codebase", "search/codebase", "usages"]),
+    (FindFiles, &["glob", "findfiles", "searchfiles", "findtestfiles"]),
+    (ListDirectory, &["ls", "list", "listdirectory", "listfiles", "listdir"]),
+    (Shell, &["bash", "shell", "exec", "runshellcommand", "runcommand", "runcommands", "runshell", "terminal", "execute", "executecode", "runterminalcmd", "execute/runinterminal"]),
+    (WriteFile, &["write", "writefile", "createfile", "savefile", "fs"]),
+    (EditFile, &["edit", "multiedit", "replace", "applypatch", "patch", "strreplaceeditor", "strreplace", "editfile", "editfiles", "edit/editfiles"]),
+    (EditNotebook, &["notebookedit"]),
+    (Fetch, &["webfetch", "readurlcontent", "fetch", "web/fetch", "web", "network"]),
+    (WebSearch, &["websearch", "googlewebsearch", "searchquery"]),
+    (SubAgent, &["task", "agent", "workflow"]),
+    (Todo, &["todowrite", "todoread", "writetodos", "updateplan", "todo", "taskcreate", "taskupdate", "tasklist", "taskget"]),
+    (AskUser, &["askuserquestion", "askuser", "question"]),
+    (SendMessage, &["sendmessage"]),
+    (Skill, &["skill", "activateskill"]),
+    (NoCounterpart, &["exitplanmode", "enterplanmode", "killshell", "bashoutput", "taskoutput", "lsp", "problems", "think"]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::tools;
+
+    #[test]
+    fn every_translation_is_a_tool_of_the_host_and_none_is_reached_by_its_own_name_only() {
+        for (capability, spellings) in SPELLINGS {
+            for name in capability.tools() {
+                assert!(tools::find(name).is_some(), "{name}");
+                let exception = *capability == SendMessage;
+                assert!(exception || !tools::only_by_own_name(name), "{name}");
+            }
+            for (i, spelling) in spellings.iter().enumerate() {
+                assert_eq!(fold(spelling), *spelling);
+                assert!(!spellings[i + 1..].contains(spelling), "{spelling} twice");
+                assert_eq!(Capability::of(spelling), Some(*capability), "{spelling}");
+            }
+        }
+    }
+
+    #[test]
+    fn spelling_is_free_in_case_underscore_and_hyphen() {
+        for name in ["web_fetch", "WebFetch", "web-fetch", "WEBFETCH"] {
+            assert_eq!(Capability::of(name), Some(Fetch), "{name}");
+        }
+        assert_eq!(Capability::of("read/readFile"), Some(ReadFile));
+        assert_eq!(Capability::of("file_head"), None);
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_is_recognised_and_a_new_word_is_not() {
+        assert_eq!(nearest("Reed"), Some("read"));
+        assert_eq!(nearest("WebFetsh"), Some("webfetch"));
+        assert_eq!(nearest("shell_exce"), Some("shell_exec"));
+        assert_eq!(nearest("readPaper"), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! Other clients' tool names in a skill's prose, and the line that tells a model what they are
+//! here: most skills are written for another client (CORPUS.md §4.5).
+
+use super::alias::Capability;
+use super::tools;
+
+/// Names that are nobody's everyday words: a mention anywhere counts.
+const DISTINCT: [&str; 10] = [
+    "AskUserQuestion",
+    "TodoWrite",
+    "TodoRead",
+    "WebFetch",
+    "WebSearch",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "TaskCreate",
+    "TaskUpdate",
+];
+
+/// Names that are everyday words too: they count in backticks, before `tool`, or as a call.
+const COMMON: [&str; 9] = [
+    "Read", "Write", "Edit", "Bash", "Grep", "Glob", "LS", "Task", "Agent",
+];
+
+/// One line that maps the tool names found in `body` to this host's tools; `None` when it speaks
+/// of none. On the `older` host everything but its list of tasks comes from plugins.
+pub fn mapping_line(body: &str, older: bool) -> Option<String> {
+    let distinct = DISTINCT
+        .into_iter()
+        .filter(|name| mentions(body, name).next().is_some());
+    let common = COMMON.into_iter().filter(|name| {
+        mentions(body, name).any(|(before, after)| {
+            (before.ends_with('`') && after.starts_with(['`', '(']))
+                || after.starts_with(" tool")
+                || after.starts_with("` tool")
+                || (after.starts_with('(') && after[1..].starts_with(char::is_alphanumeric))
+        })
+    });
+    let mapped: Vec<String> = common
+        .chain(distinct)
+        .map(|name| here(name, older))
+        .collect();
+    (!mapped.is_empty()).then(|| {
+        format!(
+            "Tool names in these instructions and what they are here: {}.",
+            mapped.join("; ")
+        )
+    })
+}
+
+/// Where `name` stands as a word of its own: the text before and after.
+fn mentions<'a>(body: &'a str, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    body.match_indices(name).filter_map(move |(at, _)| {
+        let (before, after) = (&body[..at], &body[at + name.len()..]);
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        (!before.ends_with(word) && !after.starts_with(word)).then_some((before, after))
+    })
+}
+
+fn here(name: &str, older: bool) -> String {
+    let tools = Capability::of(name)
+        .map(Capability::tools)
+        .unwrap_or_default();
+    let is_here = |tool: &&str| tools::is_on_older_host(tool) == older;
+    let tools: Vec<&str> = tools.iter().copied().filter(is_here).take(3).collect();
+    if tools.is_empty() {
+        format!("{name} = no counterpart")
+    } else {
+        format!("{name} = {}", tools.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_told_from_tool_names() {
+        for silent in [
+            "Read the file, then Write a task.",
+            "the Bashful Taskmaster",
+            "Read(ing)",
+        ] {
+            let line = mapping_line(silent, false);
+            assert!(
+                silent == "Read(ing)" || line.is_none(),
+                "{silent}: {line:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_are_mapped_once_in_one_line() {
+        let line = mapping_line(
+            "Use the Read tool, `Bash`, Task(x) and AskUserQuestion. `Bash`!",
+            false,
+        )
+        .unwrap();
+        assert!(
+            line.contains("Read = file_head, file_lines, file_tail;"),
+            "{line}"
+        );
+        assert!(line.contains("Bash = shell_exec;"), "{line}");
+        assert!(line.contains("Task = spawn_agent"), "{line}");
+        assert!(line.contains("AskUserQuestion = call_user"), "{line}");
+        assert_eq!((line.matches("Bash").count(), line.lines().count()), (1, 1));
+        let line = mapping_line("`Bash`, TodoWrite, `Grep`", true).unwrap();
+        assert!(
+            line.ends_with("Bash = run_command; Grep = no counterpart; TodoWrite = update_todos."),
+            "{line}"
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! The tools this program adds to the host's, by name.
+
+/// Finding and installing skills; it carries the hooks.
+pub const MARKETPLACE: &str = "skill_marketplace";
+/// Reading a skill's bundled files.
+pub const READ_FILE: &str = "read_skill_file";
+/// Running a skill's bundled scripts.
+pub const RUN_SCRIPT: &str = "run_skill_script";
+/// The command line, for people: `chibi -p agent-skills …` looks up a tool of that name.
+pub const DIRECT: &str = "agent-skills";
+
+/// Every tool that is there whatever is installed, in the order of the schema.
+pub const FIXED: [&str; 4] = [MARKETPLACE, READ_FILE, RUN_SCRIPT, DIRECT];

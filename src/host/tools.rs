@@ -1,0 +1,181 @@
+//! The host's built-in tools, as it sends them to the model (HOST.md §8), and the two tools that
+//! its older release only has as plugins. What a tool does and what its arguments mean is here;
+//! whether a call may happen is not.
+
+/// What the strongest call of a tool can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing that a restriction is for: talk, look at the model, keep a list of tasks.
+    Harmless,
+    /// Reads files, the index or another conversation.
+    Read,
+    /// Changes files, memory or another conversation.
+    Change,
+    /// Runs programs.
+    Execute,
+    /// Sends something to another machine, or to another model.
+    Reach,
+}
+
+/// What an argument means to the tool that takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Argument {
+    /// A file or directory, relative to the project root unless absolute, or a `vfs:///` URI.
+    Path,
+    /// A glob below the tool's path argument; it may itself lead elsewhere by `..` or `/`.
+    Glob,
+    /// A shell command line.
+    Command,
+    /// A URL.
+    Url,
+    /// A URL or a path.
+    Source,
+    /// The name of a sub-agent preset.
+    Preset,
+    /// Anything that no rule looks at, except one that names it.
+    Plain,
+}
+
+/// A tool of the host.
+#[derive(Debug)]
+pub struct HostTool {
+    /// The name in `tool_name`, exactly.
+    pub name: &'static str,
+    /// The most it can do.
+    pub effect: Effect,
+    /// Argument keys and their meanings.
+    pub arguments: &'static [(&'static str, Argument)],
+}
+
+impl HostTool {
+    /// The keys of the arguments that have one of these meanings.
+    pub fn keys(&self, meanings: &[Argument]) -> impl Iterator<Item = &'static str> {
+        let wanted = |(_, argument): &&(&str, Argument)| meanings.contains(argument);
+        self.arguments.iter().filter(wanted).map(|(key, _)| *key)
+    }
+}
+
+/// The host's tool of exactly this name.
+pub fn find(name: &str) -> Option<&'static HostTool> {
+    HOST_TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// Whether a tool is reached by its own name only, never by another client's word and never by
+/// `*` (RESTRICTION.md §2): what it does goes past hooks, files or this conversation.
+pub fn only_by_own_name(name: &str) -> bool {
+    [
+        "scheme_eval",
+        "update_goals",
+        "update_reflection",
+        "read_context",
+        "vfs_copy",
+        "vfs_move",
+        "vfs_delete",
+        "send_message",
+    ]
+    .contains(&name)
+}
+
+/// Tools that change, run or send something: what an unreadable policy takes away.
+pub fn consequential() -> impl Iterator<Item = &'static str> {
+    let harmless = |tool: &&HostTool| !matches!(tool.effect, Effect::Harmless | Effect::Read);
+    HOST_TOOLS.iter().filter(harmless).map(|tool| tool.name)
+}
+
+const fn tool(
+    name: &'static str,
+    effect: Effect,
+    arguments: &'static [(&'static str, Argument)],
+) -> HostTool {
+    HostTool {
+        name,
+        effect,
+        arguments,
+    }
+}
+
+use Argument::{Command, Glob, Path, Plain, Preset, Source, Url};
+use Effect::{Change, Execute, Harmless, Reach, Read};
+
+/// Every tool of both releases that the host or its customary plugins bring.
+#[rustfmt::skip]
+pub static HOST_TOOLS: &[HostTool] = &[
+    tool("update_todos", Harmless, &[("content", Plain)]),
+    tool("update_goals", Change, &[("flock", Plain), ("content", Plain)]),
+    tool("update_reflection", Change, &[("content", Plain)]),
+    tool("read_context", Read, &[("context_name", Plain), ("include_messages", Plain), ("num_messages", Plain)]),
+    tool("flock_join", Change, &[("flock", Plain)]),
+    tool("flock_leave", Change, &[("flock", Plain)]),
+    tool("flock_list", Harmless, &[]),
+    tool("file_head", Read, &[("path", Path), ("lines", Plain)]),
+    tool("file_tail", Read, &[("path", Path), ("lines", Plain)]),
+    tool("file_lines", Read, &[("path", Path), ("start", Plain), ("end", Plain)]),
+    tool("file_grep", Read, &[("path", Path), ("pattern", Plain), ("context_before", Plain), ("context_after", Plain)]),
+    tool("dir_list", Read, &[("path", Path), ("depth", Plain), ("show_hidden", Plain)]),
+    tool("glob_files", Read, &[("pattern", Glob), ("path", Path), ("max_results", Plain)]),
+    tool("grep_files", Read, &[("pattern", Plain), ("path", Path), ("file_pattern", Glob), ("context_lines", Plain), ("max_results", Plain)]),
+    tool("write_file", Change, &[("path", Path), ("content", Plain)]),
+    tool("file_edit", Change, &[("path", Path), ("operation", Plain), ("line_start", Plain), ("line_end", Plain), ("content", Plain), ("find", Plain), ("replace", Plain)]),
+    tool("shell_exec", Execute, &[("command", Command), ("timeout_secs", Plain)]),
+    tool("fetch_url", Reach, &[("url", Url), ("max_bytes", Plain), ("timeout_secs", Plain)]),
+    tool("index_update", Change, &[("force", Plain)]),
+    tool("index_query", Read, &[("name", Plain), ("kind", Plain), ("file", Path), ("refs_to", Plain), ("limit", Plain)]),
+    tool("index_status", Harmless, &[]),
+    tool("send_message", Reach, &[("to", Plain), ("content", Plain), ("from", Plain)]),
+    tool("call_user", Harmless, &[("message", Plain)]),
+    tool("call_agent", Harmless, &[("message", Plain)]),
+    tool("model_info", Harmless, &[("model", Plain)]),
+    tool("spawn_agent", Reach, &[("system_prompt", Plain), ("input", Plain), ("model", Plain), ("temperature", Plain), ("max_tokens", Plain), ("preset", Preset)]),
+    tool("summarize_content", Reach, &[("source", Source), ("instructions", Plain), ("model", Plain), ("temperature", Plain), ("max_tokens", Plain)]),
+    tool("vfs_list", Read, &[("path", Path)]),
+    tool("vfs_info", Read, &[("path", Path)]),
+    tool("vfs_copy", Change, &[("src", Path), ("dst", Path)]),
+    tool("vfs_move", Change, &[("src", Path), ("dst", Path)]),
+    tool("vfs_mkdir", Change, &[("path", Path)]),
+    tool("vfs_delete", Change, &[("path", Path)]),
+    tool("scheme_eval", Execute, &[("code", Plain)]),
+    // Plugins on the older release, whose files and shell are all plugins.
+    tool("read_file", Read, &[("path", Path)]),
+    tool("run_command", Execute, &[("command", Command)]),
+];
+
+/// Names in [`HOST_TOOLS`] that the newer release does not have, so that messages name them last.
+pub fn is_plugin_of_older_host(name: &str) -> bool {
+    matches!(name, "read_file" | "run_command")
+}
+
+/// Whether the older release has a tool, by itself or by a customary plugin.
+pub fn is_on_older_host(name: &str) -> bool {
+    is_plugin_of_older_host(name)
+        || matches!(name, "update_todos" | "update_goals" | "update_reflection")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newer_release_has_31_tools_and_scheme_eval() {
+        let newer = |tool: &&HostTool| {
+            !is_plugin_of_older_host(tool.name)
+                && !["update_todos", "call_agent", "scheme_eval"].contains(&tool.name)
+        };
+        assert_eq!(HOST_TOOLS.iter().filter(newer).count(), 31);
+    }
+
+    #[test]
+    fn names_are_unique_and_keys_are_found_by_meaning() {
+        for (i, tool) in HOST_TOOLS.iter().enumerate() {
+            assert!(HOST_TOOLS[i + 1..].iter().all(|t| t.name != tool.name));
+        }
+        let copy = find("vfs_copy").unwrap();
+        assert_eq!(copy.keys(&[Path]).collect::<Vec<_>>(), ["src", "dst"]);
+    }
+
+    #[test]
+    fn what_reads_is_not_consequential() {
+        let names: Vec<_> = consequential().collect();
+        assert!(names.contains(&"shell_exec") && names.contains(&"fetch_url"));
+        assert!(!names.contains(&"file_head") && !names.contains(&"call_user"));
+    }
+}

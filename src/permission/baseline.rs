@@ -1,0 +1,264 @@
+//! What no restriction takes away (RESTRICTION.md §5): harmless tools of the host, paging through
+//! cached output, and our own tools as far as they only read or run what the skill brought.
+
+use serde_json::Value;
+
+use super::call::{Call, OurTool};
+use super::settings::{ScriptScope, Settings};
+use crate::host::alias::fold;
+use crate::host::tools::{self, Effect};
+
+/// Where the host keeps outputs that were too long for the model (HOST.md §5).
+const TOOL_CACHE: &str = "vfs:///sys/tool_cache/";
+
+/// Marketplace actions that read what is here, or a source the user configured.
+const LOOKING: [&str; 5] = [
+    "list",
+    "list_installed",
+    "info",
+    "search",
+    "search_installed",
+];
+
+/// What the rules in force add to the baseline's own knowledge.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The user's choices.
+    pub settings: &'a Settings,
+    /// Skills in force, whose scripts are theirs to run.
+    pub active: &'a [&'a str],
+    /// Whether entries name the skills that may be activated.
+    pub skills_narrowed: bool,
+}
+
+/// Whether a call needs no entry that grants it.
+pub fn allows(call: &Call, context: Context) -> bool {
+    let extra = |name: &String| fold(name) == fold(call.tool);
+    if context.settings.always_allowed.iter().any(extra) {
+        return true;
+    }
+    match call.ours {
+        Some(ours) => allows_ours(call, ours, context),
+        None => is_harmless(call.tool) || pages_cached_output(call),
+    }
+}
+
+/// Whether some argument makes a call of this tool part of the baseline.
+pub fn may_allow(tool: &str, ours: Option<OurTool>, context: Context) -> bool {
+    let extra = |name: &String| fold(name) == fold(tool);
+    match ours {
+        Some(OurTool::Direct) => false,
+        Some(OurTool::Skill(name)) => !context.skills_narrowed || context.active.contains(&name),
+        Some(_) => true,
+        None => {
+            is_harmless(tool)
+                || tool.starts_with("file_") && tool != "file_edit"
+                || context.settings.always_allowed.iter().any(extra)
+        }
+    }
+}
+
+/// Tools that only talk, look at the model or keep a list of tasks.
+pub fn is_harmless(tool: &str) -> bool {
+    tools::find(tool).is_some_and(|tool| tool.effect == Effect::Harmless)
+}
+
+fn allows_ours(call: &Call, ours: OurTool, context: Context) -> bool {
+    match ours {
+        OurTool::ReadSkillFile { .. } => true,
+        OurTool::Skill(name) => !context.skills_narrowed || context.active.contains(&name),
+        OurTool::RunSkillScript { skill } => match context.settings.scripts {
+            ScriptScope::Own => skill.is_some_and(|skill| context.active.contains(&skill)),
+            ScriptScope::Listed | ScriptScope::Any => true,
+        },
+        OurTool::Marketplace { action } => {
+            action.is_some_and(|action| LOOKING.contains(&action)) && !chooses_a_host(call)
+        }
+        OurTool::Direct => false,
+    }
+}
+
+/// Whether the reference of a marketplace call says which machine to ask.
+fn chooses_a_host(call: &Call) -> bool {
+    let words = call.arguments.get("args").and_then(Value::as_array);
+    let words = words.into_iter().flatten().filter_map(Value::as_str);
+    call.text("skill_ref")
+        .into_iter()
+        .chain(words)
+        .any(|reference| reference.contains(':'))
+}
+
+fn pages_cached_output(call: &Call) -> bool {
+    let reads = tools::find(call.tool).is_some_and(|tool| tool.effect == Effect::Read);
+    let cached = call
+        .text("path")
+        .and_then(|path| path.strip_prefix(TOOL_CACHE))
+        .is_some_and(|below| !below.split('/').any(|part| matches!(part, "" | "." | "..")));
+    reads && call.tool.starts_with("file_") && cached
+}
+
+/// Variables that choose what an interpreter or the loader runs, so that no script may be given
+/// them by the model.
+pub fn steers_an_interpreter(variable: &str) -> bool {
+    const PREFIXES: [&str; 12] = [
+        "LD_", "DYLD_", "PYTHON", "NODE_", "PERL", "RUBY", "GIT_", "BASH_", "npm_", "NPM_", "UV_",
+        "DENO_",
+    ];
+    const NAMES: [&str; 14] = [
+        "PATH",
+        "IFS",
+        "ENV",
+        "CDPATH",
+        "HOME",
+        "SHELL",
+        "PS4",
+        "PROMPT_COMMAND",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "PAGER",
+        "EDITOR",
+        "VISUAL",
+        "TMPDIR",
+    ];
+    PREFIXES.iter().any(|prefix| variable.starts_with(prefix)) || NAMES.contains(&variable)
+}
+
+/// The first variable in a script's `env` that steers its interpreter.
+pub fn steering_variable(call: &Call) -> Option<String> {
+    let env = call.arguments.get("env")?;
+    let is_unsafe = |name: &&str| steers_an_interpreter(name);
+    match env {
+        Value::Object(env) => env
+            .keys()
+            .map(String::as_str)
+            .find(is_unsafe)
+            .map(str::to_owned),
+        Value::Null => None,
+        // Anything else would have to be taken apart by guesswork.
+        other => Some(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn allowed(tool: &str, ours: Option<OurTool>, arguments: &Value) -> bool {
+        let settings = Settings {
+            always_allowed: vec!["my_tool".into()],
+            ..Settings::default()
+        };
+        let context = Context {
+            settings: &settings,
+            active: &["pdf"],
+            skills_narrowed: false,
+        };
+        allows(
+            &Call {
+                tool,
+                arguments,
+                ours,
+            },
+            context,
+        )
+    }
+
+    #[test]
+    fn harmless_tools_and_cached_output_need_no_entry() {
+        let none = json!({});
+        for tool in [
+            "call_user",
+            "call_agent",
+            "model_info",
+            "update_todos",
+            "flock_list",
+            "index_status",
+            "my-tool",
+        ] {
+            assert!(allowed(tool, None, &none), "{tool}");
+        }
+        for tool in [
+            "shell_exec",
+            "read_context",
+            "skill_of_another_plugin",
+            "file_head",
+        ] {
+            assert!(!allowed(tool, None, &none), "{tool}");
+        }
+        let at = |path: &str| json!({ "path": path });
+        assert!(allowed(
+            "file_tail",
+            None,
+            &at("vfs:///sys/tool_cache/default/x_1")
+        ));
+        for path in [
+            "vfs:///sys/tool_cache/../../x",
+            "vfs:///sys/tool_cachex/y",
+            "/etc/passwd",
+            "vfs:///sys/tool_cache/",
+        ] {
+            assert!(!allowed("file_tail", None, &at(path)), "{path}");
+        }
+        assert!(!allowed(
+            "file_edit",
+            None,
+            &at("vfs:///sys/tool_cache/default/x_1")
+        ));
+    }
+
+    #[test]
+    fn our_own_tools_read_and_run_what_the_skill_brought() {
+        let none = json!({});
+        let run = |skill| Some(OurTool::RunSkillScript { skill });
+        let market = |action| Some(OurTool::Marketplace { action });
+        let cases = [
+            (
+                Some(OurTool::ReadSkillFile {
+                    skill: Some("docx"),
+                }),
+                true,
+            ),
+            (Some(OurTool::Skill("docx")), true),
+            (run(Some("pdf")), true),
+            (run(Some("docx")), false),
+            (run(None), false),
+            (market(Some("search")), true),
+            (market(Some("install")), false),
+            (market(None), false),
+            (Some(OurTool::Direct), false),
+        ];
+        for (ours, expected) in cases {
+            assert_eq!(allowed("x", ours, &none), expected, "{ours:?}");
+        }
+        let remote = json!({"skill_ref": "https://evil.example/x"});
+        assert!(!allowed("skill_marketplace", market(Some("info")), &remote));
+    }
+
+    #[test]
+    fn variables_that_steer_an_interpreter_are_found() {
+        let first = |env: Value| {
+            let arguments = json!({ "env": env });
+            steering_variable(&Call {
+                tool: "x",
+                arguments: &arguments,
+                ours: None,
+            })
+        };
+        for name in [
+            "PATH",
+            "LD_PRELOAD",
+            "PYTHONPATH",
+            "NODE_OPTIONS",
+            "BASH_ENV",
+            "ENV",
+            "GIT_DIR",
+            "IFS",
+        ] {
+            assert_eq!(first(json!({ name: "x" })).as_deref(), Some(name));
+        }
+        assert_eq!(first(json!({"LANG": "C", "API_KEY": "x"})), None);
+        assert_eq!(first(Value::Null), None);
+        assert!(first(json!("PATH=/x")).is_some());
+    }
+}

@@ -1,0 +1,88 @@
+//! What a decision is made from: the call, and everything in force around it.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::restriction::Restriction;
+use super::settings::Settings;
+
+/// A tool call as the host is about to make it.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The tool's name as the host has it.
+    pub tool: &'a str,
+    /// Its arguments, which should be an object.
+    pub arguments: &'a Value,
+    /// Which of our own tools it is, found by exact name in our schema: any plugin may have a
+    /// tool whose name begins with `skill_`.
+    pub ours: Option<OurTool<'a>>,
+}
+
+/// One of our own tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OurTool<'a> {
+    /// Activates the skill of this name.
+    Skill(&'a str),
+    /// Reads a file of a skill.
+    ReadSkillFile {
+        /// Whose file, if the call says so.
+        skill: Option<&'a str>,
+    },
+    /// Runs a script of a skill.
+    RunSkillScript {
+        /// Whose script, if the call says so.
+        skill: Option<&'a str>,
+    },
+    /// Looks for, installs or removes skills.
+    Marketplace {
+        /// What to do, if the call says so.
+        action: Option<&'a str>,
+    },
+    /// The command line as a tool; for people, who reach it without a hook.
+    Direct,
+}
+
+/// Everything in force around a call.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope<'a> {
+    /// The restrictions of the skills activated since the session began, oldest first, those
+    /// that were replaced included: their denials last.
+    pub restrictions: &'a [Restriction],
+    /// Denials of the configuration and of the administrator's policy.
+    pub policy_deny: &'a [Restriction],
+    /// The user's choices.
+    pub settings: &'a Settings,
+    /// Directories that matter.
+    pub places: &'a Places,
+    /// Tools that the host said belong to MCP servers.
+    pub mcp_tools: &'a BTreeSet<String>,
+}
+
+/// Directories that decisions are about, as they were given: links in them are not resolved.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// Where relative paths begin and where the host's shell starts.
+    pub project_root: PathBuf,
+    /// What `~` stands for, if anything.
+    pub home: Option<PathBuf>,
+    /// Ours; with the directories and files below, never written while a skill restricts.
+    pub plugin_dir: PathBuf,
+    /// The directories of all skills.
+    pub skill_dirs: Vec<PathBuf>,
+    /// Further files and directories of ours, such as the trust store.
+    pub private: Vec<PathBuf>,
+}
+
+impl<'a> Call<'a> {
+    /// The arguments, if they are what arguments have to be.
+    pub fn object(&self) -> Option<&'a Map<String, Value>> {
+        self.arguments.as_object()
+    }
+
+    /// A string argument.
+    pub fn text(&self, key: &str) -> Option<&'a str> {
+        self.arguments.get(key)?.as_str()
+    }
+}

@@ -1,0 +1,238 @@
+//! The grammar of an `allowed-tools` list (RESTRICTION.md §2): where one entry ends and the next
+//! begins, and which of them are broken. What a name or a pattern means is not known here.
+
+/// One entry as its author wrote it: `NAME` or `NAME(body)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The whole entry, for messages.
+    pub written: String,
+    /// The part before the parenthesis.
+    pub name: String,
+    /// The text in the parentheses, if there are any.
+    pub body: Option<String>,
+}
+
+/// Text that is not an entry, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The text.
+    pub written: String,
+    /// The name it may have been about.
+    pub name: String,
+    /// A code for tools and a sentence for people.
+    pub why: (&'static str, &'static str),
+}
+
+const UNBALANCED: (&str, &str) = ("unbalanced", "a parenthesis or quote is not closed");
+const EMPTY: (&str, &str) = ("empty-pattern", "the parentheses are empty");
+const CONTROL: (&str, &str) = ("control-character", "it has control characters");
+const NOT_A_NAME: (&str, &str) = ("not-a-name", "it does not begin with a tool name");
+const TRAILING: (&str, &str) = ("trailing-text", "text follows the closing parenthesis");
+
+/// Splits a list at whitespace and commas outside parentheses and quotes.
+///
+/// `Bash (git:*)` is read as `Bash(git:*)`: taken apart it would grant every command.
+pub fn split(list: &str) -> Vec<Result<Entry, Broken>> {
+    let mut entries = Vec::new();
+    let mut rest = list.trim_start_matches(separates);
+    while !rest.is_empty() {
+        let end = token_end(rest);
+        let (token, after) = rest.split_at(end);
+        let after_blanks = after.trim_start_matches(char::is_whitespace);
+        let detached = !token.ends_with(')') && after_blanks.starts_with('(');
+        if detached {
+            let body_end = token_end(after_blanks);
+            entries.push(entry(&format!("{token}{}", &after_blanks[..body_end])));
+            rest = &after_blanks[body_end..];
+        } else if let Some(inside) = unquoted(token) {
+            entries.extend(split(inside));
+            rest = after;
+        } else {
+            entries.push(entry(token));
+            rest = after;
+        }
+        rest = rest.trim_start_matches(separates);
+    }
+    entries
+}
+
+fn separates(c: char) -> bool {
+    c == ',' || c.is_whitespace()
+}
+
+/// Where the token at the start of `text` ends; the end of the text if something stays open.
+fn token_end(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut quote = None;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ')') => depth = depth.saturating_sub(1),
+            (None, _) if depth == 0 && separates(c) => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The inside of a token that is quoted as a whole.
+fn unquoted(token: &str) -> Option<&str> {
+    let quote = token.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let inside = token[1..].strip_suffix(quote)?;
+    (!inside.contains(['\'', '"'])).then_some(inside)
+}
+
+fn entry(written: &str) -> Result<Entry, Broken> {
+    let (name, pattern) = match written.find('(') {
+        Some(open) => (&written[..open], Some(&written[open..])),
+        None => (written, None),
+    };
+    let body = well_formed(name, pattern).map_err(|why| Broken {
+        written: written.to_owned(),
+        name: name.to_owned(),
+        why,
+    })?;
+    Ok(Entry {
+        written: written.to_owned(),
+        name: name.to_owned(),
+        body: body.map(str::to_owned),
+    })
+}
+
+/// The body of an entry that has nothing wrong with it.
+fn well_formed<'a>(
+    name: &str,
+    pattern: Option<&'a str>,
+) -> Result<Option<&'a str>, (&'static str, &'static str)> {
+    let text = pattern.unwrap_or_default();
+    if name.chars().chain(text.chars()).any(char::is_control) {
+        return Err(CONTROL);
+    }
+    if name.contains(['\'', '"', ')']) || text.contains('(') && !balanced(text) {
+        return Err(UNBALANCED);
+    }
+    // `*` alone is a name here; what it means is not the grammar's business.
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.:/*".contains(c);
+    if !name.chars().all(is_name)
+        || !(name == "*" || name.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    {
+        return Err(NOT_A_NAME);
+    }
+    let Some(pattern) = pattern else {
+        return Ok(None);
+    };
+    let body = pattern[1..].strip_suffix(')').ok_or(TRAILING)?;
+    if closes_early(pattern) {
+        return Err(TRAILING);
+    }
+    match body.trim() {
+        "" => Err(EMPTY),
+        body => Ok(Some(body)),
+    }
+}
+
+/// Whether every parenthesis and quote of `pattern` is closed.
+fn balanced(pattern: &str) -> bool {
+    depths(pattern).last().is_some_and(|depth| depth == 0)
+}
+
+/// Whether the first parenthesis is closed before the last character.
+fn closes_early(pattern: &str) -> bool {
+    depths(pattern).position(|depth| depth == 0) != Some(pattern.chars().count() - 1)
+}
+
+/// Open parentheses and quotes after each character; a `)` too many never gets back to 0.
+fn depths(pattern: &str) -> impl Iterator<Item = usize> {
+    let mut depth = 0_usize;
+    let mut quote = None;
+    pattern.chars().map(move |c| {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ')') => depth = depth.checked_sub(1).unwrap_or(usize::MAX / 2),
+            _ => {}
+        }
+        depth + usize::from(quote.is_some())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(list: &str) -> Vec<String> {
+        split(list)
+            .into_iter()
+            .map(|entry| match entry {
+                Ok(Entry {
+                    name, body: None, ..
+                }) => name,
+                Ok(Entry {
+                    name,
+                    body: Some(body),
+                    ..
+                }) => format!("{name}<{body}>"),
+                Err(Broken { why, .. }) => format!("!{}", why.0),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn lists_as_they_are_written() {
+        let table: &[(&str, &[&str])] = &[
+            ("", &[]),
+            (" , ", &[]),
+            ("Read", &["Read"]),
+            ("Read, Write,Edit", &["Read", "Write", "Edit"]),
+            ("Read Write\n  Edit", &["Read", "Write", "Edit"]),
+            ("Bash(git:*) Read", &["Bash<git:*>", "Read"]),
+            (
+                "Bash(git log *), Bash(npm run test:*)",
+                &["Bash<git log *>", "Bash<npm run test:*>"],
+            ),
+            ("Bash(a, b)", &["Bash<a, b>"]),
+            ("Bash(echo (x))", &["Bash<echo (x)>"]),
+            ("Bash(echo \")\":*) Read", &["Bash<echo \")\":*>", "Read"]),
+            ("\"Bash(git:*)\", 'Read'", &["Bash<git:*>", "Read"]),
+            ("'Read Write'", &["Read", "Write"]),
+            ("Task (for subagents)", &["Task<for subagents>"]),
+            ("Bash (git:*)", &["Bash<git:*>"]),
+            (
+                "WebFetch(domain: linear.app)",
+                &["WebFetch<domain: linear.app>"],
+            ),
+            (
+                "mcp__a__b mcp_x* stitch*:* MCP/documentation",
+                &["mcp__a__b", "mcp_x*", "stitch*:*", "MCP/documentation"],
+            ),
+            ("*", &["*"]),
+            (
+                "- Read - Write",
+                &["!not-a-name", "Read", "!not-a-name", "Write"],
+            ),
+            (
+                "Read | Write ...",
+                &["Read", "!not-a-name", "Write", "!not-a-name"],
+            ),
+            ("Bash()", &["!empty-pattern"]),
+            ("Bash( )", &["!empty-pattern"]),
+            ("Bash(git", &["!unbalanced"]),
+            ("Bash(git:*) Bash(rm Read", &["Bash<git:*>", "!unbalanced"]),
+            ("Bash)", &["!unbalanced"]),
+            ("Bash(a))", &["!unbalanced"]),
+            ("Bash(don't) Read", &["!unbalanced"]),
+            ("Bash(a)b", &["!trailing-text"]),
+            ("Bash(a)(b)", &["!trailing-text"]),
+            ("Bash(a\u{1}b)", &["!control-character"]),
+            ("Lire\u{e9}", &["!not-a-name"]),
+            ("(x)", &["!not-a-name"]),
+            ("a*b", &["a*b"]),
+        ];
+        for (list, expected) in table {
+            assert_eq!(&read(list), expected, "{list}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! `allowed-tools`: what a skill's list means and whether a call may happen under it
+//! (RESTRICTION.md). Pure functions from text to decisions. This room does no I/O: what it must
+//! ask the file system, it asks through [`Resolve`], and state and settings are handed in.
+
+mod baseline;
+mod call;
+mod command;
+mod decide;
+mod list;
+mod path;
+mod plain;
+mod refusal;
+mod restriction;
+mod rule;
+mod settings;
+mod stacking;
+mod template;
+
+pub use baseline::{steering_variable, steers_an_interpreter};
+pub use call::{Call, OurTool, Places, Scope};
+pub use decide::{Decision, Granted, decide, decide_unreadable_state, forbidden_outright};
+pub use path::Resolve;
+pub use refusal::{Reason, Refusal};
+pub use restriction::Restriction;
+pub use rule::{Rule, RuleNote};
+pub use settings::{Deactivate, Enforce, ScriptScope, Settings, Stacking};

@@ -1,0 +1,247 @@
+//! Why a call may not happen, and the paragraph that tells the model (RESTRICTION.md §9).
+
+use std::fmt::Write;
+
+use crate::sys::limits::BLOCK_MESSAGE_CHARS as MAX_CHARS;
+
+/// Allowed tools that are named before the rest is counted.
+const NAMED: usize = 8;
+
+/// A call that may not happen. Boxed, since almost every result that may hold one is a grant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal(Box<Details>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Details {
+    tool: String,
+    part: Option<String>,
+    reason: Reason,
+    allowed: Vec<String>,
+}
+
+/// What stands against a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// No entry of the skill's list grants it.
+    NotGranted {
+        /// The skill.
+        skill: String,
+    },
+    /// An entry denies it.
+    Denied {
+        /// The skill or policy.
+        source: String,
+        /// Its entry.
+        rule: String,
+    },
+    /// It would write where skills and restrictions themselves are kept.
+    Protected {
+        /// The skill that restricts.
+        skill: String,
+    },
+    /// It cannot be judged.
+    Unclear {
+        /// The skill that restricts.
+        skill: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The tool is not the model's.
+    ForPeople,
+    /// It is not known which skill restricts.
+    UnreadableState,
+}
+
+impl Refusal {
+    /// A refusal of `tool`.
+    pub fn new(tool: &str, reason: Reason) -> Self {
+        Self(Box::new(Details {
+            tool: tool.to_owned(),
+            part: None,
+            reason,
+            allowed: Vec::new(),
+        }))
+    }
+
+    /// Names the part of the call that failed, such as ``path `/etc/passwd` ``.
+    #[must_use]
+    pub fn part(mut self, kind: &str, text: &str) -> Self {
+        self.0.part = Some(format!("{kind} `{}`", brief(text, 120)));
+        self
+    }
+
+    /// Names what may be used instead, best first.
+    #[must_use]
+    pub fn allowed(mut self, names: Vec<String>) -> Self {
+        self.0.allowed = names;
+        self
+    }
+
+    /// What stands against the call.
+    pub fn reason(&self) -> &Reason {
+        &self.0.reason
+    }
+
+    /// What the model reads instead of a result: at most 600 characters. `repeated` says that the
+    /// same call was refused before.
+    pub fn message(&self, repeated: bool) -> String {
+        let mut text = format!("`{}` is not allowed", brief(&self.0.tool, 64));
+        if let Some(part) = &self.0.part {
+            let _ = write!(text, " for {part}");
+        }
+        text.push_str(&self.because());
+        let mut advice = self.advice();
+        if repeated {
+            advice.push_str(" This was already refused; do not retry.");
+        }
+        if !self.0.allowed.is_empty() {
+            let room = MAX_CHARS.saturating_sub(text.chars().count() + advice.chars().count());
+            text.push_str(&list(&self.0.allowed, room));
+        }
+        text.push_str(&advice);
+        clip(&text, MAX_CHARS)
+    }
+
+    fn because(&self) -> String {
+        match &self.0.reason {
+            Reason::NotGranted { skill } => {
+                format!(
+                    ": the active skill `{}` does not permit it.",
+                    brief(skill, 64)
+                )
+            }
+            Reason::Denied { source, rule } => format!(
+                ": `{}` denies it with the rule `{}`.",
+                brief(source, 64),
+                brief(rule, 80)
+            ),
+            Reason::Protected { skill } => format!(
+                " while the skill `{}` is active: skills and their restrictions cannot be changed then.",
+                brief(skill, 64)
+            ),
+            Reason::Unclear { skill, why } => format!(
+                " while the skill `{}` is active: {}.",
+                brief(skill, 64),
+                brief(why, 200)
+            ),
+            Reason::ForPeople => ": this tool is for people at a terminal.".to_owned(),
+            Reason::UnreadableState => {
+                ": the record of active skills cannot be read, so only reading is permitted."
+                    .to_owned()
+            }
+        }
+    }
+
+    fn advice(&self) -> String {
+        match &self.0.reason {
+            Reason::NotGranted { skill } | Reason::Protected { skill } => format!(
+                " Use an allowed tool, or tell the user that the skill {} does not permit this.",
+                brief(skill, 64)
+            ),
+            Reason::Denied { .. } => {
+                " Do without it, or tell the user that this is denied.".to_owned()
+            }
+            Reason::Unclear { .. } => {
+                " Write it more simply, or tell the user that it cannot be checked.".to_owned()
+            }
+            Reason::ForPeople => " Use skill_marketplace, or tell the user the command.".to_owned(),
+            Reason::UnreadableState => " The user's next prompt resets it.".to_owned(),
+        }
+    }
+}
+
+/// The first few names that fit, and how many more there are.
+fn list(names: &[String], room: usize) -> String {
+    let mut text = " Allowed: ".to_owned();
+    let mut shown = 0;
+    for name in names.iter().take(NAMED) {
+        let name = brief(name, 60);
+        if text.chars().count() + name.chars().count() + 20 > room {
+            break;
+        }
+        if shown > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(&name);
+        shown += 1;
+    }
+    if shown < names.len() {
+        let _ = write!(text, " and {} more", names.len() - shown);
+    }
+    text.push('.');
+    text
+}
+
+/// One line of at most `max` characters, safe between backticks.
+fn brief(text: &str, max: usize) -> String {
+    let plain = |c: char| match c {
+        '`' => '\'',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    let line: String = text.trim().chars().map(plain).collect();
+    clip(&line, max)
+}
+
+fn clip(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
+        return text.to_owned();
+    }
+    text.chars().take(max - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn not_granted(skill: &str) -> Refusal {
+        let reason = Reason::NotGranted {
+            skill: skill.to_owned(),
+        };
+        Refusal::new("shell_exec", reason)
+    }
+
+    #[test]
+    fn it_says_what_failed_what_is_allowed_and_what_to_do() {
+        let names = ["shell_exec(git:*)", "file_head"]
+            .map(str::to_owned)
+            .to_vec();
+        let refusal = not_granted("pdf")
+            .part("subcommand", "rm -rf x")
+            .allowed(names);
+        assert_eq!(
+            refusal.message(false),
+            "`shell_exec` is not allowed for subcommand `rm -rf x`: the active skill `pdf` does \
+             not permit it. Allowed: shell_exec(git:*), file_head. Use an allowed tool, or tell \
+             the user that the skill pdf does not permit this."
+        );
+        assert!(
+            refusal
+                .message(true)
+                .ends_with(" already refused; do not retry.")
+        );
+    }
+
+    #[test]
+    fn eight_names_are_shown_and_the_rest_is_counted() {
+        let names = (0..20).map(|i| format!("tool_{i}")).collect();
+        let message = not_granted("pdf").allowed(names).message(false);
+        assert!(message.contains("tool_7 and 12 more."), "{message}");
+    }
+
+    #[test]
+    fn whatever_is_put_in_it_stays_one_paragraph_of_600_characters() {
+        let long = "x`y\n".repeat(500);
+        let refusal = not_granted(&long)
+            .part("subcommand", &long)
+            .allowed(vec![long.clone(); 30]);
+        let message = refusal.message(true);
+        assert!(message.chars().count() <= MAX_CHARS, "{message}");
+        assert!(!message.contains('\n'));
+        assert!(message.contains("not allowed"), "{message}");
+        assert!(
+            message.ends_with(" already refused; do not retry."),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! The restriction that one skill brings, parsed once from the entries kept in the session's
+//! state. How several restrictions combine is not known here.
+
+use std::path::Path;
+
+use super::rule::{Purpose, Rule, RuleNote, read_list};
+use super::template::Directories;
+
+/// The allowed-tools and disallowed-tools of one active skill, or the denials of a policy.
+#[derive(Debug, Clone)]
+pub struct Restriction {
+    source: String,
+    allowed: Option<Vec<Rule>>,
+    denied: Vec<Rule>,
+    notes: Vec<RuleNote>,
+}
+
+impl Restriction {
+    /// Parses the entries of `skill` as its author wrote them.
+    ///
+    /// `allowed` is `None` when the key is absent or null, which restricts nothing; an empty list
+    /// and one whose every entry is broken leave only what is always allowed (RESTRICTION.md §7).
+    pub fn parse(
+        skill: &str,
+        allowed: Option<&[String]>,
+        denied: &[String],
+        skill_dir: &Path,
+        project_root: &Path,
+    ) -> Self {
+        let directories = Directories {
+            skill: skill_dir.to_owned(),
+            project: project_root.to_owned(),
+        };
+        let (denied, deny_notes) = read_list(denied, Purpose::Deny, &directories);
+        let mut notes = Vec::new();
+        let allowed = allowed.map(|entries| {
+            let (rules, found) = read_list(entries, Purpose::Allow, &directories);
+            notes.extend(found);
+            rules
+        });
+        match &allowed {
+            Some(rules) if rules.is_empty() => notes.push(RuleNote {
+                code: "empty-allowed-tools",
+                message: "the list is empty, so only what is always allowed can be used".into(),
+            }),
+            Some(rules) if !rules.iter().any(Rule::grants_something) => notes.push(RuleNote {
+                code: "no-valid-entry",
+                message: "no entry grants anything, so only what is always allowed can be used"
+                    .into(),
+            }),
+            _ => {}
+        }
+        notes.extend(deny_notes);
+        Self {
+            source: skill.to_owned(),
+            allowed: allowed.filter(|rules| !rules.iter().any(Rule::is_everything)),
+            denied,
+            notes,
+        }
+    }
+
+    /// Parses denials that no skill brought; `source` names them in messages.
+    pub fn policy(source: &str, denied: &[String], project_root: &Path) -> Self {
+        Self::parse(source, None, denied, project_root, project_root)
+    }
+
+    /// The skill's name, or whose policy it is.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether it takes anything away.
+    pub fn is_restricted(&self) -> bool {
+        self.allowed.is_some() || !self.denied.is_empty()
+    }
+
+    /// Remarks on single entries: those that grant nothing, and those likely to surprise.
+    pub fn notes(&self) -> &[RuleNote] {
+        &self.notes
+    }
+
+    /// Every rule, allowances first. A rule's `Display` says how it was understood.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.allowed.iter().flatten().chain(&self.denied)
+    }
+
+    /// The allowances; `None` when everything is allowed that is not denied.
+    pub fn allowed(&self) -> Option<&[Rule]> {
+        self.allowed.as_deref()
+    }
+
+    /// The denials.
+    pub fn denied(&self) -> &[Rule] {
+        &self.denied
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(allowed: Option<&[&str]>, denied: &[&str]) -> Restriction {
+        let own = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+        let allowed = allowed.map(own);
+        let (skill, project) = (Path::new("/s"), Path::new("/p"));
+        Restriction::parse("pdf", allowed.as_deref(), &own(denied), skill, project)
+    }
+
+    #[test]
+    fn absent_null_empty_and_broken_lists() {
+        assert!(!parse(None, &[]).is_restricted());
+        assert!(parse(None, &["Bash"]).is_restricted());
+        let cases: [(&[&str], bool, Option<&str>); 5] = [
+            (&[], true, Some("empty-allowed-tools")),
+            (&[""], true, Some("empty-allowed-tools")),
+            (&["Bash()", "|"], true, Some("no-valid-entry")),
+            (&["Read"], true, None),
+            (&["Read", "*"], false, Some("bare-star")),
+        ];
+        for (list, restricted, code) in cases {
+            let restriction = parse(Some(list), &[]);
+            assert_eq!(restriction.is_restricted(), restricted, "{list:?}");
+            let last = restriction.notes().last().map(|note| note.code);
+            assert_eq!(last, code, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_says_how_it_was_understood() {
+        let table = [
+            (
+                "Read",
+                "Read → file_head, file_lines, file_tail, file_grep, vfs_info, summarize_content",
+            ),
+            ("Bash(git:*)", "Bash(git:*) → shell_exec(git:*)"),
+            ("Python", "Python → shell_exec(python:*)"),
+            ("Bash(*)", "Bash(*) → shell_exec"),
+            ("LSP", "LSP → nothing on this host"),
+            ("Bash(cmd:*)", "Bash(cmd:*) → nothing on this host"),
+            (
+                "mcp__plugin_c7_context7__*",
+                "mcp__plugin_c7_context7__* → context7_*",
+            ),
+            ("MCP(slack:*)", "MCP(slack:*) → slack_*"),
+            ("vfs_*", "vfs_* → vfs_*"),
+        ];
+        for (entry, understood) in table {
+            let restriction = parse(Some(&[entry]), &[]);
+            let shown: Vec<_> = restriction.rules().map(ToString::to_string).collect();
+            assert_eq!(shown, [understood]);
+        }
+    }
+
+    #[test]
+    fn notes_name_what_is_likely_to_surprise() {
+        let codes = |entry| {
+            let restriction = parse(Some(&[entry, "Read"]), &[]);
+            restriction
+                .notes()
+                .iter()
+                .map(|note| note.code)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(codes("Bash(a, b)"), ["comma-in-pattern"]);
+        assert_eq!(codes("readPaper"), ["unknown-tool"]);
+        assert_eq!(codes("Bash(cmd:*)"), ["placeholder"]);
+        assert_eq!(codes("LSP"), [""; 0]);
+        assert_eq!(codes("file_head"), [""; 0]);
+    }
+}

@@ -1,0 +1,115 @@
+//! How restrictions are enforced: the user's choices as plain data, with the documented defaults.
+//! Where they are read from is not known here.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// What happens to a call that a restriction does not allow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Enforce {
+    /// It is blocked.
+    #[default]
+    Restrict,
+    /// It runs, and the refusal is a note.
+    Warn,
+    /// It runs.
+    Off,
+}
+
+/// What a further activation does to the restriction in force (RESTRICTION.md §8).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stacking {
+    /// The last skill's restriction counts, also when it has none.
+    #[default]
+    Replace,
+    /// The last restriction counts; a skill without one does not lift it.
+    Ratchet,
+    /// Every active skill must allow the call.
+    Intersect,
+    /// Any active skill may allow the call.
+    Union,
+}
+
+/// Whose scripts may be run without an entry that says so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScriptScope {
+    /// Those of the skill in force.
+    #[default]
+    Own,
+    /// Those of every skill in the catalog.
+    Listed,
+    /// Those of every skill, also of one that is not offered.
+    Any,
+}
+
+/// Who may end a restriction before the next prompt does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deactivate {
+    /// A person.
+    #[default]
+    User,
+    /// The model too.
+    Model,
+}
+
+/// The user's choices.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// What happens to a call that is not allowed.
+    pub enforce: Enforce,
+    /// The same for single skills, by name.
+    pub enforce_for: BTreeMap<String, Enforce>,
+    /// How two active skills combine.
+    pub stacking: Stacking,
+    /// Whether `… | head -20` needs no grant for `head` (RESTRICTION.md §4.3).
+    pub pipe_filters: bool,
+    /// Whose scripts may be run.
+    pub scripts: ScriptScope,
+    /// Tools that no restriction forbids, by name.
+    pub always_allowed: Vec<String>,
+    /// Who may end a restriction.
+    pub deactivate: Deactivate,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            enforce: Enforce::default(),
+            enforce_for: BTreeMap::new(),
+            stacking: Stacking::default(),
+            pipe_filters: true,
+            scripts: ScriptScope::default(),
+            always_allowed: Vec::new(),
+            deactivate: Deactivate::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// What happens to a call that this skill does not allow.
+    pub fn enforcement(&self, skill: &str) -> Enforce {
+        self.enforce_for.get(skill).copied().unwrap_or(self.enforce)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_written_has_its_default_and_a_misspelling_is_an_error() {
+        let read = |text| serde_json::from_str::<Settings>(text);
+        assert_eq!(read("{}").unwrap(), Settings::default());
+        let some = read(r#"{"stacking":"union","enforce_for":{"pdf":"off"}}"#).unwrap();
+        assert_eq!((some.stacking, some.pipe_filters), (Stacking::Union, true));
+        assert_eq!(some.enforcement("pdf"), Enforce::Off);
+        assert_eq!(some.enforcement("x"), Enforce::Restrict);
+        assert!(read(r#"{"stackings":"union"}"#).is_err());
+    }
+}

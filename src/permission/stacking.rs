@@ -1,0 +1,135 @@
+//! Which of the session's restrictions count, and how they combine (RESTRICTION.md §8).
+
+use super::baseline::Context;
+use super::call::Scope;
+use super::restriction::Restriction;
+use super::rule::Rule;
+use super::settings::{Enforce, Settings, Stacking};
+
+/// What is in force for one call.
+#[derive(Debug)]
+pub struct InForce<'a> {
+    /// Every one of these must allow the call.
+    pub groups: Vec<Group<'a>>,
+    denying: Vec<&'a Restriction>,
+    active: Vec<&'a str>,
+    skills_narrowed: bool,
+}
+
+/// Entries of which one must grant the call.
+#[derive(Debug)]
+pub struct Group<'a> {
+    /// The skills that brought them.
+    pub skills: Vec<&'a str>,
+    /// The entries.
+    pub rules: Vec<&'a Rule>,
+    /// What happens to a call that none of them grants.
+    pub enforce: Enforce,
+}
+
+impl<'a> InForce<'a> {
+    /// Combines the restrictions of a scope.
+    pub fn of(scope: &Scope<'a>) -> Self {
+        let Scope {
+            restrictions,
+            settings,
+            ..
+        } = *scope;
+        let enforcement = |one: &Restriction| settings.enforcement(one.source());
+        let limits =
+            |one: &&Restriction| one.allowed().is_some() && enforcement(one) != Enforce::Off;
+        let last = restrictions.last();
+        let counting: Vec<&Restriction> = match settings.stacking {
+            Stacking::Replace => last.into_iter().collect(),
+            Stacking::Ratchet => {
+                let kept = restrictions.iter().rev().find(limits);
+                kept.or(last).into_iter().collect()
+            }
+            Stacking::Intersect | Stacking::Union => restrictions.iter().collect(),
+        };
+        let group = |members: &[&'a Restriction]| Group {
+            skills: members.iter().map(|one| one.source()).collect(),
+            rules: members
+                .iter()
+                .filter_map(|one| one.allowed())
+                .flatten()
+                .collect(),
+            // The mildest would let the strictest be talked away by activating another skill.
+            enforce: if members
+                .iter()
+                .any(|one| enforcement(one) == Enforce::Restrict)
+            {
+                Enforce::Restrict
+            } else {
+                Enforce::Warn
+            },
+        };
+        let groups: Vec<Group> = match settings.stacking {
+            // One unrestricted skill in a union allows everything.
+            Stacking::Union if !counting.iter().all(limits) => Vec::new(),
+            Stacking::Union if counting.is_empty() => Vec::new(),
+            Stacking::Union => vec![group(&counting)],
+            _ => counting
+                .iter()
+                .filter(|one| limits(one))
+                .map(|one| group(&[*one]))
+                .collect(),
+        };
+        let denies = |one: &&Restriction| enforcement(one) == Enforce::Restrict;
+        Self {
+            skills_narrowed: narrows(&groups),
+            groups,
+            denying: scope
+                .policy_deny
+                .iter()
+                .chain(restrictions.iter().filter(denies))
+                .collect(),
+            active: match (settings.stacking, last) {
+                (Stacking::Replace, Some(last)) => vec![last.source()],
+                _ => restrictions.iter().map(Restriction::source).collect(),
+            },
+        }
+    }
+
+    /// Every denial with its source, those of policies first.
+    pub fn denials(&self) -> impl Iterator<Item = (&'a str, &'a Rule)> {
+        let rules = |one: &&'a Restriction| {
+            let one: &'a Restriction = one;
+            one.denied().iter().map(move |rule| (one.source(), rule))
+        };
+        self.denying.iter().flat_map(rules)
+    }
+
+    /// What the baseline has to know.
+    pub fn baseline(&self, settings: &'a Settings) -> Context<'_> {
+        Context {
+            settings,
+            active: &self.active,
+            skills_narrowed: self.skills_narrowed,
+        }
+    }
+}
+
+fn narrows(groups: &[Group]) -> bool {
+    groups
+        .iter()
+        .any(|group| group.rules.iter().any(|rule| rule.narrows_skills()))
+}
+
+impl Group<'_> {
+    /// The skill, or skills, for a message.
+    pub fn skill(&self) -> String {
+        self.skills.join("`, `")
+    }
+
+    /// What these entries grant, in the host's words and without repetitions.
+    pub fn host_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.rules.iter().flat_map(|rule| rule.host_names()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}

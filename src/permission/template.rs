@@ -1,0 +1,79 @@
+//! Directories that a rule names by a placeholder. They are put in as literal text, after the
+//! list was split: a directory may hold spaces, parentheses or `*`.
+
+use std::path::{Path, PathBuf};
+
+/// The directories that placeholders stand for.
+#[derive(Debug, Clone)]
+pub struct Directories {
+    /// The skill's own.
+    pub skill: PathBuf,
+    /// The user's project.
+    pub project: PathBuf,
+}
+
+/// A stretch of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// As its author wrote it; wildcards count.
+    Written(&'a str),
+    /// A directory; every character stands for itself.
+    Literal(String),
+}
+
+impl Directories {
+    /// Takes a pattern apart at its placeholders.
+    ///
+    /// A skill is installed without the plugin it was part of, so `${CLAUDE_PLUGIN_ROOT}` is
+    /// the skill's directory too.
+    pub fn fill<'a>(&self, body: &'a str) -> Vec<Piece<'a>> {
+        let placeholders: [(&str, &Path); 5] = [
+            ("${CLAUDE_SKILL_DIR}", &self.skill),
+            ("${SKILL_DIR}", &self.skill),
+            ("{baseDir}", &self.skill),
+            ("${CLAUDE_PLUGIN_ROOT}", &self.skill),
+            ("${CLAUDE_PROJECT_DIR}", &self.project),
+        ];
+        let mut pieces = Vec::new();
+        let mut rest = body;
+        loop {
+            let next = placeholders
+                .iter()
+                .filter_map(|(name, dir)| Some((rest.find(name)?, name.len(), dir)))
+                .min_by_key(|(at, ..)| *at);
+            let Some((at, len, dir)) = next else { break };
+            pieces.push(Piece::Written(&rest[..at]));
+            pieces.push(Piece::Literal(dir.to_string_lossy().into_owned()));
+            rest = &rest[at + len..];
+        }
+        pieces.push(Piece::Written(rest));
+        pieces.retain(|piece| *piece != Piece::Written(""));
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_become_literal_pieces() {
+        let directories = Directories {
+            skill: "/s k/*".into(),
+            project: "/p".into(),
+        };
+        let literal = |text: &str| Piece::Literal(text.to_owned());
+        assert_eq!(
+            directories.fill("python3 ${CLAUDE_SKILL_DIR}/x.py ${CLAUDE_PROJECT_DIR}:*"),
+            [
+                Piece::Written("python3 "),
+                literal("/s k/*"),
+                Piece::Written("/x.py "),
+                literal("/p"),
+                Piece::Written(":*"),
+            ]
+        );
+        assert_eq!(directories.fill("{baseDir}"), [literal("/s k/*")]);
+        assert_eq!(directories.fill("git:*"), [Piece::Written("git:*")]);
+    }
+}

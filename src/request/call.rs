@@ -1,0 +1,227 @@
+//! Which call is this? The tests and their order are HOST.md §2's.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io::Read;
+
+use serde_json::Value;
+
+use crate::sys::files::read_all_capped;
+use crate::sys::{Env, limits, stdin::PatientStdin};
+
+/// Everything a run depends on.
+pub struct Input {
+    /// The arguments, without the program's name.
+    pub args: Vec<OsString>,
+    /// Environment and working directory.
+    pub env: Env,
+    /// Read to its end on the stdin protocol, and never otherwise.
+    pub stdin: Box<dyn Read>,
+}
+
+impl Input {
+    /// What this process was started with.
+    pub fn of_process() -> Self {
+        Self {
+            args: std::env::args_os().skip(1).collect(),
+            env: Env::of_process(),
+            stdin: Box::new(PatientStdin {
+                silence: limits::STDIN_SILENCE,
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input")
+            .field("args", &self.args)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a host hands over data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// chibi up to 0.6: in environment variables, with no time limit.
+    Environment,
+    /// chibi from 0.7: as JSON on standard input; a call is killed after 30 seconds.
+    Stdin,
+}
+
+/// The JSON that came with a call, or why it could not be had.
+pub type Payload = Result<Value, String>;
+
+/// One call.
+#[derive(Debug)]
+pub enum Request {
+    /// `--schema`.
+    Schema,
+    /// A hook.
+    Hook {
+        /// `CHIBI_HOOK`.
+        name: String,
+        /// The hook's data.
+        data: Payload,
+        /// Where the data came from.
+        protocol: Protocol,
+    },
+    /// A tool call.
+    Tool {
+        /// `CHIBI_TOOL_NAME`.
+        name: String,
+        /// The tool's arguments.
+        arguments: Payload,
+        /// Where the arguments came from.
+        protocol: Protocol,
+    },
+    /// A person at a shell.
+    Person(Vec<OsString>),
+}
+
+impl Request {
+    /// Reads the call. On the stdin protocol standard input is read to its end here, before
+    /// anything else happens: the host writes it all before it waits for us (HOST.md §5).
+    ///
+    /// The host passes no arguments but `--schema`, so any others are a person's, also in a shell
+    /// that inherited a call's variables.
+    pub fn read(input: Input) -> Self {
+        let Input { args, env, stdin } = input;
+        if args.first().is_some_and(|arg| arg == "--schema") {
+            return Self::Schema;
+        }
+        if !args.is_empty() {
+            return Self::Person(args);
+        }
+        let tool = || env.text("CHIBI_TOOL_NAME").unwrap_or_default();
+        if let Some(arguments) = env.os("CHIBI_TOOL_ARGS") {
+            let arguments = parse(arguments.as_encoded_bytes());
+            return Self::Tool {
+                name: tool(),
+                arguments,
+                protocol: Protocol::Environment,
+            };
+        }
+        if let Some(name) = env.text("CHIBI_HOOK") {
+            return match env.os("CHIBI_HOOK_DATA") {
+                Some(data) => {
+                    let data = parse(data.as_encoded_bytes());
+                    Self::Hook {
+                        name,
+                        data,
+                        protocol: Protocol::Environment,
+                    }
+                }
+                None => Self::Hook {
+                    name,
+                    data: read_json(stdin),
+                    protocol: Protocol::Stdin,
+                },
+            };
+        }
+        if env.os("CHIBI_TOOL_NAME").is_some() {
+            let arguments = read_json(stdin);
+            return Self::Tool {
+                name: tool(),
+                arguments,
+                protocol: Protocol::Stdin,
+            };
+        }
+        Self::Person(args)
+    }
+}
+
+fn read_json(stdin: Box<dyn Read>) -> Payload {
+    let bytes = read_all_capped(stdin, limits::REQUEST);
+    parse(&bytes.map_err(|error| format!("could not read standard input: {error}"))?)
+}
+
+/// Nothing at all counts as `null`, which every call takes as "no arguments".
+fn parse(bytes: &[u8]) -> Payload {
+    if bytes.trim_ascii().is_empty() {
+        return Ok(Value::Null);
+    }
+    // The host replaces what is not UTF-8 too; refusing the call would only lose it.
+    let text = String::from_utf8_lossy(bytes);
+    serde_json::from_str(&text).map_err(|error| format!("not JSON: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn read(args: &[&str], vars: &[(&str, &str)], stdin: &'static str) -> String {
+        let input = Input {
+            args: args.iter().map(OsString::from).collect(),
+            env: Env::new(vars.iter().copied(), Path::new("/")),
+            stdin: Box::new(stdin.as_bytes()),
+        };
+        match Request::read(input) {
+            Request::Schema => "schema".to_owned(),
+            Request::Hook { name, data, .. } => format!("hook {name:?} {}", shown(data)),
+            Request::Tool {
+                name, arguments, ..
+            } => format!("tool {name:?} {}", shown(arguments)),
+            Request::Person(args) => format!("person {args:?}"),
+        }
+    }
+
+    fn shown(payload: Payload) -> String {
+        payload.map_or_else(|_| "malformed".to_owned(), |value| value.to_string())
+    }
+
+    #[test]
+    fn calls_are_told_apart_in_the_documented_order() {
+        let args = ("CHIBI_TOOL_ARGS", r#"{"a":1}"#);
+        let name = ("CHIBI_TOOL_NAME", "t");
+        let hook = ("CHIBI_HOOK", "on_start");
+        let data = ("CHIBI_HOOK_DATA", r#"{"d":1}"#);
+        for (argv, vars, expected) in [
+            (&["--schema"][..], &[args, name, hook, data][..], "schema"),
+            (&[], &[args, name, hook, data], r#"tool "t" {"a":1}"#),
+            (&[], &[args], r#"tool "" {"a":1}"#),
+            (&[], &[hook, data, name], r#"hook "on_start" {"d":1}"#),
+            (&[], &[hook, name], r#"hook "on_start" {"s":1}"#),
+            (&[], &[("CHIBI_HOOK", ""), name], r#"hook "" {"s":1}"#),
+            (&[], &[name], r#"tool "t" {"s":1}"#),
+            (&[], &[], "person []"),
+            (&["list"], &[], r#"person ["list"]"#),
+            (&["list"], &[name], r#"person ["list"]"#),
+        ] {
+            assert_eq!(
+                read(argv, vars, r#"{"s":1}"#),
+                expected,
+                "{argv:?} {vars:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn odd_payloads_are_told_and_never_fatal() {
+        let name = ("CHIBI_TOOL_NAME", "t");
+        for (stdin, expected) in [
+            ("", "null"),
+            (" \n", "null"),
+            ("null", "null"),
+            ("[1]", "[1]"),
+            ("{", "malformed"),
+            ("{} x", "malformed"),
+        ] {
+            assert_eq!(
+                read(&[], &[name], stdin),
+                format!("tool \"t\" {expected}"),
+                "{stdin:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn deep_json_is_malformed_and_does_not_overflow() {
+        let deep: &'static str = Box::leak("[".repeat(1_000_000).into_boxed_str());
+        assert_eq!(
+            read(&[], &[("CHIBI_TOOL_NAME", "t")], deep),
+            "tool \"t\" malformed"
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! One stream of output in bounded memory: the beginning and the end are kept, the middle is
+//! counted. It knows neither processes nor what the bytes mean.
+
+use std::collections::VecDeque;
+
+use crate::sys::limits;
+
+/// A stream of at most [`limits::SCRIPT_OUTPUT`] bytes, or the head and the tail of a longer one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Captured {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    total: u64,
+}
+
+/// Each side of the cut.
+const HALF: usize = limits::SCRIPT_OUTPUT / 2;
+
+impl Captured {
+    /// Adds the next bytes of the stream.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let (head, rest) = bytes.split_at(bytes.len().min(HALF - self.head.len()));
+        self.head.extend_from_slice(head);
+        let rest = &rest[rest.len().saturating_sub(HALF)..];
+        let excess = (self.tail.len() + rest.len()).saturating_sub(HALF);
+        self.tail.drain(..excess);
+        self.tail.extend(rest);
+    }
+
+    /// Bytes the stream had altogether.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether the middle is missing.
+    pub fn is_truncated(&self) -> bool {
+        self.total > (self.head.len() + self.tail.len()) as u64
+    }
+
+    /// The text, bytes that are not UTF-8 replaced by U+FFFD; where the middle is missing, a line
+    /// in its place says how much.
+    pub fn text(&self) -> String {
+        let (one, two) = self.tail.as_slices();
+        let tail = [one, two].concat();
+        if !self.is_truncated() {
+            let whole = [self.head.as_slice(), &tail].concat();
+            return String::from_utf8_lossy(&whole).into_owned();
+        }
+        let head = without_split_end(&self.head);
+        let tail = without_split_start(&tail);
+        let dropped = self.total - (head.len() + tail.len()) as u64;
+        format!(
+            "{}\n[truncated: {dropped} of {} bytes left out here]\n{}",
+            String::from_utf8_lossy(head),
+            self.total,
+            String::from_utf8_lossy(tail)
+        )
+    }
+}
+
+/// Whether this byte continues a UTF-8 sequence.
+fn continues(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+/// Drops a character that the cut left incomplete at the end.
+fn without_split_end(bytes: &[u8]) -> &[u8] {
+    let last = bytes
+        .iter()
+        .rev()
+        .take(4)
+        .position(|&byte| !continues(byte));
+    let Some(start) = last.map(|back| bytes.len() - 1 - back) else {
+        return bytes;
+    };
+    match std::str::from_utf8(&bytes[start..]) {
+        // An incomplete sequence has no error length; anything else is the stream's own.
+        Err(error) if error.error_len().is_none() => &bytes[..start],
+        _ => bytes,
+    }
+}
+
+/// Drops the rest of a character that began before the cut.
+fn without_split_start(bytes: &[u8]) -> &[u8] {
+    let rest = bytes
+        .iter()
+        .take(4)
+        .take_while(|&&byte| continues(byte))
+        .count();
+    if rest < 4 { &bytes[rest..] } else { bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alphabet(length: usize) -> Vec<u8> {
+        (b'a'..=b'z').cycle().take(length).collect()
+    }
+
+    fn captured(bytes: &[u8], step: usize) -> Captured {
+        let mut captured = Captured::default();
+        for chunk in bytes.chunks(step) {
+            captured.push(chunk);
+        }
+        captured
+    }
+
+    #[test]
+    fn a_stream_up_to_the_cap_is_kept_whole_however_it_arrives() {
+        let bytes = alphabet(limits::SCRIPT_OUTPUT);
+        for step in [1, 1000, HALF, limits::SCRIPT_OUTPUT] {
+            let captured = captured(&bytes, step);
+            assert!(!captured.is_truncated());
+            assert_eq!(captured.text().into_bytes(), bytes);
+        }
+    }
+
+    #[test]
+    fn of_a_longer_stream_head_and_tail_are_kept_and_the_gap_is_counted() {
+        let bytes = alphabet(300_000);
+        for step in [1, 7777, 300_000] {
+            let text = captured(&bytes, step).text();
+            let (head, rest) = text.split_once("\n[truncated: ").unwrap();
+            let (notice, tail) = rest.split_once("]\n").unwrap();
+            assert_eq!(head.as_bytes(), &bytes[..HALF]);
+            assert_eq!(tail.as_bytes(), &bytes[bytes.len() - HALF..]);
+            assert_eq!(notice, "234464 of 300000 bytes left out here");
+        }
+    }
+
+    #[test]
+    fn a_cut_inside_a_character_leaves_no_replacement_character() {
+        for shift in 0..4 {
+            let text = format!("{}{}", "x".repeat(shift), "\u{1f980}".repeat(50_000));
+            let shown = captured(text.as_bytes(), 4096).text();
+            assert!(!shown.contains('\u{fffd}'), "shift {shift}");
+        }
+    }
+
+    #[test]
+    fn binary_output_is_replaced_and_never_refused() {
+        let shown = captured(&[b'a', 0xff, 0, b'b'], 10).text();
+        assert_eq!(shown, "a\u{fffd}\0b");
+        assert!(
+            captured(&vec![0x80; 100_000], 4096)
+                .text()
+                .contains("truncated")
+        );
+    }
+
+    #[test]
+    fn memory_stays_bounded() {
+        let mut captured = Captured::default();
+        let chunk = alphabet(65_536);
+        for _ in 0..1000 {
+            captured.push(&chunk);
+        }
+        assert!(captured.head.capacity() + captured.tail.capacity() <= 4 * limits::SCRIPT_OUTPUT);
+        assert_eq!(captured.total(), 65_536_000);
+    }
+}

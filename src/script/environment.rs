@@ -1,0 +1,235 @@
+//! The environment a script gets: the host's without its protocol variables, where it is, and
+//! what the caller adds. It passes nothing to anyone.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::sys::Env;
+
+/// One variable's name and value.
+pub type Variable = (OsString, OsString);
+
+/// What a nested host would mistake for its own call (HOST.md §2), and the directory that the
+/// shell had before us, which is not where the script is.
+const REMOVED: [&str; 5] = [
+    "CHIBI_HOOK",
+    "CHIBI_HOOK_DATA",
+    "CHIBI_TOOL_NAME",
+    "CHIBI_TOOL_ARGS",
+    "OLDPWD",
+];
+
+/// Names that decide what an interpreter, a loader or a common tool executes (RESTRICTION.md §5).
+/// With one of them, permission to run a script would be permission to run anything. A final `*`
+/// stands for any ending; case does not count.
+const STEERING: [&str; 45] = [
+    "PATH",
+    "HOME",
+    "SHELL",
+    "IFS",
+    "ENV",
+    "PS4",
+    "CDPATH",
+    "PWD",
+    "OLDPWD",
+    "ZDOTDIR",
+    "BASH*",
+    "SHELLOPTS",
+    "LD_*",
+    "DYLD_*",
+    "GLIBC_*",
+    "GCONV_PATH",
+    "LOCPATH",
+    "MALLOC_*",
+    "PYTHON*",
+    "VIRTUAL_ENV",
+    "UV_*",
+    "PIP_*",
+    "NODE_*",
+    "NPM_*",
+    "BUN_*",
+    "DENO_*",
+    "TSX_*",
+    "TS_NODE*",
+    "PERL*",
+    "RUBY*",
+    "GEM_*",
+    "BUNDLE_*",
+    "R_*",
+    "PSMODULEPATH",
+    "JAVA_*",
+    "_JAVA_*",
+    "JDK_*",
+    "CLASSPATH",
+    "GIT_*",
+    "SSH_*",
+    "XDG_*",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "LESSOPEN",
+];
+
+/// Prefixes and names that are ours or the host's to set.
+const OURS: [&str; 5] = [
+    "CHIBI_*",
+    "AGENT_SKILLS_*",
+    "SKILL_DIR",
+    "SKILL_NAME",
+    "PROJECT_DIR",
+];
+
+/// Where a script is: the variables that tell it so.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// `SKILL_NAME`.
+    pub skill_name: &'a str,
+    /// `SKILL_DIR`.
+    pub skill_dir: &'a Path,
+    /// `PROJECT_DIR`.
+    pub project_dir: &'a Path,
+    /// `PWD`.
+    pub workdir: &'a Path,
+}
+
+/// Every variable of the script's process, each once.
+///
+/// # Errors
+/// When one of the caller's names is not one or is not the caller's to set.
+pub fn of(base: &Env, place: &Place, callers: &[(String, String)]) -> Result<Vec<Variable>> {
+    let inherited = base
+        .vars()
+        .filter(|(name, _)| REMOVED.iter().all(|removed| name != removed));
+    let mut all: BTreeMap<OsString, OsString> = inherited
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    for (name, value) in callers {
+        check(name)?;
+        all.insert(name.into(), value.into());
+    }
+    all.insert("SKILL_NAME".into(), place.skill_name.into());
+    all.insert("SKILL_DIR".into(), place.skill_dir.into());
+    all.insert("PROJECT_DIR".into(), place.project_dir.into());
+    all.insert("PWD".into(), place.workdir.into());
+    Ok(all.into_iter().collect())
+}
+
+fn check(name: &str) -> Result<()> {
+    let shown = name.escape_debug();
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    // Stricter than the system: bash takes `BASH_FUNC_x%%` as the body of a function.
+    if name.is_empty()
+        || name.starts_with(|c: char| c.is_ascii_digit())
+        || !name.chars().all(is_word)
+    {
+        return Err(Error::new(format!(
+            "`{shown}` is not a name of an environment variable"
+        ))
+        .hint("use letters, digits and `_`, not beginning with a digit"));
+    }
+    if OURS.iter().any(|pattern| matches(pattern, name)) {
+        return Err(Error::new(format!(
+            "`{shown}` cannot be set in `env`: it is set for the script"
+        ))
+        .hint("leave it out"));
+    }
+    if STEERING.iter().any(|pattern| matches(pattern, name)) {
+        let text = format!("`{shown}` cannot be set in `env`: it steers what programs execute");
+        return Err(Error::new(text).hint("leave it out, or pass the value as an argument"));
+    }
+    Ok(())
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => name
+            .get(..prefix.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(prefix)),
+        None => name.eq_ignore_ascii_case(pattern),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(base: &[(&str, &str)], callers: &[(&str, &str)]) -> Result<Vec<String>, String> {
+        let base = Env::new(base.iter().copied(), Path::new("/"));
+        let place = Place {
+            skill_name: "pdf",
+            skill_dir: Path::new("/s/pdf"),
+            project_dir: Path::new("/p"),
+            workdir: Path::new("/w"),
+        };
+        let callers: Vec<_> = callers
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect();
+        let all = of(&base, &place, &callers).map_err(|error| error.to_string())?;
+        Ok(all
+            .iter()
+            .map(|(k, v)| format!("{}={}", k.display(), v.display()))
+            .collect())
+    }
+
+    #[test]
+    fn the_hosts_environment_passes_without_its_protocol_and_with_where_the_script_is() {
+        let base = [
+            ("CHIBI_HOOK", ""),
+            ("CHIBI_HOOK_DATA", "{}"),
+            ("CHIBI_TOOL_NAME", "x"),
+            ("CHIBI_TOOL_ARGS", "{}"),
+            ("CHIBI_HOME", "/c"),
+            ("PWD", "/elsewhere"),
+            ("SKILL_DIR", "/stale"),
+        ];
+        let expected = [
+            "CHIBI_HOME=/c",
+            "PROJECT_DIR=/p",
+            "PWD=/w",
+            "SKILL_DIR=/s/pdf",
+            "SKILL_NAME=pdf",
+            "X=",
+        ];
+        assert_eq!(built(&base, &[("X", "1"), ("X", "")]).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        for bad in ["", "A=B", "A\0B", "1A", "A B", "é", "BASH_FUNC_ls%%"] {
+            let error = built(&[], &[(bad, "x")]).unwrap_err();
+            assert!(error.contains("is not a name"), "{error}");
+        }
+    }
+
+    #[test]
+    fn variables_that_steer_programs_are_refused() {
+        for bad in [
+            "PATH",
+            "LD_PRELOAD",
+            "DYLD_INSERT_LIBRARIES",
+            "PYTHONPATH",
+            "NODE_OPTIONS",
+            "BASH_ENV",
+            "ENV",
+            "PERL5LIB",
+            "RUBYOPT",
+            "GIT_SSH_COMMAND",
+            "IFS",
+            "npm_config_prefix",
+            "HOME",
+        ] {
+            let error = built(&[], &[(bad, "x")]).unwrap_err();
+            assert!(error.contains("steers what programs execute"), "{error}");
+        }
+        for bad in ["CHIBI_HOOK", "AGENT_SKILLS_SESSION", "SKILL_DIR"] {
+            let error = built(&[], &[(bad, "x")]).unwrap_err();
+            assert!(error.contains("it is set for the script"), "{error}");
+        }
+        for good in ["PATHS", "R", "DEBUG", "_", "ENVIRONMENT", "MY_PATH", "Lang"] {
+            assert!(built(&[], &[(good, "x")]).is_ok(), "{good}");
+        }
+    }
+}

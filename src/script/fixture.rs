@@ -1,0 +1,113 @@
+//! A skill with one script in a temporary directory, for the tests of this room.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::{Outcome, Request, run};
+use crate::error::Result;
+use crate::sys::Env;
+use crate::sys::process::ProcessId;
+
+/// A script that a test is about to run.
+pub struct Fixture {
+    dir: tempfile::TempDir,
+    name: String,
+    args: Vec<String>,
+    stdin: Vec<u8>,
+    env: Vec<(String, String)>,
+    limit: Duration,
+    /// The environment it is run from.
+    pub base: Env,
+}
+
+impl Fixture {
+    /// A bash script.
+    pub fn bash(content: &str) -> Self {
+        Self::file("script.sh", content)
+    }
+
+    /// A file of that name.
+    pub fn file(name: &str, content: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(name), content).unwrap();
+        Self {
+            dir,
+            name: name.to_owned(),
+            args: Vec::new(),
+            stdin: Vec::new(),
+            env: Vec::new(),
+            limit: Duration::from_secs(20),
+            base: Env::of_process(),
+        }
+    }
+
+    /// With these arguments.
+    pub fn args(mut self, args: &[&str]) -> Self {
+        self.args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        self
+    }
+
+    /// With this standard input.
+    pub fn stdin(mut self, stdin: Vec<u8>) -> Self {
+        self.stdin = stdin;
+        self
+    }
+
+    /// With this variable.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With this time limit.
+    pub fn limit(mut self, millis: u64) -> Self {
+        self.limit = Duration::from_millis(millis);
+        self
+    }
+
+    /// A file of the skill.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Runs it in the skill's directory.
+    pub fn run(&self) -> Result<Outcome> {
+        self.run_in(&self.path(""))
+    }
+
+    /// Runs it in a directory.
+    pub fn run_in(&self, workdir: &std::path::Path) -> Result<Outcome> {
+        run(&Request {
+            script: &self.path(&self.name),
+            label: &self.name,
+            skill_name: "fixture",
+            skill_dir: self.dir.path(),
+            project_dir: self.dir.path(),
+            workdir,
+            args: &self.args,
+            stdin: &self.stdin,
+            env: &self.env,
+            limit: self.limit,
+            base: &self.base,
+        })
+    }
+
+    /// The process whose id the script wrote to that file.
+    pub fn process(&self, file: &str) -> ProcessId {
+        let pid = fs::read_to_string(self.path(file)).unwrap();
+        ProcessId {
+            pid: pid.trim().parse().unwrap(),
+            start: 0,
+        }
+    }
+}
+
+/// Waits until `condition` holds, which is soon or never.
+pub fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !condition() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

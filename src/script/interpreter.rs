@@ -1,0 +1,323 @@
+//! Which program runs a script: its shebang says so, else its file extension, never the
+//! executable bit (CORPUS.md §6: three of four real scripts lack it). It starts nothing.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::shebang::Shebang;
+use crate::error::{Error, Result};
+use crate::sys::{Env, files, limits};
+
+/// A program and the arguments that come before the script's own path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interpreter {
+    /// Absolute path of the program.
+    pub program: PathBuf,
+    /// Arguments before the script's path.
+    pub args: Vec<OsString>,
+}
+
+/// Programs that run an extension, best first, with the arguments each needs.
+type Candidates = &'static [(&'static str, &'static [&'static str])];
+
+const PYTHON: Candidates = &[("python3", &[]), ("python", &[])];
+/// Deno asks before it grants anything, and nobody is there to answer: it gets the powers that a
+/// script has under every other interpreter.
+const TYPESCRIPT: Candidates = &[
+    ("bun", &["run"]),
+    ("deno", &["run", "--allow-all"]),
+    ("tsx", &[]),
+    ("node", &[]),
+];
+/// A script with a PEP 723 block declares its own dependencies, which `uv` provides.
+const UV: (&str, &[&str]) = ("uv", &["run", "--script"]);
+
+fn by_extension(extension: &str) -> Option<Candidates> {
+    Some(match extension.to_ascii_lowercase().as_str() {
+        "py" => PYTHON,
+        "sh" | "bash" => &[("bash", &[])],
+        "js" | "mjs" | "cjs" => &[("node", &[])],
+        "ts" | "mts" | "cts" => TYPESCRIPT,
+        "rb" => &[("ruby", &[])],
+        "pl" => &[("perl", &[])],
+        "ps1" => &[("pwsh", &["-NoProfile", "-NonInteractive", "-File"])],
+        "r" => &[("Rscript", &[])],
+        _ => return None,
+    })
+}
+
+/// Whether a file's name says that it is a script.
+pub fn is_script(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| by_extension(&extension.to_string_lossy()).is_some())
+}
+
+/// The interpreter for the regular file `script`, which the caller knows as `label`; programs are
+/// looked for on the `PATH` of `env`.
+///
+/// # Errors
+/// When the file cannot be read or is not a regular one, nothing says how to run it, or the
+/// interpreter is not installed.
+pub fn choose(script: &Path, label: &str, env: &Env) -> Result<Interpreter> {
+    let head = head(script, label)?;
+    match Shebang::parse(&head) {
+        Some(shebang) => by_shebang(&shebang, &head, label, env),
+        None => by_name(script, &head, label, env),
+    }
+}
+
+fn head(script: &Path, label: &str) -> Result<Vec<u8>> {
+    let mut head = Vec::new();
+    files::open_regular(script)
+        .and_then(|file| file.take(limits::SCRIPT_HEAD).read_to_end(&mut head))
+        .map_err(|source| Error::io("run", Path::new(label), &source))?;
+    Ok(head)
+}
+
+fn by_shebang(shebang: &Shebang, head: &[u8], label: &str, env: &Env) -> Result<Interpreter> {
+    let name = shebang.name();
+    let is_python = name.starts_with("python");
+    if is_python && let Some(uv) = uv_for(head, env) {
+        return Ok(uv);
+    }
+    let given = Path::new(&shebang.program);
+    let program = if given.is_absolute() && is_executable(given) {
+        Some(given.to_owned())
+    } else {
+        // Another machine's absolute path, or the usual name looked up as `env` does.
+        find(name, env).or_else(|| {
+            if is_python {
+                find("python3", env)
+            } else {
+                None
+            }
+        })
+    };
+    let program = program.ok_or_else(|| missing(label, name))?;
+    Ok(Interpreter {
+        program,
+        args: shebang.args.iter().map(OsString::from).collect(),
+    })
+}
+
+fn by_name(script: &Path, head: &[u8], label: &str, env: &Env) -> Result<Interpreter> {
+    let extension = script.extension().unwrap_or_default().to_string_lossy();
+    let Some(candidates) = by_extension(&extension) else {
+        return Err(unknown(label, head));
+    };
+    if candidates == PYTHON
+        && let Some(uv) = uv_for(head, env)
+    {
+        return Ok(uv);
+    }
+    let found = candidates
+        .iter()
+        .find_map(|candidate| installed(*candidate, env));
+    found.ok_or_else(|| {
+        let names: Vec<_> = candidates.iter().map(|(name, _)| *name).collect();
+        missing(label, &names.join("` or `"))
+    })
+}
+
+fn uv_for(head: &[u8], env: &Env) -> Option<Interpreter> {
+    if declares_dependencies(head) {
+        installed(UV, env)
+    } else {
+        None
+    }
+}
+
+fn installed((name, args): (&str, &[&str]), env: &Env) -> Option<Interpreter> {
+    let program = find(name, env)?;
+    Some(Interpreter {
+        program,
+        args: args.iter().map(OsString::from).collect(),
+    })
+}
+
+fn find(name: &str, env: &Env) -> Option<PathBuf> {
+    let path = env
+        .os("PATH")
+        .unwrap_or("/usr/local/bin:/usr/bin:/bin".as_ref());
+    // Absolute, because the script will have another working directory than we have.
+    which::which_in(name, Some(path), &env.cwd)
+        .ok()
+        .filter(|found| found.is_absolute())
+}
+
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+fn missing(label: &str, name: &str) -> Error {
+    Error::new(format!(
+        "`{label}` needs `{name}`, which was not found on PATH"
+    ))
+    .hint(format!(
+        "tell the user that `{name}` has to be installed for this script"
+    ))
+}
+
+fn unknown(label: &str, head: &[u8]) -> Error {
+    let reason = if head.contains(&0) {
+        "it is a binary file, and programs are not run because of their executable bit alone"
+    } else {
+        "it has no `#!` line and no extension of a known script language"
+    };
+    Error::new(format!("no interpreter is known for `{label}`: {reason}")).hint(
+        "run a file that ends in .py, .sh, .js, .ts, .rb, .pl, .ps1 or .R, or has a `#!` line",
+    )
+}
+
+/// Whether there is a PEP 723 block: `# /// script`, comment lines, `# ///`.
+fn declares_dependencies(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text
+        .lines()
+        .skip_while(|line| line.trim_end() != "# /// script")
+        .skip(1);
+    lines
+        .by_ref()
+        .map(str::trim_end)
+        .find(|line| *line == "# ///" || !line.starts_with('#'))
+        == Some("# ///")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    const BLOCK: &str = "# /// script\r\n# dependencies = [\"rich\"]\r\n# ///\r\nprint(1)\n";
+
+    /// What runs a file of that name and content where only `programs` are installed, as
+    /// `name args…`.
+    fn chosen(name: &str, content: &str, programs: &[&str]) -> Result<String, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let bin = dir.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        for program in programs {
+            let file = bin.join(program);
+            fs::write(&file, "").unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let script = dir.path().join(name);
+        fs::write(&script, content).unwrap();
+        let env = Env::new([("PATH", &bin)], dir.path());
+        let interpreter = choose(&script, name, &env).map_err(|error| error.to_string())?;
+        let program = interpreter
+            .program
+            .strip_prefix(&bin)
+            .unwrap_or(&interpreter.program);
+        let mut words = vec![program.display().to_string()];
+        words.extend(
+            interpreter
+                .args
+                .iter()
+                .map(|arg| arg.to_string_lossy().into_owned()),
+        );
+        Ok(words.join(" "))
+    }
+
+    #[test]
+    fn the_shebang_comes_before_the_extension() {
+        let all = ["python3", "bash", "node", "bun", "uv", "npx"];
+        for (name, content, expected) in [
+            ("a.py", "#!/usr/bin/env bash\n", "bash"),
+            ("a", "#!/usr/bin/env python3\r\n", "python3"),
+            ("a", "\u{feff}#!/usr/bin/env node", "node"),
+            (
+                "a.py",
+                "#!/usr/bin/env -S uv run --script --python 3.14\n",
+                "uv run --script --python 3.14",
+            ),
+            ("a.ts", "#!/usr/bin/env npx tsx\n", "npx tsx"),
+            ("a", "#! /bin/sh -e\r\n", "/bin/sh -e"),
+            ("a", "#!/home/someone/.venv/bin/python3\n", "python3"),
+            ("a", "#!/home/someone/.venv/bin/python -u\n", "python3 -u"),
+            ("a.js", "#!/usr/bin/env bun\n", "bun"),
+        ] {
+            assert_eq!(
+                chosen(name, content, &all).as_deref(),
+                Ok(expected),
+                "{content}"
+            );
+        }
+    }
+
+    #[test]
+    fn without_one_the_extension_decides() {
+        for (name, programs, expected) in [
+            ("a.py", &["python3", "python"][..], "python3"),
+            ("a.py", &["python"], "python"),
+            ("a.sh", &["bash"], "bash"),
+            ("a.mjs", &["node", "bun"], "node"),
+            ("a.ts", &["node", "tsx", "deno", "bun"], "bun run"),
+            ("a.ts", &["node", "tsx", "deno"], "deno run --allow-all"),
+            ("a.ts", &["node", "tsx"], "tsx"),
+            ("a.ts", &["node"], "node"),
+            ("a.rb", &["ruby"], "ruby"),
+            ("a.pl", &["perl"], "perl"),
+            ("a.ps1", &["pwsh"], "pwsh -NoProfile -NonInteractive -File"),
+            ("a.R", &["Rscript"], "Rscript"),
+        ] {
+            assert_eq!(
+                chosen(name, "x", programs).as_deref(),
+                Ok(expected),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn python_with_declared_dependencies_runs_under_uv_where_there_is_uv() {
+        let uv = Ok("uv run --script");
+        let both = ["uv", "python3"];
+        let with_shebang = format!("#!/usr/bin/env python3\n{BLOCK}");
+        assert_eq!(chosen("a.py", BLOCK, &both).as_deref(), uv);
+        assert_eq!(chosen("a", &with_shebang, &both).as_deref(), uv);
+        assert_eq!(
+            chosen("a.py", BLOCK, &["python3"]).as_deref(),
+            Ok("python3")
+        );
+        for no_block in [
+            "# /// script\nx = 1\n# ///\n",
+            "# /// script\n# a\n",
+            "print('# ///')",
+        ] {
+            assert_eq!(
+                chosen("a.py", no_block, &both).as_deref(),
+                Ok("python3"),
+                "{no_block}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_missing_interpreter_is_named() {
+        for (name, content, expected) in [
+            (
+                "a.py",
+                "#!/usr/bin/env no-such-thing\n",
+                "needs `no-such-thing`",
+            ),
+            ("a.rb", "", "needs `ruby`"),
+            ("a.ts", "", "needs `bun` or `deno` or `tsx` or `node`"),
+        ] {
+            let error = chosen(name, content, &[]).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn neither_an_unknown_extension_nor_a_native_program_is_run() {
+        let error = chosen("notes.txt", "hello", &["bash"]).unwrap_err();
+        assert!(error.contains("no `#!` line"), "{error}");
+        let error = chosen("tool", "\x7fELF\x02\x01\0\0", &["bash"]).unwrap_err();
+        assert!(error.contains("executable bit alone"), "{error}");
+    }
+}

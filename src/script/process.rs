@@ -1,0 +1,369 @@
+//! The raw process calls. Everything here may run between `fork` and `exec` in a process that had
+//! other threads: it allocates nothing, takes no lock and cannot panic. It knows no script.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::ptr;
+use std::time::Duration;
+
+/// A process id as the system calls take it.
+pub type Pid = libc::pid_t;
+
+/// Descriptors beyond this are not looked for where the kernel has no `close_range` (before
+/// Linux 5.9): the host opens three.
+const CLOSED_BY_HAND: RawFd = 1024;
+/// Without `ppoll` the end of a child is noticed at the next tick.
+#[cfg(not(target_os = "linux"))]
+const TICK: Duration = Duration::from_millis(20);
+
+/// Forks; `None` in the child.
+///
+/// # Safety
+/// If the process may have other threads, the child must call nothing but async-signal-safe
+/// functions until it leaves or executes a program, and must not return.
+#[allow(unsafe_code)]
+pub unsafe fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: what the child does next is the caller's promise.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(None),
+        pid => Ok(Some(pid)),
+    }
+}
+
+/// Our own process id.
+#[allow(unsafe_code)]
+pub fn own_pid() -> Pid {
+    // SAFETY: always succeeds.
+    unsafe { libc::getpid() }
+}
+
+/// Leaves terminal, session and process group, and (Linux) adopts every descendant whose parent
+/// dies, however it detached itself.
+#[allow(unsafe_code)]
+pub fn become_reaper() {
+    // SAFETY: plain calls on ourselves. `setsid` cannot fail in a fresh child; without the
+    // subreaper (a kernel that has none) the process group is still ours to kill.
+    unsafe {
+        libc::setsid();
+        #[cfg(target_os = "linux")]
+        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong);
+    }
+}
+
+/// Makes `pid` (0: ourselves) the leader of a process group of its own.
+#[allow(unsafe_code)]
+pub fn lead_group(pid: Pid) {
+    // SAFETY: a plain call. It fails only when the other side of the fork has done it already.
+    unsafe { libc::setpgid(pid, pid) };
+}
+
+/// Dies when `parent` does, also if it is dead already (Linux).
+#[allow(unsafe_code)]
+pub fn die_with(parent: Pid) {
+    // SAFETY: plain calls on ourselves.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong);
+        if libc::getppid() != parent {
+            libc::_exit(127);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = parent;
+}
+
+/// Blocks every signal that can be blocked, so that only `SIGKILL` comes between a supervisor and
+/// its cleaning up. The end of a child still wakes [`wait_event`].
+#[allow(unsafe_code)]
+pub fn block_signals() {
+    extern "C" fn noted(_: libc::c_int) {}
+    // SAFETY: both structures are plain data for which zero is valid; the handler does nothing,
+    // it exists so that the signal interrupts `ppoll` and children do become zombies.
+    unsafe {
+        let mut all = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const all, ptr::null_mut());
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = noted as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        libc::sigaction(libc::SIGCHLD, &raw const action, ptr::null_mut());
+    }
+}
+
+/// Default actions for every signal and none blocked: Rust ignores `SIGPIPE`, a host may ignore
+/// more, and ignored signals stay ignored across `exec`.
+#[allow(unsafe_code)]
+pub fn fresh_signals() {
+    // SAFETY: plain data, zero is valid; numbers that are no signal are refused harmlessly.
+    unsafe {
+        for signal in 1..=64 {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
+    }
+}
+
+/// Makes `to` name what `from` names, open across `exec`.
+#[allow(unsafe_code)]
+pub fn redirect(from: RawFd, to: RawFd) {
+    // SAFETY: numbers only; both belong to this freshly forked process.
+    unsafe { libc::dup2(from, to) };
+}
+
+/// Closes one descriptor.
+#[allow(unsafe_code)]
+pub fn close(fd: RawFd) {
+    // SAFETY: as for `redirect`.
+    unsafe { libc::close(fd) };
+}
+
+/// Closes every descriptor from 3 on except those named: a fork holds copies of its parent's
+/// locks and pipes, and each would seem open for as long as the fork lives.
+pub fn close_all_but<const N: usize>(mut keep: [RawFd; N]) {
+    keep.sort_unstable();
+    let mut from = 3;
+    for fd in keep {
+        close_range(from, fd.saturating_sub(1));
+        from = fd.saturating_add(1).max(3);
+    }
+    close_range(from, RawFd::MAX);
+}
+
+#[allow(unsafe_code)]
+fn close_range(first: RawFd, last: RawFd) {
+    if first > last {
+        return;
+    }
+    // SAFETY: numbers only; as for `redirect`.
+    #[cfg(target_os = "linux")]
+    if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == 0 {
+        return;
+    }
+    for fd in first..=last.min(CLOSED_BY_HAND) {
+        close(fd);
+    }
+}
+
+/// Changes directory; the error number when that fails.
+#[allow(unsafe_code)]
+pub fn enter(directory: &std::ffi::CStr) -> Result<(), i32> {
+    // SAFETY: a C string by its type.
+    match unsafe { libc::chdir(directory.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(last_errno()),
+    }
+}
+
+/// Becomes another program; returns only to tell why that failed.
+///
+/// # Safety
+/// `argv` and `envp` end in a null pointer; every other element is a C string.
+#[allow(unsafe_code)]
+pub unsafe fn execute(
+    program: &std::ffi::CStr,
+    argv: &[*const libc::c_char],
+    envp: &[*const libc::c_char],
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { libc::execve(program.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
+    last_errno()
+}
+
+/// Waits until `fd` can be read or has been closed by the other side, a child ends, or `limit` is
+/// over. True for the first. A negative `fd` is never readable.
+///
+/// `ppoll` with the end of children unblocked inside it only: one call without a race, on every
+/// Linux, which wakes for adopted orphans too. A pidfd would be one child only, and newer.
+#[allow(unsafe_code)]
+pub fn wait_event(fd: RawFd, limit: Duration) -> bool {
+    let mut poll = libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one structure, all sets and times initialised; zero is valid for a signal set.
+    #[cfg(target_os = "linux")]
+    let ready = unsafe {
+        let mut mask = std::mem::zeroed();
+        libc::sigfillset(&raw mut mask);
+        libc::sigdelset(&raw mut mask, libc::SIGCHLD);
+        let time = libc::timespec {
+            tv_sec: limit.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+            tv_nsec: limit.subsec_nanos().into(),
+        };
+        libc::ppoll(&raw mut poll, 1, &raw const time, &raw const mask)
+    };
+    // SAFETY: one initialised structure.
+    #[cfg(not(target_os = "linux"))]
+    let ready = unsafe {
+        let millis = limit.min(TICK).as_millis().try_into().unwrap_or(1);
+        libc::poll(&raw mut poll, 1, millis)
+    };
+    ready > 0
+}
+
+/// Whether `child` has ended. It stays a zombie, so that its id and its group's cannot be
+/// another's yet; orphans that have ended are reaped on the way.
+#[allow(unsafe_code)]
+pub fn has_ended(child: Pid) -> bool {
+    loop {
+        // SAFETY: plain data that the call fills; zero is valid, and means nothing has ended.
+        let ended = unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            match libc::waitid(libc::P_ALL, 0, &raw mut info, flags) {
+                0 => info.si_pid(),
+                _ => child,
+            }
+        };
+        if ended == 0 || ended == child {
+            return ended == child;
+        }
+        // SAFETY: reaps a child that has ended.
+        unsafe { libc::waitpid(ended, ptr::null_mut(), libc::WNOHANG) };
+    }
+}
+
+/// What [`reap`] found.
+pub enum Reaped {
+    /// One child that had ended, with its wait status.
+    Child(Pid, i32),
+    /// Children, none of which has ended.
+    Running,
+    /// No child at all.
+    Nothing,
+}
+
+/// Reaps one child without waiting.
+#[allow(unsafe_code)]
+pub fn reap() -> Reaped {
+    let mut status = 0;
+    // SAFETY: `status` outlives the call.
+    match unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) } {
+        0 => Reaped::Running,
+        -1 => Reaped::Nothing,
+        pid => Reaped::Child(pid, status),
+    }
+}
+
+/// Waits for one child of ours to end.
+#[allow(unsafe_code)]
+pub fn wait(child: Pid) {
+    // SAFETY: no status is asked for.
+    while unsafe { libc::waitpid(child, ptr::null_mut(), 0) } == -1 && last_errno() == libc::EINTR {
+    }
+}
+
+/// Kills one process.
+pub fn kill(pid: Pid) {
+    if pid > 1 {
+        kill_number(pid);
+    }
+}
+
+/// Kills a process group. The kernel does so in one step: no member can fork its way out.
+pub fn kill_group(group: Pid) {
+    if group > 1 {
+        kill_number(-group);
+    }
+}
+
+#[allow(unsafe_code)]
+fn kill_number(number: Pid) {
+    // SAFETY: a plain call; the callers exclude 0, 1 and -1, which are not processes of ours.
+    unsafe { libc::kill(number, libc::SIGKILL) };
+}
+
+/// Kills every child of ours and the process group each is in (Linux; elsewhere, and where the
+/// kernel does not list children, nothing). Children of those become ours; ask again.
+pub fn kill_children() {
+    let mut text = [0; 4096];
+    let Some(listed) = list_children(&mut text) else {
+        return;
+    };
+    let own = own_pid();
+    let mut pid: Pid = 0;
+    for byte in listed {
+        // Each number is followed by a space: one that the buffer cuts off is not used.
+        if byte.is_ascii_digit() {
+            pid = pid.wrapping_mul(10).wrapping_add(Pid::from(byte - b'0'));
+            continue;
+        }
+        let group = group_of(pid);
+        // We lead a group as well, and a script may join it.
+        if group != own {
+            kill_group(group);
+        }
+        kill(pid);
+        pid = 0;
+    }
+}
+
+#[allow(unsafe_code)]
+fn group_of(pid: Pid) -> Pid {
+    // SAFETY: a plain call; -1 when the process is gone.
+    unsafe { libc::getpgid(pid) }
+}
+
+#[allow(unsafe_code)]
+fn list_children(text: &mut [u8]) -> Option<&[u8]> {
+    // SAFETY: a C string, and a buffer with its length.
+    let length = unsafe {
+        let path = c"/proc/thread-self/children";
+        let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let length = libc::read(fd, text.as_mut_ptr().cast(), text.len());
+        libc::close(fd);
+        length
+    };
+    text.get(..usize::try_from(length).ok()?)
+}
+
+/// Writes `bytes` in one call; a reader that is gone is nobody to tell.
+#[allow(unsafe_code)]
+pub fn tell(fd: RawFd, bytes: &[u8]) {
+    // SAFETY: a buffer with its length.
+    unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
+}
+
+/// Makes reads or writes on `fd` return at once instead of waiting.
+#[allow(unsafe_code)]
+pub fn set_nonblocking(fd: BorrowedFd) -> io::Result<()> {
+    let fd = fd.as_raw_fd();
+    // SAFETY: changes a flag of a descriptor that is open while it is borrowed.
+    match unsafe {
+        let flags = libc::fcntl(fd, libc::F_GETFL);
+        libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK)
+    } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// `poll(2)`; an interruption counts as nothing ready.
+#[allow(unsafe_code)]
+pub fn poll(fds: &mut [libc::pollfd], limit: Duration) -> io::Result<()> {
+    // Rounded up: rounding down would spin through the last millisecond.
+    let millis = limit
+        .as_nanos()
+        .div_ceil(1_000_000)
+        .try_into()
+        .unwrap_or(i32::MAX);
+    let count = libc::nfds_t::try_from(fds.len()).unwrap_or(0);
+    // SAFETY: a slice with its length.
+    if unsafe { libc::poll(fds.as_mut_ptr(), count, millis) } == -1 {
+        let error = io::Error::last_os_error();
+        for fd in fds {
+            fd.revents = 0;
+        }
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+fn last_errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}

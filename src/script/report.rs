@@ -1,0 +1,108 @@
+//! What comes back over the lifeline, in a form that needs no memory to write: from the
+//! supervisor, and from the script's process before it became the script.
+
+use super::process::Pid;
+
+/// One report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Report {
+    /// The script has this process id, which is also its process group.
+    Started(Pid),
+    /// The script never ran.
+    Failed(Failure),
+    /// It is over, and everything killable is gone.
+    Ended(Ended),
+}
+
+/// Why a script never ran, each with the system's error number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// No process could be made for it.
+    NoProcess(i32),
+    /// The working directory could not be entered.
+    NoWorkdir(i32),
+    /// The interpreter could not be executed.
+    NotExecuted(i32),
+}
+
+/// How a script ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Its wait status.
+    pub status: i32,
+    /// It was killed because its time was over.
+    pub timed_out: bool,
+    /// Processes are left that could not be killed: another user's, through setuid.
+    pub survivors: bool,
+}
+
+impl Report {
+    /// Bytes of one report.
+    pub const SIZE: usize = 8;
+
+    /// As bytes.
+    pub fn encode(self) -> [u8; Self::SIZE] {
+        let (kind, flags, value) = match self {
+            Self::Started(pid) => (1, 0, pid),
+            Self::Failed(Failure::NoProcess(errno)) => (2, 0, errno),
+            Self::Failed(Failure::NoWorkdir(errno)) => (3, 0, errno),
+            Self::Failed(Failure::NotExecuted(errno)) => (4, 0, errno),
+            Self::Ended(ended) => {
+                let flags = u8::from(ended.timed_out) | u8::from(ended.survivors) << 1;
+                (5, flags, ended.status)
+            }
+        };
+        let [a, b, c, d] = value.to_le_bytes();
+        [kind, flags, 0, 0, a, b, c, d]
+    }
+
+    /// The report in these bytes, if it is one.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let &[kind, flags, _, _, a, b, c, d] = bytes else {
+            return None;
+        };
+        let value = i32::from_le_bytes([a, b, c, d]);
+        Some(match kind {
+            1 => Self::Started(value),
+            2 => Self::Failed(Failure::NoProcess(value)),
+            3 => Self::Failed(Failure::NoWorkdir(value)),
+            4 => Self::Failed(Failure::NotExecuted(value)),
+            5 => Self::Ended(Ended {
+                status: value,
+                timed_out: flags & 1 != 0,
+                survivors: flags & 2 != 0,
+            }),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_survives_the_way() {
+        let ended = Ended {
+            status: -1,
+            timed_out: true,
+            survivors: false,
+        };
+        for report in [
+            Report::Started(i32::MAX),
+            Report::Failed(Failure::NoProcess(11)),
+            Report::Failed(Failure::NoWorkdir(2)),
+            Report::Failed(Failure::NotExecuted(7)),
+            Report::Ended(ended),
+            Report::Ended(Ended {
+                timed_out: false,
+                survivors: true,
+                ..ended
+            }),
+        ] {
+            assert_eq!(Report::decode(&report.encode()), Some(report));
+        }
+        assert_eq!(Report::decode(&[0; 8]), None);
+        assert_eq!(Report::decode(&[1; 7]), None);
+    }
+}

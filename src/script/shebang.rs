@@ -1,0 +1,136 @@
+//! The `#!` line of a script, read as the program and arguments it stands for. It does not know
+//! which programs exist.
+
+/// A `#!` line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shebang {
+    /// A path, or for `env` the name that it would look up.
+    pub program: String,
+    /// Arguments before the script's path.
+    pub args: Vec<String>,
+}
+
+impl Shebang {
+    /// The `#!` line at the start of a file; `None` without one, or with nothing in it.
+    ///
+    /// More lenient than the kernel, so that one file runs alike everywhere: a byte order mark
+    /// before it, a carriage return after it and several arguments are no obstacle.
+    pub fn parse(head: &[u8]) -> Option<Self> {
+        let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head);
+        let line = head
+            .strip_prefix(b"#!")?
+            .split(|&byte| byte == b'\n')
+            .next()?;
+        let line = String::from_utf8_lossy(line);
+        let line = line.trim();
+        let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let words = || rest.split_whitespace().map(str::to_owned).collect();
+        let plain = |args| {
+            Some(Self {
+                program: first.to_owned(),
+                args,
+            })
+        };
+        if base_name(first).is_empty() {
+            return None;
+        }
+        if base_name(first) != "env" {
+            return plain(words());
+        }
+        let rest = rest.trim_start();
+        let split = ["--split-string=", "--split-string ", "-S"];
+        let named = match split.iter().find_map(|option| rest.strip_prefix(option)) {
+            Some(string) => split_string(string),
+            None => words(),
+        };
+        match named.split_first() {
+            // Further options and assignments are for `env` itself to understand.
+            Some((word, _)) if word.starts_with('-') || word.contains('=') => plain(named),
+            Some((word, args)) => Some(Self {
+                program: word.clone(),
+                args: args.to_vec(),
+            }),
+            None => plain(named),
+        }
+    }
+
+    /// The program's file name.
+    pub fn name(&self) -> &str {
+        base_name(&self.program)
+    }
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Words as `env -S` splits them: at white space outside quotes, a backslash keeps the next
+/// character.
+fn split_string(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(next) = chars.next() {
+        match (quote, next) {
+            (None, ' ' | '\t') => words.extend(word.take()),
+            (None, '"' | '\'') => {
+                quote = Some(next);
+                word.get_or_insert_default();
+            }
+            (Some(open), _) if open == next => quote = None,
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
+            _ => word.get_or_insert_default().push(next),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Option<Vec<String>> {
+        let shebang = Shebang::parse(line.as_bytes())?;
+        Some([vec![shebang.program], shebang.args].concat())
+    }
+
+    #[test]
+    fn shebangs_as_they_are_found() {
+        for (line, expected) in [
+            ("#!/bin/bash", "/bin/bash"),
+            ("#!/bin/sh -e -u\r\nrest", "/bin/sh|-e|-u"),
+            ("#! /usr/bin/perl  -w\n", "/usr/bin/perl|-w"),
+            ("#!/usr/bin/env python3\r\n", "python3"),
+            ("#!/usr/bin/env python3 -u\n", "python3|-u"),
+            ("#!/usr/bin/env -S uv run --script\n", "uv|run|--script"),
+            ("#!/usr/bin/env -Suv run", "uv|run"),
+            ("#!/usr/bin/env --split-string=deno run", "deno|run"),
+            (
+                "#!/usr/bin/env -S deno run --allow-env='A B'",
+                "deno|run|--allow-env=A B",
+            ),
+            (r#"#!/usr/bin/env -S a "b \" c" d\ e '' "#, "a|b \" c|d e|"),
+            ("#!/usr/bin/env -S X=1 python3", "/usr/bin/env|X=1|python3"),
+            ("#!/usr/bin/env -i sh", "/usr/bin/env|-i|sh"),
+            ("#!/usr/bin/env", "/usr/bin/env"),
+        ] {
+            assert_eq!(parsed(line).unwrap().join("|"), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn no_shebang() {
+        for text in [
+            "",
+            "#!",
+            "#!\n/bin/sh",
+            "#! \r\n",
+            "# !/bin/sh",
+            " #!/bin/sh",
+        ] {
+            assert_eq!(parsed(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Which session this is. One run of the host is one process, and every call of that run has it as
+//! its parent (HOST.md §6), so the parent's identity is the session's.
+
+use crate::sys::Env;
+use crate::sys::process::{self, ProcessId};
+
+/// A session's name in the state file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionKey {
+    text: String,
+    process: Option<ProcessId>,
+}
+
+impl SessionKey {
+    /// The session of this call: `AGENT_SKILLS_SESSION` if set (for wrappers between host and
+    /// plugin, and for tests), else the parent process.
+    pub fn of_call(env: &Env) -> Self {
+        match env
+            .text("AGENT_SKILLS_SESSION")
+            .filter(|name| !name.is_empty())
+        {
+            Some(name) => Self {
+                text: format!("named:{name}"),
+                process: None,
+            },
+            None => Self::of_process(ProcessId::parent()),
+        }
+    }
+
+    fn of_process(process: ProcessId) -> Self {
+        Self {
+            text: format!("{}-{}", process.pid, process.start),
+            process: Some(process),
+        }
+    }
+
+    /// The key as it stands in the state file.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the process behind a key of the state file is known to have ended. Only keys of
+    /// this realm can be judged; a named session has no process.
+    pub fn has_ended(text: &str) -> bool {
+        let process = text.split_once('-').and_then(|(pid, start)| {
+            Some(ProcessId {
+                pid: pid.parse().ok()?,
+                start: start.parse().ok()?,
+            })
+        });
+        process.is_some_and(|process| !process.is_alive())
+    }
+
+    /// Whether the session began before the process with these start ticks did, as far as is
+    /// known: a named session may have begun at any time.
+    pub fn is_older_than(&self, ticks: u64) -> bool {
+        self.process.is_none_or(|process| process.start < ticks)
+    }
+}
+
+/// See [`process::pid_realm`].
+pub(super) fn realm() -> String {
+    process::pid_realm()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_name_overrides_the_parent_and_an_empty_one_does_not() {
+        let key =
+            |name| SessionKey::of_call(&Env::new([("AGENT_SKILLS_SESSION", name)], Path::new("/")));
+        assert_eq!(key("a").as_str(), "named:a");
+        assert_eq!(key(""), SessionKey::of_process(ProcessId::parent()));
+    }
+
+    #[test]
+    fn only_a_process_that_is_gone_has_ended() {
+        assert!(!SessionKey::has_ended(
+            SessionKey::of_process(ProcessId::current()).as_str()
+        ));
+        assert!(!SessionKey::has_ended("named:1-2"));
+        assert!(
+            SessionKey::has_ended("4194304-1"),
+            "over the largest process id"
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! What is active for which host process: the state file's model, and its locked store.
+
+mod key;
+mod state;
+mod store;
+
+pub use key::SessionKey;
+pub use state::{ActiveSkill, Session, State};
+pub use store::{Store, Unreadable};

@@ -1,0 +1,82 @@
+//! The state file's model. It keeps a snapshot of each active skill's restriction: what is
+//! enforced is what was activated, whatever happens to the files meanwhile (RESTRICTION.md §10).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// The format. A file of any other version is unreadable, never guessed at.
+    pub version: u32,
+    /// By session key.
+    pub sessions: BTreeMap<String, Session>,
+    /// That the file was corrupt and had to be thrown away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Reset>,
+}
+
+/// When an unreadable state file was thrown away. Which sessions it had restricted nobody knows,
+/// so those that are older stay closed until their next `on_start`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reset {
+    /// The realm in which `ticks` counts.
+    pub realm: String,
+    /// Start ticks of the process that threw it away.
+    pub ticks: u64,
+}
+
+/// One session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// In which the key's process id means something.
+    pub realm: String,
+    /// Seconds since 1970 at the last change.
+    pub changed: u64,
+    /// The skills activated so far, the one in force last. Those before it still matter: what
+    /// they deny stays denied (RESTRICTION.md §8).
+    #[serde(default)]
+    pub activated: Vec<ActiveSkill>,
+}
+
+/// An active skill as it was when it was activated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActiveSkill {
+    /// Its name.
+    pub name: String,
+    /// Its tool's name.
+    pub tool: String,
+    /// Its directory.
+    pub dir: String,
+    /// The digest of its `SKILL.md`.
+    pub digest: String,
+    /// `allowed-tools` as written; `None` when it restricts nothing.
+    pub allowed: Option<Vec<String>>,
+    /// `disallowed-tools` as written.
+    #[serde(default)]
+    pub denied: Vec<String>,
+}
+
+impl State {
+    /// The format this program reads and writes.
+    pub const VERSION: u32 = 1;
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            version: Self::VERSION,
+            sessions: BTreeMap::new(),
+            reset: None,
+        }
+    }
+}
+
+impl ActiveSkill {
+    /// Whether it takes anything away from the model.
+    pub fn is_restricted(&self) -> bool {
+        self.allowed.is_some() || !self.denied.is_empty()
+    }
+}

@@ -1,0 +1,387 @@
+//! The state file on disk: read without a lock, changed under one, replaced whole.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::key::{self, SessionKey};
+use super::state::{ActiveSkill, Reset, Session, State};
+use crate::error::{Error, Result};
+use crate::sys::process::{ProcessId, effective_user};
+use crate::sys::{Env, FileLock, files, limits};
+
+/// The state file and its lock.
+#[derive(Debug, Clone)]
+pub struct Store {
+    file: PathBuf,
+    lock: PathBuf,
+}
+
+/// Why the state cannot be known. Whatever was restricted must be taken to be still (law 2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// For a person, a fragment.
+    pub reason: String,
+}
+
+impl Store {
+    /// The store of this installation: `state.json` in the plugin directory, or in the user's
+    /// state directory when the former is not writable.
+    pub fn of(plugin_dir: &Path, env: &Env) -> Self {
+        let state_home = || {
+            let set = env.path("XDG_STATE_HOME").filter(|path| path.is_absolute());
+            let set = set.or_else(|| Some(env.path("HOME")?.join(".local/state")));
+            Some(set.or_else(dirs::state_dir)?.join("agent-skills"))
+        };
+        let dir = if files::is_writable(plugin_dir) {
+            None
+        } else {
+            state_home()
+        };
+        Self::at(dir.as_deref().unwrap_or(plugin_dir))
+    }
+
+    /// The store in `dir`.
+    pub fn at(dir: &Path) -> Self {
+        Self {
+            file: dir.join("state.json"),
+            lock: dir.join("state.lock"),
+        }
+    }
+
+    /// The skills this session has activated, the one in force last. Takes no lock: the file is
+    /// always whole.
+    ///
+    /// # Errors
+    /// [`Unreadable`], also when the file was thrown away while this session may have been in it.
+    pub fn active(&self, key: &SessionKey) -> Result<Vec<ActiveSkill>, Unreadable> {
+        let Some(mut state) = self.read()? else {
+            return Ok(Vec::new());
+        };
+        match state.sessions.remove(key.as_str()) {
+            Some(session) if session.activated.is_empty() => Ok(Vec::new()),
+            Some(session) if session.realm == key::realm() => Ok(session.activated),
+            _ => match state.reset {
+                Some(reset) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
+                    Err(Unreadable {
+                        reason: "it was corrupt and had to be thrown away".to_owned(),
+                    })
+                }
+                _ => Ok(Vec::new()),
+            },
+        }
+    }
+
+    /// Begins a session: whatever it had active is forgotten, as are sessions that ended. An
+    /// unreadable file is thrown away, which closes the other sessions that may have been in it.
+    ///
+    /// # Errors
+    /// When there is something to change and it cannot be changed.
+    pub fn begin(&self, key: &SessionKey) -> Result<()> {
+        // Without a lock: only this session's own calls, which follow this one, can add to it.
+        let nothing_to_do = match self.read() {
+            Ok(None) => true,
+            Ok(Some(state)) => state.sessions.is_empty() && state.reset.is_none(),
+            Err(_) => false,
+        };
+        if nothing_to_do {
+            return Ok(());
+        }
+        let realm = key::realm();
+        self.change(|state, unreadable| {
+            if unreadable.is_some() {
+                let ticks = ProcessId::current().start;
+                *state = State {
+                    reset: Some(Reset {
+                        realm: realm.clone(),
+                        ticks,
+                    }),
+                    ..State::default()
+                };
+            }
+            state.sessions.remove(key.as_str());
+            state
+                .sessions
+                .retain(|key, session| !is_over(key, session, &realm));
+            state.reset.take_if(|reset| reset.realm != realm);
+            if state
+                .reset
+                .as_ref()
+                .is_some_and(|reset| key.is_older_than(reset.ticks))
+            {
+                let session = Session {
+                    realm: realm.clone(),
+                    changed: now(),
+                    activated: Vec::new(),
+                };
+                state.sessions.insert(key.as_str().to_owned(), session);
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts `skill` in force.
+    ///
+    /// # Errors
+    /// When the state cannot be read, locked in time or written, or the session has activated too
+    /// many skills: then nothing changed.
+    pub fn activate(&self, key: &SessionKey, skill: ActiveSkill) -> Result<()> {
+        let realm = key::realm();
+        self.change(|state, unreadable| {
+            if let Some(unreadable) = unreadable {
+                return Err(unreadable.error());
+            }
+            let session = state.sessions.entry(key.as_str().to_owned()).or_default();
+            if session.realm != realm {
+                *session = Session {
+                    realm,
+                    ..Session::default()
+                };
+            }
+            session
+                .activated
+                .retain(|earlier| earlier.name != skill.name);
+            if session.activated.len() >= limits::SESSION_SKILLS {
+                let text = format!("{} skills were activated already", limits::SESSION_SKILLS);
+                return Err(Error::new(text).hint("the next prompt begins anew"));
+            }
+            session.activated.push(skill);
+            session.changed = now();
+            Ok(())
+        })
+    }
+
+    /// Changes the state under the lock. `edit` is told when the file on disk is unreadable, and
+    /// then gets an empty state.
+    fn change(
+        &self,
+        edit: impl FnOnce(&mut State, Option<Unreadable>) -> Result<()>,
+    ) -> Result<()> {
+        if let Some(dir) = self.file.parent() {
+            fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
+        }
+        let _lock = FileLock::exclusive(&self.lock, limits::HOOK_LOCK)?;
+        let (before, unreadable) = match self.read() {
+            Ok(state) => (state.unwrap_or_default(), None),
+            Err(unreadable) => (State::default(), Some(unreadable)),
+        };
+        let mut state = before.clone();
+        let reset = unreadable.is_some();
+        edit(&mut state, unreadable)?;
+        if state == before && !reset {
+            return Ok(());
+        }
+        let json = serde_json::to_vec(&state).map_err(|error| Error::new(error.to_string()))?;
+        files::replace_scratch_file(&self.file, &json, 0o600)
+    }
+
+    /// The state, or `None` when there is no file yet.
+    fn read(&self) -> Result<Option<State>, Unreadable> {
+        let unreadable = |reason: String| Unreadable { reason };
+        let file = match files::open_regular(&self.file) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(error.to_string())),
+        };
+        let metadata = file
+            .metadata()
+            .map_err(|error| unreadable(error.to_string()))?;
+        if metadata.mode() & 0o022 != 0 || ![effective_user(), 0].contains(&metadata.uid()) {
+            return Err(unreadable("another user could have written it".to_owned()));
+        }
+        let bytes = files::read_all_capped(file, limits::STATE_FILE);
+        let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
+        let state: State =
+            serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
+        if state.version != State::VERSION {
+            return Err(unreadable(format!(
+                "its version {} is not known",
+                state.version
+            )));
+        }
+        Ok(Some(state))
+    }
+}
+
+impl Unreadable {
+    fn error(&self) -> Error {
+        Error::new(format!(
+            "the record of active skills cannot be read: {}",
+            self.reason
+        ))
+        .hint("the next prompt resets it")
+    }
+}
+
+/// Whether a session cannot come back. One of another realm, and a named one, has no process we
+/// could look for, so its age decides.
+fn is_over(key: &str, session: &Session, realm: &str) -> bool {
+    let old = session.changed + limits::NAMED_SESSION_AGE.as_secs() < now();
+    old || (session.realm == realm && SessionKey::has_ended(key))
+}
+
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> SessionKey {
+        SessionKey::of_call(&Env::new([("AGENT_SKILLS_SESSION", name)], Path::new("/")))
+    }
+
+    fn of_parent() -> SessionKey {
+        SessionKey::of_call(&Env::default())
+    }
+
+    fn skill(name: &str) -> ActiveSkill {
+        ActiveSkill {
+            name: name.to_owned(),
+            tool: format!("skill_{name}"),
+            dir: "/x".to_owned(),
+            digest: "sha256:0".to_owned(),
+            allowed: Some(vec!["Read".to_owned()]),
+            denied: Vec::new(),
+        }
+    }
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::at(dir.path());
+        (dir, store)
+    }
+
+    #[test]
+    fn sessions_do_not_touch_each_other() {
+        let (_dir, store) = store();
+        let (a, b) = (named("a"), named("b"));
+        store.activate(&a, skill("x")).unwrap();
+        store.activate(&b, skill("y")).unwrap();
+        store.begin(&b).unwrap();
+        assert_eq!(store.active(&a).unwrap(), [skill("x")]);
+        assert_eq!(store.active(&b).unwrap(), []);
+    }
+
+    #[test]
+    fn the_latest_is_last_and_each_stands_once() {
+        let (_dir, store) = store();
+        let key = named("a");
+        store.activate(&key, skill("x")).unwrap();
+        store.activate(&key, skill("y")).unwrap();
+        store.activate(&key, skill("x")).unwrap();
+        assert_eq!(store.active(&key).unwrap(), [skill("y"), skill("x")]);
+    }
+
+    #[test]
+    fn sessions_of_ended_processes_are_forgotten() {
+        let (_dir, store) = store();
+        store.activate(&named("keep"), skill("x")).unwrap();
+        store
+            .change(|state, _| {
+                let session = Session {
+                    realm: key::realm(),
+                    changed: now(),
+                    activated: vec![skill("z")],
+                };
+                state
+                    .sessions
+                    .insert("4194304-1".to_owned(), session.clone());
+                let foreign = Session {
+                    realm: "elsewhere".to_owned(),
+                    ..session
+                };
+                state.sessions.insert("4194305-1".to_owned(), foreign);
+                Ok(())
+            })
+            .unwrap();
+        store.begin(&named("other")).unwrap();
+        let keys: Vec<String> = store
+            .read()
+            .unwrap()
+            .unwrap()
+            .sessions
+            .into_keys()
+            .collect();
+        assert_eq!(keys, ["4194305-1", "named:keep"]);
+    }
+
+    #[test]
+    fn beginning_with_nothing_known_writes_nothing() {
+        let (dir, store) = store();
+        store.begin(&named("a")).unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn whatever_is_wrong_with_the_file_it_is_unreadable() {
+        use std::os::unix::fs::PermissionsExt;
+        let (_dir, store) = store();
+        for content in [
+            "",
+            "{",
+            "null",
+            "[]",
+            r#"{"version":2,"sessions":{}}"#,
+            r#"{"version":1,"sessions":{"a":3}}"#,
+        ] {
+            fs::write(&store.file, content).unwrap();
+            fs::set_permissions(&store.file, fs::Permissions::from_mode(0o600)).unwrap();
+            assert!(store.active(&named("a")).is_err(), "{content:?}");
+            assert!(
+                store.activate(&named("a"), skill("x")).is_err(),
+                "{content:?}"
+            );
+        }
+        fs::write(&store.file, r#"{"version":1,"sessions":{}}"#).unwrap();
+        fs::set_permissions(&store.file, fs::Permissions::from_mode(0o622)).unwrap();
+        assert!(store.active(&named("a")).is_err(), "writable by others");
+    }
+
+    #[test]
+    fn a_reset_by_one_host_keeps_the_sessions_it_may_have_hit_closed() {
+        let (_dir, store) = store();
+        fs::write(&store.file, "garbage").unwrap();
+        store.begin(&named("fresh")).unwrap();
+        // The host that found it can go on; this test's parent is older than the reset.
+        assert_eq!(store.active(&named("fresh")).unwrap(), []);
+        assert!(store.active(&of_parent()).is_err());
+        store.begin(&of_parent()).unwrap();
+        assert_eq!(store.active(&of_parent()).unwrap(), []);
+    }
+
+    #[test]
+    fn many_at_once_lose_nothing() {
+        let (_dir, store) = store();
+        std::thread::scope(|scope| {
+            for n in 0..16 {
+                let store = &store;
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        store
+                            .activate(&named(&n.to_string()), skill(&format!("s{n}")))
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        for n in 0..16 {
+            assert_eq!(
+                store.active(&named(&n.to_string())).unwrap(),
+                [skill(&format!("s{n}"))]
+            );
+        }
+    }
+
+    #[test]
+    fn the_file_is_private() {
+        let (_dir, store) = store();
+        store.activate(&named("a"), skill("x")).unwrap();
+        assert_eq!(fs::metadata(&store.file).unwrap().mode() & 0o777, 0o600);
+    }
+}

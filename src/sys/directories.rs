@@ -1,0 +1,75 @@
+//! Where this installation keeps its things.
+
+use std::path::{Path, PathBuf};
+
+use super::Env;
+
+/// The plugin directory and what lies in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Directories {
+    /// `<chibi home>/plugins/agent-skills`.
+    pub plugin: PathBuf,
+}
+
+impl Directories {
+    /// `AGENT_SKILLS_HOME`; else our executable's own directory, when it is the one the host
+    /// loads plugins from (the only reliable trace of `--home`, HOST.md §2); else
+    /// `${CHIBI_HOME:-~/.chibi}/plugins/agent-skills`.
+    pub fn of(env: &Env) -> Self {
+        if let Some(plugin) = env.path("AGENT_SKILLS_HOME") {
+            return Self {
+                plugin: env.cwd.join(plugin),
+            };
+        }
+        let own = env.exe.as_deref().and_then(Path::parent);
+        if let Some(own) = own.filter(|dir| dir.ends_with("plugins/agent-skills")) {
+            return Self {
+                plugin: own.to_owned(),
+            };
+        }
+        let home = env
+            .path("CHIBI_HOME")
+            .or_else(|| Some(env.home()?.join(".chibi")));
+        Self {
+            plugin: env
+                .cwd
+                .join(home.unwrap_or_default())
+                .join("plugins/agent-skills"),
+        }
+    }
+
+    /// The installed skills. Every entry in it is a skill.
+    pub fn skills(&self) -> PathBuf {
+        self.plugin.join("skills")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plugin_directory_is_found_in_the_documented_order() {
+        let vars = [
+            ("AGENT_SKILLS_HOME", "/a"),
+            ("CHIBI_HOME", "/c"),
+            ("HOME", "/h"),
+        ];
+        for (from, exe, expected) in [
+            (0, "/p/plugins/agent-skills/agent-skills", "/a"),
+            (
+                1,
+                "/p/plugins/agent-skills/agent-skills",
+                "/p/plugins/agent-skills",
+            ),
+            (1, "/usr/bin/agent-skills", "/c/plugins/agent-skills"),
+            (2, "/usr/bin/agent-skills", "/h/.chibi/plugins/agent-skills"),
+        ] {
+            let mut env = Env::new(vars[from..].iter().copied(), Path::new("/w"));
+            env.exe = Some(PathBuf::from(exe));
+            assert_eq!(Directories::of(&env).plugin, Path::new(expected));
+        }
+        let relative = Env::new([("AGENT_SKILLS_HOME", "x")], Path::new("/w"));
+        assert_eq!(Directories::of(&relative).plugin, Path::new("/w/x"));
+    }
+}

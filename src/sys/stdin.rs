@@ -1,0 +1,49 @@
+//! Standard input that is never waited for in vain: a terminal counts as empty, and silence ends
+//! the reading with an error.
+
+use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// Standard input with a longest silence.
+#[derive(Debug)]
+pub struct PatientStdin {
+    /// How long no byte may come before reading fails with `TimedOut`.
+    pub silence: Duration,
+}
+
+impl Read for PatientStdin {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut stdin = io::stdin().lock();
+        if stdin.is_terminal() {
+            return Ok(0);
+        }
+        if !wait_readable(stdin.as_raw_fd(), self.silence)? {
+            let text = format!("no end of input after {} s", self.silence.as_secs());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+        }
+        stdin.read(buffer)
+    }
+}
+
+/// Waits until a read would not block; `false` when the time is over.
+#[allow(unsafe_code)]
+fn wait_readable(fd: i32, wait: Duration) -> io::Result<bool> {
+    let millis = i32::try_from(wait.as_millis()).unwrap_or(i32::MAX);
+    let mut entry = libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    loop {
+        // SAFETY: `entry` is one valid pollfd, and the count says one.
+        let ready = unsafe { libc::poll(&raw mut entry, 1, millis) };
+        let error = io::Error::last_os_error();
+        match ready {
+            0 => return Ok(false),
+            1.. => return Ok(true),
+            _ if error.kind() == io::ErrorKind::Interrupted => {}
+            _ => return Err(error),
+        }
+    }
+}

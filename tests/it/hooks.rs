@@ -1,0 +1,292 @@
+//! Hooks: the schema, the catalog in the prompt, activation and enforcement.
+
+use serde_json::json;
+
+use crate::Host;
+
+#[test]
+fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
+    for host in Host::both() {
+        let fixed = [
+            "skill_marketplace",
+            "read_skill_file",
+            "run_skill_script",
+            "agent-skills",
+        ];
+        assert_eq!(host.tool_names(), fixed);
+        let host = host.skill("b", "", "").skill("a", "", "");
+        assert_eq!(host.tool_names()[4..], ["skill_a", "skill_b"]);
+        let with_hooks = host
+            .schema()
+            .into_iter()
+            .filter(|tool| tool.get("hooks").is_some());
+        assert_eq!(
+            with_hooks
+                .map(|tool| tool["name"].clone())
+                .collect::<Vec<_>>(),
+            ["skill_marketplace"]
+        );
+    }
+}
+
+#[test]
+fn tool_names_are_such_as_providers_accept_and_lead_to_their_skill() {
+    let long = "a".repeat(64);
+    let host = Host::stdin()
+        .skill(&long, "", "long body")
+        .skill("技能", "", "chinese body")
+        .skill("marketplace", "", "market body");
+    let names = host.tool_names();
+    let accepted = |name: &String| {
+        (1..=64).contains(&name.len())
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    };
+    assert!(names.iter().all(accepted), "{names:?}");
+    let unique: std::collections::BTreeSet<_> = names.iter().collect();
+    assert_eq!(unique.len(), names.len());
+    let bodies: Vec<String> = names[4..]
+        .iter()
+        .map(|name| host.tool(name, &json!({})))
+        .collect();
+    for body in ["long body", "chinese body", "market body"] {
+        assert_eq!(
+            bodies.iter().filter(|text| text.contains(body)).count(),
+            1,
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn the_prompt_names_each_skill_and_is_silent_without_any() {
+    for host in Host::both() {
+        assert_eq!(host.hook("post_system_prompt", &json!({})), json!({}));
+        let host = host.skill("pdf", "", "");
+        let prompt = host.prompt();
+        assert!(prompt.starts_with("## Available Agent Skills\n"));
+        assert!(prompt.contains("- pdf (tool `skill_pdf`): Does pdf."));
+    }
+}
+
+#[test]
+fn activation_restricts_the_very_next_call_and_the_next_start_ends_it() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "body");
+        host.starts()
+            .allows("shell_exec", &json!({"command": "ls"}));
+        host.activates("careful");
+        let message = host.blocks("shell_exec", &json!({"command": "ls"}));
+        assert!(
+            message.contains("not allowed") && message.contains("careful"),
+            "{message}"
+        );
+        assert!(message.contains("file_head"), "{message}");
+        host.allows("file_head", &json!({"path": "x"}));
+        host.starts()
+            .allows("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn two_hosts_do_not_touch_each_other() {
+    for mut host in Host::both() {
+        host = host.skill("careful", "allowed-tools: Read", "body");
+        host.session("one").starts().activates("careful");
+        host.session("two")
+            .starts()
+            .allows("shell_exec", &json!({"command": "ls"}));
+        host.session("one")
+            .blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn a_session_is_the_process_that_calls() {
+    // Two shells play two hosts; each calls on_start, then pre_tool for the skill, then a tool.
+    let host = Host::environment().skill("careful", "allowed-tools: Read", "body");
+    let script = r#"
+        hook() { CHIBI_HOOK=$1 CHIBI_HOOK_DATA=$2 "$EXE"; echo; }
+        hook on_start '{}'
+        [ "$1" = activate ] && hook pre_tool '{"tool_name":"skill_careful","arguments":{}}'
+        hook pre_tool '{"tool_name":"shell_exec","arguments":{"command":"ls"}}'
+        echo done
+        read line
+        hook pre_tool '{"tool_name":"shell_exec","arguments":{"command":"ls"}}'
+    "#;
+    let shell = |mode: &str| {
+        let mut command = std::process::Command::new("sh");
+        command
+            .args(["-c", script, "sh", mode])
+            .env("EXE", env!("CARGO_BIN_EXE_agent-skills"))
+            .env("AGENT_SKILLS_HOME", host.plugin_dir())
+            .env_remove("AGENT_SKILLS_SESSION")
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let finish = |child: std::process::Child| {
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    };
+    let restricted = shell("activate");
+    // The second host's on_start runs while the first one is restricted, or before: either way
+    // the first one stays so.
+    let free = finish(shell("none"));
+    let restricted = finish(restricted);
+    assert_eq!(free.matches("\"block\":true").count(), 0, "{free}");
+    assert_eq!(
+        restricted.matches("\"block\":true").count(),
+        2,
+        "{restricted}"
+    );
+}
+
+#[test]
+fn an_activation_that_fails_restricts_nothing() {
+    for host in Host::both() {
+        let host = host.file("bad/SKILL.md", "---\nname: bad\nallowed-tools: Read\n---\n");
+        host.starts().allows("skill_bad", &json!({}));
+        assert!(host.tool("skill_bad", &json!({})).starts_with("Error: "));
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        // Arguments that the tool refuses do not activate either.
+        let host = host.skill("good", "allowed-tools: Read", "");
+        host.allows("skill_good", &json!([1, 2]));
+        host.allows("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn the_command_line_as_a_tool_is_never_the_models() {
+    for host in Host::both() {
+        assert!(
+            host.blocks("agent-skills", &json!({"args": ["list"]}))
+                .contains("not allowed")
+        );
+    }
+}
+
+#[test]
+fn pre_api_tools_hides_what_cannot_be_used() {
+    for host in Host::both() {
+        let all = json!({"context_name": "c", "tools": [
+            {"name": "shell_exec", "type": "shell"}, {"name": "file_head", "type": "fs_read"},
+            {"name": "skill_careful", "type": "plugin"}, {"name": "agent-skills", "type": "plugin"},
+        ]});
+        let none = host.hook("pre_api_tools", &all);
+        assert_eq!(
+            none,
+            json!({"exclude": ["agent-skills", "read_skill_file", "run_skill_script"]})
+        );
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        assert_eq!(
+            host.hook("pre_api_tools", &all),
+            json!({"exclude": ["agent-skills"]})
+        );
+        host.activates("careful");
+        assert_eq!(
+            host.hook("pre_api_tools", &all),
+            json!({"exclude": ["agent-skills", "shell_exec"]})
+        );
+    }
+}
+
+#[test]
+fn our_own_output_is_kept_whole() {
+    for host in Host::both() {
+        let host = host.skill("x", "", "");
+        for (tool, ours) in [
+            ("skill_x", true),
+            ("skill_marketplace", true),
+            ("read_skill_file", true),
+            ("run_skill_script", true),
+            ("skill_other-plugin", false),
+            ("shell_exec", false),
+        ] {
+            let answer = host.hook(
+                "pre_cache_output",
+                &json!({"tool_name": tool, "output_size": 9000, "arguments": {}}),
+            );
+            assert_eq!(
+                answer,
+                if ours {
+                    json!({"block": true})
+                } else {
+                    json!({})
+                },
+                "{tool}"
+            );
+        }
+    }
+}
+
+#[test]
+fn corrupt_state_closes_everything_but_reading_until_the_next_start() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        host.activates("careful");
+        std::fs::write(
+            host.plugin_dir().join("state.json"),
+            "{\"version\":1,\"sess",
+        )
+        .unwrap();
+        let message = host.blocks("shell_exec", &json!({"command": "ls"}));
+        assert!(
+            message.contains("not allowed") && message.contains("next prompt"),
+            "{message}"
+        );
+        host.allows("file_head", &json!({"path": "x"}));
+        assert!(
+            host.blocks("skill_careful", &json!({}))
+                .contains("cannot be read")
+        );
+        host.starts()
+            .allows("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_named_is_blocked_while_something_is_restricted() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        assert_eq!(host.raw("hook", "pre_tool", "garbage"), "{}");
+        host.activates("careful");
+        for data in ["garbage", "{}", "[]", "null", "{\"tool_name\":3}"] {
+            assert!(
+                host.raw("hook", "pre_tool", data)
+                    .contains("\"block\":true"),
+                "{data}"
+            );
+        }
+    }
+}
+
+#[test]
+fn other_plugins_tools_with_our_prefix_are_not_ours() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        host.activates("careful");
+        host.blocks("skill_of-another-plugin", &json!({}));
+    }
+}
+
+#[test]
+fn what_is_enforced_is_what_was_activated() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        host.activates("careful");
+        let host = host.skill("careful", "allowed-tools: Bash", "");
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        std::fs::remove_dir_all(host.skills_dir().join("careful")).unwrap();
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn without_hooks_the_tool_call_alone_activates() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        host.tool("skill_careful", &json!({"arguments": "now"}));
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}

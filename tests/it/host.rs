@@ -1,0 +1,271 @@
+//! A chibi to test against: plays either protocol generation of the host against the real
+//! executable, with a home directory of its own.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Which generation of the host is played (HOST.md §1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Generation {
+    /// Up to 0.6: data in environment variables, standard input inherited.
+    Environment,
+    /// From 0.7: data on standard input.
+    Stdin,
+}
+
+/// One host process with its own home directory.
+pub struct Host {
+    generation: Generation,
+    home: TempDir,
+    session: String,
+    vars: Vec<(String, String)>,
+    cwd: PathBuf,
+}
+
+/// What a person's command did.
+#[derive(Debug)]
+pub struct Ran {
+    pub stdout: String,
+    pub stderr: String,
+    pub status: i32,
+}
+
+impl Host {
+    pub fn stdin() -> Self {
+        Self::of(Generation::Stdin)
+    }
+
+    pub fn environment() -> Self {
+        Self::of(Generation::Environment)
+    }
+
+    /// One host of each generation: what holds for one must hold for the other.
+    pub fn both() -> [Self; 2] {
+        [Self::environment(), Self::stdin()]
+    }
+
+    fn of(generation: Generation) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let plugin = home.path().join(".chibi/plugins/agent-skills");
+        fs::create_dir_all(plugin.join("skills")).unwrap();
+        let cwd = home.path().join("project");
+        fs::create_dir_all(cwd.join(".git")).unwrap();
+        let (session, vars) = ("host".to_owned(), Vec::new());
+        Self {
+            generation,
+            home,
+            session,
+            vars,
+            cwd,
+        }
+    }
+
+    pub fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    pub fn plugin_dir(&self) -> PathBuf {
+        self.home.path().join(".chibi/plugins/agent-skills")
+    }
+
+    pub fn skills_dir(&self) -> PathBuf {
+        self.plugin_dir().join("skills")
+    }
+
+    /// The user's project, where every call runs.
+    pub fn project(&self) -> &Path {
+        &self.cwd
+    }
+
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Adds a skill with a description; `more` is further frontmatter lines, or empty.
+    pub fn skill(self, name: &str, more: &str, body: &str) -> Self {
+        let text = format!("---\nname: {name}\ndescription: Does {name}.\n{more}\n---\n{body}\n");
+        self.file(&format!("{name}/SKILL.md"), text)
+    }
+
+    /// Writes a file below the skills directory.
+    pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        let path = self.skills_dir().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        self
+    }
+
+    pub fn var(mut self, name: &str, value: &str) -> Self {
+        self.vars.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Another host process with the same home.
+    pub fn session(&mut self, name: &str) -> &mut Self {
+        self.session = name.to_owned();
+        self
+    }
+
+    /// The executable in this host's surroundings, not yet told which call it is.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("CHIBI_") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .env("HOME", self.home.path())
+            .env("AGENT_SKILLS_HOME", self.plugin_dir())
+            .env("AGENT_SKILLS_SESSION", &self.session)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env_remove("XDG_STATE_HOME")
+            .envs(self.vars.iter().map(|(name, value)| (name, value)))
+            .current_dir(&self.cwd)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// A hook or tool call with its data as raw text, which need not be JSON. Panics unless the
+    /// status is 0, as every host call's must be.
+    #[track_caller]
+    pub fn raw(&self, kind: &str, name: &str, data: &str) -> String {
+        let mut command = self.command();
+        let (name_var, data_var) = match kind {
+            "hook" => ("CHIBI_HOOK", "CHIBI_HOOK_DATA"),
+            _ => ("CHIBI_TOOL_NAME", "CHIBI_TOOL_ARGS"),
+        };
+        command.env(name_var, name);
+        let ran = match self.generation {
+            Generation::Environment => finish(command.env(data_var, data), b""),
+            Generation::Stdin => finish(&mut command, data.as_bytes()),
+        };
+        assert_eq!(ran.status, 0, "{kind} {name}: {ran:?}");
+        ran.stdout
+    }
+
+    #[track_caller]
+    pub fn schema(&self) -> Vec<Value> {
+        let ran = finish(self.command().arg("--schema"), b"");
+        assert_eq!(ran.status, 0, "{ran:?}");
+        serde_json::from_str(&ran.stdout).unwrap()
+    }
+
+    /// The names in the schema, in order.
+    #[track_caller]
+    pub fn tool_names(&self) -> Vec<String> {
+        let name = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
+        self.schema().iter().map(name).collect()
+    }
+
+    /// A hook's answer, which must be one JSON value.
+    #[track_caller]
+    pub fn hook(&self, name: &str, data: &Value) -> Value {
+        let answer = self.raw("hook", name, &data.to_string());
+        serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
+    }
+
+    #[track_caller]
+    pub fn starts(&self) -> &Self {
+        assert_eq!(self.hook("on_start", &json!({})), json!({}));
+        self
+    }
+
+    /// The text injected into the system prompt, empty if none.
+    #[track_caller]
+    pub fn prompt(&self) -> String {
+        let answer = self.hook("post_system_prompt", &json!({"context_name": "default"}));
+        answer["inject"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// A tool call as `-P` makes it: without `pre_tool`.
+    #[track_caller]
+    pub fn tool(&self, name: &str, arguments: &Value) -> String {
+        self.raw("tool", name, &arguments.to_string())
+    }
+
+    /// The model calls a skill's tool: `pre_tool`, then the tool.
+    #[track_caller]
+    pub fn activates(&self, skill: &str) -> &Self {
+        let tool = format!("skill_{skill}");
+        self.allows(&tool, &json!({}));
+        let text = self.tool(&tool, &json!({}));
+        assert!(text.starts_with("<skill_content name="), "{text}");
+        self
+    }
+
+    #[track_caller]
+    pub fn pre_tool(&self, tool: &str, arguments: &Value) -> Value {
+        self.hook(
+            "pre_tool",
+            &json!({"tool_name": tool, "arguments": arguments}),
+        )
+    }
+
+    #[track_caller]
+    pub fn allows(&self, tool: &str, arguments: &Value) -> &Self {
+        let answer = self.pre_tool(tool, arguments);
+        assert_eq!(answer, json!({}), "{tool} {arguments}");
+        self
+    }
+
+    /// The message of a refusal, which must be one.
+    #[track_caller]
+    pub fn blocks(&self, tool: &str, arguments: &Value) -> String {
+        let answer = self.pre_tool(tool, arguments);
+        assert_eq!(answer["block"], json!(true), "{tool} {arguments}: {answer}");
+        answer["message"].as_str().unwrap().to_owned()
+    }
+
+    /// A person's command.
+    pub fn person(&self, args: &[&str]) -> Ran {
+        finish(self.command().args(args), b"")
+    }
+
+    /// A person's command that must succeed; its standard output.
+    #[track_caller]
+    pub fn succeeds(&self, args: &[&str]) -> String {
+        let ran = self.person(args);
+        assert_eq!(ran.status, 0, "{args:?}: {ran:?}");
+        ran.stdout
+    }
+
+    /// A person's command that must fail; its standard error.
+    #[track_caller]
+    pub fn fails(&self, args: &[&str]) -> String {
+        let ran = self.person(args);
+        assert_eq!(ran.status, 1, "{args:?}: {ran:?}");
+        ran.stderr
+    }
+}
+
+/// Starts a command, feeds it and waits for its end.
+pub fn finish(command: &mut Command, stdin: &[u8]) -> Ran {
+    if !stdin.is_empty() {
+        command.stdin(Stdio::piped());
+    }
+    let mut child = command.spawn().unwrap();
+    let feeder = child.stdin.take().map(|mut pipe| {
+        let stdin = stdin.to_owned();
+        std::thread::spawn(move || {
+            // A program that answers without reading all of it closes the pipe.
+            let _ = pipe.write_all(&stdin);
+        })
+    });
+    let output = child.wait_with_output().unwrap();
+    if let Some(feeder) = feeder {
+        feeder.join().unwrap();
+    }
+    Ran {
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        status: output.status.code().unwrap_or(-1),
+    }
+}
