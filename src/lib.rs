@@ -108,11 +108,17 @@ fn person(app: &App, words: &[OsString]) -> Response {
             if let Some(hint) = error.next_step() {
                 eprintln!("hint: {hint}");
             }
-            Response { stdout: String::new(), status: 1 }
+            Response {
+                stdout: String::new(),
+                status: 1,
+            }
         }
         Err(Failure::Misused(usage)) => {
             eprint!("{usage}");
-            Response { stdout: String::new(), status: 2 }
+            Response {
+                stdout: String::new(),
+                status: 2,
+            }
         }
     }
 }

@@ -11,15 +11,24 @@ use crate::sys::limits;
 /// Every skill directory, those that are not offered included.
 pub fn list(app: &App, json: bool) -> Result<String> {
     let catalog = app.catalog();
-    let reports: Vec<Report> =
-        catalog.entries().iter().map(|entry| Report::of(app, entry)).collect();
+    let reports: Vec<Report> = catalog
+        .entries()
+        .iter()
+        .map(|entry| Report::of(app, entry))
+        .collect();
     if json {
         return to_json(&reports);
     }
     if reports.is_empty() {
-        return Ok("No skills are installed. `agent-skills list` shows what there is.\n".to_owned());
+        return Ok(
+            "No skills are installed. `agent-skills list` shows what there is.\n".to_owned(),
+        );
     }
-    let width = reports.iter().map(|report| report.name.chars().count()).max().unwrap_or(0);
+    let width = reports
+        .iter()
+        .map(|report| report.name.chars().count())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     for report in &reports {
         let state = match (&report.restriction, report.offered) {
@@ -28,7 +37,10 @@ pub fn list(app: &App, json: bool) -> Result<String> {
             (None, true) => "",
         };
         let description = brief(report.description.as_deref().unwrap_or_default(), 100);
-        let line = format!("{:width$}  {state:11}  {description}", one_line(&report.name));
+        let line = format!(
+            "{:width$}  {state:11}  {description}",
+            one_line(&report.name)
+        );
         let _ = writeln!(text, "{}", line.trim_end());
         for diagnostic in &report.diagnostics {
             let _ = writeln!(text, "{:width$}  {}", "", remark(diagnostic));
@@ -41,8 +53,11 @@ pub fn list(app: &App, json: bool) -> Result<String> {
 pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
     let catalog = app.catalog();
     let entry = catalog.by_name(name).ok_or_else(|| {
-        Error::new(format!("there is no installed skill `{}`", name.escape_debug()))
-            .hint(suggestion(&catalog, name))
+        Error::new(format!(
+            "there is no installed skill `{}`",
+            name.escape_debug()
+        ))
+        .hint(suggestion(&catalog, name))
     })?;
     let report = Report::of(app, entry);
     if json {
@@ -53,8 +68,14 @@ pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
         let _ = writeln!(text, "{label:12} {}", one_line(value));
     };
     field("name", &report.name);
-    field("tool", report.tool.as_deref().unwrap_or("none: it is not offered"));
-    field("description", report.description.as_deref().unwrap_or("none"));
+    field(
+        "tool",
+        report.tool.as_deref().unwrap_or("none: it is not offered"),
+    );
+    field(
+        "description",
+        report.description.as_deref().unwrap_or("none"),
+    );
     field("path", &report.path);
     if let Ok(skill) = &entry.skill {
         for key in ["license", "compatibility", "version"] {
@@ -69,10 +90,20 @@ pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
         field("source", &entry);
     }
     match &report.restriction {
-        None => field("restriction", "none: every tool may be used while it is active"),
+        None => field(
+            "restriction",
+            "none: every tool may be used while it is active",
+        ),
         Some(restriction) => {
             let last = "while it is active, only what is listed here and what is always allowed";
-            field("restriction", if restriction.allowed.is_some() { last } else { "denials only" });
+            field(
+                "restriction",
+                if restriction.allowed.is_some() {
+                    last
+                } else {
+                    "denials only"
+                },
+            );
             for rule in &restriction.rules {
                 field("", rule);
             }
@@ -90,7 +121,11 @@ fn remark(diagnostic: &Diagnostic) -> String {
         Level::Warning => "warning",
         Level::Error => "error",
     };
-    format!("{level}: {} ({})", one_line(&diagnostic.message), diagnostic.code)
+    format!(
+        "{level}: {} ({})",
+        one_line(&diagnostic.message),
+        diagnostic.code
+    )
 }
 
 /// At most `max` characters on one line.
@@ -104,6 +139,7 @@ pub fn brief(text: &str, max: usize) -> String {
 }
 
 pub fn to_json(value: &impl serde::Serialize) -> Result<String> {
-    let json = serde_json::to_string_pretty(value).map_err(|error| Error::new(error.to_string()))?;
+    let json =
+        serde_json::to_string_pretty(value).map_err(|error| Error::new(error.to_string()))?;
     Ok(json + "\n")
 }

@@ -20,14 +20,20 @@ use crate::sys::limits;
 /// Installs what a reference names, after showing it to whoever can be asked.
 pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
     let asks = caller == Caller::Person { terminal: true } && !install.yes;
-    let options = InstallOptions { all: install.all, skills: install.skill };
+    let options = InstallOptions {
+        all: install.all,
+        skills: install.skill,
+    };
     let mut confirm = |plan: &Plan| {
         eprint!("{}", describe(plan));
         !asks || agrees()
     };
     let market = market(app);
     let installed = market.install(&install.reference, &options, &mut confirm, &mut note)?;
-    if installed.iter().all(|skill| skill.status == Status::Declined) {
+    if installed
+        .iter()
+        .all(|skill| skill.status == Status::Declined)
+    {
         return Err(Error::new("nothing was installed: you said no"));
     }
     Ok(installed.iter().map(outcome).collect())
@@ -46,7 +52,11 @@ fn outcome(skill: &Installed) -> String {
 
 /// What would land: enough to decide about it.
 fn describe(plan: &Plan) -> String {
-    let commit = plan.commit.as_deref().map(|commit| format!(" at {commit}")).unwrap_or_default();
+    let commit = plan
+        .commit
+        .as_deref()
+        .map(|commit| format!(" at {commit}"))
+        .unwrap_or_default();
     let mut text = format!("From {}{commit}:\n", one_line(&plan.source));
     for skill in &plan.skills {
         describe_skill(&mut text, skill);
@@ -55,7 +65,10 @@ fn describe(plan: &Plan) -> String {
 }
 
 fn describe_skill(text: &mut String, skill: &Planned) {
-    let description = brief(skill.description.as_deref().unwrap_or("no description"), 200);
+    let description = brief(
+        skill.description.as_deref().unwrap_or("no description"),
+        200,
+    );
     let _ = writeln!(text, "  {}: {description}", skill.name);
     let _ = writeln!(text, "    {} files, {} bytes", skill.files, skill.bytes);
     let list = |items: &[String]| brief(&items.join(", "), 300);
@@ -104,15 +117,25 @@ fn what_changed(skill: &Updated) -> String {
     match &skill.change {
         Change::UpToDate => format!("`{name}` is up to date\n"),
         Change::Updated { from, to, dropped } => {
-            let mut text = format!("`{name}` was updated from {} to {}\n", short(from), short(to));
+            let mut text = format!(
+                "`{name}` was updated from {} to {}\n",
+                short(from),
+                short(to)
+            );
             for remark in dropped {
                 let _ = writeln!(text, "  note: {}", one_line(remark));
             }
             text
         }
         Change::Kept { reason, hint } => {
-            let hint = hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
-            format!("`{name}` was left as it is: {}\n", one_line(&format!("{reason}{hint}")))
+            let hint = hint
+                .as_deref()
+                .map(|hint| format!("; {hint}"))
+                .unwrap_or_default();
+            format!(
+                "`{name}` was left as it is: {}\n",
+                one_line(&format!("{reason}{hint}"))
+            )
         }
     }
 }
@@ -126,7 +149,10 @@ pub fn list(app: &App, catalogue: &Catalogue) -> Result<String> {
 /// What can be installed and has to do with some words.
 pub fn search(app: &App, words: &[String], catalogue: &Catalogue) -> Result<String> {
     let listed = market(app).search(words, catalogue.offline, &mut note)?;
-    let none = format!("No skill matches `{}`. `list` shows all.\n", words.join(" "));
+    let none = format!(
+        "No skill matches `{}`. `list` shows all.\n",
+        words.join(" ")
+    );
     show(&listed, catalogue.json, &none)
 }
 
@@ -137,9 +163,17 @@ fn show(listed: &[Listed], json: bool, none: &str) -> Result<String> {
     if listed.is_empty() {
         return Ok(none.to_owned());
     }
-    let width = listed.iter().map(|skill| skill.reference.chars().count()).max().unwrap_or(0);
+    let width = listed
+        .iter()
+        .map(|skill| skill.reference.chars().count())
+        .max()
+        .unwrap_or(0);
     let line = |skill: &Listed| {
-        let text = format!("{:width$}  {}", one_line(&skill.reference), brief(&skill.description, 100));
+        let text = format!(
+            "{:width$}  {}",
+            one_line(&skill.reference),
+            brief(&skill.description, 100)
+        );
         text.trim_end().to_owned() + "\n"
     };
     Ok(listed.iter().map(line).collect())
@@ -149,7 +183,10 @@ fn show(listed: &[Listed], json: bool, none: &str) -> Result<String> {
 pub fn origin(app: &App, dir: &str) -> Option<String> {
     let name = Path::new(dir).file_name()?.to_string_lossy();
     let entry = market(app).origin(&name).ok().flatten()?;
-    let commit = entry.commit.map(|commit| format!(" at {commit}")).unwrap_or_default();
+    let commit = entry
+        .commit
+        .map(|commit| format!(" at {commit}"))
+        .unwrap_or_default();
     Some(format!("{}{commit}", entry.source))
 }
 

@@ -47,8 +47,7 @@ impl Report {
             let kept = snapshot(skill, "");
             let allowed = kept.allowed.as_deref();
             let root = app.env.project_root();
-            let parsed =
-                Restriction::parse(&kept.name, allowed, &kept.denied, &skill.dir, &root);
+            let parsed = Restriction::parse(&kept.name, allowed, &kept.denied, &skill.dir, &root);
             let note = |note: &crate::permission::RuleNote| Diagnostic {
                 code: note.code.to_owned(),
                 level: Level::Warning,

@@ -57,7 +57,9 @@ pub fn run(app: &App, words: &[OsString], caller: Caller) -> Result<String, Fail
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
         Err(error) => return Err(Failure::Misused(error.to_string())),
     };
-    let Some(verb) = cli.verb else { return Ok(help()) };
+    let Some(verb) = cli.verb else {
+        return Ok(help());
+    };
     Ok(match verb {
         Verb::Install(install) => market::install(app, install, caller)?,
         Verb::Remove { name } => market::remove(app, &name)?,

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -36,11 +36,21 @@ fn a_skill_is_installed_used_updated_and_removed() {
         let answer = host.tool("agent-skills", &json!({"args": ["install", "acme/pdf"]}));
         assert!(answer.starts_with("installed `pdf` from "), "{answer}");
         assert_eq!(host.tool_names()[4..], ["skill_pdf"]);
-        assert!(host.activates("pdf").tool("skill_pdf", &json!({})).contains("Body of pdf."));
+        assert!(
+            host.activates("pdf")
+                .tool("skill_pdf", &json!({}))
+                .contains("Body of pdf.")
+        );
         let run = json!({"skill": "pdf", "script": "scripts/run.sh"});
         assert_eq!(host.tool("run_skill_script", &run), "ran\n");
-        let again = host.tool("skill_marketplace", &json!({"action": "install", "skill_ref": "acme/pdf"}));
-        assert!(again.contains("already installed") && again.contains("update pdf"), "{again}");
+        let again = host.tool(
+            "skill_marketplace",
+            &json!({"action": "install", "skill_ref": "acme/pdf"}),
+        );
+        assert!(
+            again.contains("already installed") && again.contains("update pdf"),
+            "{again}"
+        );
 
         let repository = hub.base().replace("file://", "") + "acme/skills";
         let file = Path::new(&repository).join("skills/pdf/SKILL.md");
@@ -48,10 +58,16 @@ fn a_skill_is_installed_used_updated_and_removed() {
         commit(Path::new(&repository));
         let updated = host.tool("skill_marketplace", &json!({"action": "update"}));
         assert!(updated.contains("`pdf` was updated from "), "{updated}");
-        assert!(host.tool("skill_pdf", &json!({})).contains("New body of pdf."));
+        assert!(
+            host.tool("skill_pdf", &json!({}))
+                .contains("New body of pdf.")
+        );
         assert!(host.succeeds(&["update", "pdf"]).contains("up to date"));
 
-        assert!(host.succeeds(&["remove", "acme/pdf"]).contains("removed `pdf`"));
+        assert!(
+            host.succeeds(&["remove", "acme/pdf"])
+                .contains("removed `pdf`")
+        );
         assert_eq!(host.tool_names().len(), 4);
     }
 }
@@ -63,14 +79,20 @@ fn the_reading_of_a_reference_is_told() {
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.stderr.contains("acme/skills"), "{ran:?}");
     // Without a terminal it goes on, and says what it brought.
-    assert!(ran.stderr.contains("scripts/run.sh") && ran.stderr.contains("may use"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("scripts/run.sh") && ran.stderr.contains("may use"),
+        "{ran:?}"
+    );
 }
 
 #[test]
 fn several_skills_are_listed_and_none_is_guessed() {
     let (host, _hub) = acme(Host::stdin());
     let error = host.fails(&["install", "github:acme/skills"]);
-    assert!(error.contains("pdf") && error.contains("csv") && error.contains("--all"), "{error}");
+    assert!(
+        error.contains("pdf") && error.contains("csv") && error.contains("--all"),
+        "{error}"
+    );
     assert_eq!(host.tool_names().len(), 4);
     host.succeeds(&["install", "github:acme/skills", "--skill", "csv"]);
     assert_eq!(host.tool_names()[4..], ["skill_csv"]);
@@ -83,13 +105,22 @@ fn errors_go_to_a_person_with_a_hint_and_to_the_model_as_text() {
     for host in Host::both() {
         let (host, _hub) = acme(host);
         let error = host.fails(&["install", "acme/nothing"]);
-        assert!(error.starts_with("agent-skills: ") || error.contains("\nagent-skills: "), "{error}");
+        assert!(
+            error.starts_with("agent-skills: ") || error.contains("\nagent-skills: "),
+            "{error}"
+        );
         assert!(error.contains("\nhint: "), "{error}");
-        let answer = host.tool("agent-skills", &json!({"args": ["install", "acme/nothing"]}));
+        let answer = host.tool(
+            "agent-skills",
+            &json!({"args": ["install", "acme/nothing"]}),
+        );
         assert!(answer.starts_with("Error: "), "{answer}");
         assert_eq!(host.person(&["explode"]).status, 2);
         assert_eq!(host.person(&["install"]).status, 2);
-        assert!(host.tool("agent-skills", &json!({"args": ["explode"]})).starts_with("Error: "));
+        assert!(
+            host.tool("agent-skills", &json!({"args": ["explode"]}))
+                .starts_with("Error: ")
+        );
         assert!(host.succeeds(&["--version"]).starts_with("agent-skills "));
         assert!(host.succeeds(&["--help"]).contains("list-installed"));
     }
@@ -100,22 +131,47 @@ fn list_installed_tells_of_every_directory() {
     let host = Host::stdin()
         .skill("good", "allowed-tools: Read Nonsense", "")
         .file("bad/SKILL.md", "no frontmatter")
-        .file("odd/SKILL.md", "---\nname: Odd_Name\ndescription: |\n  a <b>\n  & c\n---\n");
+        .file(
+            "odd/SKILL.md",
+            "---\nname: Odd_Name\ndescription: |\n  a <b>\n  & c\n---\n",
+        );
     for spelling in ["list-installed", "list_installed"] {
         let all: Value = serde_json::from_str(&host.succeeds(&[spelling, "--json"])).unwrap();
-        let [bad, good, odd] = all.as_array().unwrap().as_slice() else { panic!("{all}") };
-        assert_eq!((&bad["name"], &bad["offered"], &bad["tool"]), (&json!("bad"), &json!(false), &Value::Null));
-        assert!(bad["diagnostics"][0]["level"] == "error" && bad["diagnostics"][0]["code"].is_string());
-        assert_eq!((&good["tool"], &good["offered"]), (&json!("skill_good"), &json!(true)));
+        let [bad, good, odd] = all.as_array().unwrap().as_slice() else {
+            panic!("{all}")
+        };
+        assert_eq!(
+            (&bad["name"], &bad["offered"], &bad["tool"]),
+            (&json!("bad"), &json!(false), &Value::Null)
+        );
+        assert!(
+            bad["diagnostics"][0]["level"] == "error" && bad["diagnostics"][0]["code"].is_string()
+        );
+        assert_eq!(
+            (&good["tool"], &good["offered"]),
+            (&json!("skill_good"), &json!(true))
+        );
         assert_eq!(good["restriction"]["allowed"], json!(["Read Nonsense"]));
-        assert!(good["diagnostics"].to_string().contains("unknown-tool"), "{good}");
+        assert!(
+            good["diagnostics"].to_string().contains("unknown-tool"),
+            "{good}"
+        );
         assert_eq!(odd["restriction"], Value::Null);
-        assert_eq!((&odd["name"], &odd["description"]), (&json!("odd-name"), &json!("a <b>\n& c")));
+        assert_eq!(
+            (&odd["name"], &odd["description"]),
+            (&json!("odd-name"), &json!("a <b>\n& c"))
+        );
     }
     let table = host.succeeds(&["list-installed"]);
-    assert!(table.contains("restricted") && table.contains("not offered"), "{table}");
+    assert!(
+        table.contains("restricted") && table.contains("not offered"),
+        "{table}"
+    );
     assert!(host.succeeds(&["info", "good"]).contains("file_head"));
-    assert!(host.fails(&["info", "god"]).contains("did you mean `good`?"));
+    assert!(
+        host.fails(&["info", "god"])
+            .contains("did you mean `good`?")
+    );
 }
 
 #[test]
@@ -130,12 +186,26 @@ fn list_and_search_use_the_default_source_and_work_offline_afterwards() {
     assert!(host.fails(&["list", "--offline"]).contains("hint: "));
     assert!(host.succeeds(&["list"]).contains("Does csv."));
     drop(hub);
-    assert!(host.succeeds(&["search", "pdf", "--offline"]).contains("pdf"));
-    assert!(!host.succeeds(&["search", "pdf", "--offline"]).contains("csv"));
-    let json: Value = serde_json::from_str(&host.succeeds(&["list", "--offline", "--json"])).unwrap();
+    assert!(
+        host.succeeds(&["search", "pdf", "--offline"])
+            .contains("pdf")
+    );
+    assert!(
+        !host
+            .succeeds(&["search", "pdf", "--offline"])
+            .contains("csv")
+    );
+    let json: Value =
+        serde_json::from_str(&host.succeeds(&["list", "--offline", "--json"])).unwrap();
     assert_eq!(json.as_array().unwrap().len(), 2);
-    let answer = host.tool("skill_marketplace", &json!({"action": "search", "query": "csv"}));
-    assert!(answer.contains("Does csv."), "the cache serves when the source is gone: {answer}");
+    let answer = host.tool(
+        "skill_marketplace",
+        &json!({"action": "search", "query": "csv"}),
+    );
+    assert!(
+        answer.contains("Does csv."),
+        "the cache serves when the source is gone: {answer}"
+    );
 }
 
 #[test]
@@ -158,7 +228,8 @@ fn all_four_collections_install_from_git() {
         host.succeeds(&["install", &format!("{name}@{skill}"), "--yes"]);
         host.activates(skill);
     }
-    let installed: Value = serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap();
+    let installed: Value =
+        serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap();
     assert_eq!(installed.as_array().unwrap().len(), 4);
 }
 
@@ -173,7 +244,8 @@ fn random(seed: &mut u64) -> u64 {
 #[test]
 fn an_install_killed_at_any_moment_leaves_nothing_or_the_whole_skill() {
     let (host, hub) = acme(Host::stdin());
-    let source = Path::new(hub.base().strip_prefix("file://").unwrap()).join("acme/skills/skills/pdf");
+    let source =
+        Path::new(hub.base().strip_prefix("file://").unwrap()).join("acme/skills/skills/pdf");
     let whole = files(&source);
     let started = Instant::now();
     host.succeeds(&["install", "acme/pdf"]);
@@ -182,9 +254,19 @@ fn an_install_killed_at_any_moment_leaves_nothing_or_the_whole_skill() {
     let known = listing(&host);
     let (mut seed, mut landed) = (88_172_645_463_325_252, 0);
     for attempt in 0..50 {
-        let mut child = host.command().args(["install", "acme/pdf"]).spawn().unwrap();
-        let wait = duration.as_nanos() as u64 * (random(&mut seed) % 1100) / 1000;
-        std::thread::sleep(Duration::from_nanos(wait));
+        let mut child = host
+            .command()
+            .args(["install", "acme/pdf"])
+            .spawn()
+            .unwrap();
+        // Every other kill aims at the end, where things are moved into place.
+        let share = random(&mut seed) % 1000;
+        let share = if attempt % 2 == 0 {
+            share
+        } else {
+            850 + share / 4
+        };
+        std::thread::sleep(duration * u32::try_from(share).unwrap() / 1000);
         child.kill().unwrap();
         child.wait().unwrap();
         let installed = host.skills_dir().join("pdf");
@@ -225,7 +307,11 @@ fn two_installs_at_once_both_end_well() {
         let running = references.map(start);
         for child in running {
             let output = child.wait_with_output().unwrap();
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            assert!(
+                output.status.success(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
     }
     assert_eq!(host.tool_names()[4..], ["skill_csv", "skill_pdf"]);
@@ -238,7 +324,17 @@ fn defect_05_remove_cannot_leave_the_skills_directory() {
     for host in Host::both() {
         let host = host.skill("x", "", "");
         fs::write(host.plugin_dir().join("precious"), "p").unwrap();
-        for name in ["..", "x/..", "../..", "/", ".", "", "../skills", "x/../..", "/etc"] {
+        for name in [
+            "..",
+            "x/..",
+            "../..",
+            "/",
+            ".",
+            "",
+            "../skills",
+            "x/../..",
+            "/etc",
+        ] {
             let answer = host.tool("agent-skills", &json!({"args": ["remove", name]}));
             assert!(answer.starts_with("Error: "), "{name:?}: {answer}");
             assert!(host.skills_dir().join("x/SKILL.md").exists(), "{name:?}");
@@ -251,10 +347,19 @@ fn defect_05_remove_cannot_leave_the_skills_directory() {
 fn defect_17_search_and_list_are_there() {
     for host in Host::both() {
         let hub = Hub::new();
-        hub.repository("anthropics/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+        hub.repository(
+            "anthropics/skills",
+            &[("skills/pdf/SKILL.md", &skill("pdf"))],
+        );
         let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-        for arguments in [json!({"action": "list"}), json!({"action": "search", "query": "pdf"})] {
-            assert!(host.tool("skill_marketplace", &arguments).contains("Does pdf."));
+        for arguments in [
+            json!({"action": "list"}),
+            json!({"action": "search", "query": "pdf"}),
+        ] {
+            assert!(
+                host.tool("skill_marketplace", &arguments)
+                    .contains("Does pdf.")
+            );
         }
     }
 }
@@ -279,15 +384,26 @@ fn defect_20_an_install_is_pinned_and_can_be_of_another_branch() {
     let (host, hub) = acme(Host::stdin());
     let repository = Path::new(hub.base().strip_prefix("file://").unwrap()).join("acme/skills");
     crate::repository::git(&repository, &["checkout", "-q", "-b", "next/one"]);
-    fs::write(repository.join("skills/pdf/SKILL.md"), skill("pdf").replace("Body", "Branch body")).unwrap();
+    fs::write(
+        repository.join("skills/pdf/SKILL.md"),
+        skill("pdf").replace("Body", "Branch body"),
+    )
+    .unwrap();
     commit(&repository);
     crate::repository::git(&repository, &["checkout", "-q", "main"]);
     host.succeeds(&["install", "acme/skills@pdf#next/one"]);
-    assert!(host.tool("skill_pdf", &json!({})).contains("Branch body of pdf."));
+    assert!(
+        host.tool("skill_pdf", &json!({}))
+            .contains("Branch body of pdf.")
+    );
     let lock: Value =
-        serde_json::from_slice(&fs::read(host.plugin_dir().join("skills.lock.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(host.plugin_dir().join("skills.lock.json")).unwrap())
+            .unwrap();
     let text = lock.to_string();
-    assert!(text.contains("next/one") && text.contains("sha256"), "{text}");
+    assert!(
+        text.contains("next/one") && text.contains("sha256"),
+        "{text}"
+    );
     assert!(host.succeeds(&["update"]).contains("up to date"));
 }
 

@@ -13,7 +13,9 @@ pub struct Hub {
 
 impl Hub {
     pub fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap() }
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+        }
     }
 
     /// What `AGENT_SKILLS_GITHUB_BASE` has to be.
@@ -44,9 +46,18 @@ impl Hub {
 
 /// Commits everything in `dir`, which becomes a repository if it is none.
 pub fn commit(dir: &Path) {
-    git(dir, &["init", "-q", "-b", "main"]);
+    if !dir.join(".git").exists() {
+        git(dir, &["init", "-q", "-b", "main"]);
+    }
     git(dir, &["add", "-A"]);
-    let who = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"];
+    let who = [
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.com",
+        "-c",
+        "commit.gpgsign=false",
+    ];
     git(dir, &[&who[..], &["commit", "-q", "-m", "change"]].concat());
 }
 
@@ -80,12 +91,11 @@ pub fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut open = vec![dir.to_owned()];
     while let Some(next) = open.pop() {
         for entry in fs::read_dir(next).unwrap().map(Result::unwrap) {
-            match entry.file_type().unwrap().is_dir() {
-                true => open.push(entry.path()),
-                false => found.push((
-                    entry.path().strip_prefix(dir).unwrap().to_owned(),
-                    fs::read(entry.path()).unwrap(),
-                )),
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path());
+            } else {
+                let relative = entry.path().strip_prefix(dir).unwrap().to_owned();
+                found.push((relative, fs::read(entry.path()).unwrap()));
             }
         }
     }
