@@ -30,6 +30,8 @@ pub mod sys;
 
 use std::ffi::OsString;
 
+use serde_json::json;
+
 use app::App;
 use cli::{Caller, Failure};
 use error::Error;
@@ -60,6 +62,10 @@ fn hook(app: &App, hook: Hook) -> Response {
         Hook::PreTool(_) => Response::block(
             "The call is not allowed: agent-skills failed while checking it. Tell the user.",
         ),
+        Hook::FinalArguments(_) => Response::json(&json!({
+            "denied": true,
+            "reason": "agent-skills failed while checking the call",
+        })),
         _ => Response::nothing(),
     });
     match hook {
@@ -67,6 +73,8 @@ fn hook(app: &App, hook: Hook) -> Response {
         Hook::PostSystemPrompt => handler::post_system_prompt(app),
         Hook::PreApiTools(tools) => handler::pre_api_tools(app, &tools),
         Hook::PreTool(used) => handler::pre_tool(app, used.as_ref()),
+        Hook::FinalArguments(used) => handler::final_arguments(app, used.as_ref()),
+        Hook::PreToolOutput(result) => handler::pre_tool_output(app, result.as_ref()),
         Hook::PreCacheOutput(tool) => handler::pre_cache_output(app, &tool),
         Hook::Unknown => Response::nothing(),
     }

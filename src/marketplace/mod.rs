@@ -41,5 +41,5 @@ pub use market::Market;
 pub use plan::{Plan, Planned};
 pub use reference::{At, Reading, Reference};
 pub use remove::Removed;
-pub use source::Listed;
+pub use source::{Listed, within_sources};
 pub use update::{Change, Updated};

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::address::RepoUrl;
+use super::choose::Want;
 use super::discover::Found;
 use super::market::Market;
-use super::reference::{At, DEFAULT_OWNER, DEFAULT_REPO};
+use super::reference::{At, DEFAULT_OWNER, DEFAULT_REPO, Reference};
 use super::staging::Staging;
 use crate::error::{Error, Result};
 use crate::sys::{files, limits};
@@ -37,6 +38,25 @@ struct Cached {
     source: String,
     commit: String,
     skills: Vec<Listed>,
+}
+
+/// The reference in a form that can mean nothing but a configured source, if its first reading is
+/// one; `None` when it is another place's.
+pub fn within_sources(reference: &str) -> Option<String> {
+    let source = RepoUrl::github(DEFAULT_OWNER, DEFAULT_REPO).ok()?;
+    let Reference::Remote(readings) = Reference::parse(reference).ok()? else {
+        return None;
+    };
+    match &readings[..] {
+        [only] if only.url == source => Some(reference.to_owned()),
+        [first, ..] if first.url == source => match (&first.want, &first.at) {
+            (Want::Named(name), At::Default) => {
+                Some(format!("github:{DEFAULT_OWNER}/{DEFAULT_REPO}@{name}"))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 impl Market<'_> {

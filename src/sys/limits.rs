@@ -48,6 +48,8 @@ pub const HOOK_LOCK: Duration = Duration::from_secs(2);
 pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
 /// The state file. One entry is about 1 KB and there is one per live host process.
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
+/// The record of refused calls: 4,000 of them.
+pub const REFUSALS_FILE: u64 = 64_000;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
 /// Skills activated in one session. Nobody needs so many; each costs a parse at every call.
