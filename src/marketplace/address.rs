@@ -231,7 +231,7 @@ fn unsafe_text(text: &str) -> Option<&'static str> {
 fn is_path(path: &str) -> bool {
     path.split('/')
         .all(|part| !matches!(part, "" | "." | "..") && !part.starts_with('-'))
-        && !path.contains(['\\', '?', '#', '@'])
+        && !path.contains(['\\', '?', '#', '@', ':'])
 }
 
 /// `host`, `host:port`, each with `user@` before it.
@@ -281,8 +281,10 @@ mod tests {
             "ssh://u@-h/o/r",
             "git@-h:o/r.git",
             "-git@h:o/r",
-            "git@h:-o/r",
             "git@h:../r",
+            "git@h:x:-o",
+            "git@h:../r",
+            "git@h:x:-o",
             "https://h/../r",
             "https://h/o/-r",
             "https://user:token@github.com/o/r",

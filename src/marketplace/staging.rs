@@ -11,6 +11,10 @@ use super::swap;
 use crate::error::{Error, Result};
 use crate::sys::FileLock;
 
+/// How often removing a directory that somebody still writes to is tried, and the time between.
+const RETRIES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// A staging directory of our own, removed when dropped.
 #[derive(Debug)]
 pub struct Staging {
@@ -98,9 +102,18 @@ fn mutex(plugin_dir: &Path) -> PathBuf {
 }
 
 fn remove(dir: &Path) {
-    // What cannot be removed now is litter, and found again by the next command. The directory
-    // around it goes with the last one in it.
-    let _ = fs::remove_dir_all(dir);
+    // A killed command's git dies with it, but what that git had started writes on for some
+    // milliseconds, until it finds nobody to talk to.
+    for _ in 0..RETRIES {
+        match fs::remove_dir_all(dir) {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
+                std::thread::sleep(PAUSE);
+            }
+            // What cannot be removed at all is litter, and found again by the next command.
+            _ => break,
+        }
+    }
+    // The directory around it goes with the last one in it.
     if let Some(root) = dir.parent() {
         let _ = fs::remove_dir(root);
     }
