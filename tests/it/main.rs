@@ -11,5 +11,6 @@ mod hooks;
 mod host;
 mod market;
 mod repository;
+mod restriction;
 
 use host::Host;
