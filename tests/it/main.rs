@@ -12,5 +12,6 @@ mod host;
 mod market;
 mod repository;
 mod restriction;
+mod terminal;
 
 use host::Host;
