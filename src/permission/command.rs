@@ -1,12 +1,16 @@
 //! Patterns for one simple command (RESTRICTION.md §3) and the form of a command they are
 //! compared with. How a command line falls apart into simple commands is not known here.
 
+use super::shell::{is_name, may_be_exported};
 use super::template::Piece;
 
 /// Stands between two words; the shell room refuses commands that contain it.
 const BREAK: char = '\u{1}';
 /// Stands for text that only the shell will know: `$x`, `$(…)`, a glob.
 const DYNAMIC: char = '\u{2}';
+
+/// Stands before an assignment that an entry must spell; no `*` reaches over it.
+const ASSIGNMENT: char = '\u{3}';
 
 /// The words of one simple command, in a form in which words cannot be confused: `a b` as two
 /// words is never `'a b'` as one.
@@ -19,6 +23,13 @@ impl Canonical {
         if !self.0.is_empty() {
             self.0.push(BREAK);
         }
+    }
+
+    /// Begins with an assignment, `NAME=value`.
+    pub fn assignment(&mut self, text: &str) {
+        self.word();
+        self.0.push(ASSIGNMENT);
+        self.0.push_str(text);
     }
 
     /// Adds text that the shell leaves as it is to the current word.
@@ -68,6 +79,21 @@ enum Tail {
     WordsOrColon,
 }
 
+impl Tail {
+    /// What may follow the atoms, one of these or nothing; just nothing for [`Tail::Nothing`].
+    fn endings(self) -> &'static [&'static [Atom]] {
+        match self {
+            Self::Nothing => &[&[]],
+            Self::Words => &[&[], &[Atom::Is(BREAK), Atom::Any]],
+            Self::WordsOrColon => &[
+                &[],
+                &[Atom::Is(BREAK), Atom::Any],
+                &[Atom::Is(':'), Atom::Any],
+            ],
+        }
+    }
+}
+
 impl CommandPattern {
     /// Reads the inside of `Bash(…)`.
     ///
@@ -90,6 +116,10 @@ impl CommandPattern {
         if atoms.is_empty() {
             return Err(("empty-pattern", "the pattern names no command"));
         }
+        let (lead, mut atoms) = split_assignments(&atoms);
+        if atoms.is_empty() {
+            return Err(("empty-pattern", "the pattern names no command"));
+        }
         let tail = match (open, atoms.contains(&Atom::Is(BREAK)), atoms.last()) {
             (false, ..) => Tail::Nothing,
             (true, true, Some(Atom::Is(_))) => Tail::WordsOrColon,
@@ -98,7 +128,10 @@ impl CommandPattern {
                 Tail::Words
             }
         };
-        Ok(Self { atoms, tail })
+        Ok(Self {
+            atoms: [lead, atoms].concat(),
+            tail,
+        })
     }
 
     /// A pattern for every command that begins with `program`.
@@ -109,20 +142,37 @@ impl CommandPattern {
         }
     }
 
+    /// A pattern for plain text, in which only `*` is special.
+    pub fn text(glob: &str) -> Self {
+        let atom = |c| if c == '*' { Atom::Any } else { Atom::Is(c) };
+        Self {
+            atoms: glob.chars().map(atom).collect(),
+            tail: Tail::Nothing,
+        }
+    }
+
     /// Whether the pattern covers a command.
     pub fn matches(&self, command: &Canonical) -> bool {
-        let endings: &[&[Atom]] = match self.tail {
-            Tail::Nothing => &[&[]],
-            Tail::Words => &[&[], &[Atom::Is(BREAK), Atom::Any]],
-            Tail::WordsOrColon => &[
-                &[],
-                &[Atom::Is(BREAK), Atom::Any],
-                &[Atom::Is(':'), Atom::Any],
-            ],
+        let ends = |ending: &&[Atom]| wildcard(&self.atoms, ending, &command.0);
+        self.tail.endings().iter().any(|ending| ends(ending))
+    }
+
+    /// Whether the pattern itself has this word, other than by a `*`.
+    pub fn spells(&self, word: &str) -> bool {
+        let is = |atoms: &[Atom]| atoms.iter().copied().eq(word.chars().map(Atom::Is));
+        self.atoms.split(|atom| *atom == Atom::Is(BREAK)).any(is)
+    }
+
+    /// Whether the pattern covers what a command may become, whatever is put in for text that
+    /// is not known yet.
+    pub fn may_match(&self, command: &Canonical) -> bool {
+        let may_end = |ending: &&[Atom]| {
+            let atoms = [&self.atoms, *ending].concat();
+            // What follows the last word is as good as the beginning of another one.
+            let more = ending.first().map(|_| BREAK);
+            may_reach_the_end(&atoms, command.0.chars().chain(more))
         };
-        endings
-            .iter()
-            .any(|ending| wildcard(&self.atoms, ending, &command.0))
+        self.tail.endings().iter().any(may_end)
     }
 
     /// Whether this is `cmd:*`, which one generator of skills writes as a placeholder
@@ -144,6 +194,32 @@ fn strip_open_end(pieces: &mut [Piece]) -> bool {
         .or(starred.filter(|before| before.ends_with(char::is_whitespace)));
     *last = before.unwrap_or(trimmed);
     before.is_some()
+}
+
+/// Takes the assignments off the front of a pattern: harmless ones are not compared at all, and
+/// others must be in the command just so.
+fn split_assignments(atoms: &[Atom]) -> (Vec<Atom>, Vec<Atom>) {
+    let mut lead = Vec::new();
+    let mut rest = atoms;
+    loop {
+        let end = rest.iter().position(|atom| *atom == Atom::Is(BREAK));
+        let (word, after) = end.map_or((rest, None), |end| (&rest[..end], Some(&rest[end + 1..])));
+        let name = word.iter().map_while(|atom| match atom {
+            Atom::Is(c) if *c != '=' => Some(*c),
+            _ => None,
+        });
+        let name: String = name.collect();
+        let assigns = is_name(&name) && word.get(name.len()) == Some(&Atom::Is('='));
+        let Some(after) = after.filter(|_| assigns) else {
+            return (lead, rest.to_vec());
+        };
+        if !may_be_exported(&name) {
+            lead.push(Atom::Is(ASSIGNMENT));
+            lead.extend(word);
+            lead.push(Atom::Is(BREAK));
+        }
+        rest = after;
+    }
 }
 
 /// `Bash(aws:s3:*)` is how some skills write `aws s3`; no program has a colon in its name.
@@ -219,7 +295,7 @@ fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
                 rest = &rest[c.len_utf8()..];
             }
             _ => match last_any {
-                Some((after, from)) if !from.is_empty() => {
+                Some((after, from)) if !from.is_empty() && !from.starts_with(ASSIGNMENT) => {
                     let skipped = from.chars().next().map_or(0, char::len_utf8);
                     at = after;
                     rest = &from[skipped..];
@@ -229,6 +305,30 @@ fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
             },
         }
     }
+}
+
+/// Whether atoms can match text in which [`DYNAMIC`] stands for any text.
+fn may_reach_the_end(atoms: &[Atom], text: impl Iterator<Item = char>) -> bool {
+    let mut reached = vec![false; atoms.len() + 1];
+    reached[0] = true;
+    for c in text {
+        let mut next = vec![false; atoms.len() + 1];
+        for at in 0..=atoms.len() {
+            let skipped = c == DYNAMIC && at > 0 && next[at - 1];
+            match atoms.get(at) {
+                _ if c == DYNAMIC => next[at] = reached[at] || skipped,
+                Some(Atom::Any) if reached[at] => {
+                    next[at] = true;
+                    reached[at + 1] = true;
+                }
+                Some(Atom::Is(wanted)) if reached[at] && *wanted == c => next[at + 1] = true,
+                _ => {}
+            }
+        }
+        reached = next;
+    }
+    let rest_is_any = |at: usize| atoms[at..].iter().all(|atom| *atom == Atom::Any);
+    (0..=atoms.len()).any(|at| reached[at] && rest_is_any(at))
 }
 
 #[cfg(test)]
@@ -326,6 +426,49 @@ mod tests {
         assert!(!pattern("git add:*").matches(&command(&["git"])));
         assert!(!pattern("git *x").matches(&command(&["git"])));
         assert!(!pattern("git \u{2}").matches(&command(&["git"])));
+    }
+
+    #[test]
+    fn a_denial_fears_what_dynamic_text_may_become() {
+        let mut command: Canonical = ["git"].iter().collect();
+        command.word();
+        command.dynamic();
+        for text in [
+            "git push:*",
+            "git:*",
+            "git push",
+            "git push *--force*",
+            "*push*",
+        ] {
+            assert!(pattern(text).may_match(&command), "{text}");
+        }
+        assert!(!pattern("rm:*").may_match(&command));
+        let plain = |words: &[&str]| words.iter().collect::<Canonical>();
+        assert!(pattern("rm:*").may_match(&plain(&["rm"])));
+        assert!(pattern("rm:*").may_match(&plain(&["rm", "-rf", "x"])));
+        assert!(!pattern("rm:*").may_match(&plain(&["rmdir", "x"])));
+        assert!(!pattern("rm").may_match(&plain(&["rm", "x"])));
+    }
+
+    #[test]
+    fn assignments_that_steer_programs_are_spelled() {
+        let with = |name: &str, words: &[&str]| {
+            let mut command = Canonical::default();
+            command.assignment(name);
+            for word in words {
+                command.word();
+                command.literal(word);
+            }
+            command
+        };
+        let spelled = pattern("FOO=1 git:*");
+        assert!(spelled.matches(&with("FOO=1", &["git", "log"])));
+        assert!(!spelled.matches(&with("FOO=2", &["git", "log"])));
+        assert!(!spelled.matches(&with("FOO=1", &["git:x"])));
+        assert!(!spelled.matches(&["git", "log"].iter().collect()));
+        assert!(!spelled.matches(&["FOO=1", "git", "log"].iter().collect()));
+        assert!(!pattern("* --version").matches(&with("PATH=x", &["git", "--version"])));
+        assert!(pattern("CI=1 git:*").matches(&["git", "log"].iter().collect()));
     }
 
     #[test]

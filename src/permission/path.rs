@@ -46,6 +46,14 @@ impl Located {
             .any(|path| path.starts_with(&dir) || path.starts_with(&canonical))
     }
 
+    /// Whether the path stays in a directory, as written and with links resolved.
+    pub fn stays_in(&self, dir: &Path, resolve: &dyn Resolve) -> bool {
+        let canonical = resolve.canonical(dir);
+        let lexical =
+            self.lexical.starts_with(normalise(dir)) || self.lexical.starts_with(&canonical);
+        lexical && self.canonical.starts_with(&canonical)
+    }
+
     /// Whether writing here could change skills, restrictions or what is trusted.
     pub fn is_protected(&self, places: &Places, resolve: &dyn Resolve) -> bool {
         std::iter::once(&places.plugin_dir)
@@ -105,6 +113,7 @@ mod tests {
             home: Some("/h".into()),
             plugin_dir: "/h/.chibi/plugins/agent-skills".into(),
             skill_dirs: vec!["/p/.skills/pdf".into()],
+            cdpath: false,
             private: vec!["/h/trust.json".into()],
         };
         let links = fake::Links(vec![("/p/link", "/h/.chibi"), ("/p/.skills", "/real")]);

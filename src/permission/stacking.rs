@@ -1,5 +1,7 @@
 //! Which of the session's restrictions count, and how they combine (RESTRICTION.md §8).
 
+use std::path::Path;
+
 use super::baseline::Context;
 use super::call::Scope;
 use super::restriction::Restriction;
@@ -21,6 +23,8 @@ pub struct InForce<'a> {
 pub struct Group<'a> {
     /// The skills that brought them.
     pub skills: Vec<&'a str>,
+    /// Their directories.
+    pub directories: Vec<&'a Path>,
     /// The entries.
     pub rules: Vec<&'a Rule>,
     /// What happens to a call that none of them grants.
@@ -49,6 +53,7 @@ impl<'a> InForce<'a> {
         };
         let group = |members: &[&'a Restriction]| Group {
             skills: members.iter().map(|one| one.source()).collect(),
+            directories: members.iter().map(|one| one.directory()).collect(),
             rules: members
                 .iter()
                 .filter_map(|one| one.allowed())

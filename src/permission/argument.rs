@@ -1,0 +1,178 @@
+//! The arguments of a call held against one rule: for an allowance all must fit and doubt is a
+//! no, for a denial one is enough and doubt is a yes. Shell commands are not judged here.
+
+use std::path::Path;
+
+use super::call::{Call, OurTool, Places};
+use super::domain::web_address;
+use super::path::{Located, Resolve};
+use super::rule::Rule;
+use super::test::{Test, as_text};
+use crate::host::alias::Capability;
+use crate::host::tools::{self, Argument, HostTool};
+
+/// What paths are compared in.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// Directories that matter.
+    pub places: &'a Places,
+    /// The file system.
+    pub resolve: &'a dyn Resolve,
+}
+
+/// Where a path argument leads.
+enum Place<'a> {
+    OnDisk(Located),
+    Virtual(&'a str),
+}
+
+impl Ground<'_> {
+    /// Whether a rule that speaks of the call's tool by `test` allows its arguments.
+    pub fn allows(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
+        self.fits_source(rule, call) == Some(true)
+            && match test {
+                Test::Path(pattern) => self.places_of(call).is_some_and(|places| {
+                    places.iter().all(|place| match place {
+                        Place::OnDisk(path) => pattern.covers(path, self.places, self.resolve),
+                        Place::Virtual(uri) => pattern.covers_virtual(uri),
+                    })
+                }),
+                Test::Domain(pattern) => url_of(call)
+                    .and_then(web_address)
+                    .is_some_and(|url| pattern.covers(&url)),
+                Test::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
+                    call.text(key)
+                        .is_some_and(|text| glob.matches(&as_text(text)))
+                }),
+                Test::Any => true,
+                Test::Command(_) | Test::Nothing => false,
+                Test::Presets(_) | Test::Skill(_) => names_one(test, call),
+            }
+    }
+
+    /// Whether a rule that speaks of the call's tool by `test` denies its arguments.
+    pub fn denies(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
+        self.fits_source(rule, call) != Some(false)
+            && match test {
+                Test::Path(pattern) => self.places_of(call).is_none_or(|places| {
+                    places.iter().any(|place| match place {
+                        Place::OnDisk(path) => pattern.touches(path, self.places, self.resolve),
+                        Place::Virtual(uri) => pattern.covers_virtual(uri),
+                    })
+                }),
+                Test::Domain(pattern) => url_of(call)
+                    .and_then(web_address)
+                    .is_none_or(|url| pattern.covers(&url)),
+                Test::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
+                    match call.arguments.get(key).map(serde_json::Value::as_str) {
+                        None => false,
+                        Some(text) => text.is_none_or(|text| glob.matches(&as_text(text))),
+                    }
+                }),
+                Test::Any => true,
+                Test::Command(_) | Test::Nothing => false,
+                Test::Presets(_) | Test::Skill(_) => names_one(test, call),
+            }
+    }
+
+    /// `summarize_content` takes a path or a URL, and an entry speaks of one of them; `None` when
+    /// it is not clear which this is.
+    fn fits_source(&self, rule: &Rule, call: &Call) -> Option<bool> {
+        let host_tool = tools::find(call.tool).filter(|_| call.ours.is_none());
+        let key = host_tool.and_then(|tool| tool.keys(&[Argument::Source]).next());
+        let (Some(key), Some(capability)) = (key, rule.capability()) else {
+            return Some(true);
+        };
+        let source = call.text(key)?;
+        let is_address = web_address(source).is_some();
+        if !is_address && source.contains(':') && !source.starts_with("vfs:///") {
+            return None;
+        }
+        Some(is_address == (capability == Capability::Fetch))
+    }
+
+    /// Every place that a call names; `None` when one of them is not plain.
+    fn places_of<'c>(&self, call: &Call<'c>) -> Option<Vec<Place<'c>>> {
+        let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
+        let mut places = Vec::new();
+        for key in tool.keys(&[Argument::Path, Argument::Source]) {
+            places.push(self.place(self.path(tool, key, call)?));
+        }
+        for key in tool.keys(&[Argument::Glob]) {
+            let Some(glob) = optional_text(call, key)? else {
+                continue;
+            };
+            let base = optional_text(call, "path")?.unwrap_or("");
+            if base.starts_with("vfs://") || glob.starts_with("vfs://") {
+                return None;
+            }
+            let path = Path::new(base).join(fixed_part(glob)?);
+            places.push(self.place(path.to_str()?).on_disk()?);
+        }
+        Some(places)
+    }
+
+    /// A path argument; one that is missing means the project, in tools whose keys are known.
+    fn path<'c>(&self, tool: &HostTool, key: &str, call: &Call<'c>) -> Option<&'c str> {
+        match optional_text(call, key)? {
+            Some(path) => Some(path),
+            None => (!tools::is_plugin_of_older_host(tool.name)).then_some(""),
+        }
+    }
+
+    fn place<'c>(&self, path: &'c str) -> Place<'c> {
+        if path.starts_with("vfs://") {
+            return Place::Virtual(path);
+        }
+        Place::OnDisk(Located::of(path, self.places, self.resolve))
+    }
+}
+
+impl Place<'_> {
+    fn on_disk(self) -> Option<Place<'static>> {
+        match self {
+            Self::OnDisk(path) => Some(Place::OnDisk(path)),
+            Self::Virtual(_) => None,
+        }
+    }
+}
+
+/// A text argument that may be missing or null; the outer `None` is for another type.
+fn optional_text<'c>(call: &Call<'c>, key: &str) -> Option<Option<&'c str>> {
+    match call.arguments.get(key) {
+        None | Some(serde_json::Value::Null) => Some(None),
+        Some(value) => value.as_str().map(Some),
+    }
+}
+
+/// The components of a glob before its first wildcard; `None` when it climbs after one.
+fn fixed_part(glob: &str) -> Option<String> {
+    let is_wild = |part: &&str| part.contains(['*', '?', '[', '{', '!']);
+    let wild = glob.split('/').skip_while(|part| !is_wild(part));
+    if wild.into_iter().any(|part| part.contains("..")) {
+        return None;
+    }
+    let fixed: Vec<&str> = glob.split('/').take_while(|part| !is_wild(part)).collect();
+    let rooted = glob.starts_with('/') && fixed.len() == 1;
+    Some(if rooted {
+        "/".to_owned()
+    } else {
+        fixed.join("/")
+    })
+}
+
+fn url_of<'c>(call: &Call<'c>) -> Option<&'c str> {
+    let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
+    let mut keys = tool.keys(&[Argument::Url, Argument::Source]);
+    keys.next().and_then(|key| call.text(key))
+}
+
+fn names_one(test: &Test, call: &Call) -> bool {
+    match (test, call.ours) {
+        (Test::Skill(name), Some(OurTool::Skill(skill))) => name == skill,
+        (Test::Presets(presets), None) => call
+            .text("preset")
+            .is_some_and(|preset| presets.iter().any(|one| one == preset)),
+        _ => false,
+    }
+}

@@ -1,0 +1,85 @@
+//! Here-documents as the scan reads them: a plain delimiter, and a body that ends at a line which
+//! is nothing else.
+
+use super::Fault;
+use super::expansion;
+
+/// A here-document whose body has not begun.
+#[derive(Debug)]
+pub struct Pending {
+    delimiter: String,
+    quoted: bool,
+    strips_tabs: bool,
+    depth: usize,
+}
+
+impl Pending {
+    /// Reads `<<EOF`, `<<-EOF`, `<<'EOF'` and the like; also returns the width.
+    ///
+    /// # Errors
+    /// For a delimiter that shells could read in several ways.
+    pub fn read(text: &str, depth: usize) -> Result<(Self, usize), Fault> {
+        let strips_tabs = text.starts_with("<<-");
+        let after = &text[2 + usize::from(strips_tabs)..];
+        let word = after.trim_start_matches([' ', '\t']);
+        let quote = word.chars().next().filter(|c| matches!(c, '\'' | '"'));
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let inside = quote.map_or(word, |_| &word[1..]);
+        let length = inside.find(|c| !plain(c)).unwrap_or(inside.len());
+        let rest = &inside[length..];
+        let rest = quote.map_or(Some(rest), |quote| rest.strip_prefix(quote));
+        let ends = |rest: &str| {
+            rest.is_empty() || rest.starts_with([' ', '\t', '\n', ';', '&', '|', ')', '<', '>'])
+        };
+        match rest {
+            Some(rest) if length > 0 && ends(rest) => {
+                let pending = Self {
+                    delimiter: inside[..length].to_owned(),
+                    quoted: quote.is_some(),
+                    strips_tabs,
+                    depth,
+                };
+                Ok((pending, text.len() - rest.len()))
+            }
+            _ => Err(Fault::new(
+                "<<",
+                "this here-document's delimiter is not a plain word",
+            )),
+        }
+    }
+
+    /// Whether the operator stood at this depth.
+    pub fn began_at(&self, depth: usize) -> bool {
+        self.depth == depth
+    }
+
+    /// The width of the body at the start of `text`, with the line that ends it.
+    ///
+    /// # Errors
+    /// When no line ends it, and when an unquoted body expands more than plain variables.
+    pub fn body(&self, text: &str) -> Result<usize, Fault> {
+        let mut width = 0;
+        for line in text.split_inclusive('\n') {
+            width += line.len();
+            let bare = line.strip_suffix('\n').unwrap_or(line);
+            let bare = if self.strips_tabs {
+                bare.trim_start_matches('\t')
+            } else {
+                bare
+            };
+            if bare == self.delimiter {
+                return Ok(width);
+            }
+            if !self.quoted {
+                expansion::plain_variables_only(bare)?;
+                if bare.ends_with('\\') {
+                    return Err(Fault::new(
+                        "<<",
+                        "a here-document's line ends in a backslash",
+                    ));
+                }
+            }
+        }
+        Err(Fault::new("<<", "a here-document has no end"))
+    }
+}
