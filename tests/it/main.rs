@@ -1,8 +1,11 @@
 //! The one integration binary: plays chibi, in both protocol generations, against the real
 //! executable. One module per topic.
 
+mod concurrency;
+mod corpus;
 mod door;
 mod hooks;
 mod host;
+mod regressions;
 
 use host::Host;
