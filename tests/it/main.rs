@@ -6,6 +6,8 @@ mod corpus;
 mod door;
 mod hooks;
 mod host;
+mod reading;
 mod regressions;
+mod scripts_basic;
 
 use host::Host;
