@@ -6,8 +6,11 @@ mod corpus;
 mod door;
 mod hooks;
 mod host;
+mod hostile;
+mod parsing;
 mod reading;
 mod regressions;
 mod scripts_basic;
+mod scripts_end;
 
 use host::Host;
