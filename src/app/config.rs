@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::App;
+use super::{App, ModelInstalls};
 use crate::error::Result;
 use crate::governance::read_toml;
 use crate::permission::{Enforce, ScriptScope, Settings, Stacking};
@@ -21,6 +21,21 @@ pub struct Config {
     pub scripts: ScriptScope,
     /// Tools that no restriction forbids, by name.
     pub always_allowed: Vec<String>,
+    /// `note` (default) or `block`: what happens when the active skill's script is read, not run.
+    pub script_reads: ScriptReads,
+    /// `sources` (default), `any` or `off`: what a model may install without its user.
+    pub model_installs: ModelInstalls,
+}
+
+/// What happens when a script of the active skill is read instead of run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScriptReads {
+    /// The result says how to run it.
+    #[default]
+    Note,
+    /// The refusal says how to run it.
+    Block,
 }
 
 impl Config {

@@ -3,8 +3,12 @@
 
 mod config;
 mod enforcement;
+mod model_install;
+mod script_reads;
 mod surroundings;
 
-pub use config::Config;
+pub use config::{Config, ScriptReads};
 pub use enforcement::{Enforcement, OnDisk, snapshot};
+pub use model_install::{ModelInstall, ModelInstalls, model_install};
+pub use script_reads::{advice, script_read};
 pub use surroundings::{App, offered, suggestion};

@@ -4,7 +4,7 @@ use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::request::Protocol;
-use crate::session::{SessionKey, Store};
+use crate::session::{Refusals, SessionKey, Store};
 use crate::skill::Skill;
 use crate::sys::{Directories, Env};
 
@@ -38,6 +38,11 @@ impl App {
     /// The record of active skills.
     pub fn store(&self) -> Store {
         Store::of(&self.dirs.plugin, &self.env)
+    }
+
+    /// The record of refused calls.
+    pub fn refusals(&self) -> Refusals {
+        Refusals::at(self.store().dir())
     }
 
     /// The session this call belongs to.

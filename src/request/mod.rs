@@ -6,5 +6,5 @@ mod hook;
 mod tool;
 
 pub use call::{Input, Payload, Protocol, Request};
-pub use hook::{Hook, ToolUse};
+pub use hook::{Hook, ListedTool, ToolResult, ToolUse};
 pub use tool::{ReadSkillFile, RunSkillScript, ToolCall, WorkDir, skill_arguments};

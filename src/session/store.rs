@@ -1,5 +1,6 @@
 //! The state file on disk: read without a lock, changed under one, replaced whole.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -51,26 +52,27 @@ impl Store {
         }
     }
 
-    /// The skills this session has activated, the one in force last. Takes no lock: the file is
-    /// always whole.
+    /// The directory it lies in.
+    pub fn dir(&self) -> &Path {
+        self.file.parent().unwrap_or(&self.file)
+    }
+
+    /// What is known of this session; nothing, if it is new. Takes no lock: the file is always
+    /// whole.
     ///
     /// # Errors
     /// [`Unreadable`], also when the file was thrown away while this session may have been in it.
-    pub fn active(&self, key: &SessionKey) -> Result<Vec<ActiveSkill>, Unreadable> {
+    pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
         let Some(mut state) = self.read()? else {
-            return Ok(Vec::new());
+            return Ok(Session::default());
         };
-        match state.sessions.remove(key.as_str()) {
-            Some(session) if session.activated.is_empty() => Ok(Vec::new()),
-            Some(session) if session.realm == key::realm() => Ok(session.activated),
-            _ => match state.reset {
-                Some(reset) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
-                    Err(Unreadable {
-                        reason: "it was corrupt and had to be thrown away".to_owned(),
-                    })
-                }
-                _ => Ok(Vec::new()),
-            },
+        match (state.sessions.remove(key.as_str()), state.reset) {
+            (Some(session), _) if session.realm == key::realm() => Ok(session),
+            (_, Some(reset)) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
+                let reason = "it was corrupt and had to be thrown away".to_owned();
+                Err(Unreadable { reason })
+            }
+            _ => Ok(Session::default()),
         }
     }
 
@@ -114,7 +116,7 @@ impl Store {
                 let session = Session {
                     realm: realm.clone(),
                     changed: now(),
-                    activated: Vec::new(),
+                    ..Session::default()
                 };
                 state.sessions.insert(key.as_str().to_owned(), session);
             }
@@ -128,6 +130,35 @@ impl Store {
     /// When the state cannot be read, locked in time or written, or the session has activated too
     /// many skills: then nothing changed.
     pub fn activate(&self, key: &SessionKey, skill: ActiveSkill) -> Result<()> {
+        self.change_session(key, |session| {
+            session
+                .activated
+                .retain(|earlier| earlier.name != skill.name);
+            if session.activated.len() >= limits::SESSION_SKILLS {
+                let text = format!("{} skills were activated already", limits::SESSION_SKILLS);
+                return Err(Error::new(text).hint("the next prompt begins anew"));
+            }
+            session.activated.push(skill);
+            Ok(())
+        })
+    }
+
+    /// Remembers which tools the host says belong to MCP servers.
+    ///
+    /// # Errors
+    /// As [`Store::activate`].
+    pub fn remember_mcp_tools(&self, key: &SessionKey, tools: BTreeSet<String>) -> Result<()> {
+        self.change_session(key, |session| {
+            session.mcp_tools = tools;
+            Ok(())
+        })
+    }
+
+    fn change_session(
+        &self,
+        key: &SessionKey,
+        edit: impl FnOnce(&mut Session) -> Result<()>,
+    ) -> Result<()> {
         let realm = key::realm();
         self.change(|state, unreadable| {
             if let Some(unreadable) = unreadable {
@@ -140,16 +171,8 @@ impl Store {
                     ..Session::default()
                 };
             }
-            session
-                .activated
-                .retain(|earlier| earlier.name != skill.name);
-            if session.activated.len() >= limits::SESSION_SKILLS {
-                let text = format!("{} skills were activated already", limits::SESSION_SKILLS);
-                return Err(Error::new(text).hint("the next prompt begins anew"));
-            }
-            session.activated.push(skill);
             session.changed = now();
-            Ok(())
+            edit(session)
         })
     }
 
@@ -251,6 +274,10 @@ mod tests {
         }
     }
 
+    fn activated(store: &Store, key: &SessionKey) -> Vec<ActiveSkill> {
+        store.session(key).unwrap().activated
+    }
+
     fn store() -> (tempfile::TempDir, Store) {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::at(dir.path());
@@ -264,8 +291,8 @@ mod tests {
         store.activate(&a, skill("x")).unwrap();
         store.activate(&b, skill("y")).unwrap();
         store.begin(&b).unwrap();
-        assert_eq!(store.active(&a).unwrap(), [skill("x")]);
-        assert_eq!(store.active(&b).unwrap(), []);
+        assert_eq!(activated(&store, &a), [skill("x")]);
+        assert_eq!(activated(&store, &b), []);
     }
 
     #[test]
@@ -275,7 +302,7 @@ mod tests {
         store.activate(&key, skill("x")).unwrap();
         store.activate(&key, skill("y")).unwrap();
         store.activate(&key, skill("x")).unwrap();
-        assert_eq!(store.active(&key).unwrap(), [skill("y"), skill("x")]);
+        assert_eq!(activated(&store, &key), [skill("y"), skill("x")]);
     }
 
     #[test]
@@ -288,6 +315,7 @@ mod tests {
                     realm: key::realm(),
                     changed: now(),
                     activated: vec![skill("z")],
+                    ..Session::default()
                 };
                 state
                     .sessions
@@ -332,7 +360,7 @@ mod tests {
         ] {
             fs::write(&store.file, content).unwrap();
             fs::set_permissions(&store.file, fs::Permissions::from_mode(0o600)).unwrap();
-            assert!(store.active(&named("a")).is_err(), "{content:?}");
+            assert!(store.session(&named("a")).is_err(), "{content:?}");
             assert!(
                 store.activate(&named("a"), skill("x")).is_err(),
                 "{content:?}"
@@ -340,7 +368,7 @@ mod tests {
         }
         fs::write(&store.file, r#"{"version":1,"sessions":{}}"#).unwrap();
         fs::set_permissions(&store.file, fs::Permissions::from_mode(0o622)).unwrap();
-        assert!(store.active(&named("a")).is_err(), "writable by others");
+        assert!(store.session(&named("a")).is_err(), "writable by others");
     }
 
     #[test]
@@ -349,10 +377,10 @@ mod tests {
         fs::write(&store.file, "garbage").unwrap();
         store.begin(&named("fresh")).unwrap();
         // The host that found it can go on; this test's parent is older than the reset.
-        assert_eq!(store.active(&named("fresh")).unwrap(), []);
-        assert!(store.active(&of_parent()).is_err());
+        assert_eq!(activated(&store, &named("fresh")), []);
+        assert!(store.session(&of_parent()).is_err());
         store.begin(&of_parent()).unwrap();
-        assert_eq!(store.active(&of_parent()).unwrap(), []);
+        assert_eq!(activated(&store, &of_parent()), []);
     }
 
     #[test]
@@ -372,7 +400,7 @@ mod tests {
         });
         for n in 0..16 {
             assert_eq!(
-                store.active(&named(&n.to_string())).unwrap(),
+                activated(&store, &named(&n.to_string())),
                 [skill(&format!("s{n}"))]
             );
         }

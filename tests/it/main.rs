@@ -1,15 +1,22 @@
 //! The one integration binary: plays chibi, in both protocol generations, against the real
 //! executable. One module per topic.
 
+// A test that cannot go on may panic.
+#![allow(clippy::unwrap_used)]
+// What was skipped, and why, is told where the test runner shows it.
+#![allow(clippy::print_stdout)]
+
 mod concurrency;
 mod corpus;
 mod door;
 mod hooks;
 mod host;
 mod hostile;
+mod market;
 mod parsing;
 mod reading;
 mod regressions;
+mod repository;
 mod scripts_basic;
 mod scripts_end;
 

@@ -33,7 +33,7 @@ fn arguments_input_and_variables_arrive_as_they_are() {
             "a.sh",
             json!({"args": args, "stdin": "one\r\ntwo", "env": {"COLOUR": "a=b c"}}),
         );
-        let args: String = args.iter().map(|arg| format!("<{arg}>")).collect();
+        let args = args.map(|arg| format!("<{arg}>")).concat();
         assert_eq!(text, format!("{args}<a=b c>one\r\ntwo"));
     }
 }
