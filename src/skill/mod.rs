@@ -10,6 +10,7 @@ mod mapping;
 mod name;
 mod render;
 mod resources;
+mod salvage;
 mod text;
 
 pub use diagnostic::{Diagnostic, Level};

@@ -16,6 +16,9 @@ pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
 pub const FRONTMATTER: usize = 64 * 1024;
 /// Open `[` and `{` in the frontmatter at one point.
 pub const FRONTMATTER_DEPTH: usize = 64;
+/// `[` and `{` in the frontmatter altogether. Closing ones in comments and quotes close nothing,
+/// so they cannot be trusted to bound the depth; 64 KiB of nesting takes the parser seconds.
+pub const FRONTMATTER_BRACKETS: usize = 1000;
 /// Entries looked at in one skills directory.
 pub const CATALOG_ENTRIES: usize = 20_000;
 /// Bundled files listed at activation; 99 % of real skills have at most 35.

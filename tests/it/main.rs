@@ -6,12 +6,20 @@
 // What was skipped, and why, is told where the test runner shows it.
 #![allow(clippy::print_stdout)]
 
+mod concurrency;
+mod corpus;
 mod door;
 mod hooks;
 mod host;
+mod hostile;
 mod market;
+mod parsing;
+mod reading;
+mod regressions;
 mod repository;
 mod restriction;
+mod scripts_basic;
+mod scripts_end;
 mod terminal;
 
 use host::Host;
