@@ -6,6 +6,7 @@
 // What was skipped, and why, is told where the test runner shows it.
 #![allow(clippy::print_stdout)]
 
+mod check;
 mod concurrency;
 mod corpus;
 mod door;
