@@ -63,12 +63,12 @@ impl Skill {
         let repaired = split.yaml.is_none() || !read.diagnostics.is_empty();
         diagnostics.extend(read.diagnostics);
         let mut fields = Fields::from(read.values);
-        if repaired {
-            diagnostics.extend(salvage::restriction(
-                split.yaml.unwrap_or(&text),
-                &mut fields,
-            ));
+        let yaml = split.yaml.unwrap_or(&text);
+        // A merge key may bring in a list that stands elsewhere; it is not followed.
+        if repaired || fields.value("<<").is_some() {
+            diagnostics.extend(salvage::restriction(yaml, &mut fields));
         }
+        diagnostics.extend(salvage::contradiction(yaml, &mut fields));
         diagnostics.extend(fields.tool_list_diagnostics());
         let name = name(&fields, dir, &mut diagnostics)?;
         // One of characters that show nothing tells the model nothing.

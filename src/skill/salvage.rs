@@ -27,6 +27,26 @@ pub fn restriction(text: &str, fields: &mut Fields) -> Vec<Diagnostic> {
     diagnostics
 }
 
+/// Two lists of allowed tools at the top level: which one counts differs from parser to parser, so
+/// neither allows anything.
+pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
+    let is_list = |line: &&str| {
+        let key = line
+            .split_once(':')
+            .map(|(key, _)| key.trim_matches(['"', '\'', ' ']));
+        !line.starts_with([' ', '\t']) && key.is_some_and(|key| fold(key) == fold("allowed-tools"))
+    };
+    let mut lines = yaml.lines().filter(is_list);
+    let (first, second) = (lines.next()?, lines.next()?);
+    if first == second {
+        return None;
+    }
+    fields.restrict("allowed-tools", Vec::new());
+    let message =
+        "`allowed-tools` stands there twice, so nothing is allowed: remove one of the two";
+    Some(Diagnostic::warning("allowed-tools-twice", message))
+}
+
 /// What follows a key on its line, else the list items on the lines below it.
 fn entries(text: &str, key: &str) -> Option<Vec<String>> {
     let mut lines = text.lines();
@@ -74,6 +94,31 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn two_lists_allow_nothing() {
+        let contradicted = |yaml: &str| {
+            let mut fields = Fields::default();
+            contradiction(yaml, &mut fields).map(|_| fields.allowed_tools())
+        };
+        let nothing = Some(ToolList::Listed(Vec::new()));
+        assert_eq!(
+            contradicted("allowed-tools: Read\nx: y\nallowed-tools: Bash"),
+            nothing
+        );
+        assert_eq!(
+            contradicted("allowed-tools: Read\nallowed_tools: Bash"),
+            nothing
+        );
+        assert_eq!(
+            contradicted("allowed-tools: Read\nallowed-tools: Read"),
+            None
+        );
+        assert_eq!(
+            contradicted("allowed-tools: Read\nx:\n  allowed-tools: Bash"),
+            None
+        );
     }
 
     #[test]

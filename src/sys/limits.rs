@@ -23,6 +23,9 @@ pub const FRONTMATTER_BRACKETS: usize = 1000;
 pub const CATALOG_ENTRIES: usize = 20_000;
 /// Bundled files listed at activation; 99 % of real skills have at most 35.
 pub const LISTED_RESOURCES: usize = 50;
+/// Characters of one description that the model is shown: half as many again as the
+/// specification allows. 22 of 21,698 real ones are longer.
+pub const DESCRIPTION_CHARS: usize = 1536;
 /// Files looked at when a skill's directory is walked; the largest real skill has 1,379.
 pub const WALKED_FILES: usize = 10_000;
 /// Depth of a walk, below a skill or through a repository (CORPUS.md §8: 8 finds 99.4 %).
