@@ -1,1 +1,4 @@
 //! The integration binary.
+
+mod shell_generator;
+mod shell_grammar;
