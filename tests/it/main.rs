@@ -2,3 +2,4 @@
 
 mod shell_generator;
 mod shell_grammar;
+mod shell_tables;
