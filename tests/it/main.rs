@@ -21,6 +21,9 @@ mod repository;
 mod restriction;
 mod scripts_basic;
 mod scripts_end;
+mod shell_generator;
+mod shell_grammar;
+mod shell_tables;
 mod terminal;
 
 use host::Host;

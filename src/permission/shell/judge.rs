@@ -246,12 +246,13 @@ impl Judge<'_> {
         if !view.wrapped && self.is_filter(view) {
             return Ok("it only filters a pipe".to_owned());
         }
-        match wrappers::unwrap(view.words) {
+        let is_builtin = view.programs_only && wrappers::is_builtin(name);
+        match wrappers::unwrap(view.words).filter(|_| !is_builtin) {
             Some(Inner::Command(words)) => {
                 let programs_only = view.programs_only || wrappers::runs_programs_only(name);
                 self.inner(&words, view, programs_only)
             }
-            Some(Inner::Text(text)) if !view.programs_only || name != "eval" => {
+            Some(Inner::Text(text)) => {
                 self.texts += 1;
                 if self.texts > MAX_TEXTS {
                     return Err(Fault::new(

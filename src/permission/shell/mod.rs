@@ -5,6 +5,8 @@
 mod builtins;
 mod conditional;
 mod deny;
+#[cfg(test)]
+mod differential;
 mod expansion;
 mod filters;
 mod find;

@@ -544,6 +544,8 @@ fn find_runs_and_deletes_only_what_is_granted() {
             "find *",
             "find . -name $x",
             "find . -exec git x",
+            "find . -exec exec git {} +",
+            "xargs exec git a",
             "find . -exec git a \\; -exec rm {} \\;",
         ],
     );

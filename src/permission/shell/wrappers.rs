@@ -192,3 +192,8 @@ fn shell(arguments: &[Word]) -> Option<Inner> {
 pub fn runs_programs_only(wrapper: &str) -> bool {
     !matches!(wrapper, "command" | "eval" | "bash" | "sh" | "dash")
 }
+
+/// Whether a wrapper is the shell's own, and not there where only programs are looked for.
+pub fn is_builtin(wrapper: &str) -> bool {
+    matches!(wrapper, "command" | "eval" | "exec")
+}
