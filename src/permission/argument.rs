@@ -29,7 +29,7 @@ enum Place<'a> {
 impl Ground<'_> {
     /// Whether a rule that speaks of the call's tool by `test` allows its arguments.
     pub fn allows(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
-        self.fits_source(rule, call) == Some(true)
+        fits_source(rule, call) == Some(true)
             && match test {
                 Test::Path(pattern) => self.places_of(call).is_some_and(|places| {
                     places.iter().all(|place| match place {
@@ -52,7 +52,7 @@ impl Ground<'_> {
 
     /// Whether a rule that speaks of the call's tool by `test` denies its arguments.
     pub fn denies(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
-        self.fits_source(rule, call) != Some(false)
+        fits_source(rule, call) != Some(false)
             && match test {
                 Test::Path(pattern) => self.places_of(call).is_none_or(|places| {
                     places.iter().any(|place| match place {
@@ -64,10 +64,12 @@ impl Ground<'_> {
                     .and_then(web_address)
                     .is_none_or(|url| pattern.covers(&url)),
                 Test::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
-                    match call.arguments.get(key).map(serde_json::Value::as_str) {
-                        None => false,
-                        Some(text) => text.is_none_or(|text| glob.matches(&as_text(text))),
-                    }
+                    let value = call.arguments.get(key);
+                    value.is_some_and(|value| {
+                        value
+                            .as_str()
+                            .is_none_or(|text| glob.matches(&as_text(text)))
+                    })
                 }),
                 Test::Any => true,
                 Test::Command(_) | Test::Nothing => false,
@@ -75,34 +77,16 @@ impl Ground<'_> {
             }
     }
 
-    /// `summarize_content` takes a path or a URL, and an entry speaks of one of them; `None` when
-    /// it is not clear which this is.
-    fn fits_source(&self, rule: &Rule, call: &Call) -> Option<bool> {
-        let host_tool = tools::find(call.tool).filter(|_| call.ours.is_none());
-        let key = host_tool.and_then(|tool| tool.keys(&[Argument::Source]).next());
-        let (Some(key), Some(capability)) = (key, rule.capability()) else {
-            return Some(true);
-        };
-        let source = call.text(key)?;
-        let is_address = web_address(source).is_some();
-        if !is_address && source.contains(':') && !source.starts_with("vfs:///") {
-            return None;
-        }
-        Some(is_address == (capability == Capability::Fetch))
-    }
-
     /// Every place that a call names; `None` when one of them is not plain.
     fn places_of<'c>(&self, call: &Call<'c>) -> Option<Vec<Place<'c>>> {
         let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
         let mut places = Vec::new();
         for key in tool.keys(&[Argument::Path, Argument::Source]) {
-            places.push(self.place(self.path(tool, key, call)?));
+            places.push(self.place(path(tool, key, call)?));
         }
         for key in tool.keys(&[Argument::Glob]) {
-            let Some(glob) = optional_text(call, key)? else {
-                continue;
-            };
-            let base = optional_text(call, "path")?.unwrap_or("");
+            let glob = text_or(call, key, Some(""))?;
+            let base = text_or(call, "path", Some(""))?;
             if base.starts_with("vfs://") || glob.starts_with("vfs://") {
                 return None;
             }
@@ -112,20 +96,34 @@ impl Ground<'_> {
         Some(places)
     }
 
-    /// A path argument; one that is missing means the project, in tools whose keys are known.
-    fn path<'c>(&self, tool: &HostTool, key: &str, call: &Call<'c>) -> Option<&'c str> {
-        match optional_text(call, key)? {
-            Some(path) => Some(path),
-            None => (!tools::is_plugin_of_older_host(tool.name)).then_some(""),
-        }
-    }
-
     fn place<'c>(&self, path: &'c str) -> Place<'c> {
         if path.starts_with("vfs://") {
             return Place::Virtual(path);
         }
         Place::OnDisk(Located::of(path, self.places, self.resolve))
     }
+}
+
+/// `summarize_content` takes a path or a URL, and an entry speaks of one of them; `None` when
+/// it is not clear which this is.
+fn fits_source(rule: &Rule, call: &Call) -> Option<bool> {
+    let host_tool = tools::find(call.tool).filter(|_| call.ours.is_none());
+    let key = host_tool.and_then(|tool| tool.keys(&[Argument::Source]).next());
+    let (Some(key), Some(capability)) = (key, rule.capability()) else {
+        return Some(true);
+    };
+    let source = call.text(key)?;
+    let is_address = web_address(source).is_some();
+    if !is_address && source.contains(':') && !source.starts_with("vfs:///") {
+        return None;
+    }
+    Some(is_address == (capability == Capability::Fetch))
+}
+
+/// A path argument; one that is missing means the project, in tools whose keys are known.
+fn path<'c>(tool: &HostTool, key: &str, call: &Call<'c>) -> Option<&'c str> {
+    let known = !tools::is_plugin_of_older_host(tool.name);
+    text_or(call, key, known.then_some(""))
 }
 
 impl Place<'_> {
@@ -137,11 +135,11 @@ impl Place<'_> {
     }
 }
 
-/// A text argument that may be missing or null; the outer `None` is for another type.
-fn optional_text<'c>(call: &Call<'c>, key: &str) -> Option<Option<&'c str>> {
+/// A text argument, or `otherwise` when it is missing or null; `None` for another type.
+fn text_or<'c>(call: &Call<'c>, key: &str, otherwise: Option<&'c str>) -> Option<&'c str> {
     match call.arguments.get(key) {
-        None | Some(serde_json::Value::Null) => Some(None),
-        Some(value) => value.as_str().map(Some),
+        None | Some(serde_json::Value::Null) => otherwise,
+        Some(value) => value.as_str(),
     }
 }
 

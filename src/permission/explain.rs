@@ -6,7 +6,7 @@ use super::argument::Ground;
 use super::call::{Call, Scope};
 use super::command_line;
 use super::decide::{Decision, Granted, command_key, decide};
-use super::path::Resolve;
+use super::path::{Remembering, Resolve};
 use super::stacking::InForce;
 use super::subject::Tool;
 use super::test::Test;
@@ -54,7 +54,7 @@ pub fn explain(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Explanation
         tool: call.tool.to_owned(),
         allowed: matches!(decision, Decision::Allow(_)),
         message,
-        parts: parts(scope, call, resolve),
+        parts: parts(scope, call, &Remembering::new(resolve)),
     }
 }
 

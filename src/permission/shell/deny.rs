@@ -20,6 +20,8 @@ const RUN_TEXT: [&str; 14] = [
     "bash", "sh", "dash", "zsh", "ksh", "eval", "trap", "su", "ssh", "watch", "parallel", "script",
     "nix", "flock",
 ];
+/// Words after a program that runs them.
+const MAX_WORDS: usize = 256;
 /// Texts within texts that are followed.
 const MAX_DEPTH: usize = 8;
 
@@ -65,6 +67,8 @@ impl Seeker<'_> {
     }
 
     fn simple(&mut self, simple: &Simple, depth: usize) -> Found {
+        // Every word may begin the command that is run, so the work is the square of their number.
+        let many = simple.words.len() > MAX_WORDS;
         let mut runs_words = true;
         for (at, word) in simple.words.iter().enumerate() {
             if !runs_words {
@@ -89,6 +93,9 @@ impl Seeker<'_> {
                 return Ok(Some(found));
             }
             runs_words = at > 0 || RUN_WORDS.contains(&base);
+            if runs_words && many {
+                return Err(Fault::new(base, "it runs too long a command"));
+            }
         }
         Ok(None)
     }
