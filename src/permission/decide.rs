@@ -104,7 +104,10 @@ fn judge(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Result<Granted, R
             Err(refusal) => return Err(refusal),
         }
     }
-    Ok(granted)
+    match undenied(&in_force.warnings(), scope, call, ground) {
+        Ok(()) => Ok(granted),
+        Err(refusal) => Ok(Granted::Warned(refusal)),
+    }
 }
 
 /// Refuses what some denial speaks of.

@@ -16,9 +16,9 @@ const RUN_WORDS: [&str; 31] = [
     "busybox",
 ];
 /// Programs that run text among their arguments.
-const RUN_TEXT: [&str; 14] = [
-    "bash", "sh", "dash", "zsh", "ksh", "eval", "trap", "su", "ssh", "watch", "parallel", "script",
-    "nix", "flock",
+const RUN_TEXT: [&str; 15] = [
+    "env", "bash", "sh", "dash", "zsh", "ksh", "eval", "trap", "su", "ssh", "watch", "parallel",
+    "script", "nix", "flock",
 ];
 /// Words after a program that runs them.
 const MAX_WORDS: usize = 256;

@@ -28,6 +28,13 @@ impl Default for Directories {
 }
 
 impl Directories {
+    /// Whether the shell is surely where it began, so that a relative program is the one meant.
+    pub fn are_unchanged(&self) -> bool {
+        let begin =
+            |current: &BTreeSet<PathBuf>| current.iter().all(|one| one.as_os_str().is_empty());
+        self.current.as_ref().is_some_and(begin)
+    }
+
     /// Whether anything is known.
     pub fn are_known(&self) -> bool {
         self.current.is_some()

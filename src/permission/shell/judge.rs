@@ -211,6 +211,13 @@ impl Judge<'_> {
             .text()
             .filter(|program| !program.is_empty())
             .ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))?;
+        let is_relative = name.contains('/') && !name.starts_with('/');
+        if is_relative && !self.directories.are_unchanged() {
+            return Err(Fault::new(
+                name,
+                "it is another program in another directory",
+            ));
+        }
         let builtin = builtins::classify(name, arguments)?;
         let actions = match name.rsplit('/').next() {
             Some("find") => find::actions(arguments)?,

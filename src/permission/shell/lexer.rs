@@ -155,6 +155,10 @@ impl<'a> Lexer<'a> {
             }
             '`' => self.backtick()?,
             '#' if !self.in_word => self.comment()?,
+            c if may_be_blank(c) => {
+                let text = c.encode_utf8(&mut [0; 4]).to_owned();
+                return Err(Fault::new(&text, "some shells split words at it; quote it"));
+            }
             _ => {
                 self.begin_word(true);
                 self.at += c.len_utf8();
@@ -428,6 +432,14 @@ impl<'a> Lexer<'a> {
             heredocs: self.heredocs,
         })
     }
+}
+
+/// Whether a byte of this character is a blank in the locale of some shell.
+fn may_be_blank(c: char) -> bool {
+    !c.is_ascii()
+        && c.encode_utf8(&mut [0; 4])
+            .bytes()
+            .any(|byte| byte == 0x85 || byte == 0xa0)
 }
 
 fn unclosed() -> Fault {

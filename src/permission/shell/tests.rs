@@ -142,7 +142,7 @@ fn what_shells_read_differently_is_refused() {
         &git(),
         &[
             "", " ", "# x", "\n", "git a\r", "git \u{0}a", "git \u{7}", "git 'a", "git a &&",
-            "git $'a'", "git $\"a\"", "git $((x))", "git $((x+1))", "git $[1]", "git ${!x}",
+            "git $'a'", "git $\"a\"", "git $((x))", "git $((x+1))", "git \u{a0}a", "git a\u{85}b", "git \u{e0}", "git $[1]", "git ${!x}",
             "git ${x@P}", "git ${x[0]}", "git ${x:1}", "git ${x:=y}", "git ${x:-$y}",
             "git ${x:-`y`}", "git ${x^^}", "git ${x:?y}", "git ${ git x; }", "${x} a", "~/git a",
             "g* a", "g?t a", "[g]it a", "\"$x\" a", "$(git) a", "{git,a}", "coproc git a",

@@ -144,6 +144,13 @@ fn a_change_of_directory_may_be_granted_and_is_then_not_followed() {
 }
 
 #[test]
+fn a_relative_program_is_granted_where_it_was_meant() {
+    let script = scene().active("Bash(./scripts/x:*) Bash(/skills/s/y:*) Bash(git:*)");
+    all_run(&script, &["./scripts/x a", "git a && ./scripts/x", "cd sub && /skills/s/y"]);
+    none_runs(&script, &["cd sub && ./scripts/x", "cd sub; ./scripts/x", "scripts/x", "cd sub && git a && (./scripts/x)"]);
+}
+
+#[test]
 fn denials_look_harder() {
     let rm = scene().skill("a", None, &["Bash(rm:*)", "Bash(git push *)"]);
     all_run(
@@ -159,7 +166,7 @@ fn denials_look_harder() {
             "X=1 rm x", "xargs rm", "find . -exec rm {} +", "bash -c 'rm x'", "eval 'rm x'",
             "eval $x", "$x", "r$m x", "(rm x)", "echo $(rm x)", "\\rm x", "'rm' x",
             "trap 'rm x' EXIT", "sudo bash -c 'rm x'", "nice -n 5 timeout 5 rm x", "watch 'rm x'",
-            "git push", "git push -f", "git $x", "'unclosed", "bash -c \"$x\"", "busybox rm x",
+            "env -S 'rm x'", "git push", "git push -f", "git $x", "'unclosed", "bash -c \"$x\"", "busybox rm x",
             "command rm x", "x=rm; $x y",
         ],
     );
@@ -194,5 +201,11 @@ fn what_would_take_the_parser_long_or_kill_it_is_refused_fast() {
         none_runs(&git, &[&command]);
         let millis = begun.elapsed().as_millis();
         assert!(millis < 1000, "{millis} ms for {}…", &command[..40]);
+    }
+    let denies = scene().skill("a", None, &["Bash(rm:*)"]);
+    for command in ["sudo a b c ".repeat(5000), "find . -exec a \\; ".repeat(4000), "$(".repeat(30_000)] {
+        let begun = std::time::Instant::now();
+        none_runs(&denies, &[&command]);
+        assert!(begun.elapsed().as_millis() < 1000);
     }
 }
