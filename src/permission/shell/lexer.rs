@@ -4,14 +4,11 @@
 use super::Fault;
 use super::expansion;
 use super::heredoc::Pending;
+use super::position::Position;
 use super::scan::{Budget, Scan};
 
 /// Constructs open at one point.
 const MAX_DEPTH: usize = 32;
-/// Reserved words that open something, in all: the parser recurses on each.
-const MAX_OPENING_WORDS: usize = 64;
-/// Commands: the parser's tree is as deep as a list is long.
-const MAX_COMMANDS: usize = 1000;
 
 /// What the reader is inside of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +32,7 @@ pub struct Lexer<'a> {
     text: String,
     levels: Vec<Level>,
     pending: Vec<Pending>,
-    /// The bare word being read; `None` inside a word that is partly quoted.
-    word: Option<usize>,
-    in_word: bool,
-    /// Whether a reserved word would be recognised here.
-    command_position: bool,
-    open_words: usize,
-    opening_words: usize,
-    commands: usize,
+    position: Position,
     substitutions: usize,
     heredocs: usize,
 }
@@ -58,12 +48,7 @@ impl<'a> Lexer<'a> {
             text: String::with_capacity(source.len()),
             levels: Vec::new(),
             pending: Vec::new(),
-            word: None,
-            in_word: false,
-            command_position: true,
-            open_words: 0,
-            opening_words: 0,
-            commands: 0,
+            position: Position::default(),
             substitutions: 0,
             heredocs: 0,
         }
@@ -95,7 +80,9 @@ impl<'a> Lexer<'a> {
     /// Counts the work the parser will have with this many bytes.
     fn weigh(&mut self, bytes: usize) -> Result<(), Fault> {
         let depth = self.levels.len();
-        if depth + self.open_words > MAX_DEPTH || !self.budget.spend(bytes * (1 + depth * depth)) {
+        if depth + self.position.open_words() > MAX_DEPTH
+            || !self.budget.spend(bytes * (1 + depth * depth))
+        {
             return Err(Fault::new("", "it is nested too deeply"));
         }
         Ok(())
@@ -123,12 +110,12 @@ impl<'a> Lexer<'a> {
             ' ' | '\t' => self.end_word(1)?,
             '\n' => {
                 self.end_word(1)?;
-                self.separate()?;
+                self.position.separate()?;
                 self.bodies()?;
             }
             ';' | '&' | '|' => {
                 self.end_word(1)?;
-                self.separate()?;
+                self.position.separate()?;
             }
             '(' => {
                 self.end_word(0)?;
@@ -150,94 +137,48 @@ impl<'a> Lexer<'a> {
             }
             '\\' => self.escape()?,
             '$' => {
-                self.begin_word(false);
+                self.position.begin_word(self.at, false);
                 self.dollar()?;
             }
             '`' => self.backtick()?,
-            '#' if !self.in_word => self.comment()?,
+            '#' if !self.position.is_in_word() => self.comment()?,
             c if may_be_blank(c) => {
                 let text = c.encode_utf8(&mut [0; 4]).to_owned();
                 return Err(Fault::new(&text, "some shells split words at it; quote it"));
             }
             _ => {
-                self.begin_word(true);
+                self.position.begin_word(self.at, true);
                 self.at += c.len_utf8();
             }
         }
         Ok(())
     }
 
-    fn begin_word(&mut self, bare: bool) {
-        if !self.in_word {
-            self.in_word = true;
-            self.word = bare.then_some(self.at);
-        } else if !bare {
-            self.word = None;
-        }
-    }
-
     /// Ends the word before this character, which is `width` bytes to step over.
     fn end_word(&mut self, width: usize) -> Result<(), Fault> {
-        if self.in_word {
-            let word = self.word.map(|from| &self.source[from..self.at]);
-            self.command_position = self.command_position && self.reserved(word.unwrap_or(""))?;
-        }
-        self.in_word = false;
-        self.word = None;
-        self.at += width;
-        Ok(())
-    }
-
-    /// Takes note of a word where a command begins; whether a command begins after it too.
-    fn reserved(&mut self, word: &str) -> Result<bool, Fault> {
-        match word {
+        match self.position.end_word(&self.source[..self.at])? {
             "case" => self.levels.push(Level::Case),
             "esac" if self.levels.pop_if(|level| *level == Level::Case).is_none() => {
                 return Err(unclosed());
             }
-            "if" | "while" | "until" | "for" | "select" | "{" => self.open_words += 1,
-            "fi" | "done" | "}" => self.open_words = self.open_words.saturating_sub(1),
             _ => {}
         }
-        let opening = [
-            "if", "elif", "while", "until", "for", "case", "select", "{", "[[", "!",
-        ];
-        self.opening_words += usize::from(opening.contains(&word));
-        if self.opening_words > MAX_OPENING_WORDS {
-            return Err(Fault::new("", "it has too many compound commands"));
-        }
-        let continues = [
-            "if", "then", "else", "elif", "while", "until", "do", "!", "time", "{", "fi", "done",
-            "esac", "}",
-        ];
-        Ok(continues.contains(&word))
-    }
-
-    fn separate(&mut self) -> Result<(), Fault> {
-        self.command_position = true;
-        self.commands += 1;
-        if self.commands > MAX_COMMANDS {
-            return Err(Fault::new("", "it has too many commands"));
-        }
+        self.at += width;
         Ok(())
     }
 
     fn open(&mut self, level: Level) {
         self.levels.push(level);
-        self.command_position = true;
-        self.in_word = false;
-        self.word = None;
+        self.position.begin_commands();
         self.at += 1;
     }
 
     fn close_paren(&mut self) -> Result<(), Fault> {
         match self.levels.last() {
-            Some(Level::Case) => self.command_position = true,
+            Some(Level::Case) => self.position.begin_commands(),
             Some(level @ (Level::Subshell | Level::Substitution)) => {
                 // A substitution is part of a word, which goes on after it.
-                self.in_word = *level == Level::Substitution;
-                self.word = None;
-                self.command_position = false;
+                self.position.end_commands(*level == Level::Substitution);
                 self.no_pending()?;
                 self.levels.pop();
             }
@@ -261,7 +202,7 @@ impl<'a> Lexer<'a> {
             return self.continuation();
         }
         if self.levels.last() != Some(&Level::DoubleQuote) {
-            self.begin_word(false);
+            self.position.begin_word(self.at, false);
         }
         self.at += 1 + escaped.len_utf8();
         Ok(())
@@ -316,7 +257,7 @@ impl<'a> Lexer<'a> {
                 "quotes inside backticks are read in several ways",
             ));
         }
-        self.begin_word(false);
+        self.position.begin_word(self.at, false);
         Ok(())
     }
 
@@ -349,17 +290,14 @@ impl<'a> Lexer<'a> {
             self.no_pending()?;
             self.end_word(0)?;
             self.levels.pop();
-            self.in_word = true;
-            self.command_position = false;
+            self.position.end_commands(true);
         } else if self.levels.contains(&Level::Backtick) {
             return Err(Fault::new("`", "nested backticks are read in several ways"));
         } else {
             self.levels.push(Level::Backtick);
             self.substitutions += 1;
-            self.in_word = false;
-            self.command_position = true;
+            self.position.begin_commands();
         }
-        self.word = None;
         self.at += 1;
         Ok(())
     }

@@ -15,6 +15,7 @@ mod heredoc;
 mod judge;
 mod lexer;
 mod names;
+mod position;
 mod read;
 
 mod scan;
