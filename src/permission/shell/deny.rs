@@ -25,15 +25,15 @@ const MAX_WORDS: usize = 256;
 /// Texts within texts that are followed.
 const MAX_DEPTH: usize = 8;
 
-/// The first part of a command line for which `denies` names a rule: the part, and the rule.
+/// The first part of a command line for which `denies` finds a rule: the part, and the rule's number.
 ///
 /// # Errors
 /// When the command cannot be read, or runs a program whose name is not plain text: it may be the
 /// one that is denied.
 pub fn denied(
     command: &str,
-    denies: &dyn Fn(&Canonical) -> Option<String>,
-) -> Result<Option<(String, String)>, Fault> {
+    denies: &dyn Fn(&Canonical) -> Option<usize>,
+) -> Result<Option<(String, usize)>, Fault> {
     Seeker {
         denies,
         budget: Budget::default(),
@@ -42,11 +42,11 @@ pub fn denied(
 }
 
 struct Seeker<'a> {
-    denies: &'a dyn Fn(&Canonical) -> Option<String>,
+    denies: &'a dyn Fn(&Canonical) -> Option<usize>,
     budget: Budget,
 }
 
-type Found = Result<Option<(String, String)>, Fault>;
+type Found = Result<Option<(String, usize)>, Fault>;
 
 impl Seeker<'_> {
     fn text(&mut self, text: &str, depth: usize) -> Found {

@@ -11,14 +11,14 @@ const MAX: usize = 32;
 
 /// The directories the shell may be in, relative to the project.
 #[derive(Debug)]
-pub struct Directories {
+pub struct WorkingDirectories {
     /// `None` when they are not known.
     current: Option<BTreeSet<PathBuf>>,
     /// Where it is if something in the current chain of `&&` failed.
     if_failed: BTreeSet<PathBuf>,
 }
 
-impl Default for Directories {
+impl Default for WorkingDirectories {
     fn default() -> Self {
         Self {
             current: Some(BTreeSet::from([PathBuf::new()])),
@@ -27,7 +27,7 @@ impl Default for Directories {
     }
 }
 
-impl Directories {
+impl WorkingDirectories {
     /// Whether the shell is surely where it began, so that a relative program is the one meant.
     pub fn are_unchanged(&self) -> bool {
         let begin =

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use super::Fault;
 use super::builtins::{self, Builtin};
-use super::directories::Directories;
+use super::directories::WorkingDirectories;
 use super::filters;
 use super::find;
 use super::names;
@@ -53,7 +53,7 @@ pub fn judge(command: &str, rules: &dyn Rules) -> Vec<Finding> {
     let mut judge = Judge {
         rules,
         budget: Budget::default(),
-        directories: Directories::default(),
+        directories: WorkingDirectories::default(),
         findings: Vec::new(),
         texts: 0,
     };
@@ -92,7 +92,7 @@ pub fn redirected(command: &str) -> Vec<(String, bool)> {
 struct Judge<'a> {
     rules: &'a dyn Rules,
     budget: Budget,
-    directories: Directories,
+    directories: WorkingDirectories,
     findings: Vec<Finding>,
     texts: usize,
 }
