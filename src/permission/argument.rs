@@ -81,7 +81,14 @@ impl Ground<'_> {
     fn places_of<'c>(&self, call: &Call<'c>) -> Option<Vec<Place<'c>>> {
         let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
         let mut places = Vec::new();
-        for key in tool.keys(&[Argument::Path, Argument::Source]) {
+        // A tool that is asked for a glob first of all looks nowhere but below its fixed part.
+        let only_glob = matches!(tool.arguments.first(), Some((_, Argument::Glob)));
+        let meanings: &[Argument] = if only_glob {
+            &[]
+        } else {
+            &[Argument::Path, Argument::Source]
+        };
+        for key in tool.keys(meanings) {
             places.push(self.place(path(tool, key, call)?));
         }
         for key in tool.keys(&[Argument::Glob]) {
@@ -172,5 +179,181 @@ fn names_one(test: &Test, call: &Call) -> bool {
             .text("preset")
             .is_some_and(|preset| presets.iter().any(|one| one == preset)),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::permission::scene::scene;
+
+    fn check(list: &str, table: &[(&str, Value, bool)]) {
+        let scene = scene().active(list);
+        for (tool, arguments, expected) in table {
+            assert_eq!(
+                scene.allows(tool, arguments),
+                *expected,
+                "{list}: {tool} {arguments}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_path_that_a_call_names_must_fit() {
+        let table = [
+            ("file_head", json!({"path": "src/a"}), true),
+            ("file_head", json!({"path": "/p/src/a"}), true),
+            ("file_head", json!({"path": "src/../x"}), false),
+            ("file_head", json!({"path": 3}), false),
+            ("file_head", json!({"path": "vfs:///src/a"}), false),
+            ("file_head", json!({}), false),
+            ("read_file", json!({"file": "src/a"}), false),
+            ("glob_files", json!({"pattern": "src/**/*.rs"}), true),
+            (
+                "glob_files",
+                json!({"pattern": "*.rs", "path": "src"}),
+                true,
+            ),
+            ("glob_files", json!({"pattern": "*.rs"}), false),
+            (
+                "glob_files",
+                json!({"pattern": "../*.rs", "path": "src"}),
+                false,
+            ),
+            (
+                "glob_files",
+                json!({"pattern": "*/../../x", "path": "src"}),
+                false,
+            ),
+            (
+                "glob_files",
+                json!({"pattern": "/etc/*", "path": "src"}),
+                false,
+            ),
+            ("glob_files", json!({"pattern": "/*", "path": "src"}), false),
+            ("dir_list", json!({"path": "src/a"}), true),
+            ("dir_list", json!({}), false),
+            (
+                "grep_files",
+                json!({"pattern": "/etc/../x", "path": "src"}),
+                true,
+            ),
+            (
+                "grep_files",
+                json!({"pattern": "x", "path": "src", "file_pattern": "../*"}),
+                false,
+            ),
+            ("write_file", json!({"path": "src/a"}), false),
+        ];
+        check("Read(src/**) Glob(src/**) Grep(src/**)", &table);
+        let edit = [
+            ("file_edit", json!({"path": "a.md"}), true),
+            ("write_file", json!({"path": "a.md"}), true),
+            ("write_file", json!({"path": "a.rs"}), false),
+            ("vfs_mkdir", json!({"path": "a.md"}), false),
+        ];
+        check("Edit(*.md)", &edit);
+        let notebook = [
+            ("file_edit", json!({"path": "x/a.ipynb"}), true),
+            ("file_edit", json!({"path": "x/a.py"}), false),
+        ];
+        check("NotebookEdit", &notebook);
+    }
+
+    #[test]
+    fn the_virtual_file_system_needs_a_bare_name_or_its_own_pattern() {
+        let uri = json!({"path": "vfs:///shared/a"});
+        for (list, expected) in [
+            ("Read", true),
+            ("Read(**)", false),
+            ("Read(vfs:///shared/**)", true),
+            ("Read(vfs:///sys/**)", false),
+        ] {
+            check(list, &[("file_head", uri.clone(), expected)]);
+        }
+    }
+
+    #[test]
+    fn urls_fit_by_their_domain_and_sources_by_what_they_are() {
+        let fetch = [
+            ("fetch_url", json!({"url": "https://x.org/a"}), true),
+            ("fetch_url", json!({"url": "https://x.org.evil/a"}), false),
+            ("fetch_url", json!({"url": "file:///etc/passwd"}), false),
+            (
+                "summarize_content",
+                json!({"source": "https://x.org/a"}),
+                true,
+            ),
+            ("summarize_content", json!({"source": "a.md"}), false),
+        ];
+        check("WebFetch(domain:x.org)", &fetch);
+        let read = [
+            ("summarize_content", json!({"source": "a.md"}), true),
+            ("summarize_content", json!({"source": "vfs:///a"}), true),
+            (
+                "summarize_content",
+                json!({"source": "https://x.org/a"}),
+                false,
+            ),
+            ("summarize_content", json!({"source": "file:///a"}), false),
+            ("summarize_content", json!({}), false),
+        ];
+        check("Read", &read);
+    }
+
+    #[test]
+    fn other_arguments_are_compared_as_text() {
+        let pairs = [
+            ("my_tool", json!({"repo": "me/x", "mode": "read"}), true),
+            ("my_tool", json!({"repo": "you/x", "mode": "read"}), false),
+            ("my_tool", json!({"repo": "me/x"}), false),
+            ("my_tool", json!({"repo": ["me/x"], "mode": "read"}), false),
+        ];
+        check("my_tool(repo:me/*, mode:read)", &pairs);
+        let command = [
+            ("shell_exec", json!({"command": "git log"}), true),
+            ("shell_exec", json!({"command": "git log; rm x"}), false),
+        ];
+        check("shell_exec(command:git *)", &command);
+        check("shell_exec(git:*)", &command);
+        let agent = [
+            ("spawn_agent", json!({"preset": "explore"}), true),
+            ("spawn_agent", json!({"preset": "other"}), false),
+            ("spawn_agent", json!({}), false),
+        ];
+        check("Agent(explore, plan)", &agent);
+    }
+
+    #[test]
+    fn one_argument_is_enough_to_deny_and_doubt_denies() {
+        let denied = [
+            "Read(secret/**)",
+            "WebFetch(domain:x.org)",
+            "my_tool(a:b*)",
+            "Agent(x)",
+        ];
+        let scene = scene().skill("a", None, &denied);
+        for (tool, arguments) in [
+            ("file_head", json!({"path": "secret/a"})),
+            ("file_head", json!({"path": "a/../secret"})),
+            ("file_head", json!({"path": 3})),
+            ("fetch_url", json!({"url": "https://X.org"})),
+            ("fetch_url", json!({"url": "no url"})),
+            ("my_tool", json!({"a": "bc"})),
+            ("my_tool", json!({"a": 1})),
+            ("spawn_agent", json!({"preset": "x"})),
+        ] {
+            assert!(!scene.allows(tool, &arguments), "{tool} {arguments}");
+        }
+        for (tool, arguments) in [
+            ("file_head", json!({"path": "public/a"})),
+            ("fetch_url", json!({"url": "https://y.org"})),
+            ("my_tool", json!({"a": "c"})),
+            ("my_tool", json!({})),
+            ("spawn_agent", json!({})),
+        ] {
+            assert!(scene.allows(tool, &arguments), "{tool} {arguments}");
+        }
     }
 }

@@ -83,3 +83,42 @@ fn parts(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Vec<Part> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::permission::path::fake::Links;
+    use crate::permission::scene::scene;
+
+    #[test]
+    fn each_part_has_the_entry_that_grants_it_or_a_reason() {
+        let scene = scene().active("Bash(git:*) Read");
+        let explain = |tool, arguments| {
+            let call = Call {
+                tool,
+                arguments: &arguments,
+                ours: None,
+            };
+            scene.scoped(|scope| explain(scope, &call, &Links::default()))
+        };
+        let command = json!({"command": "git log $(curl x) > out; echo a"});
+        let explanation = explain("shell_exec", command);
+        assert!(!explanation.allowed && explanation.message.contains("curl x"));
+        let parts: Vec<_> = explanation
+            .parts
+            .iter()
+            .map(|part| (part.text.as_str(), part.granted_by.as_deref()))
+            .collect();
+        let expected = [
+            ("curl x", None),
+            ("git log $(curl x)", Some("Bash(git:*)")),
+            ("out", None),
+            ("echo a", Some("it needs no grant")),
+        ];
+        assert_eq!(parts, expected);
+        let read = explain("file_head", json!({"path": "x"}));
+        assert!(read.allowed && read.parts.is_empty());
+    }
+}
