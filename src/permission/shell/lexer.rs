@@ -10,6 +10,9 @@ use super::scan::{Budget, Scan};
 /// Constructs open at one point.
 const MAX_DEPTH: usize = 32;
 
+/// Bare `{`: the parser looks for the end of each.
+const MAX_BRACES: usize = 256;
+
 /// What the reader is inside of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
@@ -35,6 +38,7 @@ pub struct Lexer<'a> {
     position: Position,
     substitutions: usize,
     heredocs: usize,
+    braces: usize,
 }
 
 impl<'a> Lexer<'a> {
@@ -51,6 +55,7 @@ impl<'a> Lexer<'a> {
             position: Position::default(),
             substitutions: 0,
             heredocs: 0,
+            braces: 0,
         }
     }
 
@@ -147,6 +152,10 @@ impl<'a> Lexer<'a> {
                 return Err(Fault::new(&text, "some shells split words at it; quote it"));
             }
             _ => {
+                self.braces += usize::from(c == '{');
+                if self.braces > MAX_BRACES {
+                    return Err(Fault::new("{", "it has too many braces"));
+                }
                 self.position.begin_word(self.at, true);
                 self.at += c.len_utf8();
             }
