@@ -46,7 +46,7 @@ pub struct Finding {
 /// Texts within texts that are followed: `bash -c "bash -c …"`.
 const MAX_TEXTS: usize = 8;
 /// Wrappers around one command that are taken off.
-const MAX_WRAPPERS: usize = 16;
+const MAX_WRAPPERS: usize = 8;
 
 /// Holds a command line against the rules; it may run when every finding is a grant.
 pub fn judge(command: &str, rules: &dyn Rules) -> Vec<Finding> {
