@@ -24,9 +24,9 @@ impl Budget {
 }
 
 impl Default for Budget {
-    /// About 30 ms of the parser's time.
+    /// About 15 ms of the parser's time.
     fn default() -> Self {
-        Self(400_000)
+        Self(200_000)
     }
 }
 
