@@ -3,7 +3,7 @@
 
 use super::argument::Ground;
 use super::call::{Call, Scope};
-use super::command::Canonical;
+use super::command::{Canonical, CommandPattern};
 use super::path::Located;
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
@@ -50,7 +50,7 @@ pub fn undenied(
     key: &str,
     ground: Ground,
 ) -> Result<(), Refusal> {
-    let patterns: Vec<_> = in_force
+    let denials: Vec<_> = in_force
         .denials()
         .filter_map(|(source, rule)| match rule.test_of(tool) {
             Some(Test::Command(patterns)) => Some((source, rule, patterns)),
@@ -63,19 +63,18 @@ pub fn undenied(
         Refusal::new(call.tool, Reason::Denied { source, rule })
     };
     let text = call.text(key);
-    if let Some((source, rule, _)) = patterns.first() {
+    if let Some((source, rule, _)) = denials.first() {
         let denies = |command: &Canonical| {
-            let found = patterns
-                .iter()
-                .position(|(.., patterns)| patterns.iter().any(|one| one.may_match(command)));
-            found.map(|at| at.to_string())
+            let speaks =
+                |patterns: &[CommandPattern]| patterns.iter().any(|one| one.may_match(command));
+            denials.iter().position(|(.., patterns)| speaks(patterns))
         };
         let unclear = |part: &str| refuse(source, rule.written()).part("unclear command", part);
         let text = text.ok_or_else(|| unclear(""))?;
         match shell::denied(text, &denies) {
             Ok(None) => {}
             Ok(Some((part, at))) => {
-                let (source, rule, _) = patterns[at.parse().unwrap_or(0)];
+                let (source, rule, _) = denials[at];
                 return Err(refuse(source, rule.written()).part("subcommand", &part));
             }
             Err(fault) => {

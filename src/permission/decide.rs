@@ -5,7 +5,7 @@ use super::argument::Ground;
 use super::baseline;
 use super::call::{Call, OurTool, Scope};
 use super::command_line;
-use super::path::{Located, Resolve};
+use super::path::{Located, Remembering, Resolve};
 use super::refusal::{Reason, Refusal};
 use super::settings::Enforce;
 use super::stacking::{Group, InForce};
@@ -37,7 +37,7 @@ pub enum Granted {
 
 /// Decides about a call.
 pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
-    match judge(scope, call, resolve) {
+    match judge(scope, call, &Remembering::new(resolve)) {
         Ok(granted) => Decision::Allow(granted),
         Err(refusal) => Decision::Block(refusal),
     }
@@ -96,7 +96,7 @@ fn judge(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Result<Granted, R
     let mut granted = Granted::Unrestricted;
     for group in &in_force.groups {
         let judged = well_formed(group, call)
-            .and_then(|()| unprotected(group, call, ground))
+            .and_then(|()| unprotected(group, call, ground, named_files(call)))
             .and_then(|()| judge_group(group, &in_force, scope, call, ground));
         match judged {
             Ok(by) => granted = by,
@@ -104,7 +104,10 @@ fn judge(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Result<Granted, R
             Err(refusal) => return Err(refusal),
         }
     }
-    Ok(granted)
+    match undenied(&in_force.warnings(), scope, call, ground) {
+        Ok(()) => Ok(granted),
+        Err(refusal) => Ok(Granted::Warned(refusal)),
+    }
 }
 
 /// Refuses what some denial speaks of.
@@ -148,26 +151,30 @@ fn well_formed(group: &Group, call: &Call) -> Result<(), Refusal> {
 }
 
 /// Refuses to write where skills and restrictions are kept, whatever the rules say.
-fn unprotected(group: &Group, call: &Call, ground: Ground) -> Result<(), Refusal> {
+fn unprotected(
+    group: &Group,
+    call: &Call,
+    ground: Ground,
+    mut written: impl Iterator<Item = String>,
+) -> Result<(), Refusal> {
     let Ground { places, resolve } = ground;
-    let protected = |path: &str| {
+    let protected = |path: &String| {
         let on_disk = !path.starts_with("vfs://");
         on_disk && Located::of(path, places, resolve).is_protected(places, resolve)
     };
+    written.find(protected).map_or(Ok(()), |path| {
+        let skill = group.skill();
+        Err(Refusal::new(call.tool, Reason::Protected { skill }).part("path", &path))
+    })
+}
+
+/// The files that a call of the host's own tools writes.
+fn named_files(call: &Call) -> impl Iterator<Item = String> {
     let changes = tools::find(call.tool).filter(|tool| tool.effect == Effect::Change);
-    let named = changes
+    let keys = changes
         .into_iter()
         .flat_map(|tool| tool.keys(&[Argument::Path]));
-    let named = named.filter_map(|key| call.text(key)).map(str::to_owned);
-    let written = command_key(call).and_then(|key| call.text(key));
-    let written = written.into_iter().flat_map(command_line::written_files);
-    named
-        .chain(written)
-        .find(|path| protected(path))
-        .map_or(Ok(()), |path| {
-            let skill = group.skill();
-            Err(Refusal::new(call.tool, Reason::Protected { skill }).part("path", &path))
-        })
+    keys.filter_map(|key| call.text(key)).map(str::to_owned)
 }
 
 /// The key of the argument that is a shell command, if the tool takes one.
@@ -183,7 +190,11 @@ fn judge_group(
     call: &Call,
     ground: Ground,
 ) -> Result<Granted, Refusal> {
+    let command = command_key(call).and_then(|key| call.text(key));
+    // A command that is granted without being looked into may still name files to write.
+    let written = command.into_iter().flat_map(command_line::written_files);
     if baseline::allows(call, in_force.baseline(scope.settings)) {
+        unprotected(group, call, ground, written)?;
         return Ok(Granted::Baseline);
     }
     let tool = Tool::of(call, scope.mcp_tools);
@@ -194,13 +205,14 @@ fn judge_group(
         .peekable();
     let is_reached = tests.peek().is_some();
     if tests.any(|(rule, test)| ground.allows(rule, test, call)) {
+        unprotected(group, call, ground, written)?;
         return Ok(Granted::Rules);
     }
     let reason = |why: &str| Reason::NotGranted {
         skill: group.skill(),
         why: why.to_owned(),
     };
-    let refusal = match command_key(call).and_then(|key| call.text(key)) {
+    let refusal = match command {
         Some(command) if is_reached => {
             let findings = command_line::findings(group, in_force, scope, &tool, command, ground);
             let Some(failed) = findings.iter().find(|finding| finding.outcome.is_err()) else {

@@ -6,7 +6,7 @@ use super::argument::Ground;
 use super::call::{Call, Scope};
 use super::command_line;
 use super::decide::{Decision, Granted, command_key, decide};
-use super::path::Resolve;
+use super::path::{Remembering, Resolve};
 use super::stacking::InForce;
 use super::subject::Tool;
 use super::test::Test;
@@ -54,7 +54,7 @@ pub fn explain(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Explanation
         tool: call.tool.to_owned(),
         allowed: matches!(decision, Decision::Allow(_)),
         message,
-        parts: parts(scope, call, resolve),
+        parts: parts(scope, call, &Remembering::new(resolve)),
     }
 }
 
@@ -82,4 +82,43 @@ fn parts(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Vec<Part> {
             refused: finding.outcome.err(),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::permission::path::fake::Links;
+    use crate::permission::scene::scene;
+
+    #[test]
+    fn each_part_has_the_entry_that_grants_it_or_a_reason() {
+        let scene = scene().active("Bash(git:*) Read");
+        let explain = |tool, arguments| {
+            let call = Call {
+                tool,
+                arguments: &arguments,
+                ours: None,
+            };
+            scene.scoped(|scope| explain(scope, &call, &Links::default()))
+        };
+        let command = json!({"command": "git log $(curl x) > out; echo a"});
+        let explanation = explain("shell_exec", command);
+        assert!(!explanation.allowed && explanation.message.contains("curl x"));
+        let parts: Vec<_> = explanation
+            .parts
+            .iter()
+            .map(|part| (part.text.as_str(), part.granted_by.as_deref()))
+            .collect();
+        let expected = [
+            ("curl x", None),
+            ("git log $(curl x)", Some("Bash(git:*)")),
+            ("out", None),
+            ("echo a", Some("it needs no grant")),
+        ];
+        assert_eq!(parts, expected);
+        let read = explain("file_head", json!({"path": "x"}));
+        assert!(read.allowed && read.parts.is_empty());
+    }
 }

@@ -1,6 +1,8 @@
 //! Paths as rules compare them: absolute, without `.` and `..`, and the same once more with links
 //! resolved. What a path may be used for is decided elsewhere.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::call::Places;
@@ -9,6 +11,34 @@ use super::call::Places;
 pub trait Resolve {
     /// The path without links: its deepest existing parent canonicalised, and the rest.
     fn canonical(&self, path: &Path) -> PathBuf;
+}
+
+/// Asks about each path once: one command may name the same directories a thousand times.
+pub struct Remembering<'a> {
+    inner: &'a dyn Resolve,
+    known: RefCell<HashMap<PathBuf, PathBuf>>,
+}
+
+impl<'a> Remembering<'a> {
+    /// Asks `inner`.
+    pub fn new(inner: &'a dyn Resolve) -> Self {
+        Self {
+            inner,
+            known: RefCell::default(),
+        }
+    }
+}
+
+impl Resolve for Remembering<'_> {
+    fn canonical(&self, path: &Path) -> PathBuf {
+        if let Some(known) = self.known.borrow().get(path) {
+            return known.clone();
+        }
+        let canonical = self.inner.canonical(path);
+        let mut known = self.known.borrow_mut();
+        known.insert(path.to_owned(), canonical.clone());
+        canonical
+    }
 }
 
 /// A path of the file system both ways: as written, and with links resolved.

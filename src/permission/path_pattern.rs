@@ -150,8 +150,13 @@ fn anchored(glob: &str) -> Result<Option<String>, (&'static str, &'static str)> 
     Ok(Some(front.to_owned() + &parts.join("/")))
 }
 
-/// Whether a glob covers a path or a directory above it.
+/// Whether a glob covers a path or a directory above it. No file has a path longer than the
+/// system's limit, and comparing every directory of one would take long.
 fn covers(glob: &str, path: &str) -> bool {
+    const LONGEST: usize = 4096;
+    if path.len() > LONGEST {
+        return false;
+    }
     let mut end = path.len();
     loop {
         if fast_glob::glob_match(glob, &path[..end]) {

@@ -14,6 +14,7 @@ pub struct InForce<'a> {
     /// Every one of these must allow the call.
     pub groups: Vec<Group<'a>>,
     denying: Vec<&'a Restriction>,
+    warning: Vec<&'a Restriction>,
     active: Vec<&'a str>,
     skills_narrowed: bool,
 }
@@ -80,15 +81,19 @@ impl<'a> InForce<'a> {
                 .map(|one| group(&[*one]))
                 .collect(),
         };
-        let denies = |one: &&Restriction| enforcement(one) == Enforce::Restrict;
+        let of_mode = |mode| {
+            let wanted = move |one: &&Restriction| enforcement(one) == mode;
+            restrictions.iter().filter(wanted)
+        };
         Self {
             skills_narrowed: narrows(&groups),
             groups,
             denying: scope
                 .policy_deny
                 .iter()
-                .chain(restrictions.iter().filter(denies))
+                .chain(of_mode(Enforce::Restrict))
                 .collect(),
+            warning: of_mode(Enforce::Warn).collect(),
             active: match (settings.stacking, last) {
                 (Stacking::Replace, Some(last)) => vec![last.source()],
                 _ => restrictions.iter().map(Restriction::source).collect(),
@@ -103,6 +108,17 @@ impl<'a> InForce<'a> {
             one.denied().iter().map(move |rule| (one.source(), rule))
         };
         self.denying.iter().flat_map(rules)
+    }
+
+    /// The same with those denials only that the user wants to be told of.
+    pub fn warnings(&self) -> Self {
+        Self {
+            groups: Vec::new(),
+            denying: self.warning.clone(),
+            warning: Vec::new(),
+            active: self.active.clone(),
+            skills_narrowed: self.skills_narrowed,
+        }
     }
 
     /// What the baseline has to know.

@@ -9,6 +9,9 @@ use super::template::Directories;
 use crate::host::alias::{Capability, fold};
 use crate::host::tools::{Argument, HOST_TOOLS, HostTool};
 
+/// How the name of a notebook ends.
+const NOTEBOOK: &str = ".ipynb";
+
 /// Which arguments a rule speaks of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Test {
@@ -52,7 +55,7 @@ impl Test {
         match (subject, body) {
             (Subject::Capability(Capability::NoCounterpart), _) => Ok(Self::Nothing),
             (Subject::Capability(Capability::EditNotebook), None) => {
-                Ok(Self::Path(PathPattern::anywhere("*.ipynb")))
+                Ok(Self::Path(PathPattern::anywhere(&format!("*{NOTEBOOK}"))))
             }
             (Subject::Programs(programs), None) => {
                 let patterns = programs.iter().map(|name| CommandPattern::program(name));
@@ -83,7 +86,7 @@ impl Test {
                 | Capability::ListDirectory
                 | Capability::WriteFile
                 | Capability::EditFile => path(body),
-                Capability::EditNotebook if body.ends_with(".ipynb") => path(body),
+                Capability::EditNotebook if body.ends_with(NOTEBOOK) => path(body),
                 _ => Err(UNKNOWN),
             },
             _ => Err(UNKNOWN),

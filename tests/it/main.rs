@@ -15,6 +15,7 @@ mod host;
 mod hostile;
 mod market;
 mod parsing;
+mod permission_fuzz;
 mod reading;
 mod regressions;
 mod repository;
@@ -26,4 +27,6 @@ mod shell_grammar;
 mod shell_tables;
 mod terminal;
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+#[rustfmt::skip]
 use host::Host;

@@ -19,6 +19,48 @@ impl Grammar {
         text
     }
 
+    /// A list of entries, most of them such as authors write.
+    pub fn entries(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..=self.below(6) {
+            text.push_str(self.pick(&[
+                "Bash(git:*)", "Read", "Bash(npm run test:*)", "Bash(*x*y*z*:*)", "Bash(find:*)", "Write(out/**)",
+                "Read(**/{a,b}/[a-z]*)", "mcp__a__*", "Bash(a, b)", "Bash(", "Bash())", "WebFetch(domain:*.x.org)",
+                "*", "Skill(x *)", "shell_exec(command:git *)", "Bash(FOO=1 git *)", "Bash('a b' *)", "Bash(a*a*a*a*a*a*a*b)",
+                "Read({a,{b,{c,d}}}/**/**/**/x)", "my_tool(a:b*,c:*d)", "Bash(\"x", "Task (x)", "'Read Write'", "stitch*:*",
+            ]));
+            text.push_str(self.pick(&[" ", ", ", "\n", ",", ""]));
+        }
+        if self.chance(20) { self.accident(&text) } else { text }
+    }
+
+    /// A command, or what is left of many of them, up to 64 KiB.
+    pub fn anything(&mut self) -> String {
+        let mut text = self.command();
+        for _ in 0..self.below(5) {
+            let times = 1 + self.below(300);
+            text = match self.below(6) {
+                0 => text.repeat(times),
+                1 => {
+                    let open = self.pick(&[
+                        "$(", "\"$(", "`", "(", "{ ", "[[ ", "${x:-", "if ", "case x in a) ", "<(", "bash -c '", "\"", "'", "git <<E\n",
+                        "eval ", "$((", "for i in ", "! ", "a=", "\\", "{a,", "timeout 5 ", "[", ">", "find . -exec ",
+                    ]);
+                    open.repeat(times) + &text
+                }
+                2 => text.clone() + &self.pick(&[")", "\"", "'", "}", ";", "\n", "; done", "; fi", " ]]", "\nE\n", "`"]).repeat(times),
+                3 => self.accident(&text),
+                4 => format!("git $({text}) \"$({text})\""),
+                _ => format!("bash -c '{}'", text.replace('\'', "'\\''")),
+            };
+            if text.len() > 64 * 1024 {
+                let end = (0..=64 * 1024).rev().find(|at| text.is_char_boundary(*at));
+                text.truncate(end.unwrap_or(0));
+            }
+        }
+        text
+    }
+
     fn next(&mut self) -> u64 {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -80,19 +122,12 @@ impl Grammar {
             14 => format!("[[ -n {word} ]] || {inner}"),
             _ => {
                 let hostile = self.pick(&[
-                    "f() { rm x; }; f",
-                    "function git { rm x; }; git a",
-                    "((PATH=3)); git a",
-                    "for PATH in sub; do git a; done",
-                    "coproc rm x",
+                    "f() { rm x; }; f", "function git { rm x; }; git a", "((PATH=3)); git a",
+                    "for PATH in sub; do git a; done", "coproc rm x",
                     "select PATH in sub; do git a; break; done",
-                    "for ((i=0; i<1; i++)); do git a; done",
-                    "alias git=rm\ngit a",
-                    "select x in a; do rm x; break; done",
-                    "time PATH=sub git a",
-                    "trap 'rm x' EXIT",
-                    "exec > canary",
-                    "exec 3< canary; cat <&3",
+                    "for ((i=0; i<1; i++)); do git a; done", "alias git=rm\ngit a",
+                    "select x in a; do rm x; break; done", "time PATH=sub git a",
+                    "trap 'rm x' EXIT", "exec > canary", "exec 3< canary; cat <&3",
                 ]);
                 hostile.to_owned()
             }
@@ -103,27 +138,16 @@ impl Grammar {
         let mut text = String::new();
         if self.chance(6) {
             text.push_str(self.pick(&[
-                "CI=1 ",
-                "LANG=C ",
-                "LC_ALL=C ",
-                "PATH=sub ",
-                "GIT_DIR=x ",
-                "x=1 ",
-                "IFS= ",
-                "BASH_ENV=canary ",
-                "CI=$x ",
-                "LD_PRELOAD=x ",
-                "a[$(id)]=1 ",
-                "a+=1 ",
-                "ENV=canary ",
-                "PS4='$(id)' ",
+                "CI=1 ", "LANG=C ", "LC_ALL=C ", "PATH=sub ", "GIT_DIR=x ", "x=1 ", "IFS= ",
+                "BASH_ENV=canary ", "CI=$x ", "LD_PRELOAD=x ", "a[$(id)]=1 ", "a+=1 ",
+                "ENV=canary ", "PS4='$(id)' ",
             ]));
         }
         let arguments = self.below(4);
         match self.below(100) {
             0..40 => text.push_str("git"),
             40..48 => {
-                text.push_str(self.pick(&["npm run test", "npm run test:unit", "npm run test --"]))
+                text.push_str(self.pick(&["npm run test", "npm run test:unit", "npm run test --"]));
             }
             48..51 => return text + self.pick(&["ls", "ls | head -3", "ls > out/l"]),
             51..66 => return text + &self.neutral(depth),
@@ -132,43 +156,11 @@ impl Grammar {
             85..89 => return text + &self.assignment(depth),
             89..92 => return text + &self.heredoc(),
             _ => text.push_str(self.pick(&[
-                "rm",
-                "curl",
-                "./git",
-                "$x",
-                "\"gi\"t",
-                "g\\it",
-                "{git,rm}",
-                "~/evil",
-                "sudo git",
-                "node -e",
-                "evil",
-                "sub/git",
-                "\"$x\"",
-                "`git`",
-                "g*t",
-                "$(git x)",
-                "'git'",
-                "gitk",
-                "id",
-                "tee",
-                "sh2",
-                "xargs rm",
-                "./evil",
-                ". ./evil",
-                "source evil",
-                "make",
-                "''",
-                "git=rm",
-                "sed -n p",
-                "awk 1",
-                "npm",
-                "npm install",
-                "ls -l",
-                "python3 -c",
-                "env",
-                "command rm",
-                "builtin eval",
+                "rm", "curl", "./git", "$x", "\"gi\"t", "g\\it", "{git,rm}", "~/evil", "sudo git",
+                "node -e", "evil", "sub/git", "\"$x\"", "`git`", "g*t", "$(git x)", "'git'",
+                "gitk", "id", "tee", "sh2", "xargs rm", "./evil", ". ./evil", "source evil",
+                "make", "''", "git=rm", "sed -n p", "awk 1", "npm", "npm install", "ls -l",
+                "python3 -c", "env", "command rm", "builtin eval",
             ])),
         }
         for _ in 0..arguments {
@@ -189,16 +181,7 @@ impl Grammar {
             8 => format!(
                 "cd {}",
                 self.pick(&[
-                    "sub",
-                    "./sub",
-                    "..",
-                    "/",
-                    "~",
-                    "-",
-                    "$x",
-                    "",
-                    "sub/..",
-                    "sub/../..",
+                    "sub", "./sub", "..", "/", "~", "-", "$x", "", "sub/..", "sub/../..",
                     "out"
                 ])
             ),
@@ -210,13 +193,7 @@ impl Grammar {
             11 => format!(
                 "set {}",
                 self.pick(&[
-                    "-e",
-                    "-eu",
-                    "-euo pipefail",
-                    "-x",
-                    "-a",
-                    "-o nounset",
-                    "--",
+                    "-e", "-eu", "-euo pipefail", "-x", "-a", "-o nounset", "--",
                     "-f"
                 ])
             ),
@@ -225,45 +202,20 @@ impl Grammar {
             14 => format!("test {word} {word}"),
             15 => self
                 .pick(&[
-                    "true",
-                    ":",
-                    "false",
-                    "pwd",
-                    "wait",
-                    "break",
-                    "continue",
-                    "command -v git",
+                    "true", ":", "false", "pwd", "wait", "break", "continue", "command -v git",
                 ])
                 .to_owned(),
             16 => self
                 .pick(&[
-                    "test -v 'a[$(id)]'",
-                    "printf -v 'a[$(id)]' x",
-                    "let 'a[$(id)]=1'",
-                    "typeset -i z; z='a[$(id)]'",
-                    "x=-v; test \"$x\" 'a[$(id)]'",
-                    "export 'q[$(id)]=1'",
-                    "unset 'a[$(id)]'",
-                    "declare PATH=sub",
-                    "readonly PATH=sub",
-                    "wait -p 'a[$(id)]'",
-                    "hash -p ./evil git",
-                    "enable -f x git",
-                    "PS4='$(id)'; set -x; true",
-                    "getopts a PATH",
-                    "mapfile PATH",
-                    "read PATH < in/data",
-                    "printf -v PATH sub",
-                    "[ 'a[$(id)]' -eq 0 ]",
-                    "[[ 'a[$(id)]' -eq 0 ]]",
-                    "[[ -v 'a[$(id)]' ]]",
-                    "exec -a x rm",
-                    "command -p rm",
-                    "export PATH=sub",
-                    "unset PATH",
-                    "PATH=sub; git a",
-                    "IFS=i; x=rim; $x",
-                    "shopt -s expand_aliases",
+                    "test -v 'a[$(id)]'", "printf -v 'a[$(id)]' x", "let 'a[$(id)]=1'",
+                    "typeset -i z; z='a[$(id)]'", "x=-v; test \"$x\" 'a[$(id)]'",
+                    "export 'q[$(id)]=1'", "unset 'a[$(id)]'", "declare PATH=sub",
+                    "readonly PATH=sub", "wait -p 'a[$(id)]'", "hash -p ./evil git",
+                    "enable -f x git", "PS4='$(id)'; set -x; true", "getopts a PATH",
+                    "mapfile PATH", "read PATH < in/data", "printf -v PATH sub",
+                    "[ 'a[$(id)]' -eq 0 ]", "[[ 'a[$(id)]' -eq 0 ]]", "[[ -v 'a[$(id)]' ]]",
+                    "exec -a x rm", "command -p rm", "export PATH=sub", "unset PATH",
+                    "PATH=sub; git a", "IFS=i; x=rim; $x", "shopt -s expand_aliases",
                     "BASH_ENV=canary; git a",
                     "export npm_config_script_shell=./evil; npm run test",
                 ])
@@ -279,43 +231,13 @@ impl Grammar {
     fn filter(&mut self) -> String {
         let input = self.pick(&["git a | ", "git a 2>&1 | ", "echo x | ", "", "git a && "]);
         let filter = self.pick(&[
-            "head",
-            "head -2",
-            "tail -n 5",
-            "wc -l",
-            "sort",
-            "sort -rn",
-            "uniq -c",
-            "cut -d: -f1",
-            "tr a b",
-            "grep x",
-            "grep -v x",
-            "grep -A 2 x",
-            "cat",
-            "cat -n",
-            "nl",
-            "rev",
-            "tac",
-            "column -t",
-            "head canary",
-            "cat < canary",
-            "sort -o canary",
-            "sort --compress-prog=./evil -S100k",
-            "grep x canary",
-            "grep -f canary x",
-            "tail -f",
-            "cat canary",
-            "tee canary",
-            "head -n $x",
-            "sort -uo canary",
-            "grep -r x",
-            "grep -rn SECRET",
-            "uniq x canary",
-            "head -c5 <<< x",
-            "wc --files0-from=canary",
-            "cut -f1 canary",
-            "tr a b < canary",
-            "sort -T sub",
+            "head", "head -2", "tail -n 5", "wc -l", "sort", "sort -rn", "uniq -c", "cut -d: -f1",
+            "tr a b", "grep x", "grep -v x", "grep -A 2 x", "cat", "cat -n", "nl", "rev", "tac",
+            "column -t", "head canary", "cat < canary", "sort -o canary",
+            "sort --compress-prog=./evil -S100k", "grep x canary", "grep -f canary x", "tail -f",
+            "cat canary", "tee canary", "head -n $x", "sort -uo canary", "grep -r x",
+            "grep -rn SECRET", "uniq x canary", "head -c5 <<< x", "wc --files0-from=canary",
+            "cut -f1 canary", "tr a b < canary", "sort -T sub",
         ]);
         format!("{input}{filter}")
     }
@@ -335,11 +257,7 @@ impl Grammar {
                     "find {} {}",
                     self.word(0),
                     self.pick(&[
-                        "-name x",
-                        "-delete",
-                        "-exec rm {} +",
-                        "-exec git a {} +",
-                        "-name \"$x\"",
+                        "-name x", "-delete", "-exec rm {} +", "-exec git a {} +", "-name \"$x\"",
                         "-fprint canary",
                         "-exec {} \\;"
                     ])
@@ -350,47 +268,18 @@ impl Grammar {
                 return format!(
                     "bash {} {quoted}",
                     self.pick(&[
-                        "-xc",
-                        "-lc",
-                        "-ic",
-                        "--rcfile canary -ic",
-                        "-O extglob -c",
-                        "-c --",
+                        "-xc", "-lc", "-ic", "--rcfile canary -ic", "-O extglob -c", "-c --",
                         "-oc"
                     ])
                 );
             }
             _ => self.pick(&[
-                "timeout 5 ",
-                "timeout -s INT 5s ",
-                "timeout -k 1 5 ",
-                "nice ",
-                "nice -n 5 ",
-                "nohup ",
-                "stdbuf -oL ",
-                "command ",
-                "exec ",
-                "env ",
-                "env CI=1 ",
-                "env PATH=sub ",
-                "env -i ",
-                "xargs ",
-                "xargs -n1 ",
-                "xargs -I{} ",
-                "xargs -I git ",
-                "time ",
-                "timeout --foreground 5 ",
-                "timeout $x ",
-                "xargs -d x ",
-                "xargs -a canary ",
-                "env -S ",
-                "nice -5 ",
-                "echo a | xargs ",
-                "echo rm | xargs -I{} ",
-                "command -- ",
-                "exec -c ",
-                "xargs -0 ",
-                "echo -delete | xargs ",
+                "timeout 5 ", "timeout -s INT 5s ", "timeout -k 1 5 ", "nice ", "nice -n 5 ",
+                "nohup ", "stdbuf -oL ", "command ", "exec ", "env ", "env CI=1 ", "env PATH=sub ",
+                "env -i ", "xargs ", "xargs -n1 ", "xargs -I{} ", "xargs -I git ", "time ",
+                "timeout --foreground 5 ", "timeout $x ", "xargs -d x ", "xargs -a canary ",
+                "env -S ", "nice -5 ", "echo a | xargs ", "echo rm | xargs -I{} ", "command -- ",
+                "exec -c ", "xargs -0 ", "echo -delete | xargs ",
             ]),
         };
         format!("{front}{inner}")
@@ -398,18 +287,7 @@ impl Grammar {
 
     fn assignment(&mut self, depth: usize) -> String {
         let name = self.pick(&[
-            "x",
-            "y",
-            "file",
-            "x",
-            "x",
-            "PATH",
-            "IFS",
-            "BASH_ENV",
-            "http_proxy",
-            "X",
-            "x[0]",
-            "CI",
+            "x", "y", "file", "x", "x", "PATH", "IFS", "BASH_ENV", "http_proxy", "X", "x[0]", "CI",
         ]);
         let value = match self.below(8) {
             0 => "'a[$(id)]'".to_owned(),
@@ -424,14 +302,7 @@ impl Grammar {
 
     fn heredoc(&mut self) -> String {
         let program = self.pick(&[
-            "git a",
-            "cat",
-            "git commit -F -",
-            "head -3",
-            "bash",
-            "sh",
-            "git a |",
-            "cat > out/h",
+            "git a", "cat", "git commit -F -", "head -3", "bash", "sh", "git a |", "cat > out/h",
         ]);
         let (open, close) = [
             ("'E'", "E"),
@@ -443,23 +314,8 @@ impl Grammar {
             ("E", ""),
         ][self.below(7)];
         let body = self.pick(&[
-            "text",
-            "it's \"quoted\" (x",
-            "$x ${x}",
-            "$(rm x)",
-            "`rm x`",
-            "${x:-$(rm x)}",
-            "a \\",
-            "$((x))",
-            "rm x",
-            "E x",
-            "\tE",
-            "$'x'",
-            "<(rm x)",
-            "don't",
-            "#",
-            "\\$(rm x)",
-            "${x@P}",
+            "text", "it's \"quoted\" (x", "$x ${x}", "$(rm x)", "`rm x`", "${x:-$(rm x)}", "a \\",
+            "$((x))", "rm x", "E x", "\tE", "$'x'", "<(rm x)", "don't", "#", "\\$(rm x)", "${x@P}",
             "\\`rm x\\`",
         ]);
         format!("{program} <<{open}\n{body}\n{close}\n")
@@ -473,36 +329,11 @@ impl Grammar {
             return format!(" < <({})", self.list(depth - 1));
         }
         self.pick(&[
-            " 2>&1",
-            " > /dev/null",
-            " 2>/dev/null",
-            " > out/x",
-            " >> out/y",
-            " < in/data",
-            " > canary",
-            " < canary",
-            " &> out/z",
-            " > ../x",
-            " > ~/x",
-            " > $x",
-            " > \"out/$x\"",
-            " <<< text",
-            " > sub/x",
-            " >| canary",
-            " <> canary",
-            " >&2",
-            " 2>&-",
-            " > out/../canary",
-            " < in/../canary",
-            " >& canary",
-            " {x}> canary",
-            " 3>&1",
-            " > out/{a,b}",
-            " > 'out/x y'",
-            " < ../secret",
-            " 2> out/e",
-            " >&out/both",
-            " <&0",
+            " 2>&1", " > /dev/null", " 2>/dev/null", " > out/x", " >> out/y", " < in/data",
+            " > canary", " < canary", " &> out/z", " > ../x", " > ~/x", " > $x", " > \"out/$x\"",
+            " <<< text", " > sub/x", " >| canary", " <> canary", " >&2", " 2>&-",
+            " > out/../canary", " < in/../canary", " >& canary", " {x}> canary", " 3>&1",
+            " > out/{a,b}", " > 'out/x y'", " < ../secret", " 2> out/e", " >&out/both", " <&0",
             " 1>&2 2>canary",
         ])
         .to_owned()
@@ -512,97 +343,29 @@ impl Grammar {
         match self.below(if depth == 0 { 80 } else { 100 }) {
             0..30 => self
                 .pick(&[
-                    "a",
-                    "log",
-                    "--oneline",
-                    "-m",
-                    "x.txt",
-                    "HEAD~1",
-                    "--",
-                    "-n5",
-                    "src/a",
-                    "a=b",
-                    "--x=y",
-                    "@{u}",
-                    "a:b",
-                    "{}",
-                    "+",
-                    "\\;",
-                    "%s",
-                    "^",
-                    "!",
+                    "a", "log", "--oneline", "-m", "x.txt", "HEAD~1", "--", "-n5", "src/a", "a=b",
+                    "--x=y", "@{u}", "a:b", "{}", "+", "\\;", "%s", "^", "!",
                 ])
                 .to_owned(),
             30..45 => self
                 .pick(&[
-                    "'a b'",
-                    "\"a b\"",
-                    "'it'\\''s'",
-                    "a\\ b",
-                    "\"a\\\"b\"",
-                    "''",
-                    "\"\"",
-                    "'$(rm x)'",
-                    "\"\\$(rm x)\"",
-                    "'a;b'",
-                    "\"a'b\"",
-                    "'a\nb'",
-                    "\\$x",
-                    "\"`\\`\"",
+                    "'a b'", "\"a b\"", "'it'\\''s'", "a\\ b", "\"a\\\"b\"", "''", "\"\"",
+                    "'$(rm x)'", "\"\\$(rm x)\"", "'a;b'", "\"a'b\"", "'a\nb'", "\\$x", "\"`\\`\"",
                 ])
                 .to_owned(),
             45..60 => self
                 .pick(&[
-                    "$x",
-                    "\"$x\"",
-                    "${x}",
-                    "\"${x:-a}\"",
-                    "$1",
-                    "\"$@\"",
-                    "$?",
-                    "${#x}",
-                    "${x%.*}",
-                    "$((1+2))",
-                    "*",
-                    "in/*",
-                    "{a,b}",
-                    "~",
-                    "[ab]",
-                    "$HOME",
-                    "a$x",
+                    "$x", "\"$x\"", "${x}", "\"${x:-a}\"", "$1", "\"$@\"", "$?", "${#x}",
+                    "${x%.*}", "$((1+2))", "*", "in/*", "{a,b}", "~", "[ab]", "$HOME", "a$x",
                 ])
                 .to_owned(),
             60..68 => self
                 .pick(&[
-                    "'a[$(id)]'",
-                    "$'\\'' '; id #'",
-                    "\"${x@P}\"",
-                    "${!x}",
-                    "$((x))",
-                    "-v",
-                    "${x:=rm}",
-                    "${x[$(id)]}",
-                    "$[x]",
-                    "${x:1}",
-                    "$\"x\"",
-                    "\"${x:-$(rm x)}\"",
-                    "{a,$(rm x)}",
-                    "$((a[$(id)]))",
-                    "#x",
-                    "\\\n",
-                    "a\\\nb",
-                    "`rm \\`id\\``",
-                    "~+",
-                    "~evil",
-                    "${x-`rm`}",
-                    "${x/a/$(rm)}",
-                    "$(rm x)",
-                    "`rm x`",
-                    "<(rm x)",
-                    "\"$(rm x)\"",
-                    "-exec",
-                    "-delete",
-                    "$'\\x24(id)'",
+                    "'a[$(id)]'", "$'\\'' '; id #'", "\"${x@P}\"", "${!x}", "$((x))", "-v",
+                    "${x:=rm}", "${x[$(id)]}", "$[x]", "${x:1}", "$\"x\"", "\"${x:-$(rm x)}\"",
+                    "{a,$(rm x)}", "$((a[$(id)]))", "#x", "\\\n", "a\\\nb", "`rm \\`id\\``", "~+",
+                    "~evil", "${x-`rm`}", "${x/a/$(rm)}", "$(rm x)", "`rm x`", "<(rm x)",
+                    "\"$(rm x)\"", "-exec", "-delete", "$'\\x24(id)'",
                 ])
                 .to_owned(),
             68..80 => self

@@ -308,6 +308,14 @@ fn enforcement_can_be_softened_for_all_or_for_one_skill() {
         matches!(decision, Decision::Allow(Granted::Warned(_))),
         "{decision:?}"
     );
+    let warned_denial = scene()
+        .skill("a", None, &["Bash"])
+        .with(|s| s.enforce = Enforce::Warn);
+    let decision = warned_denial.decide("shell_exec", None, &json!({"command": "ls"}));
+    assert!(
+        matches!(decision, Decision::Allow(Granted::Warned(_))),
+        "{decision:?}"
+    );
     let off = scene()
         .skill("a", Some("Read"), &["Write"])
         .policy(&["WebFetch"])

@@ -16,22 +16,24 @@ const RUN_WORDS: [&str; 31] = [
     "busybox",
 ];
 /// Programs that run text among their arguments.
-const RUN_TEXT: [&str; 14] = [
-    "bash", "sh", "dash", "zsh", "ksh", "eval", "trap", "su", "ssh", "watch", "parallel", "script",
-    "nix", "flock",
+const RUN_TEXT: [&str; 15] = [
+    "env", "bash", "sh", "dash", "zsh", "ksh", "eval", "trap", "su", "ssh", "watch", "parallel",
+    "script", "nix", "flock",
 ];
+/// Words after a program that runs them.
+const MAX_WORDS: usize = 256;
 /// Texts within texts that are followed.
 const MAX_DEPTH: usize = 8;
 
-/// The first part of a command line for which `denies` names a rule: the part, and the rule.
+/// The first part of a command line for which `denies` finds a rule: the part, and the rule's number.
 ///
 /// # Errors
 /// When the command cannot be read, or runs a program whose name is not plain text: it may be the
 /// one that is denied.
 pub fn denied(
     command: &str,
-    denies: &dyn Fn(&Canonical) -> Option<String>,
-) -> Result<Option<(String, String)>, Fault> {
+    denies: &dyn Fn(&Canonical) -> Option<usize>,
+) -> Result<Option<(String, usize)>, Fault> {
     Seeker {
         denies,
         budget: Budget::default(),
@@ -40,11 +42,11 @@ pub fn denied(
 }
 
 struct Seeker<'a> {
-    denies: &'a dyn Fn(&Canonical) -> Option<String>,
+    denies: &'a dyn Fn(&Canonical) -> Option<usize>,
     budget: Budget,
 }
 
-type Found = Result<Option<(String, String)>, Fault>;
+type Found = Result<Option<(String, usize)>, Fault>;
 
 impl Seeker<'_> {
     fn text(&mut self, text: &str, depth: usize) -> Found {
@@ -65,6 +67,8 @@ impl Seeker<'_> {
     }
 
     fn simple(&mut self, simple: &Simple, depth: usize) -> Found {
+        // Every word may begin the command that is run, so the work is the square of their number.
+        let many = simple.words.len() > MAX_WORDS;
         let mut runs_words = true;
         for (at, word) in simple.words.iter().enumerate() {
             if !runs_words {
@@ -89,6 +93,9 @@ impl Seeker<'_> {
                 return Ok(Some(found));
             }
             runs_words = at > 0 || RUN_WORDS.contains(&base);
+            if runs_words && many {
+                return Err(Fault::new(base, "it runs too long a command"));
+            }
         }
         Ok(None)
     }

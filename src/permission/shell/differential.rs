@@ -12,6 +12,9 @@ use super::read::{Step, read};
 use super::scan::Budget;
 
 #[path = "../../../tests/it/shell_grammar.rs"]
+#[rustfmt::skip]
+// The rest of it is for the integration tests.
+#[allow(dead_code)]
 mod shell_grammar;
 
 /// The simple commands that our reading sees.
@@ -223,10 +226,9 @@ fn two_parsers_see_the_same_commands() {
             None => unparsed.push(command),
         }
     }
-    println!(
-        "{compared} compared; {} not: {:#?}",
-        unparsed.len(),
-        &unparsed[..unparsed.len().min(20)]
+    // It does not parse everything; what it does not must stay rare.
+    assert!(
+        compared > 500 && unparsed.len() * 20 < compared,
+        "{unparsed:#?}"
     );
-    assert!(compared > 500 && unparsed.len() * 20 < compared);
 }

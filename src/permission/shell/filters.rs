@@ -78,40 +78,34 @@ impl Filter {
     fn takes(&self, arguments: &[Word]) -> bool {
         let mut operands = 0;
         let mut pattern_given = false;
-        let mut rest = arguments.iter();
-        while let Some(word) = rest.next() {
-            // A quoted hole may be anything, `-f/etc/passwd` too.
-            let Some(text) = word.text() else {
+        // A hole may be anything, `-f/etc/passwd` too, so every word must be text.
+        let mut words = arguments.iter().map(Word::text);
+        while let Some(word) = words.next() {
+            let Some(text) = word else {
                 return false;
             };
             if text.len() < 2 || !text.starts_with('-') {
                 operands += 1;
-            } else if self.is_flag(text) {
-            } else if let Some(option) =
-                self.valued.iter().find(|option| text.starts_with(**option))
-            {
-                let joined = &text[option.len()..];
-                let value = if joined.is_empty() {
-                    rest.next().and_then(Word::text)
-                } else {
-                    Some(joined)
-                };
-                let Some(value) = value else {
-                    return false;
-                };
-                pattern_given |= *option == "-e";
-                if !is_value(option, value, self.operands) {
-                    return false;
-                }
-            } else {
+                continue;
+            }
+            if self.is_flag(text) {
+                continue;
+            }
+            let Some(option) = self.valued.iter().find(|option| text.starts_with(**option)) else {
+                return false;
+            };
+            let value = match &text[option.len()..] {
+                "" => words.next().flatten(),
+                joined => Some(joined),
+            };
+            pattern_given |= *option == "-e";
+            if !value.is_some_and(|value| is_value(option, value, self.operands)) {
                 return false;
             }
         }
         match self.operands {
             Operands::None => operands == 0,
-            Operands::Pattern => {
-                operands + usize::from(pattern_given) == 1 || pattern_given && operands == 0
-            }
+            Operands::Pattern => operands == usize::from(!pattern_given),
             Operands::Sets => (1..=2).contains(&operands),
         }
     }

@@ -4,6 +4,9 @@
 use super::Fault;
 use super::expansion;
 
+/// macOS's `sh` is bash 3.2, which looks for the end of `$(…)` without knowing here-documents.
+const OLD_BASH: bool = cfg!(target_os = "macos");
+
 /// A here-document whose body has not begun.
 #[derive(Debug)]
 pub struct Pending {
@@ -68,6 +71,11 @@ impl Pending {
                 bare
             };
             if bare == self.delimiter {
+                let body = &text[..width - line.len()];
+                if OLD_BASH && self.depth > 0 && !old_bash_agrees(body) {
+                    let why = "old shells end the substitution inside this here-document";
+                    return Err(Fault::new("<<", why));
+                }
                 return Ok(width);
             }
             if !self.quoted {
@@ -81,5 +89,73 @@ impl Pending {
             }
         }
         Err(Fault::new("<<", "a here-document has no end"))
+    }
+}
+
+/// Whether a body cannot be taken for the end of the substitution around it: without quotes, and
+/// with every parenthesis closed that is opened.
+fn old_bash_agrees(body: &str) -> bool {
+    let mut depth = 0_usize;
+    body.chars().all(|c| {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return false,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        !matches!(c, '\'' | '"' | '`' | '\\')
+    }) && depth == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_that_old_shells_would_leave() {
+        assert!(old_bash_agrees("fix(parser): all of it\n\n- more\n"));
+        for body in [")\" ; rm x", "it's", "(", "a) (b", "`x`", "\\"] {
+            assert!(!old_bash_agrees(body), "{body}");
+        }
+    }
+
+    #[test]
+    fn plain_delimiters_are_read_with_their_width() {
+        let width = |text: &str| Pending::read(text, 0).map(|(_, width)| width).ok();
+        assert_eq!(width("<<E\n"), Some(3));
+        assert_eq!(width("<<- 'EOF' | x"), Some(9));
+        for text in [
+            "<<",
+            "<<\\E\n",
+            "<<$x\n",
+            "<<'E F'\n",
+            "<<E$x\n",
+            "<<''\n",
+            "<<'E\n",
+            "<<E-x\n",
+        ] {
+            assert_eq!(width(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_body_ends_at_the_line_that_is_the_delimiter() {
+        let width = |operator: &str, body: &str| {
+            let (pending, _) = Pending::read(operator, 0).unwrap();
+            pending.body(body).ok()
+        };
+        assert_eq!(width("<<E\n", "a\nE\nb"), Some(4));
+        assert_eq!(width("<<-E\n", "a\n\tE\nb"), Some(5));
+        assert_eq!(width("<<'E'\n", "$(x)\nE"), Some(6));
+        for body in [
+            "a\n E\n",
+            "a\nE \n",
+            "$(x)\nE\n",
+            "`x`\nE\n",
+            "a\\\nE\n",
+            "",
+        ] {
+            assert_eq!(width("<<E\n", body), None, "{body}");
+        }
     }
 }

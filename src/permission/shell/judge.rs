@@ -2,11 +2,10 @@
 //! lead after a change of directory.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use super::Fault;
 use super::builtins::{self, Builtin};
+use super::directories::WorkingDirectories;
 use super::filters;
 use super::find;
 use super::names;
@@ -46,16 +45,15 @@ pub struct Finding {
 
 /// Texts within texts that are followed: `bash -c "bash -c …"`.
 const MAX_TEXTS: usize = 8;
-/// Directories that the shell may be in at one point; more than a few `cd`s are not followed.
-const MAX_DIRECTORIES: usize = 32;
+/// Wrappers around one command that are taken off.
+const MAX_WRAPPERS: usize = 8;
 
 /// Holds a command line against the rules; it may run when every finding is a grant.
 pub fn judge(command: &str, rules: &dyn Rules) -> Vec<Finding> {
     let mut judge = Judge {
         rules,
         budget: Budget::default(),
-        directories: Some(BTreeSet::from([PathBuf::new()])),
-        if_failed: BTreeSet::new(),
+        directories: WorkingDirectories::default(),
         findings: Vec::new(),
         texts: 0,
     };
@@ -94,10 +92,7 @@ pub fn redirected(command: &str) -> Vec<(String, bool)> {
 struct Judge<'a> {
     rules: &'a dyn Rules,
     budget: Budget,
-    /// Where the shell may be, relative to the project; `None` when that is not known.
-    directories: Option<BTreeSet<PathBuf>>,
-    /// Where it is if something in the current chain of `&&` failed.
-    if_failed: BTreeSet<PathBuf>,
+    directories: WorkingDirectories,
     findings: Vec<Finding>,
     texts: usize,
 }
@@ -110,6 +105,8 @@ struct View<'a> {
     simple: &'a Simple,
     wrapped: bool,
     programs_only: bool,
+    /// Wrappers around it.
+    depth: usize,
 }
 
 impl Judge<'_> {
@@ -129,7 +126,7 @@ impl Judge<'_> {
             _ => false,
         };
         if steps.iter().any(wanders) {
-            self.directories = None;
+            self.directories.lose();
         }
         for step in steps {
             match step {
@@ -138,7 +135,7 @@ impl Judge<'_> {
                     self.command(&simple);
                 }
                 Step::Redirect(redirect) => self.redirect(&redirect),
-                Step::Join => self.join(),
+                Step::Join => self.directories.join(),
             }
         }
     }
@@ -202,18 +199,25 @@ impl Judge<'_> {
             simple,
             wrapped: false,
             programs_only: false,
+            depth: 0,
         })
     }
 
     fn run(&mut self, view: &View) -> Result<String, Fault> {
-        let (program, arguments) = match view.words.split_first() {
-            Some((program, arguments)) => (program, arguments),
-            None => return Err(Fault::new("", "no command")),
+        let Some((program, arguments)) = view.words.split_first() else {
+            return Err(Fault::new("", "there is no command"));
         };
         let name = program
             .text()
             .filter(|program| !program.is_empty())
             .ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))?;
+        let is_relative = name.contains('/') && !name.starts_with('/');
+        if is_relative && !self.directories.are_unchanged() {
+            return Err(Fault::new(
+                name,
+                "it is another program in another directory",
+            ));
+        }
         let builtin = builtins::classify(name, arguments)?;
         let actions = match name.rsplit('/').next() {
             Some("find") => find::actions(arguments)?,
@@ -224,7 +228,10 @@ impl Judge<'_> {
                 self.inner(words, view, true)?;
             }
             if CHANGES_DIRECTORY.contains(&name) {
-                self.wander(view)?;
+                if view.simple.in_loop && self.directories.are_known() {
+                    return Err(Fault::new(name, "it changes the directory again and again"));
+                }
+                self.directories.lose();
             }
             return Ok(by);
         }
@@ -239,7 +246,12 @@ impl Judge<'_> {
                 return Ok("it needs no grant".to_owned());
             }
             Builtin::ChangeDirectory(directory) if !view.programs_only => {
-                return self.change_directory(&directory, view);
+                let stays = !view.simple.in_loop && self.directories.enter(&directory, self.rules);
+                return if stays {
+                    Ok("it stays in the project".to_owned())
+                } else {
+                    Err(Fault::new("", "it leaves the project"))
+                };
             }
             _ => {}
         }
@@ -275,10 +287,14 @@ impl Judge<'_> {
     }
 
     fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<String, Fault> {
+        if view.depth == MAX_WRAPPERS {
+            return Err(Fault::new("", "too many wrappers around a command"));
+        }
         self.run(&View {
             words,
             wrapped: true,
             programs_only,
+            depth: view.depth + 1,
             ..*view
         })
     }
@@ -292,51 +308,6 @@ impl Judge<'_> {
                 && simple.stage > 0
                 && !simple.reads_input
                 && filters::is_filter(view.words)
-    }
-
-    /// A granted change of directory may lead anywhere.
-    fn wander(&mut self, view: &View) -> Result<(), Fault> {
-        if view.simple.in_loop && self.directories.is_some() {
-            return Err(Fault::new("cd", "it changes the directory again and again"));
-        }
-        self.directories = None;
-        Ok(())
-    }
-
-    fn change_directory(&mut self, directory: &str, view: &View) -> Result<String, Fault> {
-        let outside = || Fault::new("", "it leaves the project");
-        let is_explicit = ["/", "./", "../"]
-            .iter()
-            .any(|start| directory.starts_with(start));
-        if self.rules.searches_directories() && !is_explicit {
-            return Err(outside());
-        }
-        let from = match &self.directories {
-            _ if view.simple.in_loop => return Err(outside()),
-            None if directory.starts_with('/') => BTreeSet::from([PathBuf::new()]),
-            None => return Err(outside()),
-            Some(from) => from.clone(),
-        };
-        let to: BTreeSet<PathBuf> = from.iter().map(|from| from.join(directory)).collect();
-        let at_home = |path: &PathBuf| self.rules.is_home_ground(&path.to_string_lossy());
-        if !to.iter().all(at_home) {
-            return Err(outside());
-        }
-        if self.directories.is_some() {
-            self.if_failed.extend(from);
-            self.directories = Some(to);
-        }
-        Ok("it stays in the project".to_owned())
-    }
-
-    fn join(&mut self) {
-        let failed = std::mem::take(&mut self.if_failed);
-        if let Some(directories) = &mut self.directories {
-            directories.extend(failed);
-            if directories.len() > MAX_DIRECTORIES {
-                self.directories = None;
-            }
-        }
     }
 
     fn redirect(&mut self, redirect: &Redirect) {
@@ -371,13 +342,9 @@ impl Judge<'_> {
         if path.starts_with(['/', '~']) {
             return self.rules.file(&path, redirect.writes);
         }
-        let Some(directories) = &self.directories else {
-            return Err("it is not clear in which directory this is".to_owned());
-        };
-        let mut granted = Err("no directory".to_owned());
-        for directory in directories {
-            let path = directory.join(&path);
-            granted = Ok(self.rules.file(&path.to_string_lossy(), redirect.writes)?);
+        let mut granted = Err("it is not clear in which directory this is".to_owned());
+        for path in self.directories.resolve(&path) {
+            granted = Ok(self.rules.file(&path, redirect.writes)?);
         }
         granted
     }

@@ -7,15 +7,20 @@ mod conditional;
 mod deny;
 #[cfg(test)]
 mod differential;
+mod directories;
 mod expansion;
 mod filters;
 mod find;
 mod heredoc;
 mod judge;
+mod lexer;
 mod names;
+mod position;
 mod read;
+
 mod scan;
 #[cfg(test)]
+#[rustfmt::skip]
 mod tests;
 mod word;
 mod wrappers;

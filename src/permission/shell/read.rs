@@ -98,6 +98,7 @@ struct Reader {
     loops: usize,
     substitutions: usize,
     heredocs: usize,
+    files: usize,
     has_test: bool,
 }
 
@@ -274,6 +275,9 @@ impl Reader {
             .iter()
             .map(|node| self.assignment(node))
             .collect::<Result<Vec<_>, _>>()?;
+        if words.len() > MAX_WORDS {
+            return Err(Fault::new("", "a command in it has too many words"));
+        }
         let words = words
             .iter()
             .map(|node| self.word(node))
@@ -372,6 +376,10 @@ impl Reader {
             ">" | ">>" | ">|" | "<>" | "&>" | "&>>" | ">&" => true,
             _ => return Err(Fault::new(op, "this redirection is not read")),
         };
+        self.files += 1;
+        if self.files > MAX_FILES {
+            return Err(Fault::new(op, "it redirects to too many files"));
+        }
         self.steps.push(Step::Redirect(Redirect {
             writes,
             target: word,
@@ -379,6 +387,11 @@ impl Reader {
         Ok(())
     }
 }
+
+/// Words of one command.
+const MAX_WORDS: usize = 4096;
+/// Redirections to files; each is looked for on disk.
+const MAX_FILES: usize = 128;
 
 /// Words that open or close a construct; as a program the parser must have seen something else.
 const RESERVED: [&str; 20] = [

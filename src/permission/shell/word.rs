@@ -86,7 +86,7 @@ impl Word {
         let NodeKind::Word { value, parts, .. } = &node.kind else {
             return Err(Fault::unread(&format!("{node}")));
         };
-        let mut lexer = Lexer {
+        let mut quoting = Quoting {
             raw: value,
             pieces: Vec::new(),
             in_quotes: false,
@@ -96,25 +96,25 @@ impl Word {
             return Ok(Self::literal("["));
         }
         for part in parts {
-            lexer.part(part)?;
+            quoting.part(part)?;
         }
-        if lexer.in_quotes {
+        if quoting.in_quotes {
             return Err(Fault::unread(value));
         }
         Ok(Self {
             raw: value.clone(),
-            pieces: lexer.pieces,
+            pieces: quoting.pieces,
         })
     }
 }
 
-struct Lexer<'a> {
+struct Quoting<'a> {
     raw: &'a str,
     pieces: Vec<Piece>,
     in_quotes: bool,
 }
 
-impl Lexer<'_> {
+impl Quoting<'_> {
     fn part(&mut self, part: &Node) -> Result<(), Fault> {
         match &part.kind {
             NodeKind::WordLiteral { value } => self.literal(value),

@@ -1,31 +1,32 @@
 //! Programs that run the command they are given (RESTRICTION.md §4.4, §4.5). Their options are
 //! read exactly; with any other option the wrapper is an ordinary command.
 
+use std::borrow::Cow;
+
 use super::names;
 use super::word::{Piece, Word};
 
 /// What a wrapper runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Inner {
+pub enum Inner<'a> {
     /// Another command.
-    Command(Vec<Word>),
+    Command(Cow<'a, [Word]>),
     /// A command line.
     Text(String),
 }
 
 /// The command inside a wrapper; `None` for what is not one, or not surely.
-pub fn unwrap(words: &[Word]) -> Option<Inner> {
+pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
     let (program, arguments) = words.split_first()?;
     let after = |length: Option<usize>| {
         let inner = arguments.get(length?..)?;
-        (!inner.is_empty()).then(|| Inner::Command(inner.to_vec()))
+        (!inner.is_empty()).then(|| Inner::Command(Cow::Borrowed(inner)))
     };
     match program.text()? {
         "timeout" => after(timeout(arguments)),
         "time" => after(flags(arguments, &["-p"])),
         "nice" => after(nice(arguments)),
-        "nohup" | "exec" => after(flags(arguments, &[])),
-        "command" => after(flags(arguments, &[])),
+        "nohup" | "exec" | "command" => after(flags(arguments, &[])),
         "stdbuf" => after(stdbuf(arguments)),
         "env" => after(env(arguments)),
         "xargs" => xargs(arguments),
@@ -114,7 +115,7 @@ fn env(arguments: &[Word]) -> Option<usize> {
 }
 
 /// `xargs` adds words that are not known to what it runs, or puts them in.
-fn xargs(arguments: &[Word]) -> Option<Inner> {
+fn xargs(arguments: &[Word]) -> Option<Inner<'_>> {
     let mut at = 0;
     let mut placeholder = None;
     while let Some(text) = arguments
@@ -152,7 +153,7 @@ fn xargs(arguments: &[Word]) -> Option<Inner> {
         make_unknown(&mut words, &name);
     }
     words.push(Word::unknown());
-    Some(Inner::Command(words))
+    Some(Inner::Command(Cow::Owned(words)))
 }
 
 /// Makes every word that contains `name` one that is not known.
@@ -166,7 +167,7 @@ pub fn make_unknown(words: &mut [Word], name: &str) {
 }
 
 /// `bash -c TEXT`, where the text is known.
-fn shell(arguments: &[Word]) -> Option<Inner> {
+fn shell(arguments: &[Word]) -> Option<Inner<'_>> {
     let mut words = arguments.iter().map(Word::text);
     loop {
         let letters = words.next()??.strip_prefix('-')?;
