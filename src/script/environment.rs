@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
+use serde::{Deserialize, Deserializer};
+
 use crate::error::{Error, Result};
 use crate::sys::Env;
 
@@ -81,6 +83,36 @@ const OURS: [&str; 5] = [
     "PROJECT_DIR",
 ];
 
+/// Which of the host's variables a script gets besides those that every program needs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum PassEnv {
+    /// All but those whose name looks like a secret's.
+    #[default]
+    NotSecret,
+    /// All of them.
+    All,
+    /// These and no others; `*` at either end of a name stands for anything.
+    Named(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for PassEnv {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Word(String),
+            Names(Vec<String>),
+        }
+        match Form::deserialize(deserializer) {
+            Ok(Form::Word(word)) if word == "all" => Ok(Self::All),
+            Ok(Form::Names(names)) => Ok(Self::Named(names)),
+            _ => Err(serde::de::Error::custom(
+                "`pass_env` is \"all\" or a list of names",
+            )),
+        }
+    }
+}
+
 /// Where a script is: the variables that tell it so.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
@@ -99,12 +131,7 @@ pub struct Place<'a> {
 /// # Errors
 /// When one of the caller's names is not one or is not the caller's to set.
 pub fn of(base: &Env, place: &Place, callers: &[(String, String)]) -> Result<Vec<Variable>> {
-    let inherited = base
-        .vars()
-        .filter(|(name, _)| REMOVED.iter().all(|removed| name != removed));
-    let mut all: BTreeMap<OsString, OsString> = inherited
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
+    let mut all: BTreeMap<OsString, OsString> = without_protocol(base).collect();
     for (name, value) in callers {
         check(name)?;
         all.insert(name.into(), value.into());
@@ -114,6 +141,19 @@ pub fn of(base: &Env, place: &Place, callers: &[(String, String)]) -> Result<Vec
     all.insert("PROJECT_DIR".into(), place.project_dir.into());
     all.insert("PWD".into(), place.workdir.into());
     Ok(all.into_iter().collect())
+}
+
+/// Every variable of one of our own commands, which is trusted with all of them.
+pub fn of_command(base: &Env, more: &[(String, String)]) -> Vec<Variable> {
+    let mut all: BTreeMap<OsString, OsString> = without_protocol(base).collect();
+    all.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
+    all.into_iter().collect()
+}
+
+fn without_protocol(base: &Env) -> impl Iterator<Item = Variable> + '_ {
+    base.vars()
+        .filter(|(name, _)| REMOVED.iter().all(|removed| name != removed))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
 }
 
 fn check(name: &str) -> Result<()> {

@@ -1,22 +1,18 @@
-//! One script, from the request to its outcome: everything is checked and prepared first, then
-//! it is started, fed and read. It resolves no skill and asks no permission.
+//! What runs: a skill's script or one of our own commands. Everything is checked and prepared
+//! here, before anything is started. It resolves no skill and asks no permission.
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::ExitStatus;
-use std::time::{Duration, Instant};
 
 use super::environment::{self, Place};
 use super::image::Image;
 use super::interpreter;
-use super::outcome::Outcome;
-use super::pump::{Pumped, pump};
+use super::job::JobId;
 use super::report::Failure;
-use super::supervisor;
+use super::task::{NotRun, Ran, Task, Terms, carry_out};
 use crate::error::{Error, Result};
-use crate::sys::{Env, limits};
+use crate::sys::Env;
 
 /// A script to run.
 #[derive(Debug, Clone, Copy)]
@@ -39,46 +35,65 @@ pub struct Request<'a> {
     pub stdin: &'a [u8],
     /// Variables added to its environment.
     pub env: &'a [(String, String)],
-    /// How long it may take ([`super::time_limit`]).
-    pub limit: Duration,
+    /// For how long, and what then.
+    pub terms: Terms<'a>,
     /// What this process was given.
     pub base: &'a Env,
 }
 
-/// Beyond the limit and the reaping, before a supervisor that does not answer is given up.
-const SLACK: Duration = Duration::from_secs(1);
-
-/// Runs a script to its end or its limit. When this returns, nothing it started is left.
+/// Runs a script until it ends, its limit is over, or it becomes a job. Unless it became one,
+/// nothing it started is left when this returns.
 ///
 /// # Errors
 /// When it cannot be started: no interpreter, a bad argument or variable, a missing working
 /// directory, a file that is not a regular one. A script that fails is an outcome, not an error.
-pub fn run(request: &Request) -> Result<Outcome> {
+pub fn run(request: &Request) -> Result<Ran> {
     let image = prepare(request)?;
-    let began = Instant::now();
-    let backstop = began + request.limit + limits::REAP + SLACK;
-    let failed = |source: io::Error| Error::io("run", Path::new(request.label), &source);
-    let with_stdin = !request.stdin.is_empty();
-    let mut running = supervisor::start(&image, request.limit, with_stdin).map_err(failed)?;
-    let pumped = pump(&mut running, request.stdin, backstop).map_err(failed)?;
-    if let Some(failure) = pumped.failure {
-        return Err(never_ran(failure, request));
-    }
-    let Some(ended) = pumped.ended else {
-        running.abandon(pumped.script);
-        return Err(lost(&pumped, request));
+    let task = Task {
+        image: &image,
+        label: request.label,
+        skill: Some(request.skill_name),
+        stdin: request.stdin,
+        id: &JobId::random()?,
+        terms: request.terms,
     };
-    let status = ExitStatus::from_raw(ended.status);
-    Ok(Outcome {
-        exit_code: status.code(),
-        signal: status.signal(),
-        stdout: pumped.stdout,
-        stderr: pumped.stderr,
-        timed_out: ended.timed_out,
-        limit: request.limit,
-        survivors: ended.survivors,
-        duration: began.elapsed(),
-    })
+    carry_out(&task).map_err(|reason| never_ran(reason, request.label, request.workdir))
+}
+
+/// A command line of our own, for what may take longer than a call.
+#[derive(Debug, Clone, Copy)]
+pub struct Command<'a> {
+    /// The words after the program's name.
+    pub args: &'a [String],
+    /// Variables added to our environment.
+    pub env: &'a [(String, String)],
+    /// For how long, and what then.
+    pub terms: Terms<'a>,
+    /// What this process was given.
+    pub base: &'a Env,
+}
+
+/// Runs one of our own commands as a person would, with nobody at the terminal.
+///
+/// # Errors
+/// When it cannot be started. A command that fails is an outcome, not an error.
+pub fn run_command(command: &Command) -> Result<Ran> {
+    let label = command.args.first().map_or("agent-skills", String::as_str);
+    let program = command.base.exe.as_deref().ok_or_else(|| {
+        Error::new("our own program was not found").hint("tell the user to install it again")
+    })?;
+    let env = environment::of_command(command.base, command.env);
+    let args = command.args.iter().map(OsString::from);
+    let image = Image::new(program, args, env, &command.base.cwd)?;
+    let task = Task {
+        image: &image,
+        label,
+        skill: None,
+        stdin: &[],
+        id: &JobId::random()?,
+        terms: command.terms,
+    };
+    carry_out(&task).map_err(|reason| never_ran(reason, label, &command.base.cwd))
 }
 
 fn prepare(request: &Request) -> Result<Image> {
@@ -111,27 +126,24 @@ fn not_a_workdir(workdir: &Path, reason: &str) -> Error {
     Error::new(format!("could not enter `{}`: {reason}", workdir.display()))
 }
 
-fn never_ran(failure: Failure, request: &Request) -> Error {
+fn never_ran(reason: NotRun, label: &str, workdir: &Path) -> Error {
+    let failure = match reason {
+        NotRun::Failed(failure) => failure,
+        NotRun::Error(error) => return error,
+    };
     let reason = |errno| io::Error::from_raw_os_error(errno);
     match failure {
-        Failure::NoWorkdir(errno) => Error::io("enter", request.workdir, &reason(errno)),
+        Failure::NoWorkdir(errno) => Error::io("enter", workdir, &reason(errno)),
         Failure::NotExecuted(libc::E2BIG) => {
-            Error::new(format!("the arguments of `{}` are too long", request.label))
+            Error::new(format!("the arguments of `{label}` are too long"))
                 .hint("pass large data through `stdin` or a file")
         }
+        Failure::NotConfined(errno) => Error::io("confine", Path::new(label), &reason(errno))
+            .hint("tell the user: the setting `sandbox` decides whether it may run without"),
         Failure::NotExecuted(errno) | Failure::NoProcess(errno) => {
-            Error::io("run", Path::new(request.label), &reason(errno))
+            Error::io("run", Path::new(label), &reason(errno))
         }
     }
-}
-
-fn lost(pumped: &Pumped, request: &Request) -> Error {
-    let text = format!(
-        "`{}` was stopped because its supervisor was killed or stopped, after {} bytes of output",
-        request.label,
-        pumped.stdout.total() + pumped.stderr.total()
-    );
-    Error::new(text).hint("a script must not signal its parent process")
 }
 
 #[cfg(test)]
@@ -163,10 +175,10 @@ mod tests {
         let outcome = Fixture::bash("echo out; echo err >&2; exit 42")
             .run()
             .unwrap();
-        assert_eq!((outcome.exit_code, outcome.signal), (Some(42), None));
+        assert_eq!((outcome.exit_code(), outcome.signal()), (Some(42), None));
         assert_eq!(outcome.text(), "out\n[stderr]\nerr\n[exit code: 42]");
         let outcome = Fixture::bash("kill -TERM $$").run().unwrap();
-        assert_eq!((outcome.exit_code, outcome.signal), (None, Some(15)));
+        assert_eq!((outcome.exit_code(), outcome.signal()), (None, Some(15)));
         assert_eq!(outcome.text(), "(no output)\n[signal: 15 (SIGTERM)]");
     }
 
@@ -228,7 +240,7 @@ mod tests {
     fn regression_8_input_is_fed_while_output_is_read() {
         let input = vec![b'x'; 100_000_000];
         let outcome = Fixture::bash("cat").stdin(input).run().unwrap();
-        assert_eq!(outcome.exit_code, Some(0));
+        assert_eq!(outcome.exit_code(), Some(0));
         assert_eq!(outcome.stdout.total(), 100_000_000);
     }
 

@@ -39,6 +39,9 @@ pub struct Session {
     /// they deny stays denied (RESTRICTION.md §8).
     #[serde(default)]
     pub activated: Vec<ActiveSkill>,
+    /// The conversation it is in (`context_name`), once a hook has told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
 }
 
 /// An active skill as it was when it was activated.

@@ -4,5 +4,6 @@
 mod door;
 mod hooks;
 mod host;
+mod scripts;
 
 use host::Host;
