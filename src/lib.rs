@@ -12,10 +12,14 @@
 //!
 //! Arrows go down only. `permission` does no I/O; `response` alone writes to standard output.
 
+pub mod app;
 pub mod catalog;
+pub mod cli;
 pub mod error;
+pub mod governance;
 pub mod handler;
 pub mod host;
+pub mod marketplace;
 pub mod permission;
 pub mod request;
 pub mod response;
@@ -24,7 +28,13 @@ pub mod session;
 pub mod skill;
 pub mod sys;
 
-use handler::App;
+use std::ffi::OsString;
+
+use serde_json::json;
+
+use app::App;
+use cli::{Caller, Failure};
+use error::Error;
 use request::{Hook, Input, Payload, Request, ToolCall};
 use response::{Response, answer_panics_with};
 
@@ -43,7 +53,7 @@ pub fn run(input: Input) -> Response {
             arguments,
             protocol,
         } => tool(&App::new(env, Some(protocol)), &name, arguments),
-        Request::Person(_) => Response::nothing(),
+        Request::Person(words) => person(&App::new(env, None), &words),
     }
 }
 
@@ -52,6 +62,10 @@ fn hook(app: &App, hook: Hook) -> Response {
         Hook::PreTool(_) => Response::block(
             "The call is not allowed: agent-skills failed while checking it. Tell the user.",
         ),
+        Hook::FinalArguments(_) => Response::json(&json!({
+            "denied": true,
+            "reason": "agent-skills failed while checking the call",
+        })),
         _ => Response::nothing(),
     });
     match hook {
@@ -59,6 +73,8 @@ fn hook(app: &App, hook: Hook) -> Response {
         Hook::PostSystemPrompt(context) => handler::post_system_prompt(app, context.as_deref()),
         Hook::PreApiTools(tools) => handler::pre_api_tools(app, &tools),
         Hook::PreTool(used) => handler::pre_tool(app, used.as_ref()),
+        Hook::FinalArguments(used) => handler::final_arguments(app, used.as_ref()),
+        Hook::PreToolOutput(result) => handler::pre_tool_output(app, result.as_ref()),
         Hook::PreCacheOutput(tool) => handler::pre_cache_output(app, &tool),
         Hook::Unknown => Response::nothing(),
     }
@@ -69,12 +85,42 @@ fn tool(app: &App, name: &str, arguments: Payload) -> Response {
         "Error: agent-skills failed while answering this call\ntell the user: standard error says more",
     ));
     match ToolCall::parse(name, arguments) {
-        Ok(ToolCall::Command(words)) => Response::text(words.join(" ")),
+        Ok(ToolCall::Command(words)) => command(app, &words),
         Ok(ToolCall::ReadSkillFile(call)) => handler::read_skill_file(app, &call),
         Ok(ToolCall::RunSkillScript(call)) => handler::run_skill_script(app, &call),
         Ok(ToolCall::Skill { tool, arguments }) => {
             handler::activate(app, &tool, arguments.as_deref())
         }
         Err(error) => Response::failure(&error),
+    }
+}
+
+/// The command line as a tool: it behaves as at a shell, but for the exit status.
+fn command(app: &App, words: &[String]) -> Response {
+    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+    match cli::run(app, &words, Caller::Host) {
+        Ok(answer) => Response::text(answer),
+        Err(Failure::Failed(error)) => Response::failure(&error),
+        Err(Failure::Misused(usage)) => {
+            let usage = usage.strip_prefix("error: ").unwrap_or(&usage).trim_end();
+            Response::failure(&Error::new(usage))
+        }
+    }
+}
+
+fn person(app: &App, words: &[OsString]) -> Response {
+    match cli::run(app, words, Caller::person()) {
+        Ok(stdout) => Response::text(stdout),
+        Err(Failure::Failed(error)) => {
+            eprintln!("agent-skills: {error}");
+            if let Some(hint) = error.next_step() {
+                eprintln!("hint: {hint}");
+            }
+            Response::text("").status(1)
+        }
+        Err(Failure::Misused(usage)) => {
+            eprint!("{usage}");
+            Response::text("").status(2)
+        }
     }
 }

@@ -18,7 +18,7 @@ pub struct Response {
     /// The exit status: 0, or for a person 1 (failed) or 2 (misused).
     pub status: u8,
     /// What is to happen once the answer has been written.
-    pub once_written: Option<Box<dyn FnOnce()>>,
+    once_written: Option<Box<dyn FnOnce()>>,
 }
 
 impl Response {
@@ -34,6 +34,12 @@ impl Response {
             status: 0,
             once_written: None,
         }
+    }
+
+    /// With another exit status.
+    #[must_use]
+    pub fn status(self, status: u8) -> Self {
+        Self { status, ..self }
     }
 
     /// Does something as soon as the answer has been written whole, and not at all if it is not.

@@ -1,14 +1,13 @@
 //! A skill's own tool: hands over its instructions.
 
-use super::App;
-use super::app::suggestion;
-use super::enforcement::snapshot;
+use crate::app::App;
+use crate::app::snapshot;
+use crate::app::suggestion;
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::request::Protocol;
 use crate::response::Response;
 use crate::script;
-use crate::session::ActiveSkill;
 use crate::skill::{Activation, Listing, Skill};
 use crate::sys::limits;
 
@@ -26,11 +25,14 @@ fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String
     })?;
     let (store, session) = (app.store(), app.session());
     let snapshot = snapshot(skill, tool);
-    let active = store.active(&session);
-    if active.as_ref().ok().and_then(|active| active.last()) != Some(&snapshot) {
-        let unrestricted = |active: &[ActiveSkill]| !active.iter().any(ActiveSkill::is_restricted);
+    let before = store.session(&session);
+    let in_force = before
+        .as_ref()
+        .ok()
+        .and_then(|before| before.activated.last());
+    if in_force != Some(&snapshot) {
         let harmless =
-            !snapshot.is_restricted() && active.is_ok_and(|active| unrestricted(&active));
+            !snapshot.is_restricted() && before.is_ok_and(|before| !before.is_restricted());
         match store.activate(&session, snapshot) {
             // With nothing to enforce, a state that cannot be written is no reason to refuse.
             Err(error) if harmless => eprintln!("agent-skills: {error}"),

@@ -2,11 +2,12 @@
 //! door in parsed and returns what the door out writes.
 
 mod activate;
-mod app;
-mod enforcement;
+mod final_arguments;
+mod judge;
 mod pre_api_tools;
 mod pre_cache_output;
 mod pre_tool;
+mod pre_tool_output;
 mod prompt;
 mod read_file;
 mod run_script;
@@ -14,10 +15,11 @@ mod schema;
 mod start;
 
 pub use activate::activate;
-pub use app::App;
+pub use final_arguments::final_arguments;
 pub use pre_api_tools::pre_api_tools;
 pub use pre_cache_output::pre_cache_output;
 pub use pre_tool::pre_tool;
+pub use pre_tool_output::pre_tool_output;
 pub use prompt::post_system_prompt;
 pub use read_file::read_skill_file;
 pub use run_script::run_skill_script;

@@ -1,26 +1,34 @@
 //! `pre_api_tools`: which tools the model is not shown this turn.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
-use super::App;
-use super::enforcement::Enforcement;
+use crate::app::App;
+use crate::app::Enforcement;
 use crate::host::ours;
 use crate::permission::{OurTool, forbidden_outright};
+use crate::request::ListedTool;
 use crate::response::Response;
+use crate::session::{Session, SessionKey, Store};
 
 /// Hides the command line, the tools that need a skill when there is none, and what an active
 /// skill forbids whatever the arguments.
-pub fn pre_api_tools(app: &App, tools: &[String]) -> Response {
+pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let catalog = app.catalog();
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
     if offered.is_empty() {
         hidden.extend([ours::READ_FILE, ours::RUN_SCRIPT]);
     }
-    let active = app.store().active(&app.session()).unwrap_or_default();
-    let enforcement = Enforcement::of(app, &active);
+    // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
+    let (store, key) = (app.store(), app.session());
+    let mut session = store.session(&key).unwrap_or_default();
+    remember_mcp_tools(&store, &key, &mut session, tools);
+    let config = app.config().unwrap_or_default();
+    let enforcement = Enforcement::of(app, &config, &session);
     let known = tools.iter().map(|tool| {
-        let ours = match tool.as_str() {
+        let ours = match tool.name.as_str() {
             ours::DIRECT => Some(OurTool::Direct),
             ours::MARKETPLACE => Some(OurTool::Marketplace { action: None }),
             ours::READ_FILE => Some(OurTool::ReadSkillFile { skill: None }),
@@ -30,10 +38,32 @@ pub fn pre_api_tools(app: &App, tools: &[String]) -> Response {
                 .find(|(_, tool)| *tool == name)
                 .map(|(skill, _)| OurTool::Skill(skill.name.as_str())),
         };
-        (tool.as_str(), ours)
+        (tool.name.as_str(), ours)
     });
     hidden.extend(forbidden_outright(&enforcement.scope(), known));
     hidden.sort_unstable();
     hidden.dedup();
     Response::json(&json!({"exclude": hidden}))
+}
+
+/// Only this hook says which tools are MCP servers'; decisions later in the prompt need to know.
+fn remember_mcp_tools(
+    store: &Store,
+    key: &SessionKey,
+    session: &mut Session,
+    tools: &[ListedTool],
+) {
+    let names = tools
+        .iter()
+        .filter(|tool| tool.is_mcp)
+        .map(|tool| tool.name.clone());
+    let names: BTreeSet<String> = names.collect();
+    if names == session.mcp_tools {
+        return;
+    }
+    session.mcp_tools.clone_from(&names);
+    if let Err(error) = store.remember_mcp_tools(key, names) {
+        // Then `mcp__…` entries grant nothing in this prompt, which is the safe side.
+        eprintln!("agent-skills: could not remember which tools are MCP servers': {error}");
+    }
 }

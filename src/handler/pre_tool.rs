@@ -1,65 +1,70 @@
 //! `pre_tool`: calling a skill's tool activates the skill; every other call is checked against
 //! what is active. Fails closed: whatever goes wrong while something may be restricted, blocks.
 
-use super::App;
-use super::enforcement::{Enforcement, OnDisk, snapshot};
+use serde_json::{Value, json};
+
+use super::judge::{Verdict, called_skill, judge};
+use crate::app::{App, ModelInstall, model_install, snapshot};
 use crate::host::ours;
-use crate::permission::{Call, Decision, Granted, OurTool, decide, decide_unreadable_state};
 use crate::request::{ToolUse, skill_arguments};
 use crate::response::{Response, answer_panics_with};
-use crate::session::{ActiveSkill, SessionKey, Store};
+use crate::session::{SessionKey, Store};
 use crate::skill::Skill;
 
 /// Decides about a tool call.
 pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
-    let (store, session) = (app.store(), app.session());
-    let active = store.active(&session);
-    let unrestricted = active
+    let (store, key) = (app.store(), app.session());
+    let session = store.session(&key);
+    if session
         .as_ref()
-        .is_ok_and(|active| !active.iter().any(ActiveSkill::is_restricted));
-    if unrestricted {
+        .is_ok_and(|session| session.activated.is_empty())
+    {
         answer_panics_with(&Response::nothing());
     }
     let Some(used) = used else {
-        return if unrestricted {
+        let open = session.is_ok_and(|session| !session.is_restricted());
+        return if open {
             Response::nothing()
         } else {
             Response::block(UNCLEAR)
         };
     };
     let catalog = app.catalog_for(&used.tool);
-    let skill = catalog
-        .as_ref()
-        .and_then(|catalog| catalog.by_tool(&used.tool));
-    let call = Call {
-        tool: &used.tool,
-        arguments: &used.arguments,
-        ours: our_tool(used, skill),
-    };
-    let decision = match &active {
-        _ if unrestricted && call.ours != Some(OurTool::Direct) => {
-            Decision::Allow(Granted::Unrestricted)
+    let skill = called_skill(catalog.as_ref(), used);
+    match (judge(app, &session, used, skill), skill) {
+        (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
+        (_, Some(skill)) => activate(&store, &key, skill, used),
+        (Verdict::Noted(note), None) => {
+            eprintln!("agent-skills: {note}");
+            Response::nothing()
         }
-        Ok(active) => decide(&Enforcement::of(app, active).scope(), &call, &OnDisk),
-        Err(_) => decide_unreadable_state(&call),
-    };
-    match (decision, skill) {
-        (Decision::Block(refusal), _) => Response::block(&refusal.message(false)),
-        (Decision::Allow(_), Some(skill)) => activate(&store, &session, skill, used),
-        (Decision::Allow(_), None) => Response::nothing(),
+        (Verdict::Allowed, None) if used.tool == ours::MARKETPLACE => install(app, used),
+        (Verdict::Allowed, None) => Response::nothing(),
     }
 }
 
 const UNCLEAR: &str = "The call is not allowed: a restricted skill is active, and the host did \
     not say which tool is called. Use another tool, or tell the user.";
 
+/// Blocks, and says so more firmly the second time: a model that tries again word for word did not
+/// understand.
+fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
+    let call = json!([used.tool, used.arguments]).to_string();
+    if app.refusals().seen_before(key, &call) {
+        return Response::block(&format!(
+            "{message} This was already refused: do not retry."
+        ));
+    }
+    Response::block(message)
+}
+
 /// The skill becomes active before its own tool runs, so that the very next call is checked. A
 /// call that its tool will refuse activates nothing.
-fn activate(store: &Store, session: &SessionKey, skill: &Skill, used: &ToolUse) -> Response {
+fn activate(store: &Store, key: &SessionKey, skill: &Skill, used: &ToolUse) -> Response {
     if skill_arguments(&used.arguments).is_err() {
         return Response::nothing();
     }
-    match store.activate(session, snapshot(skill, &used.tool)) {
+    match store.activate(key, snapshot(skill, &used.tool)) {
         Ok(()) => Response::nothing(),
         Err(error) => {
             let hint = error
@@ -74,20 +79,15 @@ fn activate(store: &Store, session: &SessionKey, skill: &Skill, used: &ToolUse) 
     }
 }
 
-/// Which of our own tools a call is for.
-fn our_tool<'a>(used: &'a ToolUse, skill: Option<&'a Skill>) -> Option<OurTool<'a>> {
-    let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
-    match used.tool.as_str() {
-        ours::DIRECT => Some(OurTool::Direct),
-        ours::MARKETPLACE => Some(OurTool::Marketplace {
-            action: text("action"),
-        }),
-        ours::READ_FILE => Some(OurTool::ReadSkillFile {
-            skill: text("skill"),
-        }),
-        ours::RUN_SCRIPT => Some(OurTool::RunSkillScript {
-            skill: text("skill"),
-        }),
-        _ => skill.map(|skill| OurTool::Skill(skill.name.as_str())),
+/// What a model may install without the user: only this hook knows that it is the model who asks.
+fn install(app: &App, used: &ToolUse) -> Response {
+    match model_install(app, &used.arguments) {
+        ModelInstall::Allowed => Response::nothing(),
+        ModelInstall::AllowedAs(reference) => {
+            let mut arguments = used.arguments.clone();
+            arguments["skill_ref"] = Value::String(reference);
+            Response::json(&json!({"arguments": arguments}))
+        }
+        ModelInstall::Refused(message) => Response::block(&message),
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::App;
+use crate::app::App;
 use crate::catalog::Disclosure;
 use crate::response::Response;
 

@@ -7,11 +7,12 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::App;
-use super::app::offered;
+use crate::app::App;
+use crate::app::{advice, offered};
 use crate::error::{Error, Result};
 use crate::request::ReadSkillFile;
 use crate::response::Response;
+use crate::script;
 use crate::skill::SkillPath;
 use crate::sys::{files, limits};
 
@@ -33,7 +34,14 @@ fn read(app: &App, call: &ReadSkillFile) -> Result<String> {
     if bytes.contains(&0) {
         return binary(&file, &bytes);
     }
-    Ok(text(&bytes, call.offset, call.limit))
+    let mut text = text(&bytes, call.offset, call.limit);
+    if script::is_script(&file) {
+        let inside = file
+            .strip_prefix(skill.dir.canonicalize().unwrap_or_default())
+            .unwrap_or(&file);
+        text = with_notices(text, &[advice(skill.name.as_str(), inside)]);
+    }
+    Ok(text)
 }
 
 /// Lines `offset` to `offset + limit` of a text, cut at the cap.

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::App;
-use super::app::offered;
+use crate::app::App;
+use crate::app::offered;
 use crate::error::Result;
 use crate::request::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 use crate::response::Response;

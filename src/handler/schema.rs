@@ -2,19 +2,24 @@
 
 use serde_json::{Value, json};
 
-use super::App;
+use crate::app::App;
 use crate::catalog::plain;
 use crate::host::ours;
 use crate::response::{Response, answer_panics_with};
 
 /// The hooks this program takes part in. They stand on exactly one tool: the host calls a hook
 /// once for each tool that lists it (HOST.md §3).
-pub const HOOKS: [&str; 5] = [
+pub const HOOKS: [&str; 10] = [
     "on_start",
     "post_system_prompt",
     "pre_api_tools",
     "pre_tool",
+    "pre_tool_output",
     "pre_cache_output",
+    "pre_shell_exec",
+    "pre_file_write",
+    "pre_file_read",
+    "pre_fetch_url",
 ];
 
 /// The tools: the fixed ones, then one per offered skill.

@@ -1,6 +1,6 @@
 //! `on_start`: a host process begins, so nothing is active in it.
 
-use super::App;
+use crate::app::App;
 use crate::response::Response;
 
 /// Forgets what this session had active, and sessions that ended.

@@ -12,10 +12,15 @@ pub enum Hook {
     OnStart,
     /// The system prompt is being put together, for the conversation of this name.
     PostSystemPrompt(Option<String>),
-    /// The tools for a prompt are being put together: their names.
-    PreApiTools(Vec<String>),
+    /// The tools for a prompt are being put together.
+    PreApiTools(Vec<ListedTool>),
     /// A tool is about to be called. `None` when the data does not say which.
     PreTool(Option<ToolUse>),
+    /// A built-in tool is about to run, and these are its final arguments: other plugins have
+    /// changed them since `pre_tool` (HOST.md §4). `None` when the data does not say which tool.
+    FinalArguments(Option<ToolUse>),
+    /// A tool has run; its output can still be changed. `None` when the data does not say what.
+    PreToolOutput(Option<ToolResult>),
     /// A result is about to be replaced by a stub: the tool's name.
     PreCacheOutput(String),
     /// Any other hook.
@@ -31,6 +36,24 @@ pub struct ToolUse {
     pub arguments: Value,
 }
 
+/// A tool that the host is about to offer to the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedTool {
+    /// Its name.
+    pub name: String,
+    /// Whether the host says that it belongs to an MCP server.
+    pub is_mcp: bool,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// The call.
+    pub used: ToolUse,
+    /// The answer.
+    pub output: String,
+}
+
 impl Hook {
     /// The hook of that name with its data.
     pub fn parse(name: &str, data: Payload) -> Self {
@@ -41,11 +64,19 @@ impl Hook {
         match name {
             "on_start" => Self::OnStart,
             "post_system_prompt" => Self::PostSystemPrompt(text(&mut data, "context_name")),
-            "pre_api_tools" => Self::PreApiTools(tool_names(data.get("tools"))),
-            "pre_tool" => Self::PreTool(tool_name(&mut data).map(|tool| ToolUse {
-                tool,
-                arguments: data.remove("arguments").unwrap_or(Value::Null),
-            })),
+            "pre_api_tools" => Self::PreApiTools(listed_tools(data.get("tools"))),
+            "pre_tool" => Self::PreTool(tool_use(&mut data)),
+            "pre_shell_exec" | "pre_file_write" | "pre_file_read" | "pre_fetch_url" => {
+                let tool = tool_name(&mut data);
+                let arguments = Value::Object(data);
+                Self::FinalArguments(tool.map(|tool| ToolUse { tool, arguments }))
+            }
+            "pre_tool_output" => Self::PreToolOutput(match data.remove("output") {
+                Some(Value::String(output)) => {
+                    tool_use(&mut data).map(|used| ToolResult { used, output })
+                }
+                _ => None,
+            }),
             "pre_cache_output" => Self::PreCacheOutput(tool_name(&mut data).unwrap_or_default()),
             _ => Self::Unknown,
         }
@@ -63,16 +94,25 @@ fn text(data: &mut Map<String, Value>, key: &str) -> Option<String> {
     }
 }
 
-fn tool_names(tools: Option<&Value>) -> Vec<String> {
+fn tool_use(data: &mut Map<String, Value>) -> Option<ToolUse> {
+    let tool = tool_name(data)?;
+    let arguments = data.remove("arguments").unwrap_or(Value::Null);
+    Some(ToolUse { tool, arguments })
+}
+
+fn listed_tools(tools: Option<&Value>) -> Vec<ListedTool> {
     let tools = tools
         .and_then(Value::as_array)
         .map(Vec::as_slice)
         .unwrap_or_default();
-    tools
-        .iter()
-        .filter_map(|tool| tool.get("name")?.as_str())
-        .map(str::to_owned)
-        .collect()
+    let listed = |tool: &Value| {
+        let name = tool.get("name")?.as_str()?.to_owned();
+        Some(ListedTool {
+            name,
+            is_mcp: tool.get("type").is_some_and(|kind| kind == "mcp"),
+        })
+    };
+    tools.iter().filter_map(listed).collect()
 }
 
 #[cfg(test)]
@@ -119,12 +159,53 @@ mod tests {
     }
 
     #[test]
-    fn tool_names_are_taken_from_well_formed_items() {
+    fn tools_are_taken_from_well_formed_items() {
         let data = json!({"tools": [{"name": "a", "type": "mcp"}, 3, {"name": 4}, {"name": "b"}]});
-        let names = vec!["a".to_owned(), "b".to_owned()];
+        let listed = |name: &str, is_mcp| ListedTool {
+            name: name.to_owned(),
+            is_mcp,
+        };
+        let expected = Hook::PreApiTools(vec![listed("a", true), listed("b", false)]);
+        assert_eq!(Hook::parse("pre_api_tools", Ok(data)), expected);
+    }
+
+    #[test]
+    fn final_arguments_are_everything_but_the_name() {
+        let data = json!({"tool_name": "shell_exec", "command": "ls"});
+        let arguments = json!({"command": "ls"});
+        let used = ToolUse {
+            tool: "shell_exec".to_owned(),
+            arguments,
+        };
         assert_eq!(
-            Hook::parse("pre_api_tools", Ok(data)),
-            Hook::PreApiTools(names)
+            Hook::parse("pre_shell_exec", Ok(data)),
+            Hook::FinalArguments(Some(used))
         );
+        assert_eq!(
+            Hook::parse("pre_fetch_url", Ok(json!([]))),
+            Hook::FinalArguments(None)
+        );
+    }
+
+    #[test]
+    fn an_output_needs_a_tool_and_a_text() {
+        let parse = |data| Hook::parse("pre_tool_output", Ok(data));
+        let used = ToolUse {
+            tool: "t".to_owned(),
+            arguments: Value::Null,
+        };
+        let result = ToolResult {
+            used,
+            output: "o".to_owned(),
+        };
+        assert_eq!(
+            parse(json!({"tool_name": "t", "output": "o"})),
+            Hook::PreToolOutput(Some(result))
+        );
+        assert_eq!(
+            parse(json!({"tool_name": "t", "output": 3})),
+            Hook::PreToolOutput(None)
+        );
+        assert_eq!(parse(json!({"output": "o"})), Hook::PreToolOutput(None));
     }
 }

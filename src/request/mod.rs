@@ -7,6 +7,6 @@ mod run_script;
 mod tool;
 
 pub use call::{Input, Payload, Protocol, Request};
-pub use hook::{Hook, ToolUse};
+pub use hook::{Hook, ListedTool, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 pub use tool::{ReadSkillFile, ToolCall, skill_arguments};

@@ -12,7 +12,7 @@ use super::sandbox::{Mode, Network};
 use crate::sys::{Env, limits};
 
 /// Everything that can be chosen.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Which of the host's variables scripts get.
@@ -32,7 +32,7 @@ pub struct Settings {
 }
 
 /// What can be chosen for one skill; what is not, is as for all.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SkillSettings {
     /// See [`Settings::pass_env`].
@@ -48,11 +48,11 @@ pub struct SkillSettings {
 }
 
 /// A number of seconds that something can be limited to.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit(Duration);
 
 /// How long a call waits, by how the host hands over data.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CallSeconds {
     /// Up to chibi 0.6, which waits for ever: until the end, unless chosen otherwise.
@@ -69,7 +69,7 @@ impl Default for Limit {
 
 impl Default for CallSeconds {
     fn default() -> Self {
-        let stdin = Duration::from_secs_f64(limits::HOST_CALL_SECONDS);
+        let stdin = Duration::from_secs(limits::HOST_CALL_SECONDS);
         Self {
             environment: None,
             stdin: Some(Limit(stdin)),

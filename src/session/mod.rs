@@ -1,9 +1,11 @@
 //! What is active for which host process: the state file's model, and its locked store.
 
 mod key;
+mod refusals;
 mod state;
 mod store;
 
 pub use key::SessionKey;
+pub use refusals::Refusals;
 pub use state::{ActiveSkill, Session, State};
 pub use store::{Store, Unreadable};

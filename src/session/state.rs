@@ -1,7 +1,7 @@
 //! The state file's model. It keeps a snapshot of each active skill's restriction: what is
 //! enforced is what was activated, whatever happens to the files meanwhile (RESTRICTION.md §10).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,10 @@ pub struct Session {
     /// they deny stays denied (RESTRICTION.md §8).
     #[serde(default)]
     pub activated: Vec<ActiveSkill>,
+    /// Tools that the host said belong to MCP servers: `mcp__server__tool` in a skill means only
+    /// these, never a tool of the same name from elsewhere.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub mcp_tools: BTreeSet<String>,
     /// The conversation it is in (`context_name`), once a hook has told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
@@ -60,6 +64,13 @@ pub struct ActiveSkill {
     /// `disallowed-tools` as written.
     #[serde(default)]
     pub denied: Vec<String>,
+}
+
+impl Session {
+    /// Whether a skill that was activated restricts anything.
+    pub fn is_restricted(&self) -> bool {
+        self.activated.iter().any(ActiveSkill::is_restricted)
+    }
 }
 
 impl State {

@@ -1,5 +1,6 @@
 //! The state file on disk: read without a lock, changed under one, replaced whole.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -40,26 +41,26 @@ impl Store {
         }
     }
 
-    /// The skills this session has activated, the one in force last. Takes no lock: the file is
-    /// always whole.
+    /// The directory it lies in.
+    pub fn dir(&self) -> &Path {
+        self.file.parent().unwrap_or(&self.file)
+    }
+
+    /// What is known of this session; nothing, if it is new. Takes no lock: the file is always
+    /// whole.
     ///
     /// # Errors
     /// [`Unreadable`], also when the file was thrown away while this session may have been in it.
-    pub fn active(&self, key: &SessionKey) -> Result<Vec<ActiveSkill>, Unreadable> {
+    pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
         let Some(mut state) = self.read()? else {
-            return Ok(Vec::new());
+            return Ok(Session::default());
         };
-        match state.sessions.remove(key.as_str()) {
-            Some(session) if session.activated.is_empty() => Ok(Vec::new()),
-            Some(session) if session.realm == key::realm() => Ok(session.activated),
-            _ => match state.reset {
-                Some(reset) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
-                    Err(Unreadable {
-                        reason: "it was corrupt and had to be thrown away".to_owned(),
-                    })
-                }
-                _ => Ok(Vec::new()),
-            },
+        match (state.sessions.remove(key.as_str()), state.reset) {
+            (Some(session), _) if session.realm == key::realm() => Ok(session),
+            (_, Some(reset)) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
+                Err(Unreadable::thrown_away())
+            }
+            _ => Ok(Session::default()),
         }
     }
 
@@ -117,18 +118,7 @@ impl Store {
     /// When the state cannot be read, locked in time or written, or the session has activated too
     /// many skills: then nothing changed.
     pub fn activate(&self, key: &SessionKey, skill: ActiveSkill) -> Result<()> {
-        let realm = key::realm();
-        self.change(|state, unreadable| {
-            if let Some(unreadable) = unreadable {
-                return Err(unreadable.error());
-            }
-            let session = state.sessions.entry(key.as_str().to_owned()).or_default();
-            if session.realm != realm {
-                *session = Session {
-                    realm,
-                    ..Session::default()
-                };
-            }
+        self.change_session(key, |session| {
             session
                 .activated
                 .retain(|earlier| earlier.name != skill.name);
@@ -137,8 +127,46 @@ impl Store {
                 return Err(Error::new(text).hint("the next prompt begins anew"));
             }
             session.activated.push(skill);
-            session.changed = now();
             Ok(())
+        })
+    }
+
+    /// Remembers which tools the host says belong to MCP servers.
+    ///
+    /// # Errors
+    /// As [`Store::activate`].
+    pub fn remember_mcp_tools(&self, key: &SessionKey, tools: BTreeSet<String>) -> Result<()> {
+        self.change_session(key, |session| {
+            session.mcp_tools = tools;
+            Ok(())
+        })
+    }
+
+    fn change_session(
+        &self,
+        key: &SessionKey,
+        edit: impl FnOnce(&mut Session) -> Result<()>,
+    ) -> Result<()> {
+        let realm = key::realm();
+        self.change(|state, unreadable| {
+            if let Some(unreadable) = unreadable {
+                return Err(unreadable.error());
+            }
+            let known = state.sessions.contains_key(key.as_str());
+            let doubted = |reset: &Reset| reset.realm == realm && key.is_older_than(reset.ticks);
+            // An entry would say that the session's activations are known (see `session`).
+            if !known && state.reset.as_ref().is_some_and(doubted) {
+                return Err(Unreadable::thrown_away().error());
+            }
+            let session = state.sessions.entry(key.as_str().to_owned()).or_default();
+            if session.realm != realm {
+                *session = Session {
+                    realm,
+                    ..Session::default()
+                };
+            }
+            session.changed = now();
+            edit(session)
         })
     }
 
@@ -149,35 +177,19 @@ impl Store {
     /// # Errors
     /// When the state cannot be locked in time or written.
     pub fn enter_context(&self, key: &SessionKey, context: &str) -> Result<()> {
-        if self.active(key).is_err() || self.context(key).as_deref() == Some(context) {
-            return Ok(());
+        match self.session(key) {
+            Ok(session) if session.context.as_deref() != Some(context) => {}
+            _ => return Ok(()),
         }
-        let realm = key::realm();
-        self.change(|state, unreadable| {
-            let known = state.sessions.contains_key(key.as_str());
-            // An entry says that the session's activations are known, which only `on_start` can.
-            let doubted = |reset: &Reset| reset.realm == realm && key.is_older_than(reset.ticks);
-            let lost = !known && state.reset.as_ref().is_some_and(doubted);
-            if unreadable.is_some() || lost {
-                return Err(Error::new("the record of active skills was thrown away"));
-            }
-            let session = state.sessions.entry(key.as_str().to_owned()).or_default();
-            if session.realm != realm {
-                *session = Session {
-                    realm,
-                    ..Session::default()
-                };
-            }
+        self.change_session(key, |session| {
             session.context = Some(context.to_owned());
-            session.changed = now();
             Ok(())
         })
     }
 
     /// The conversation the session is in, as far as is known.
     pub fn context(&self, key: &SessionKey) -> Option<String> {
-        let session = self.read().ok()??.sessions.remove(key.as_str())?;
-        session.context.filter(|_| session.realm == key::realm())
+        self.session(key).ok()?.context
     }
 
     /// Changes the state under the lock. `edit` is told when the file on disk is unreadable, and
@@ -233,6 +245,12 @@ impl Store {
 }
 
 impl Unreadable {
+    fn thrown_away() -> Self {
+        Self {
+            reason: "it was corrupt and had to be thrown away".to_owned(),
+        }
+    }
+
     fn error(&self) -> Error {
         Error::new(format!(
             "the record of active skills cannot be read: {}",
@@ -278,6 +296,10 @@ mod tests {
         }
     }
 
+    fn activated(store: &Store, key: &SessionKey) -> Vec<ActiveSkill> {
+        store.session(key).unwrap().activated
+    }
+
     fn store() -> (tempfile::TempDir, Store) {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::at(dir.path());
@@ -291,8 +313,8 @@ mod tests {
         store.activate(&a, skill("x")).unwrap();
         store.activate(&b, skill("y")).unwrap();
         store.begin(&b).unwrap();
-        assert_eq!(store.active(&a).unwrap(), [skill("x")]);
-        assert_eq!(store.active(&b).unwrap(), []);
+        assert_eq!(activated(&store, &a), [skill("x")]);
+        assert_eq!(activated(&store, &b), []);
     }
 
     #[test]
@@ -302,7 +324,7 @@ mod tests {
         store.activate(&key, skill("x")).unwrap();
         store.activate(&key, skill("y")).unwrap();
         store.activate(&key, skill("x")).unwrap();
-        assert_eq!(store.active(&key).unwrap(), [skill("y"), skill("x")]);
+        assert_eq!(activated(&store, &key), [skill("y"), skill("x")]);
     }
 
     #[test]
@@ -315,7 +337,7 @@ mod tests {
                     realm: key::realm(),
                     changed: now(),
                     activated: vec![skill("z")],
-                    context: None,
+                    ..Session::default()
                 };
                 state
                     .sessions
@@ -360,7 +382,7 @@ mod tests {
         ] {
             fs::write(&store.file, content).unwrap();
             fs::set_permissions(&store.file, fs::Permissions::from_mode(0o600)).unwrap();
-            assert!(store.active(&named("a")).is_err(), "{content:?}");
+            assert!(store.session(&named("a")).is_err(), "{content:?}");
             assert!(
                 store.activate(&named("a"), skill("x")).is_err(),
                 "{content:?}"
@@ -368,7 +390,7 @@ mod tests {
         }
         fs::write(&store.file, r#"{"version":1,"sessions":{}}"#).unwrap();
         fs::set_permissions(&store.file, fs::Permissions::from_mode(0o622)).unwrap();
-        assert!(store.active(&named("a")).is_err(), "writable by others");
+        assert!(store.session(&named("a")).is_err(), "writable by others");
     }
 
     #[test]
@@ -377,10 +399,10 @@ mod tests {
         fs::write(&store.file, "garbage").unwrap();
         store.begin(&named("fresh")).unwrap();
         // The host that found it can go on; this test's parent is older than the reset.
-        assert_eq!(store.active(&named("fresh")).unwrap(), []);
-        assert!(store.active(&of_parent()).is_err());
+        assert_eq!(activated(&store, &named("fresh")), []);
+        assert!(store.session(&of_parent()).is_err());
         store.begin(&of_parent()).unwrap();
-        assert_eq!(store.active(&of_parent()).unwrap(), []);
+        assert_eq!(activated(&store, &of_parent()), []);
     }
 
     #[test]
@@ -390,7 +412,7 @@ mod tests {
         store.activate(&a, skill("x")).unwrap();
         store.enter_context(&a, "work").unwrap();
         assert_eq!(store.context(&a).as_deref(), Some("work"));
-        assert_eq!(store.active(&a).unwrap(), [skill("x")]);
+        assert_eq!(activated(&store, &a), [skill("x")]);
         store.enter_context(&a, "other").unwrap();
         assert_eq!(store.context(&a).as_deref(), Some("other"));
         assert_eq!(store.context(&b), None);
@@ -412,10 +434,10 @@ mod tests {
         let (_dir, store) = store();
         fs::write(&store.file, "garbage").unwrap();
         store.enter_context(&of_parent(), "work").unwrap();
-        assert!(store.active(&of_parent()).is_err());
+        assert!(store.session(&of_parent()).is_err());
         store.begin(&named("fresh")).unwrap();
         store.enter_context(&of_parent(), "work").unwrap();
-        assert!(store.active(&of_parent()).is_err());
+        assert!(store.session(&of_parent()).is_err());
     }
 
     #[test]
@@ -435,7 +457,7 @@ mod tests {
         });
         for n in 0..16 {
             assert_eq!(
-                store.active(&named(&n.to_string())).unwrap(),
+                activated(&store, &named(&n.to_string())),
                 [skill(&format!("s{n}"))]
             );
         }

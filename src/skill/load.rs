@@ -41,8 +41,17 @@ impl Skill {
             Diagnostic::error("no-skill-file", text)
         })?;
         let (file, bytes) = read(dir, file)?;
+        Self::parse(dir, file, &bytes)
+    }
+
+    /// The skill that `bytes`, the content of `file`, describe. `dir` is its directory, whose name
+    /// is the fallback for a missing `name`; nothing is read, so neither path need exist.
+    ///
+    /// # Errors
+    /// A diagnostic of level error when no name can be had.
+    pub fn parse(dir: &Path, file: PathBuf, bytes: &[u8]) -> Result<Self, Diagnostic> {
         let mut diagnostics = Vec::new();
-        let text = String::from_utf8_lossy(&bytes);
+        let text = String::from_utf8_lossy(bytes);
         if let std::borrow::Cow::Owned(_) = text {
             let message =
                 "SKILL.md is not UTF-8, so some characters were replaced: save it as UTF-8";
@@ -68,7 +77,7 @@ impl Skill {
             file,
             fields,
             body: split.body.trim().to_owned(),
-            digest: format!("sha256:{:x}", Sha256::digest(&bytes)),
+            digest: format!("sha256:{:x}", Sha256::digest(bytes)),
             diagnostics,
         })
     }

@@ -83,7 +83,7 @@ fn keep_open(text: &str) -> String {
             name.get(..ours.len())
                 .is_some_and(|n| n.eq_ignore_ascii_case(ours))
         };
-        kept.push_str(if ours.iter().any(|tag| closes(&tag)) {
+        kept.push_str(if ours.iter().any(closes) {
             "&lt;/"
         } else {
             "</"

@@ -56,7 +56,7 @@ pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// When the directory cannot be written; the old file is then untouched.
 pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    replace(path, bytes, mode, true)
+    replace(&temp_sibling(path), path, bytes, mode, true)
 }
 
 /// As [`replace_file`], but not proof against a power cut, which saves the wait for the disk: for
@@ -65,27 +65,31 @@ pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 /// # Errors
 /// As [`replace_file`].
 pub fn replace_scratch_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    replace(path, bytes, mode, false)
+    replace(&temp_sibling(path), path, bytes, mode, false)
 }
 
-fn replace(path: &Path, bytes: &[u8], mode: u32, durable: bool) -> Result<()> {
-    let temp = temp_sibling(path);
+/// As [`replace_file`], with the new file made at `temp`, which is on the same file system: for
+/// writers that clean up after a kill in a place of their own.
+///
+/// # Errors
+/// As [`replace_file`].
+pub fn replace_file_through(temp: &Path, path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    replace(temp, path, bytes, mode, true)
+}
+
+fn replace(temp: &Path, path: &Path, bytes: &[u8], mode: u32, durable: bool) -> Result<()> {
     let written = (|| {
         let mut options = OpenOptions::new();
-        let mut file = options
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(&temp)?;
+        let mut file = options.write(true).create_new(true).mode(mode).open(temp)?;
         file.write_all(bytes)?;
         if durable {
             file.sync_data()?;
         }
-        fs::rename(&temp, path)
+        fs::rename(temp, path)
     })();
     written.map_err(|source| {
         // The temporary file is litter now; the error to report is the first one.
-        let _ = fs::remove_file(&temp);
+        let _ = fs::remove_file(temp);
         Error::io("write", path, &source)
     })
 }
@@ -98,6 +102,45 @@ pub fn is_writable(dir: &Path) -> bool {
     };
     // SAFETY: `path` is a NUL-terminated string that outlives the call.
     unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
+}
+
+/// Swaps two paths of one file system as one step. `false` where the system cannot do that;
+/// nothing has changed then.
+///
+/// # Errors
+/// Whatever the system says of the paths themselves.
+#[allow(unsafe_code)]
+pub fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
+    #[cfg(target_os = "linux")]
+    {
+        let a = CString::new(a.as_os_str().as_bytes())?;
+        let b = CString::new(b.as_os_str().as_bytes())?;
+        // SAFETY: both are NUL-terminated and outlive the call, which keeps no pointer. The system
+        // call is made directly because not every libc has a wrapper for it.
+        let answer = unsafe {
+            libc::syscall(
+                libc::SYS_renameat2,
+                libc::AT_FDCWD,
+                a.as_ptr(),
+                libc::AT_FDCWD,
+                b.as_ptr(),
+                libc::RENAME_EXCHANGE,
+            )
+        };
+        if answer == 0 {
+            return Ok(true);
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINVAL | libc::ENOSYS | libc::ENOTSUP) => Ok(false),
+            _ => Err(error),
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (a, b);
+        Ok(false)
+    }
 }
 
 /// A name beside `path` that no other process and no other call of this one uses. It begins with
@@ -152,6 +195,18 @@ mod tests {
             0o600
         );
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn two_directories_are_exchanged_whole_or_not_at_all() {
+        let root = tempfile::tempdir().unwrap();
+        let (a, b) = (root.path().join("a"), root.path().join("b"));
+        fs::create_dir_all(a.join("was-a")).unwrap();
+        fs::create_dir_all(b.join("was-b")).unwrap();
+        let swapped = exchange(&a, &b).unwrap();
+        assert_eq!(b.join("was-a").exists(), swapped);
+        assert!(exchange(&a, &root.path().join("missing")).is_err() || !swapped);
+        assert_eq!(a.join("was-b").exists(), swapped);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub const SCRIPT_SECONDS: f64 = 120.0;
 pub const SCRIPT_SECONDS_MOST: f64 = 12.0 * 3600.0;
 /// Seconds after which a call under the newer host answers by itself: the host kills at 30 and
 /// loses the answer (HOST.md §7).
-pub const HOST_CALL_SECONDS: f64 = 25.0;
+pub const HOST_CALL_SECONDS: u64 = 25;
 /// One stream of a job's output on disk: its beginning and its end.
 pub const JOB_OUTPUT: u64 = 1024 * 1024;
 /// Jobs running at once. Each is a supervisor, a script and whatever that starts.
@@ -58,6 +58,8 @@ pub const HOOK_LOCK: Duration = Duration::from_secs(2);
 pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
 /// The state file. One entry is about 1 KB and there is one per live host process.
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
+/// The record of refused calls: 4,000 of them.
+pub const REFUSALS_FILE: u64 = 64_000;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
 /// Skills activated in one session. Nobody needs so many; each costs a parse at every call.
@@ -71,5 +73,21 @@ pub const INSTALL_FILES: usize = 10_000;
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
 /// One git command of a person's, which may download a repository.
 pub const GIT_SECONDS: u64 = 300;
+/// A configuration or policy file.
+pub const CONFIG_FILE: u64 = 1024 * 1024;
+/// What git may print for one command that lists refs or files: 64 MiB is 500,000 files.
+pub const GIT_LISTING: u64 = 64 * 1024 * 1024;
+/// Files and directories of one repository or local directory that skills are looked for in.
+pub const TREE_ENTRIES: usize = 500_000;
+/// `SKILL.md` files read in one repository; the largest collection found has 4,000.
+pub const TREE_SKILLS: usize = 10_000;
+/// All `SKILL.md` files and links of one repository together.
+pub const TREE_SKILL_BYTES: u64 = 256 * 1024 * 1024;
+/// Links followed for one path; the kernel's own limit.
+pub const LINK_HOPS: usize = 40;
+/// A reference as typed.
+pub const REFERENCE: usize = 2048;
+/// The cached catalog of one source.
+pub const SOURCE_CACHE: u64 = 16 * 1024 * 1024;
 /// A block message (RESTRICTION.md §9).
 pub const BLOCK_MESSAGE_CHARS: usize = 600;

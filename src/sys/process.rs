@@ -1,6 +1,8 @@
 //! Which process is which: identities that survive the recycling of process ids.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 /// A process, told apart from later ones with the same id by when it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +81,32 @@ pub fn effective_user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// Kills every process of the group that `pid` leads; a group that is gone already is no error.
+#[allow(unsafe_code)]
+pub fn kill_group(pid: u32) {
+    // 0 and 1 would mean our own group and every process there is.
+    if let Some(pid) = libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 1) {
+        // SAFETY: `kill` reads nothing of ours; the group is one that we started.
+        unsafe { libc::kill(-pid, libc::SIGKILL) };
+    }
+}
+
+/// Lets `command` lead a process group of its own and, on Linux, die with the thread that
+/// starts it: a kill of ours leaves no child at work.
+#[allow(unsafe_code)]
+pub fn in_own_group(command: &mut Command) -> &mut Command {
+    command.process_group(0);
+    #[cfg(target_os = "linux")]
+    // SAFETY: between fork and exec only `prctl` is called, which is async-signal-safe.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+    command
+}
+
 /// Leaves at once, running no exit handlers: the panic hook's way out.
 #[allow(unsafe_code)]
 pub fn leave(code: i32) -> ! {
@@ -103,6 +131,24 @@ mod tests {
                 .is_alive()
             );
         }
+    }
+
+    #[test]
+    fn a_killed_group_takes_grandchildren_along() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "sleep 60 & echo $!; wait"]);
+        shell.stdout(std::process::Stdio::piped());
+        let mut child = in_own_group(&mut shell).spawn().unwrap();
+        let mut line = String::new();
+        let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+        kill_group(child.id());
+        child.wait().unwrap();
+        // The grandchild held the pipe; its end is the end of the grandchild.
+        assert_eq!(
+            std::io::Read::read_to_string(&mut out, &mut line).unwrap(),
+            0
+        );
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Host {
 
     /// Another host process with the same home.
     pub fn session(&mut self, name: &str) -> &mut Self {
-        self.session = name.to_owned();
+        name.clone_into(&mut self.session);
         self
     }
 

@@ -1,9 +1,18 @@
 //! The one integration binary: plays chibi, in both protocol generations, against the real
 //! executable. One module per topic.
 
+// A test that cannot go on may panic.
+#![allow(clippy::unwrap_used)]
+// What was skipped, and why, is told where the test runner shows it.
+#![allow(clippy::print_stdout)]
+
 mod door;
 mod hooks;
 mod host;
+mod market;
+mod repository;
+mod restriction;
 mod scripts;
+mod terminal;
 
 use host::Host;

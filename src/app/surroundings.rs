@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::request::Protocol;
 use crate::script::{Jobs, Limit, Owner, Settings};
-use crate::session::{SessionKey, Store};
+use crate::session::{Refusals, SessionKey, Store};
 use crate::skill::Skill;
 use crate::sys::{Directories, Env};
 
@@ -70,6 +70,11 @@ impl App {
             Protocol::Stdin => settings.call_seconds.stdin,
         };
         wait.map(Limit::duration)
+    }
+
+    /// The record of refused calls.
+    pub fn refusals(&self) -> Refusals {
+        Refusals::at(self.store().dir())
     }
 
     /// The session this call belongs to.

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::App;
+use super::{App, Config};
 use crate::host::alias::{self, Capability};
 use crate::host::tools;
 use crate::permission::{Places, Resolve, Restriction, Scope, Settings};
-use crate::session::ActiveSkill;
+use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, ToolList};
 
 /// Owns what a [`Scope`] borrows.
@@ -21,8 +21,9 @@ pub struct Enforcement {
 }
 
 impl Enforcement {
-    /// What is in force in a session that has `activated` these skills.
-    pub fn of(app: &App, activated: &[ActiveSkill]) -> Self {
+    /// What is in force in a session.
+    pub fn of(app: &App, config: &Config, session: &Session) -> Self {
+        let activated = &session.activated;
         let project_root = app.env.project_root();
         let parse = |skill: &ActiveSkill| {
             let dir = Path::new(&skill.dir);
@@ -31,7 +32,7 @@ impl Enforcement {
         };
         Self {
             restrictions: activated.iter().map(parse).collect(),
-            settings: Settings::default(),
+            settings: config.permission(),
             places: Places {
                 home: app.env.home(),
                 plugin_dir: app.dirs.plugin.clone(),
@@ -42,7 +43,7 @@ impl Enforcement {
                 private: Vec::new(),
                 project_root,
             },
-            mcp_tools: BTreeSet::new(),
+            mcp_tools: session.mcp_tools.clone(),
         }
     }
 

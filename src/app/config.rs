@@ -1,0 +1,64 @@
+//! `config.toml` in the plugin directory: every key there is, handed to the rooms that use it.
+
+use serde::Deserialize;
+
+use super::{App, ModelInstalls};
+use crate::error::Result;
+use crate::governance::read_toml;
+use crate::permission::{Enforce, ScriptScope, Settings, Stacking};
+
+/// The user's choices. A key that is not written has its default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// `restrict` (default), `warn` or `off`: what happens to a call that a skill does not allow.
+    pub enforce: Enforce,
+    /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
+    pub stacking: Stacking,
+    /// Whether filters such as `| head -20` need no grant of their own; `true` by default.
+    pub pipe_filters: Option<bool>,
+    /// `own` (default), `listed` or `any`: whose scripts a restricted skill may run.
+    pub scripts: ScriptScope,
+    /// Tools that no restriction forbids, by name.
+    pub always_allowed: Vec<String>,
+    /// `note` (default) or `block`: what happens when the active skill's script is read, not run.
+    pub script_reads: ScriptReads,
+    /// `sources` (default), `any` or `off`: what a model may install without its user.
+    pub model_installs: ModelInstalls,
+}
+
+/// What happens when a script of the active skill is read instead of run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScriptReads {
+    /// The result says how to run it.
+    #[default]
+    Note,
+    /// The refusal says how to run it.
+    Block,
+}
+
+impl Config {
+    /// What the permission room takes.
+    pub fn permission(&self) -> Settings {
+        let default = Settings::default();
+        Settings {
+            enforce: self.enforce,
+            stacking: self.stacking,
+            pipe_filters: self.pipe_filters.unwrap_or(default.pipe_filters),
+            scripts: self.scripts,
+            always_allowed: self.always_allowed.clone(),
+            ..default
+        }
+    }
+}
+
+impl App {
+    /// The configuration in force.
+    ///
+    /// # Errors
+    /// When the file has a mistake: for people an error, and hooks stay closed.
+    pub fn config(&self) -> Result<Config> {
+        Ok(read_toml(&self.dirs.plugin.join("config.toml"))?.unwrap_or_default())
+    }
+}

@@ -1,0 +1,141 @@
+//! What a model may install without its user (RESTRICTION.md §5). People are not asked here: their
+//! commands fire no hook.
+
+use serde_json::Value;
+
+use super::App;
+use crate::host::ours;
+use crate::marketplace::within_sources;
+use crate::request::{Protocol, ToolCall};
+
+/// What becomes of a model's call of the marketplace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelInstall {
+    /// It installs nothing, or something from a configured source.
+    Allowed,
+    /// As the former, once the reference is spelled so that it can mean nothing else.
+    AllowedAs(String),
+    /// The user has to do it; the message has the command.
+    Refused(String),
+}
+
+/// Who may install on the model's word alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelInstalls {
+    /// Skills of the configured sources.
+    #[default]
+    Sources,
+    /// Any skill.
+    Any,
+    /// None.
+    Off,
+}
+
+/// Judges a call of `skill_marketplace`.
+pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
+    // What cannot be understood installs nothing: the tool itself will say why.
+    let Ok(ToolCall::Command(words)) = ToolCall::parse(ours::MARKETPLACE, Ok(arguments.clone()))
+    else {
+        return ModelInstall::Allowed;
+    };
+    if words.first().is_none_or(|verb| verb != "install") {
+        return ModelInstall::Allowed;
+    }
+    let operands: Vec<&String> = words[1..]
+        .iter()
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let [reference] = operands[..] else {
+        return refused(app, "an install of one reference at a time", "REFERENCE");
+    };
+    match app.config().map(|config| config.model_installs) {
+        Ok(ModelInstalls::Any) => ModelInstall::Allowed,
+        Ok(ModelInstalls::Sources) => match within_sources(reference) {
+            Some(spelled) if spelled == *reference => ModelInstall::Allowed,
+            Some(spelled) if arguments.get("action").is_some() => ModelInstall::AllowedAs(spelled),
+            _ => refused(app, "a skill of a configured source", reference),
+        },
+        Ok(ModelInstalls::Off) | Err(_) => refused(app, "nothing", reference),
+    }
+}
+
+fn refused(app: &App, permitted: &str, reference: &str) -> ModelInstall {
+    let safe: String = reference
+        .chars()
+        .filter(|c| !c.is_control() && *c != '"')
+        .take(200)
+        .collect();
+    let command = match app.protocol {
+        Some(Protocol::Environment) => format!("chibi -P agent-skills install {safe}"),
+        _ => format!("chibi -p agent-skills \"install {safe}\""),
+    };
+    ModelInstall::Refused(format!(
+        "Installing this is not allowed without the user: a model may install {permitted}. Ask the \
+         user to look at it and to run: {command}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::Env;
+    use serde_json::json;
+    use std::path::Path;
+
+    fn judged(arguments: &Value) -> ModelInstall {
+        let home = tempfile::tempdir().unwrap();
+        let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
+        model_install(&App::new(env, Some(Protocol::Stdin)), arguments)
+    }
+
+    fn install(reference: &str) -> ModelInstall {
+        judged(&json!({"action": "install", "skill_ref": reference}))
+    }
+
+    #[test]
+    fn configured_sources_are_installed_from_and_an_ambiguous_reference_is_pinned_to_them() {
+        assert_eq!(install("anthropics/skills@pdf"), ModelInstall::Allowed);
+        assert_eq!(
+            install("https://github.com/anthropics/skills"),
+            ModelInstall::Allowed
+        );
+        let spelled = ModelInstall::AllowedAs("github:anthropics/skills@pdf".to_owned());
+        assert_eq!(install("anthropics/pdf"), spelled);
+    }
+
+    #[test]
+    fn anything_else_is_the_users_to_install() {
+        for reference in [
+            "evil/skills@pdf",
+            "./here",
+            "/etc",
+            "https://evil.example/x.git",
+            "anthropics-x/pdf",
+        ] {
+            let ModelInstall::Refused(message) = install(reference) else {
+                panic!("{reference}")
+            };
+            assert!(
+                message.contains(&format!("\"install {reference}\"")),
+                "{message}"
+            );
+        }
+        let two = judged(&json!({"args": ["install", "anthropics/skills@pdf", "evil/x"]}));
+        assert!(matches!(two, ModelInstall::Refused(_)));
+        let words = judged(&json!({"args": ["install", "--yes", "evil/x"]}));
+        assert!(matches!(words, ModelInstall::Refused(_)));
+    }
+
+    #[test]
+    fn other_actions_and_nonsense_pass() {
+        for arguments in [
+            json!({"action": "search", "query": "x"}),
+            json!({"action": "remove", "skill_ref": "x"}),
+            json!(3),
+            json!({}),
+        ] {
+            assert_eq!(judged(&arguments), ModelInstall::Allowed);
+        }
+    }
+}

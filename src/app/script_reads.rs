@@ -1,0 +1,43 @@
+//! Reading a script instead of running it: the case, and the advice.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{App, OnDisk};
+use crate::host::ours;
+use crate::host::tools::{self, Argument, Effect};
+use crate::permission::Resolve;
+use crate::request::ToolUse;
+use crate::script;
+use crate::session::Session;
+
+/// What is to be said when a call reads a script of the active skill; `None` for any other call.
+pub fn script_read(app: &App, session: &Session, used: &ToolUse) -> Option<String> {
+    let active = session.activated.last()?;
+    let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
+    let dir = Path::new(&active.dir);
+    let path = if used.tool == ours::READ_FILE {
+        (text("skill")? == active.name).then(|| dir.join(text("path").unwrap_or_default()))?
+    } else {
+        let tool = tools::find(&used.tool).filter(|tool| tool.effect == Effect::Read)?;
+        let key = tool.keys(&[Argument::Path]).next()?;
+        app.env.project_root().join(text(key)?)
+    };
+    if !script::is_script(&path) {
+        return None;
+    }
+    let (real, dir) = (OnDisk.canonical(&path), OnDisk.canonical(dir));
+    let inside = real.strip_prefix(&dir).ok()?;
+    real.is_file().then(|| advice(&active.name, inside))
+}
+
+/// How to run the script instead.
+pub fn advice(skill: &str, script: &Path) -> String {
+    let script = script.display().to_string();
+    let call = json!({"skill": skill, "script": script, "args": []});
+    format!(
+        "`{script}` is a script of the skill `{skill}`: run it with {} {call} instead of reading it",
+        ours::RUN_SCRIPT
+    )
+}

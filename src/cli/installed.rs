@@ -1,0 +1,145 @@
+//! `list-installed` and `info`: what is here.
+
+use std::fmt::Write;
+
+use super::report::Report;
+use crate::app::{App, suggestion};
+use crate::error::{Error, Result};
+use crate::skill::{Diagnostic, Level, Listing, one_line};
+use crate::sys::limits;
+
+/// Every skill directory, those that are not offered included.
+pub fn list(app: &App, json: bool) -> Result<String> {
+    let catalog = app.catalog();
+    let reports: Vec<Report> = catalog
+        .entries()
+        .iter()
+        .map(|entry| Report::of(app, entry))
+        .collect();
+    if json {
+        return to_json(&reports);
+    }
+    if reports.is_empty() {
+        return Ok(
+            "No skills are installed. `agent-skills list` shows what there is.\n".to_owned(),
+        );
+    }
+    let width = reports
+        .iter()
+        .map(|report| report.name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    for report in &reports {
+        let state = match (&report.restriction, report.offered) {
+            (_, false) => "not offered",
+            (Some(_), true) => "restricted",
+            (None, true) => "",
+        };
+        let description = brief(report.description.as_deref().unwrap_or_default(), 100);
+        let line = format!(
+            "{:width$}  {state:11}  {description}",
+            one_line(&report.name)
+        );
+        let _ = writeln!(text, "{}", line.trim_end());
+        for diagnostic in &report.diagnostics {
+            let _ = writeln!(text, "{:width$}  {}", "", remark(diagnostic));
+        }
+    }
+    Ok(text)
+}
+
+/// Everything about one skill.
+pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
+    let catalog = app.catalog();
+    let entry = catalog.by_name(name).ok_or_else(|| {
+        Error::new(format!(
+            "there is no installed skill `{}`",
+            name.escape_debug()
+        ))
+        .hint(suggestion(&catalog, name))
+    })?;
+    let report = Report::of(app, entry);
+    if json {
+        return to_json(&report);
+    }
+    let mut text = String::new();
+    let mut field = |label: &str, value: &str| {
+        let _ = writeln!(text, "{label:12} {}", one_line(value));
+    };
+    field("name", &report.name);
+    field(
+        "tool",
+        report.tool.as_deref().unwrap_or("none: it is not offered"),
+    );
+    field(
+        "description",
+        report.description.as_deref().unwrap_or("none"),
+    );
+    field("path", &report.path);
+    if let Ok(skill) = &entry.skill {
+        for key in ["license", "compatibility", "version"] {
+            if let Some(value) = skill.fields.text(key) {
+                field(key, &value);
+            }
+        }
+        let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+        field("files", &listing.total.to_string());
+    }
+    if let Some(entry) = super::market::origin(app, &report.path) {
+        field("source", &entry);
+    }
+    match &report.restriction {
+        None => field(
+            "restriction",
+            "none: every tool may be used while it is active",
+        ),
+        Some(restriction) => {
+            let last = "while it is active, only what is listed here and what is always allowed";
+            field(
+                "restriction",
+                if restriction.allowed.is_some() {
+                    last
+                } else {
+                    "denials only"
+                },
+            );
+            for rule in &restriction.rules {
+                field("", rule);
+            }
+        }
+    }
+    for diagnostic in &report.diagnostics {
+        let _ = writeln!(text, "{}", remark(diagnostic));
+    }
+    Ok(text)
+}
+
+fn remark(diagnostic: &Diagnostic) -> String {
+    let level = match diagnostic.level {
+        Level::Note => "note",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    };
+    format!(
+        "{level}: {} ({})",
+        one_line(&diagnostic.message),
+        diagnostic.code
+    )
+}
+
+/// At most `max` characters on one line.
+pub fn brief(text: &str, max: usize) -> String {
+    let line = one_line(text);
+    if line.chars().count() <= max {
+        return line;
+    }
+    let kept: String = line.chars().take(max - 1).collect();
+    format!("{}…", kept.trim_end())
+}
+
+pub fn to_json(value: &impl serde::Serialize) -> Result<String> {
+    let json =
+        serde_json::to_string_pretty(value).map_err(|error| Error::new(error.to_string()))?;
+    Ok(json + "\n")
+}

@@ -1,0 +1,10 @@
+//! People at a shell: arguments, tables, JSON, exit codes. The verbs call the same rooms as the
+//! tool actions of the same names (law 9).
+
+mod args;
+mod installed;
+mod market;
+mod report;
+mod run;
+
+pub use run::{Caller, Failure, run};

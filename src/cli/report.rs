@@ -1,0 +1,74 @@
+//! What is told about an installed skill, in the shape that `--json` documents.
+
+use serde::Serialize;
+
+use crate::app::{App, snapshot};
+use crate::catalog::Entry;
+use crate::permission::Restriction;
+use crate::skill::{Diagnostic, Level};
+
+/// One skill directory, offered or not.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The skill's name, or its directory's when it could not be loaded.
+    pub name: String,
+    /// The tool that activates it; `null` when it is not offered.
+    pub tool: Option<String>,
+    /// As its author wrote it.
+    pub description: Option<String>,
+    /// Its directory.
+    pub path: String,
+    /// Whether the model is told of it.
+    pub offered: bool,
+    /// What it may use; `null` when it restricts nothing.
+    pub restriction: Option<RestrictionReport>,
+    /// What is odd about it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A skill's tool lists.
+#[derive(Debug, Serialize)]
+pub struct RestrictionReport {
+    /// `allowed-tools` as written; `null` when only denials restrict.
+    pub allowed: Option<Vec<String>>,
+    /// `disallowed-tools` as written.
+    pub denied: Vec<String>,
+    /// Each entry as it was understood.
+    pub rules: Vec<String>,
+}
+
+impl Report {
+    /// The report on one directory of the catalog.
+    pub fn of(app: &App, entry: &Entry) -> Self {
+        let mut diagnostics = entry.diagnostics();
+        let skill = entry.skill.as_ref().ok();
+        let mut restriction = None;
+        if let Some(skill) = skill {
+            let kept = snapshot(skill, "");
+            let allowed = kept.allowed.as_deref();
+            let root = app.env.project_root();
+            let parsed = Restriction::parse(&kept.name, allowed, &kept.denied, &skill.dir, &root);
+            let note = |note: &crate::permission::RuleNote| Diagnostic {
+                code: note.code.to_owned(),
+                level: Level::Warning,
+                message: note.message.clone(),
+            };
+            diagnostics.extend(parsed.notes().iter().map(note));
+            let rules = parsed.rules().map(ToString::to_string).collect();
+            restriction = kept.is_restricted().then_some(RestrictionReport {
+                allowed: kept.allowed,
+                denied: kept.denied,
+                rules,
+            });
+        }
+        Self {
+            name: entry.name(),
+            tool: entry.tool.clone(),
+            description: skill.and_then(|skill| skill.description.clone()),
+            path: entry.dir.display().to_string(),
+            offered: entry.tool.is_some(),
+            restriction,
+            diagnostics,
+        }
+    }
+}

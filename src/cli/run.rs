@@ -1,0 +1,77 @@
+//! From words to the verb that does it, for a person and for the tools that are a command line.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+
+use clap::Parser;
+
+use super::args::{Cli, Verb};
+use super::{installed, market};
+use crate::app::App;
+use crate::error::Error;
+
+/// Who wants it done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// A person; one at a terminal can be asked.
+    Person {
+        /// Whether standard input and error are terminals.
+        terminal: bool,
+    },
+    /// The host, which answers no question.
+    Host,
+}
+
+/// Why it was not done.
+#[derive(Debug)]
+pub enum Failure {
+    /// It was tried.
+    Failed(Error),
+    /// The words make no command: what is wrong with them, and the usage.
+    Misused(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Caller {
+    /// The person who started this process.
+    pub fn person() -> Self {
+        let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        Self::Person { terminal }
+    }
+}
+
+/// Does what the words say; the answer is for standard output.
+///
+/// # Errors
+/// See [`Failure`].
+pub fn run(app: &App, words: &[OsString], caller: Caller) -> Result<String, Failure> {
+    let words = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        // Help and version are answers, which clap hands over as errors.
+        Err(error) if !error.use_stderr() => return Ok(error.to_string()),
+        Err(error) => return Err(Failure::Misused(error.to_string())),
+    };
+    let Some(verb) = cli.verb else {
+        return Ok(help());
+    };
+    Ok(match verb {
+        Verb::Install(install) => market::install(app, install, caller)?,
+        Verb::Remove { name } => market::remove(app, &name)?,
+        Verb::Update { names } => market::update(app, &names)?,
+        Verb::List(catalogue) => market::list(app, &catalogue)?,
+        Verb::Search { words, catalogue } => market::search(app, &words, &catalogue)?,
+        Verb::ListInstalled { json } => installed::list(app, json)?,
+        Verb::Info { name, json } => installed::info(app, &name, json)?,
+    })
+}
+
+fn help() -> String {
+    use clap::CommandFactory;
+    Cli::command().render_help().to_string()
+}

@@ -1,0 +1,65 @@
+//! A TOML file as a typed value, with mistakes named by line.
+
+use std::io;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, Result};
+use crate::sys::{files, limits};
+
+/// The file's content; `None` when there is no such file.
+///
+/// # Errors
+/// When the file cannot be read, is not TOML, or has a key or value that `T` does not take.
+pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    let bytes = match files::read_capped(path, limits::CONFIG_FILE) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("read", path, &error)),
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    toml::from_str(&text).map(Some).map_err(|error| {
+        let line = error
+            .span()
+            .map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+        let reason = error.message().lines().collect::<Vec<_>>().join(", ");
+        Error::new(format!("`{}`, line {line}: {reason}", path.display()))
+            .hint("correct that line, or remove the file to have the defaults")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Example {
+        size: u32,
+    }
+
+    fn read(text: &str) -> Result<Option<Example>> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("c.toml");
+        std::fs::write(&path, text).unwrap();
+        read_toml(&path)
+    }
+
+    #[test]
+    fn a_mistake_is_named_by_line() {
+        assert_eq!(read("size = 3").unwrap(), Some(Example { size: 3 }));
+        assert_eq!(
+            read_toml::<Example>(Path::new("/no/such/file")).unwrap(),
+            None
+        );
+        for (text, line, word) in [
+            ("\nsize = \"x\"", "line 2", "invalid type"),
+            ("size = 3\n\nsizes = 3", "line 3", "sizes"),
+            ("size = ", "line 1", ""),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(line) && error.contains(word), "{error}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `pre_shell_exec`, `pre_file_write`, `pre_file_read`, `pre_fetch_url`: the same rules once more,
+//! on the arguments that the tool really gets. Another plugin may have rewritten them after
+//! `pre_tool` saw them (HOST.md §4).
+
+use serde_json::json;
+
+use super::judge::{Verdict, judge};
+use crate::app::App;
+use crate::request::ToolUse;
+use crate::response::Response;
+
+/// Refuses what is not allowed; these hooks never grant.
+pub fn final_arguments(app: &App, used: Option<&ToolUse>) -> Response {
+    let session = app.store().session(&app.session());
+    let Some(used) = used else {
+        let open = session.is_ok_and(|session| !session.is_restricted());
+        return if open {
+            Response::nothing()
+        } else {
+            denied(UNCLEAR)
+        };
+    };
+    match judge(app, &session, used, None) {
+        Verdict::Refused(reason) => denied(&reason),
+        Verdict::Allowed | Verdict::Noted(_) => Response::nothing(),
+    }
+}
+
+const UNCLEAR: &str = "The call is not allowed: a restricted skill is active, and the host did \
+    not say what is called.";
+
+fn denied(reason: &str) -> Response {
+    Response::json(&json!({"denied": true, "reason": reason}))
+}

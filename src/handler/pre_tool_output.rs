@@ -1,0 +1,26 @@
+//! `pre_tool_output`: adds a note to the result of a call that was let through with one. No other
+//! hook can tell the model something without blocking.
+
+use serde_json::json;
+
+use super::judge::{Verdict, judge};
+use crate::app::App;
+use crate::host::ours;
+use crate::request::ToolResult;
+use crate::response::Response;
+
+/// The output with its note, or nothing where there is none.
+pub fn pre_tool_output(app: &App, result: Option<&ToolResult>) -> Response {
+    // Our own tools write their notes themselves.
+    let Some(result) = result.filter(|result| !ours::FIXED.contains(&result.used.tool.as_str()))
+    else {
+        return Response::nothing();
+    };
+    let session = app.store().session(&app.session());
+    match judge(app, &session, &result.used, None) {
+        Verdict::Noted(note) if session.is_ok() => Response::json(
+            &json!({"output": format!("{}\n\n[agent-skills: {note}]", result.output)}),
+        ),
+        _ => Response::nothing(),
+    }
+}

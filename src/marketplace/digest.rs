@@ -1,0 +1,149 @@
+//! What an installed skill consists of, as one digest and one for each file. Two directories have
+//! the same digest when their files have the same paths, executable bits and bytes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::error::{Error, Result};
+use crate::sys::{files, limits};
+
+/// The digests of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest {
+    /// Hexadecimal SHA-256 over the files sorted by the bytes of their paths; of each, the
+    /// path's length, the path, one byte 0 or 1 for executable, the content's length, the
+    /// content. Lengths are 8 bytes, little-endian.
+    pub sha256: String,
+    /// Each path with the SHA-256 of its bytes, and `+x` after it when executable.
+    pub files: BTreeMap<String, String>,
+    /// All files together.
+    pub bytes: u64,
+}
+
+impl Digest {
+    /// Reads every file below `dir`. A link counts as a file that holds its target: no installed
+    /// skill has one, so this tells that one was put there.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or there are more than an install may have.
+    pub fn of(dir: &Path) -> Result<Self> {
+        let mut paths = Vec::new();
+        collect(dir, Path::new(""), &mut paths)?;
+        paths.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+        let mut whole = Sha256::new();
+        let mut digest = Self {
+            sha256: String::new(),
+            files: BTreeMap::new(),
+            bytes: 0,
+        };
+        for path in paths {
+            let full = dir.join(&path);
+            let (content, executable) =
+                read(&full).map_err(|error| Error::io("read", &full, &error))?;
+            digest.bytes += content.len() as u64;
+            if digest.bytes > limits::INSTALL_BYTES {
+                return Err(too_much(dir));
+            }
+            let name = path.as_os_str().as_bytes();
+            whole.update((name.len() as u64).to_le_bytes());
+            whole.update(name);
+            whole.update([u8::from(executable)]);
+            whole.update((content.len() as u64).to_le_bytes());
+            whole.update(&content);
+            let mark = if executable { "+x" } else { "" };
+            let value = format!("{:x}{mark}", Sha256::digest(&content));
+            digest
+                .files
+                .insert(path.to_string_lossy().into_owned(), value);
+        }
+        digest.sha256 = format!("{:x}", whole.finalize());
+        Ok(digest)
+    }
+}
+
+fn collect(root: &Path, below: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    let dir = root.join(below);
+    let unreadable = |error| Error::io("read directory", &dir, &error);
+    for entry in fs::read_dir(&dir).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let path = below.join(entry.file_name());
+        if entry.file_type().map_err(unreadable)?.is_dir() {
+            collect(root, &path, found)?;
+        } else {
+            found.push(path);
+        }
+        if found.len() > limits::INSTALL_FILES {
+            return Err(too_much(root));
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> std::io::Result<(Vec<u8>, bool)> {
+    if fs::symlink_metadata(path)?.is_symlink() {
+        let target = fs::read_link(path)?;
+        return Ok(([b"link\0", target.as_os_str().as_bytes()].concat(), false));
+    }
+    let file = files::open_regular(path)?;
+    let executable = file.metadata()?.permissions().mode() & 0o100 != 0;
+    let mut content = Vec::new();
+    file.take(limits::INSTALL_BYTES + 1)
+        .read_to_end(&mut content)?;
+    Ok((content, executable))
+}
+
+fn too_much(dir: &Path) -> Error {
+    let text = format!("`{}` holds more than an installed skill can", dir.display());
+    Error::new(text).hint("remove what was put there after the install")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(files: &[(&str, &str, u32)]) -> Digest {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text, mode) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(*mode)).unwrap();
+        }
+        Digest::of(dir.path()).unwrap()
+    }
+
+    #[test]
+    fn the_same_files_have_the_same_digest_and_any_change_another() {
+        let one = [("a", "x", 0o644), ("d/b", "y", 0o755)];
+        let same = [("d/b", "y", 0o700), ("a", "x", 0o600)];
+        assert_eq!(digest(&one), digest(&same));
+        for other in [
+            [("a", "x", 0o644), ("d/b", "y", 0o644)],
+            [("a", "x", 0o644), ("d/c", "y", 0o755)],
+            [("a", "xd", 0o644), ("b", "y", 0o755)],
+        ] {
+            assert_ne!(digest(&one).sha256, digest(&other).sha256);
+        }
+    }
+
+    #[test]
+    fn the_format_is_the_documented_one() {
+        let bytes = [
+            &1u64.to_le_bytes()[..],
+            b"a",
+            &[1],
+            &1u64.to_le_bytes()[..],
+            b"x",
+        ]
+        .concat();
+        let digest = digest(&[("a", "x", 0o755)]);
+        assert_eq!(digest.sha256, format!("{:x}", Sha256::digest(&bytes)));
+        assert_eq!(digest.files["a"], format!("{:x}+x", Sha256::digest(b"x")));
+    }
+}

@@ -1,0 +1,230 @@
+//! The skills in a tree (CORPUS.md §8.1): always the whole tree, whatever else it holds. Which of
+//! them is wanted is decided elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::content::{self, Content, Wanted};
+use super::tree::{self, Node, Tree};
+use crate::error::{Error, Result};
+use crate::skill::Skill;
+use crate::sys::limits;
+
+/// Directories that hold copies of other people's repositories.
+const SKIPPED: [&str; 6] = [
+    "node_modules",
+    "target",
+    "venv",
+    ".venv",
+    "site-packages",
+    "__pycache__",
+];
+/// Directories whose skills are taken only when their path is given.
+const HIDDEN: [&str; 8] = [
+    "test",
+    "tests",
+    "fixtures",
+    "evals",
+    "backups",
+    "archive",
+    "archived",
+    "deprecated",
+];
+/// Directories of derived or sample copies, ranked last.
+const LAST: [&str; 6] = ["dist", "build", "docs", "examples", "templates", "template"];
+
+/// A skill in a tree.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its directory; `""` is the root.
+    pub path: String,
+    /// The skill, as its `SKILL.md` describes it.
+    pub skill: Skill,
+    /// Equal for copies of one skill.
+    pub fingerprint: String,
+    /// Part of another skill, with which it is copied; the root's is no such other.
+    pub nested: bool,
+    /// Taken only when its path is given.
+    pub hidden: bool,
+    /// Which copy of a skill is its main one: the lowest.
+    pub rank: u8,
+}
+
+impl Found {
+    /// The directory's own name; empty at the root.
+    pub fn dir_name(&self) -> &str {
+        tree::base(&self.path)
+    }
+}
+
+/// Finds every skill, sorted by rank and path. `root_name` names a root `SKILL.md` that has no
+/// name: the repository's name.
+///
+/// # Errors
+/// When there are too many, or their content cannot be had.
+pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<Vec<Found>> {
+    let places = candidates(tree);
+    if places.len() > limits::TREE_SKILLS {
+        let text = format!("there are more than {} skills", limits::TREE_SKILLS);
+        return Err(Error::new(text).hint("give the address of the directory of the one you want"));
+    }
+    let files: Vec<Wanted> = places.iter().map(|(_, file)| file.clone()).collect();
+    let texts = content::read_small(content, &files, limits::SKILL_FILE)?;
+    let mut found: Vec<Found> = places
+        .iter()
+        .zip(texts)
+        .filter_map(|((dir, file), text)| {
+            let named = if dir.is_empty() { root_name } else { dir };
+            let skill = Skill::parse(Path::new(named), PathBuf::from(&file.path), &text?).ok()?;
+            Some(Found {
+                fingerprint: fingerprint(tree, dir, &skill),
+                nested: places.iter().any(|(other, _)| {
+                    !other.is_empty() && other != dir && tree::is_within(dir, other)
+                }),
+                hidden: parts_before_last(dir).any(|part| HIDDEN.contains(&part)),
+                rank: rank(dir),
+                path: dir.clone(),
+                skill,
+            })
+        })
+        .collect();
+    found.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
+    Ok(found)
+}
+
+/// The directories with a `SKILL.md`, in any letters, and that file, links followed. Of several
+/// in one directory the exact one is taken, as the skill room does.
+fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
+    let mut found: Vec<(String, Wanted)> = Vec::new();
+    for (path, _) in tree.iter() {
+        let (dir, name) = (tree::parent(path), tree::base(path));
+        if !name.eq_ignore_ascii_case("SKILL.md")
+            || path.matches('/').count() > limits::WALK_DEPTH
+            || dir.split('/').any(|part| SKIPPED.contains(&part))
+        {
+            continue;
+        }
+        let file = tree
+            .resolve(path)
+            .ok()
+            .and_then(|real| Wanted::new(&real, tree.get(&real)?));
+        let Some(file) = file else { continue };
+        match found.iter_mut().rev().find(|(other, _)| other == dir) {
+            Some(other) if name == "SKILL.md" => other.1 = file,
+            Some(_) => {}
+            None => found.push((dir.to_owned(), file)),
+        }
+    }
+    found
+}
+
+/// A digest of the skill's text and of every other file's path and id.
+fn fingerprint(tree: &Tree, dir: &str, skill: &Skill) -> String {
+    let mut hash = Sha256::new();
+    hash.update(&skill.digest);
+    for (path, node) in tree.below(dir) {
+        if dir.is_empty() || path.eq_ignore_ascii_case("SKILL.md") {
+            continue;
+        }
+        let id = match node {
+            Node::File { id, .. } => id,
+            Node::Link { to } => to,
+            _ => continue,
+        };
+        hash.update(format!("\0{path}\0{id}"));
+    }
+    format!("{:x}", hash.finalize())
+}
+
+fn parts_before_last(dir: &str) -> impl Iterator<Item = &str> {
+    tree::parent(dir).split('/')
+}
+
+/// `skills/` before `*/skills`, before other directories, before those of single clients, before
+/// derived copies.
+fn rank(dir: &str) -> u8 {
+    let parts: Vec<&str> = parts_before_last(dir).collect();
+    match parts[0] {
+        _ if parts.iter().any(|part| LAST.contains(part)) => 6,
+        "skills" => 0,
+        ".agents" => 3,
+        ".claude" => 4,
+        _ if parts.iter().any(|part| part.starts_with('.')) => 5,
+        _ if parts.contains(&"skills") => 1,
+        _ => 2,
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::marketplace::content::Visit;
+    use crate::marketplace::tree::tests::tree;
+
+    /// Content that is each file's id.
+    pub struct Ids;
+
+    impl Content for Ids {
+        fn each(&self, files: &[Wanted], _: u64, visit: &mut Visit) -> Result<()> {
+            for (index, file) in files.iter().enumerate() {
+                visit(index, file.id.len() as u64, &mut file.id.as_bytes())?;
+            }
+            Ok(())
+        }
+    }
+
+    pub fn found(entries: &[(&str, &str)]) -> Vec<Found> {
+        discover(&tree(entries), &Ids, "repo").unwrap()
+    }
+
+    #[test]
+    fn skills_are_found_wherever_they_are_and_the_main_copies_come_first() {
+        let found = found(&[
+            (".claude/skills/a/SKILL.md", "---\nname: a\n---\n"),
+            ("SKILL.md", "no frontmatter"),
+            ("build/SKILL.md", "---\nname: build\n---\n"),
+            ("dist/a/SKILL.md", "---\nname: a\n---\n"),
+            ("node_modules/x/SKILL.md", "---\nname: x\n---\n"),
+            ("plugins/p/skills/b/skill.md", "---\nname: b\n---\n"),
+            ("skills/a/SKILL.md", "---\nname: a\n---\n"),
+            ("skills/a/templates/t/SKILL.md", "---\nname: t\n---\n"),
+            ("tests/c/SKILL.md", "---\nname: c\n---\n"),
+            ("1/2/3/4/5/6/7/8/SKILL.md", "---\nname: deep\n---\n"),
+            ("1/2/3/4/5/6/7/8/9/SKILL.md", "---\nname: deeper\n---\n"),
+        ]);
+        let shown: Vec<String> = found
+            .iter()
+            .map(|f| {
+                let marks = [(f.nested, " nested"), (f.hidden, " hidden")];
+                let marks = marks.iter().filter(|(on, _)| *on).map(|(_, mark)| *mark);
+                format!("{} {}{}", f.skill.name, f.path, marks.collect::<String>())
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "a skills/a",
+                "b plugins/p/skills/b",
+                "repo ",
+                "deep 1/2/3/4/5/6/7/8",
+                "build build",
+                "c tests/c hidden",
+                "a .claude/skills/a",
+                "a dist/a",
+                "t skills/a/templates/t nested",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_linked_skill_file_is_read_where_it_leads_inside_only() {
+        let found = found(&[
+            ("real.md", "---\nname: real\n---\n"),
+            ("a/SKILL.md@", "../real.md"),
+            ("b/SKILL.md@", "../../real.md"),
+        ]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].skill.name.as_str(), "real");
+    }
+}

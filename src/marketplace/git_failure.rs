@@ -1,0 +1,219 @@
+//! What a failed git command means, from its standard error under `LC_ALL=C`, and what to do
+//! about it. A wrong class sends people looking in the wrong place, so it is told apart by the
+//! words git, curl and ssh really use.
+
+use std::fmt;
+
+use crate::error::Error;
+
+/// Why git did not do what it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// There is no such repository, or the host says so to hide a private one.
+    NoRepository,
+    /// Credentials are missing or were not accepted. Public hosts answer like this for a
+    /// repository that does not exist, too.
+    NeedsAuthentication,
+    /// The host cannot be reached.
+    Unreachable,
+    /// The repository has no such branch, tag or commit.
+    NoSuchRef,
+    /// The deadline passed.
+    TimedOut,
+    /// More than a cap allows.
+    TooLarge,
+    /// The disk is full.
+    DiskFull,
+    /// There is no git on this machine.
+    GitMissing,
+    /// Anything else; the message holds git's own words.
+    Other,
+}
+
+/// A failed git command.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// What it means.
+    pub class: Class,
+    /// What was attempted and why it failed.
+    message: String,
+}
+
+impl Failure {
+    /// A failure whose message names the thing and the reason.
+    pub fn new(class: Class, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { class, message }
+    }
+
+    /// What git's standard error says.
+    pub fn from_stderr(stderr: &str) -> Self {
+        let class = classify(&stderr.to_ascii_lowercase());
+        let telling = |line: &&str| {
+            ["fatal:", "error:", "remote:", "ssh:"]
+                .iter()
+                .any(|start| line.starts_with(start))
+        };
+        let lines = stderr
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty());
+        let line = lines
+            .clone()
+            .find(telling)
+            .or_else(|| lines.clone().next_back());
+        let line = line.unwrap_or("git failed and did not say why");
+        let clean: String = line.chars().filter(|c| !c.is_control()).take(300).collect();
+        Self::new(class, clean.trim_start_matches("fatal: "))
+    }
+
+    /// Puts what was attempted in front.
+    #[must_use]
+    pub fn context(mut self, context: impl fmt::Display) -> Self {
+        self.message = format!("{context}: {}", self.message);
+        self
+    }
+
+    /// Whether a repository is not there for this user. Hosts hide private repositories, so a
+    /// question for credentials means that, too.
+    pub fn is_absence(&self) -> bool {
+        matches!(self.class, Class::NoRepository | Class::NeedsAuthentication)
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        let hint = match failure.class {
+            Class::NoRepository => "check the spelling of the address",
+            Class::NeedsAuthentication => {
+                "check the spelling; for a private repository, see that `git ls-remote ADDRESS` \
+                 works without asking (a credential helper, or an ssh agent)"
+            }
+            Class::Unreachable => "check the network, the host's name and git's proxy settings",
+            Class::NoSuchRef => "name a branch, a tag or a full commit id that the repository has",
+            Class::TimedOut => {
+                "try again, or run `agent-skills` in a terminal, where it may take longer"
+            }
+            Class::TooLarge => "name the one skill that is wanted, or ask its author to trim it",
+            Class::DiskFull => "free some space and try again",
+            Class::GitMissing => "install git and see that it is on the PATH",
+            Class::Other => "try the same with `git clone` to see more",
+        };
+        Self::new(failure.message).hint(hint)
+    }
+}
+
+/// The class of a standard error in lowercase.
+fn classify(stderr: &str) -> Class {
+    let says = |words: &[&str]| words.iter().any(|word| stderr.contains(word));
+    if says(&["no space left on device", "disk quota exceeded"]) {
+        Class::DiskFull
+    } else if says(&[
+        "could not resolve host",
+        "connection refused",
+        "connection timed out",
+        "failed to connect",
+        "couldn't connect",
+        "network is unreachable",
+        "no route to host",
+        "temporary failure in name resolution",
+        "name or service not known",
+        "operation timed out",
+        "connection reset",
+        "host key verification failed",
+        "unable to look up",
+    ]) {
+        Class::Unreachable
+    } else if says(&[
+        "couldn't find remote ref",
+        "not our ref",
+        "no such ref",
+        "unadvertised object",
+        "did not receive expected object",
+    ]) {
+        Class::NoSuchRef
+    } else if says(&[
+        "authentication failed",
+        "could not read username",
+        "could not read password",
+        "terminal prompts disabled",
+        "permission denied (publickey",
+        "invalid username or password",
+        "error: 401",
+        "error: 403",
+        "access denied",
+    ]) {
+        Class::NeedsAuthentication
+    } else if says(&[
+        "repository not found",
+        "does not appear to be a git repository",
+        "' not found",
+        "error: 404",
+        "no such file or directory",
+        "could not be found or you don't have permission",
+        "does not exist",
+        "not found: did you run git update-server-info",
+    ]) {
+        Class::NoRepository
+    } else {
+        Class::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_says_has_the_class_a_person_would_give_it() {
+        for (stderr, class) in [
+            (
+                "fatal: '/tmp/x' does not appear to be a git repository\nfatal: Could not read from \
+                 remote repository.",
+                Class::NoRepository,
+            ),
+            (
+                "remote: Repository not found.\nfatal: repository 'https://github.com/o/r/' not found",
+                Class::NoRepository,
+            ),
+            (
+                "fatal: could not read Username for 'https://github.com': terminal prompts disabled",
+                Class::NeedsAuthentication,
+            ),
+            (
+                "git@github.com: Permission denied (publickey).",
+                Class::NeedsAuthentication,
+            ),
+            (
+                "fatal: unable to access 'https://h/': Could not resolve host: h",
+                Class::Unreachable,
+            ),
+            (
+                "ssh: connect to host h port 22: Connection refused\nfatal: Could not read from remote \
+                 repository.",
+                Class::Unreachable,
+            ),
+            (
+                "fatal: couldn't find remote ref refs/heads/x",
+                Class::NoSuchRef,
+            ),
+            (
+                "fatal: remote error: upload-pack: not our ref 1234",
+                Class::NoSuchRef,
+            ),
+            (
+                "error: file write error: No space left on device",
+                Class::DiskFull,
+            ),
+            ("fatal: index-pack failed", Class::Other),
+        ] {
+            assert_eq!(Failure::from_stderr(stderr).class, class, "{stderr}");
+        }
+    }
+
+    #[test]
+    fn escape_sequences_of_a_server_do_not_reach_the_message() {
+        let failure = Failure::from_stderr("remote: \u{1b}[31mno");
+        assert!(!failure.message.contains('\u{1b}'));
+    }
+}

@@ -1,0 +1,56 @@
+//! The room's door: one value that knows where skills are installed and how long it may take.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::fetch::Fetcher;
+use super::git::Git;
+use super::lockfile::{LockEntry, Lockfile};
+use super::staging::{self, Staging};
+use crate::error::Result;
+use crate::sys::{Env, limits};
+
+/// Getting, updating and removing skills in one plugin directory.
+#[derive(Debug, Clone, Copy)]
+pub struct Market<'a> {
+    /// Holds `skills/`, `skills.lock.json`, `staging/` and `cache/`.
+    pub plugin_dir: &'a Path,
+    /// What git inherits; also the home and working directory that local references start from.
+    pub env: &'a Env,
+    /// When the answer must be there. None for a person at a terminal, where only each git
+    /// command is bounded ([`limits::GIT_SECONDS`]).
+    pub deadline: Option<Instant>,
+}
+
+impl Market<'_> {
+    /// Where an installed skill came from; `None` for one that was put there by hand.
+    ///
+    /// # Errors
+    /// When the lockfile is there and cannot be read.
+    pub fn origin(&self, name: &str) -> Result<Option<LockEntry>> {
+        Ok(Lockfile::read(self.plugin_dir)?.get(name).cloned())
+    }
+
+    /// Finishes or undoes what killed commands left half done and removes their leftovers. What
+    /// running commands use is not touched. Install, update and remove begin with this.
+    pub fn clean_litter(&self) {
+        staging::clean(self.plugin_dir);
+    }
+
+    pub(super) fn fetcher<'s>(&'s self, staging: &'s Staging) -> Fetcher<'s> {
+        Fetcher::new(Git {
+            env: self.env,
+            deadline: self.deadline,
+            scratch: staging.dir(),
+        })
+    }
+
+    /// How long other changes to the skills are waited for.
+    pub(super) fn patience(&self) -> Duration {
+        let left = self
+            .deadline
+            .map(|d| d.saturating_duration_since(Instant::now()));
+        left.unwrap_or(limits::INSTALL_LOCK)
+            .min(limits::INSTALL_LOCK)
+    }
+}

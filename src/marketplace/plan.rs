@@ -1,0 +1,161 @@
+//! What an install would bring, for a person to look at before anything lands in `skills/`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Map;
+
+use super::copy::CopyPlan;
+use super::digest::Digest;
+use super::discover::Found;
+use super::fetch::Snapshot;
+use super::lockfile::{Kind, LockEntry};
+use crate::error::{Error, Result};
+use crate::skill::{Level, Skill, SkillName, ToolList};
+
+/// Extensions of files that an interpreter runs.
+const SCRIPTS: [&str; 15] = [
+    "py", "sh", "bash", "zsh", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "ps1", "r", "lua",
+    "bat",
+];
+
+/// Where skills come from, as the lockfile will say.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The canonical address, or the absolute directory.
+    pub source: String,
+    /// See [`Kind`].
+    pub kind: Kind,
+    /// As typed.
+    pub requested: String,
+    /// The branch, tag or commit asked for.
+    pub rev: Option<String>,
+    /// The commit it was.
+    pub commit: Option<String>,
+}
+
+/// An install about to happen.
+#[derive(Debug, Clone, Serialize)]
+pub struct Plan {
+    /// The canonical address, or the absolute directory.
+    pub source: String,
+    /// The commit; none for a directory.
+    pub commit: Option<String>,
+    /// The skills that would land. Those already installed are not among them.
+    pub skills: Vec<Planned>,
+}
+
+/// One skill that would land.
+#[derive(Debug, Clone, Serialize)]
+pub struct Planned {
+    /// The name it will have, and its directory in `skills/`.
+    pub name: SkillName,
+    /// Its author's words, unescaped.
+    pub description: Option<String>,
+    /// Its directory in the source.
+    pub path: String,
+    /// How many files.
+    pub files: usize,
+    /// All of them together, in bytes.
+    pub bytes: u64,
+    /// The files that can be run.
+    pub scripts: Vec<String>,
+    /// The entries of `allowed-tools`; none when it restricts nothing.
+    pub allowed_tools: Option<Vec<String>>,
+    /// What was left out and why, a sentence each.
+    pub dropped: Vec<String>,
+    /// What is odd about it, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// A skill in a staging directory, whole and readable.
+#[derive(Debug)]
+pub struct Staged {
+    /// Where it is.
+    pub dir: PathBuf,
+    /// What the lockfile will say.
+    pub entry: LockEntry,
+    /// What to show.
+    pub planned: Planned,
+}
+
+/// Copies a skill to `dir`, reads it back and describes it. `name` is the directory it will have.
+///
+/// # Errors
+/// When it cannot be copied, or what was copied is no readable skill.
+pub fn stage(
+    snapshot: &Snapshot,
+    found: &Found,
+    origin: &Origin,
+    name: &SkillName,
+    dir: PathBuf,
+) -> Result<Staged> {
+    let of_skill = |error: Error| error.context(format!("skill `{name}`"));
+    // A root skill does not swallow the others; one in a directory keeps those inside it.
+    let others: Vec<String> = match found.path.as_str() {
+        "" => snapshot
+            .found
+            .iter()
+            .map(|f| f.path.clone())
+            .filter(|path| !path.is_empty())
+            .collect(),
+        _ => Vec::new(),
+    };
+    let mut copy = CopyPlan::new(&snapshot.tree, &found.path, &others).map_err(of_skill)?;
+    copy.write(&*snapshot.content, &dir).map_err(of_skill)?;
+    let skill = Skill::load(&dir).map_err(|diagnostic| {
+        let text = format!("skill `{name}` cannot be installed: {}", diagnostic.message);
+        Error::new(text).hint("tell its author")
+    })?;
+    let digest = Digest::of(&dir).map_err(of_skill)?;
+    let warnings = skill.diagnostics.iter().filter(|d| d.level > Level::Note);
+    let planned = Planned {
+        name: name.clone(),
+        description: skill.description.clone(),
+        path: found.path.clone(),
+        files: digest.files.len(),
+        bytes: digest.bytes,
+        scripts: scripts(&digest.files),
+        allowed_tools: match skill.fields.allowed_tools() {
+            ToolList::Listed(entries) => Some(entries),
+            ToolList::Absent | ToolList::Null => None,
+        },
+        dropped: copy.dropped,
+        warnings: warnings.map(|d| d.message.clone()).collect(),
+    };
+    let entry = LockEntry {
+        id: format!("{}#{}", origin.source, found.path),
+        name: name.as_str().to_owned(),
+        source: origin.source.clone(),
+        kind: origin.kind,
+        requested: origin.requested.clone(),
+        rev: origin.rev.clone(),
+        commit: origin.commit.clone(),
+        path: found.path.clone(),
+        tree: snapshot.tree_id(&found.path).map(str::to_owned),
+        sha256: digest.sha256,
+        files: digest.files,
+        license: skill.fields.text("license"),
+        other: Map::new(),
+    };
+    Ok(Staged {
+        dir,
+        entry,
+        planned,
+    })
+}
+
+fn scripts(files: &BTreeMap<String, String>) -> Vec<String> {
+    let is_script = |path: &str, digest: &str| {
+        let extension = Path::new(path)
+            .extension()
+            .map(|e| e.to_string_lossy().to_lowercase());
+        digest.ends_with("+x") || extension.is_some_and(|e| SCRIPTS.contains(&e.as_str()))
+    };
+    files
+        .iter()
+        .filter(|(path, digest)| is_script(path, digest))
+        .map(|(path, _)| path.clone())
+        .collect()
+}

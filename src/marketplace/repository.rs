@@ -1,0 +1,280 @@
+//! One commit of a repository, fetched shallow and blobless into a bare repository of ours and
+//! read without a checkout: no link, hook, filter or submodule of it ever takes effect.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+
+use super::address::RepoUrl;
+use super::content::{Content, Visit, Wanted};
+use super::git::{Call, Git};
+use super::git_failure::{Class, Failure};
+use super::refs::Refs;
+use super::tree::{Node, Tree};
+use crate::error::{Error, Result};
+use crate::sys::limits;
+
+/// The longest target of a link; the kernel's limit on a path.
+const LINK: u64 = 4096;
+
+/// A bare repository on our disk.
+pub struct Repository<'a> {
+    git: Git<'a>,
+    dir: PathBuf,
+    settings: Vec<String>,
+}
+
+/// Asks a repository for its refs.
+pub fn list_refs(git: &Git, url: &RepoUrl) -> Result<Refs, Failure> {
+    let mut args = vec!["ls-remote", "--quiet", "--", url.as_str()];
+    args.extend(Refs::PATTERNS);
+    let call = Call {
+        args: &args,
+        ..Call::default()
+    };
+    let output = git.read(&call, limits::GIT_LISTING)?;
+    Ok(Refs::parse(&String::from_utf8_lossy(&output)))
+}
+
+impl<'a> Repository<'a> {
+    /// Fetches `commit` alone, without its history and, where the server can do that, without
+    /// the content of its files. `dir` is made.
+    pub fn fetch(git: Git<'a>, dir: PathBuf, url: &RepoUrl, commit: &str) -> Result<Self, Failure> {
+        let format = if commit.len() == 64 {
+            "--object-format=sha256"
+        } else {
+            "--object-format=sha1"
+        };
+        let init = ["init", "--quiet", "--bare", "--template=", format];
+        git.run(
+            &Call {
+                repo: Some(&dir),
+                args: &init,
+                ..Call::default()
+            },
+            LINK,
+        )?;
+        let settings = vec![
+            format!("remote.source.url={}", url.as_str()),
+            "remote.source.promisor=true".to_owned(),
+            "remote.source.partialclonefilter=blob:none".to_owned(),
+        ];
+        let repository = Self { git, dir, settings };
+        let whole = [
+            "fetch",
+            "--quiet",
+            "--depth=1",
+            "--no-tags",
+            "--no-recurse-submodules",
+        ];
+        let fetch = |filter: Option<&'static str>| {
+            let args: Vec<&str> = whole
+                .into_iter()
+                .chain(filter)
+                .chain(["source", commit])
+                .collect();
+            repository.git.run(&repository.call(&args, ""), LINK)
+        };
+        fetch(Some("--filter=blob:none")).or_else(|failure| match failure.class {
+            // Servers and gits that know no filters say so in many ways.
+            Class::Other => fetch(None),
+            _ => Err(failure),
+        })?;
+        Ok(repository)
+    }
+
+    /// The files of `commit`, and how many paths could not be used.
+    pub fn tree(&self, commit: &str) -> Result<(Tree, usize)> {
+        let args = ["ls-tree", "-r", "-t", "-z", "--full-tree", commit];
+        let call = Call {
+            no_lazy_fetch: true,
+            ..self.call(&args, "")
+        };
+        let output = self.git.read(&call, limits::GIT_LISTING)?;
+        let mut tree = Tree::default();
+        let (mut unusable, mut links) = (0, Vec::new());
+        for entry in output
+            .split(|byte| *byte == 0)
+            .filter(|entry| !entry.is_empty())
+        {
+            let Some((path, node)) = parse_entry(entry) else {
+                unusable += 1;
+                continue;
+            };
+            match node {
+                Entry::Link(id) => links.push(Wanted { path, id }),
+                Entry::Node(node) => unusable += usize::from(!tree.insert(path, node)),
+            }
+        }
+        let targets = super::content::read_small(self, &links, LINK)?;
+        for (link, target) in links.into_iter().zip(targets) {
+            let to = target
+                .and_then(|bytes| String::from_utf8(bytes).ok())
+                .unwrap_or_default();
+            unusable += usize::from(!tree.insert(link.path, Node::Link { to }));
+        }
+        Ok((tree, unusable))
+    }
+
+    fn call<'c>(&'c self, args: &'c [&'c str], input: &'c str) -> Call<'c> {
+        Call {
+            repo: Some(&self.dir),
+            settings: &self.settings,
+            args,
+            input,
+            no_lazy_fetch: false,
+        }
+    }
+
+    /// The size of each object, `None` for those that are not here.
+    fn sizes(&self, ids: &str) -> Result<Vec<Option<u64>>, Failure> {
+        let args = ["cat-file", "--batch-check=%(objectsize)"];
+        let call = Call {
+            no_lazy_fetch: true,
+            ..self.call(&args, ids)
+        };
+        let output = self.git.read(&call, limits::GIT_LISTING)?;
+        let output = String::from_utf8_lossy(&output);
+        Ok(output.lines().map(|line| line.parse().ok()).collect())
+    }
+
+    /// Fetches those of the objects that are missing, all in one request.
+    fn fetch_missing(&self, files: &[Wanted], ids: &str) -> Result<Vec<u64>, Failure> {
+        let sizes = self.sizes(ids)?;
+        let missing = files.iter().zip(&sizes).filter(|(_, size)| size.is_none());
+        let missing = lines(missing.map(|(file, _)| file));
+        let sizes = if missing.is_empty() {
+            sizes
+        } else {
+            let args = [
+                "-c",
+                "fetch.negotiationAlgorithm=noop",
+                "fetch",
+                "--quiet",
+                "--no-tags",
+                "--no-recurse-submodules",
+                "--filter=blob:none",
+                "--stdin",
+                "source",
+            ];
+            self.git.run(&self.call(&args, &missing), LINK)?;
+            self.sizes(ids)?
+        };
+        let whole: Option<Vec<u64>> = sizes.into_iter().collect();
+        whole
+            .filter(|sizes| sizes.len() == files.len())
+            .ok_or_else(|| {
+                Failure::new(Class::Other, "the repository did not send all of its files")
+            })
+    }
+}
+
+impl Content for Repository<'_> {
+    fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let ids = lines(files);
+        let sizes = self.fetch_missing(files, &ids)?;
+        if sizes.iter().sum::<u64>() > max {
+            let text = format!("the files are larger than {max} bytes together");
+            return Err(Failure::new(Class::TooLarge, text).into());
+        }
+        let args = ["cat-file", "--batch"];
+        let call = Call {
+            no_lazy_fetch: true,
+            ..self.call(&args, &ids)
+        };
+        // Each object comes with a line of its id, kind and size before it.
+        let headers = 128 * files.len() as u64;
+        let mut output = BufReader::new(self.git.run(&call, max + headers)?);
+        for (index, size) in sizes.into_iter().enumerate() {
+            let broken = |_| Error::new("git's answer broke off").hint("try again");
+            let mut header = String::new();
+            output.read_line(&mut header).map_err(broken)?;
+            if header.split_whitespace().nth(1) != Some("blob") {
+                return Err(
+                    Error::new("git answered something that is not a file").hint("try again")
+                );
+            }
+            let mut bytes = (&mut output).take(size);
+            visit(index, size, &mut bytes)?;
+            std::io::copy(&mut bytes, &mut std::io::sink()).map_err(broken)?;
+            output.read_line(&mut String::new()).map_err(broken)?;
+        }
+        Ok(())
+    }
+}
+
+/// The ids, a line each, as git reads them.
+fn lines<'w>(files: impl IntoIterator<Item = &'w Wanted>) -> String {
+    files
+        .into_iter()
+        .flat_map(|file| [file.id.as_str(), "\n"])
+        .collect()
+}
+
+enum Entry {
+    Link(String),
+    Node(Node),
+}
+
+/// `<mode> SP <kind> SP <id> TAB <path>`; `None` for a path that is not UTF-8.
+fn parse_entry(entry: &[u8]) -> Option<(String, Entry)> {
+    let (head, path) = std::str::from_utf8(entry).ok()?.split_once('\t')?;
+    let mut words = head.split(' ');
+    let (mode, _kind, id) = (words.next()?, words.next()?, words.next()?.to_owned());
+    let node = match mode {
+        "040000" => Node::Dir { id },
+        "120000" => return Some((path.to_owned(), Entry::Link(id))),
+        "160000" => Node::Submodule,
+        "100755" => Node::File {
+            id,
+            executable: true,
+        },
+        _ => Node::File {
+            id,
+            executable: false,
+        },
+    };
+    Some((path.to_owned(), Entry::Node(node)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marketplace::reference::At;
+    use crate::marketplace::testing::World;
+
+    #[test]
+    fn only_the_content_that_is_read_is_fetched() {
+        let world = World::new();
+        world.commit("o/r", &[("a", "wanted"), ("b", "not wanted")]);
+        world.with_git(|git| {
+            let url =
+                RepoUrl::parse(&format!("file://{}", world.path("repos/o/r").display())).unwrap();
+            let commit = list_refs(&git, &url)
+                .unwrap()
+                .resolve(&At::Default)
+                .unwrap()
+                .commit;
+            let repository = Repository::fetch(git, world.path("r.git"), &url, &commit).unwrap();
+            let (tree, unusable) = repository.tree(&commit).unwrap();
+            assert_eq!(unusable, 0);
+            let wanted = |path: &str| Wanted::new(path, tree.get(path).unwrap()).unwrap();
+            let is_here = |path: &str| repository.sizes(&wanted(path).id).unwrap()[0].is_some();
+            assert!(!is_here("a") && !is_here("b"));
+            let mut read = String::new();
+            let mut visit = |_: usize, _: u64, bytes: &mut dyn Read| {
+                bytes.read_to_string(&mut read).unwrap();
+                Ok(())
+            };
+            repository
+                .each(&[wanted("a"), wanted("a")], 100, &mut visit)
+                .unwrap();
+            assert_eq!(read, "wantedwanted");
+            assert!(is_here("a") && !is_here("b"));
+            let too_large = repository.each(&[wanted("a"), wanted("b")], 10, &mut |_, _, _| Ok(()));
+            assert!(too_large.unwrap_err().to_string().contains("larger than"));
+        });
+    }
+}

@@ -1,0 +1,400 @@
+//! The moment of change: a staged skill takes its place in `skills/`, or one is taken away, and
+//! the lockfile says so. A journal in the staging directory lets the next command finish what a
+//! kill interrupts: the skill's own move is the deciding step, and the lockfile follows it.
+//!
+//! 1. the journal says which entry the lockfile will have;
+//! 2. the directory moves: by one rename, or one exchange of old and new; where the system has no
+//!    exchange, by two renames, of which the first is undone if the second never came;
+//! 3. the lockfile is replaced;
+//! 4. the journal is removed.
+//!
+//! All of it happens under the install lock, and so does recovery.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::digest::Digest;
+use super::lockfile::{LockEntry, Lockfile};
+use super::staging::Staging;
+use crate::error::{Error, Result};
+use crate::sys::{FileLock, files, limits};
+
+#[derive(Serialize, Deserialize)]
+struct Journal {
+    /// The directory in `skills/`.
+    name: String,
+    /// The entry it will have; none for a removal.
+    entry: Option<LockEntry>,
+}
+
+/// What to do when a skill of that name is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// Leave it.
+    Keep,
+    /// Put the new one in its place, if it is still the one with this digest.
+    Replace,
+}
+
+/// The plugin directory while nobody else changes it.
+pub struct Changes<'a> {
+    plugin_dir: &'a Path,
+    lockfile: Lockfile,
+    _lock: FileLock,
+}
+
+impl<'a> Changes<'a> {
+    /// Waits for other changes to end.
+    ///
+    /// # Errors
+    /// When they take too long, or the lockfile must not be changed.
+    pub fn begin(plugin_dir: &'a Path, wait: Duration) -> Result<Self> {
+        let lock = FileLock::exclusive(&plugin_dir.join(".install.lock"), wait)?;
+        let lockfile = Lockfile::read(plugin_dir)?;
+        lockfile.check_writable()?;
+        Ok(Self {
+            plugin_dir,
+            lockfile,
+            _lock: lock,
+        })
+    }
+
+    /// The lockfile as it is now.
+    pub fn lockfile(&self) -> &Lockfile {
+        &self.lockfile
+    }
+
+    /// Moves the skill in `staged` to where `entry` says. `false` when one is there already and
+    /// is to be kept.
+    ///
+    /// # Errors
+    /// When anything cannot be written; the old state is then kept or restored.
+    pub fn place(
+        &mut self,
+        staging: &Staging,
+        staged: &Path,
+        entry: LockEntry,
+        existing: Existing,
+    ) -> Result<bool> {
+        let target = target(self.plugin_dir, &entry.name)?;
+        let is_there = target.symlink_metadata().is_ok();
+        if is_there && existing == Existing::Keep {
+            return Ok(false);
+        }
+        let failed = |error: &io::Error| {
+            Error::io("move the skill to", &target, error)
+                .hint("check the permissions of the skills directory")
+        };
+        fs::create_dir_all(skills(self.plugin_dir)).map_err(|e| failed(&e))?;
+        write_journal(staging.dir(), &entry.name, Some(entry.clone()))?;
+        let old = old(staging.dir());
+        let moved = if is_there {
+            replace(staged, &target, &old)
+        } else {
+            fs::rename(staged, &target)
+        };
+        if let Err(error) = moved {
+            remove_journal(staging.dir())?;
+            return Err(failed(&error));
+        }
+        if let Err(error) = self.lockfile.put(entry, staging.dir()) {
+            let _ = if !is_there {
+                fs::rename(&target, staged)
+            } else if old.exists() {
+                fs::rename(&target, staged).and_then(|()| fs::rename(&old, &target))
+            } else {
+                files::exchange(staged, &target).map(|_| ())
+            };
+            remove_journal(staging.dir())?;
+            return Err(error);
+        }
+        remove_journal(staging.dir())?;
+        Ok(true)
+    }
+
+    /// Changes the entry of a skill whose files stay as they are.
+    ///
+    /// # Errors
+    /// When the lockfile cannot be written.
+    pub fn note(&mut self, staging: &Staging, entry: LockEntry) -> Result<()> {
+        self.lockfile.put(entry, staging.dir())
+    }
+
+    /// Takes the skill in the directory `name` away.
+    ///
+    /// # Errors
+    /// When anything cannot be written; the old state is then kept or restored.
+    pub fn take_away(&mut self, staging: &Staging, name: &str) -> Result<()> {
+        let target = target(self.plugin_dir, name)?;
+        let failed = |error: &io::Error| {
+            Error::io("remove", &target, error)
+                .hint("check the permissions of the skills directory")
+        };
+        write_journal(staging.dir(), name, None)?;
+        let gone = staging.dir().join("gone");
+        if target.symlink_metadata().is_ok()
+            && let Err(error) = fs::rename(&target, &gone)
+        {
+            remove_journal(staging.dir())?;
+            return Err(failed(&error));
+        }
+        if let Err(error) = self.lockfile.take(name, staging.dir()) {
+            let _ = fs::rename(&gone, &target);
+            remove_journal(staging.dir())?;
+            return Err(error);
+        }
+        remove_journal(staging.dir())
+    }
+}
+
+/// Brings what the command of a staging directory left half done to its old or its new state.
+///
+/// # Errors
+/// When that is not possible now; the journal is then kept.
+pub fn recover(plugin_dir: &Path, staging: &Path) -> Result<()> {
+    if !has_journal(staging) {
+        return Ok(());
+    }
+    let mut changes = Changes::begin(plugin_dir, Duration::ZERO)?;
+    let path = journal(staging);
+    let bytes =
+        files::read_capped(&path, limits::LOCKFILE).map_err(|e| Error::io("read", &path, &e))?;
+    let read: Journal = serde_json::from_slice(&bytes)
+        .map_err(|error| Error::new(format!("`{}` is broken: {error}", path.display())))?;
+    let target = target(plugin_dir, &read.name)?;
+    let is_there = target.symlink_metadata().is_ok();
+    if !is_there && old(staging).exists() {
+        fs::rename(old(staging), &target).map_err(|e| Error::io("restore", &target, &e))?;
+    } else {
+        match read.entry {
+            Some(entry) if Digest::of(&target).is_ok_and(|is| is.sha256 == entry.sha256) => {
+                changes.lockfile.put(entry, staging)?;
+            }
+            None if !is_there => changes.lockfile.take(&read.name, staging)?,
+            _ => {}
+        }
+    }
+    remove_journal(staging)
+}
+
+/// Whether a staging directory's command was killed, or failed, in the middle of a change.
+pub fn has_journal(staging: &Path) -> bool {
+    journal(staging).exists()
+}
+
+/// The directory of installed skills.
+pub fn skills(plugin_dir: &Path) -> PathBuf {
+    plugin_dir.join("skills")
+}
+
+/// The directory of one skill. The name comes from a `SkillName`, a directory's entry or a file of
+/// ours, but whatever it is, it is one part of a path.
+fn target(plugin_dir: &Path, name: &str) -> Result<PathBuf> {
+    if matches!(name, "" | "." | "..") || name.contains(['/', '\0']) {
+        return Err(Error::new(format!(
+            "`{}` cannot be a skill's directory",
+            name.escape_debug()
+        ))
+        .hint("repair the lockfile"));
+    }
+    Ok(skills(plugin_dir).join(name))
+}
+
+fn replace(staged: &Path, target: &Path, old: &Path) -> io::Result<()> {
+    if files::exchange(staged, target)? {
+        return Ok(());
+    }
+    fs::rename(target, old)?;
+    fs::rename(staged, target).inspect_err(|_| {
+        // The error to report is the first one.
+        let _ = fs::rename(old, target);
+    })
+}
+
+fn old(staging: &Path) -> PathBuf {
+    staging.join("old")
+}
+
+fn journal(staging: &Path) -> PathBuf {
+    staging.join("journal.json")
+}
+
+fn write_journal(staging: &Path, name: &str, entry: Option<LockEntry>) -> Result<()> {
+    let journal_file = Journal {
+        name: name.to_owned(),
+        entry,
+    };
+    let bytes = serde_json::to_vec(&journal_file)
+        .map_err(|error| Error::new(format!("could not write the journal: {error}")))?;
+    files::replace_file(&journal(staging), &bytes, 0o600)
+}
+
+fn remove_journal(staging: &Path) -> Result<()> {
+    let path = journal(staging);
+    fs::remove_file(&path).map_err(|error| Error::io("remove", &path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marketplace::lockfile::Kind;
+    use crate::marketplace::staging;
+
+    /// A plugin directory, and a staging directory whose command was killed.
+    struct Killed {
+        plugin: tempfile::TempDir,
+        staging: PathBuf,
+    }
+
+    impl Killed {
+        fn new() -> Self {
+            let plugin = tempfile::tempdir().unwrap();
+            let staging = plugin.path().join("staging/1-0");
+            fs::create_dir_all(&staging).unwrap();
+            fs::create_dir_all(skills(plugin.path())).unwrap();
+            Self { plugin, staging }
+        }
+
+        fn put(dir: &Path, text: &str) {
+            fs::create_dir_all(dir).unwrap();
+            fs::write(dir.join("SKILL.md"), text).unwrap();
+        }
+
+        fn skill(&self) -> PathBuf {
+            skills(self.plugin.path()).join("x")
+        }
+
+        fn lock(&self, text: &str) {
+            let mut lockfile = Lockfile::read(self.plugin.path()).unwrap();
+            lockfile.put(entry(text), &self.staging).unwrap();
+        }
+
+        /// Runs the next command's recovery and answers the skill's text and the entry's commit.
+        fn recovered(&self) -> (Option<String>, Option<String>) {
+            staging::clean(self.plugin.path());
+            assert!(!self.plugin.path().join("staging").exists());
+            let lockfile = Lockfile::read(self.plugin.path()).unwrap();
+            let commit = lockfile.get("x").map(|entry| entry.commit.clone().unwrap());
+            (
+                fs::read_to_string(self.skill().join("SKILL.md")).ok(),
+                commit,
+            )
+        }
+    }
+
+    /// The entry of a skill whose one file is `text`, at the commit `text`.
+    fn entry(text: &str) -> LockEntry {
+        let dir = tempfile::tempdir().unwrap();
+        Killed::put(dir.path(), text);
+        let digest = Digest::of(dir.path()).unwrap();
+        LockEntry {
+            id: "s#x".to_owned(),
+            name: "x".to_owned(),
+            source: "s".to_owned(),
+            kind: Kind::Git,
+            requested: "x".to_owned(),
+            rev: None,
+            commit: Some(text.to_owned()),
+            path: "x".to_owned(),
+            tree: None,
+            sha256: digest.sha256,
+            files: digest.files,
+            license: None,
+            other: serde_json::Map::new(),
+        }
+    }
+
+    fn both(text: &str) -> (Option<String>, Option<String>) {
+        (Some(text.to_owned()), Some(text.to_owned()))
+    }
+
+    #[test]
+    fn an_install_killed_before_its_move_never_was_and_after_it_is_whole() {
+        let killed = Killed::new();
+        Killed::put(&killed.staging.join("new/x"), "new");
+        write_journal(&killed.staging, "x", Some(entry("new"))).unwrap();
+        assert_eq!(killed.recovered(), (None, None));
+
+        let killed = Killed::new();
+        Killed::put(&killed.skill(), "new");
+        write_journal(&killed.staging, "x", Some(entry("new"))).unwrap();
+        assert_eq!(killed.recovered(), both("new"));
+    }
+
+    #[test]
+    fn an_update_killed_anywhere_leaves_the_old_or_the_new_skill_with_its_entry() {
+        for (installed, set_aside, expected) in [
+            (Some("old"), None, "old"),
+            (None, Some("old"), "old"),
+            (Some("new"), Some("old"), "new"),
+        ] {
+            let killed = Killed::new();
+            killed.lock("old");
+            if let Some(text) = installed {
+                Killed::put(&killed.skill(), text);
+            }
+            if let Some(text) = set_aside {
+                Killed::put(&old(&killed.staging), text);
+            }
+            write_journal(&killed.staging, "x", Some(entry("new"))).unwrap();
+            assert_eq!(
+                killed.recovered(),
+                both(expected),
+                "{installed:?} {set_aside:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_removal_killed_anywhere_leaves_the_skill_or_nothing_of_it() {
+        let killed = Killed::new();
+        killed.lock("old");
+        Killed::put(&killed.skill(), "old");
+        write_journal(&killed.staging, "x", None).unwrap();
+        assert_eq!(killed.recovered(), both("old"));
+
+        let killed = Killed::new();
+        killed.lock("old");
+        Killed::put(&killed.staging.join("gone"), "old");
+        write_journal(&killed.staging, "x", None).unwrap();
+        assert_eq!(killed.recovered(), (None, None));
+    }
+
+    #[test]
+    fn a_lockfile_that_cannot_be_written_undoes_the_move() {
+        let plugin = tempfile::tempdir().unwrap();
+        let staging = Staging::new(plugin.path(), Duration::ZERO).unwrap();
+        let target = skills(plugin.path()).join("x");
+        Killed::put(&target, "old");
+        let staged = staging.dir().join("new/x");
+        Killed::put(&staged, "new");
+        let mut changes = Changes::begin(plugin.path(), Duration::ZERO).unwrap();
+        fs::create_dir_all(plugin.path().join("skills.lock.json/in-the-way")).unwrap();
+        assert!(
+            changes
+                .place(&staging, &staged, entry("new"), Existing::Replace)
+                .is_err()
+        );
+        assert_eq!(fs::read_to_string(target.join("SKILL.md")).unwrap(), "old");
+        fs::rename(&target, plugin.path().join("away")).unwrap();
+        assert!(
+            changes
+                .place(&staging, &staged, entry("new"), Existing::Keep)
+                .is_err()
+        );
+        assert!(!target.exists() && staged.exists() && !has_journal(staging.dir()));
+    }
+
+    #[test]
+    fn a_journal_with_a_hostile_name_moves_nothing() {
+        let killed = Killed::new();
+        Killed::put(&old(&killed.staging), "x");
+        write_journal(&killed.staging, "../../x", None).unwrap();
+        assert!(recover(killed.plugin.path(), &killed.staging).is_err());
+        assert!(killed.staging.exists());
+    }
+}

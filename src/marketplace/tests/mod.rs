@@ -1,0 +1,15 @@
+//! Whole commands against real git repositories, made on the spot and reached over `file://`.
+
+mod change;
+mod install;
+
+use super::testing::{World, skill};
+
+/// The repository `o/skills` with two skills; answers its commit.
+fn two_skills(world: &World) -> String {
+    let (pdf, ocr) = (skill("pdf"), skill("pdf-ocr"));
+    world.commit(
+        "o/skills",
+        &[("skills/pdf/SKILL.md", &pdf), ("skills/ocr/SKILL.md", &ocr)],
+    )
+}

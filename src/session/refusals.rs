@@ -1,0 +1,84 @@
+//! Which calls were refused before, so that a repeated one can be answered more firmly. A courtesy
+//! and nothing more: it is appended to without a lock, and whatever goes wrong with it is ignored.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::SessionKey;
+use crate::sys::{files, limits};
+
+/// The record of refusals: fixed-size hashes of session and call.
+#[derive(Debug, Clone)]
+pub struct Refusals {
+    file: PathBuf,
+}
+
+const RECORD: usize = 16;
+
+impl Refusals {
+    /// The record in `dir`.
+    pub fn at(dir: &Path) -> Self {
+        Self {
+            file: dir.join("refusals"),
+        }
+    }
+
+    /// Whether `call` was refused in this session before; from now on it was.
+    pub fn seen_before(&self, key: &SessionKey, call: &str) -> bool {
+        let mut hash = Sha256::new();
+        hash.update(key.as_str());
+        hash.update([0]);
+        hash.update(call);
+        let record = &hash.finalize()[..RECORD];
+        let known = files::read_capped(&self.file, limits::REFUSALS_FILE).unwrap_or_default();
+        if known.chunks_exact(RECORD).any(|earlier| earlier == record) {
+            return true;
+        }
+        if known.len() as u64 + RECORD as u64 > limits::REFUSALS_FILE {
+            // Old sessions' refusals are of no use; beginning anew is cheaper than sorting them.
+            let _ = fs::remove_file(&self.file);
+        }
+        let mut options = OpenOptions::new();
+        let file = options
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&self.file);
+        let _ = file.and_then(|mut file| file.write_all(record));
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::Env;
+
+    #[test]
+    fn a_call_is_known_from_the_second_time_in_its_own_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let refusals = Refusals::at(dir.path());
+        let key =
+            |name| SessionKey::of_call(&Env::new([("AGENT_SKILLS_SESSION", name)], Path::new("/")));
+        assert!(!refusals.seen_before(&key("a"), "x"));
+        assert!(refusals.seen_before(&key("a"), "x"));
+        assert!(!refusals.seen_before(&key("a"), "y"));
+        assert!(!refusals.seen_before(&key("b"), "x"));
+    }
+
+    #[test]
+    fn the_record_stays_small_and_a_place_that_cannot_be_written_is_no_trouble() {
+        let dir = tempfile::tempdir().unwrap();
+        let refusals = Refusals::at(dir.path());
+        let key = SessionKey::of_call(&Env::default());
+        for n in 0..10_000 {
+            refusals.seen_before(&key, &n.to_string());
+        }
+        assert!(fs::metadata(&refusals.file).unwrap().len() <= limits::REFUSALS_FILE);
+        assert!(!Refusals::at(Path::new("/no/such/place")).seen_before(&key, "x"));
+    }
+}

@@ -1,0 +1,414 @@
+//! Installing, updating and removing, through the command line and through the host.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::repository::{Hub, commit, files};
+
+fn skill(name: &str) -> String {
+    format!("---\nname: {name}\ndescription: Does {name}.\n---\nBody of {name}.\n")
+}
+
+/// A host whose GitHub is a directory with the repository `acme/skills`.
+fn acme(host: Host) -> (Host, Hub) {
+    let hub = Hub::new();
+    let (pdf, csv) = (skill("pdf"), skill("csv"));
+    hub.repository(
+        "acme/skills",
+        &[
+            ("README.md", "readme"),
+            ("skills/pdf/SKILL.md", &pdf),
+            ("skills/pdf/scripts/run.sh", "#!/bin/sh\necho ran\n"),
+            ("skills/csv/SKILL.md", &csv),
+        ],
+    );
+    (host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base()), hub)
+}
+
+#[test]
+fn a_skill_is_installed_used_updated_and_removed() {
+    for host in Host::both() {
+        let (host, hub) = acme(host);
+        let answer = host.tool("agent-skills", &json!({"args": ["install", "acme/pdf"]}));
+        assert!(answer.starts_with("installed `pdf` from "), "{answer}");
+        assert_eq!(host.tool_names()[4..], ["skill_pdf"]);
+        assert!(
+            host.activates("pdf")
+                .tool("skill_pdf", &json!({}))
+                .contains("Body of pdf.")
+        );
+        let run = json!({"skill": "pdf", "script": "scripts/run.sh"});
+        assert_eq!(host.tool("run_skill_script", &run), "ran\n");
+        let again = host.tool(
+            "skill_marketplace",
+            &json!({"action": "install", "skill_ref": "acme/pdf"}),
+        );
+        assert!(
+            again.contains("already installed") && again.contains("update pdf"),
+            "{again}"
+        );
+
+        let repository = hub.base().replace("file://", "") + "acme/skills";
+        let file = Path::new(&repository).join("skills/pdf/SKILL.md");
+        fs::write(file, skill("pdf").replace("Body", "New body")).unwrap();
+        commit(Path::new(&repository));
+        let updated = host.tool("skill_marketplace", &json!({"action": "update"}));
+        assert!(updated.contains("`pdf` was updated from "), "{updated}");
+        assert!(
+            host.tool("skill_pdf", &json!({}))
+                .contains("New body of pdf.")
+        );
+        assert!(host.succeeds(&["update", "pdf"]).contains("up to date"));
+
+        assert!(
+            host.succeeds(&["remove", "acme/pdf"])
+                .contains("removed `pdf`")
+        );
+        assert_eq!(host.tool_names().len(), 4);
+    }
+}
+
+#[test]
+fn the_reading_of_a_reference_is_told() {
+    let (host, _hub) = acme(Host::stdin());
+    let ran = host.person(&["install", "acme/pdf"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.stderr.contains("acme/skills"), "{ran:?}");
+    // Without a terminal it goes on, and says what it brought.
+    assert!(
+        ran.stderr.contains("scripts/run.sh") && ran.stderr.contains("may use"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn several_skills_are_listed_and_none_is_guessed() {
+    let (host, _hub) = acme(Host::stdin());
+    let error = host.fails(&["install", "github:acme/skills"]);
+    assert!(
+        error.contains("pdf") && error.contains("csv") && error.contains("--all"),
+        "{error}"
+    );
+    assert_eq!(host.tool_names().len(), 4);
+    host.succeeds(&["install", "github:acme/skills", "--skill", "csv"]);
+    assert_eq!(host.tool_names()[4..], ["skill_csv"]);
+    host.succeeds(&["install", "github:acme/skills", "--all"]);
+    assert_eq!(host.tool_names()[4..], ["skill_csv", "skill_pdf"]);
+}
+
+#[test]
+fn errors_go_to_a_person_with_a_hint_and_to_the_model_as_text() {
+    for host in Host::both() {
+        let (host, _hub) = acme(host);
+        let error = host.fails(&["install", "acme/nothing"]);
+        assert!(
+            error.starts_with("agent-skills: ") || error.contains("\nagent-skills: "),
+            "{error}"
+        );
+        assert!(error.contains("\nhint: "), "{error}");
+        let answer = host.tool(
+            "agent-skills",
+            &json!({"args": ["install", "acme/nothing"]}),
+        );
+        assert!(answer.starts_with("Error: "), "{answer}");
+        assert_eq!(host.person(&["explode"]).status, 2);
+        assert_eq!(host.person(&["install"]).status, 2);
+        assert!(
+            host.tool("agent-skills", &json!({"args": ["explode"]}))
+                .starts_with("Error: ")
+        );
+        assert!(host.succeeds(&["--version"]).starts_with("agent-skills "));
+        assert!(host.succeeds(&["--help"]).contains("list-installed"));
+    }
+}
+
+#[test]
+fn list_installed_tells_of_every_directory() {
+    let host = Host::stdin()
+        .skill("good", "allowed-tools: Read Nonsense", "")
+        .file("bad/SKILL.md", "no frontmatter")
+        .file(
+            "odd/SKILL.md",
+            "---\nname: Odd_Name\ndescription: |\n  a <b>\n  & c\n---\n",
+        );
+    for spelling in ["list-installed", "list_installed"] {
+        let all: Value = serde_json::from_str(&host.succeeds(&[spelling, "--json"])).unwrap();
+        let [bad, good, odd] = all.as_array().unwrap().as_slice() else {
+            panic!("{all}")
+        };
+        assert_eq!(
+            (&bad["name"], &bad["offered"], &bad["tool"]),
+            (&json!("bad"), &json!(false), &Value::Null)
+        );
+        assert!(
+            bad["diagnostics"][0]["level"] == "error" && bad["diagnostics"][0]["code"].is_string()
+        );
+        assert_eq!(
+            (&good["tool"], &good["offered"]),
+            (&json!("skill_good"), &json!(true))
+        );
+        assert_eq!(good["restriction"]["allowed"], json!(["Read Nonsense"]));
+        assert!(
+            good["diagnostics"].to_string().contains("unknown-tool"),
+            "{good}"
+        );
+        assert_eq!(odd["restriction"], Value::Null);
+        assert_eq!(
+            (&odd["name"], &odd["description"]),
+            (&json!("odd-name"), &json!("a <b>\n& c"))
+        );
+    }
+    let table = host.succeeds(&["list-installed"]);
+    assert!(
+        table.contains("restricted") && table.contains("not offered"),
+        "{table}"
+    );
+    assert!(host.succeeds(&["info", "good"]).contains("file_head"));
+    assert!(
+        host.fails(&["info", "god"])
+            .contains("did you mean `good`?")
+    );
+}
+
+#[test]
+fn list_and_search_use_the_default_source_and_work_offline_afterwards() {
+    let hub = Hub::new();
+    let (pdf, csv) = (skill("pdf"), skill("csv"));
+    hub.repository(
+        "anthropics/skills",
+        &[("skills/pdf/SKILL.md", &pdf), ("skills/csv/SKILL.md", &csv)],
+    );
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    assert!(host.fails(&["list", "--offline"]).contains("hint: "));
+    assert!(host.succeeds(&["list"]).contains("Does csv."));
+    drop(hub);
+    assert!(
+        host.succeeds(&["search", "pdf", "--offline"])
+            .contains("pdf")
+    );
+    assert!(
+        !host
+            .succeeds(&["search", "pdf", "--offline"])
+            .contains("csv")
+    );
+    let json: Value =
+        serde_json::from_str(&host.succeeds(&["list", "--offline", "--json"])).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 2);
+    let answer = host.tool(
+        "skill_marketplace",
+        &json!({"action": "search", "query": "csv"}),
+    );
+    assert!(
+        answer.contains("Does csv."),
+        "the cache serves when the source is gone: {answer}"
+    );
+}
+
+#[test]
+fn all_four_collections_install_from_git() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    if !corpus.is_dir() {
+        println!("skipped: ../shared/corpus is not there");
+        return;
+    }
+    let hub = Hub::new();
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    for (collection, skill) in [
+        ("anthropics+skills", "mcp-builder"),
+        ("expo+skills", "expo-router"),
+        ("getsentry+skills", "code-review"),
+        ("obra+superpowers", "brainstorming"),
+    ] {
+        let name = collection.replace('+', "/");
+        hub.repository_of(&name, &corpus.join(collection));
+        host.succeeds(&["install", &format!("{name}@{skill}"), "--yes"]);
+        host.activates(skill);
+    }
+    let installed: Value =
+        serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap();
+    assert_eq!(installed.as_array().unwrap().len(), 4);
+}
+
+/// A pseudo-random number generator: the same numbers in every run.
+fn random(seed: &mut u64) -> u64 {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    *seed
+}
+
+#[test]
+fn an_install_killed_at_any_moment_leaves_nothing_or_the_whole_skill() {
+    let (host, hub) = acme(Host::stdin());
+    let source =
+        Path::new(hub.base().strip_prefix("file://").unwrap()).join("acme/skills/skills/pdf");
+    let whole = files(&source);
+    let started = Instant::now();
+    host.succeeds(&["install", "acme/pdf"]);
+    let duration = started.elapsed();
+    host.succeeds(&["remove", "pdf"]);
+    let known = listing(&host);
+    let (mut seed, mut landed) = (88_172_645_463_325_252, 0);
+    for attempt in 0..50 {
+        let mut child = host
+            .command()
+            .args(["install", "acme/pdf"])
+            .spawn()
+            .unwrap();
+        // Every other kill aims at the end, where things are moved into place.
+        let share = random(&mut seed) % 1000;
+        let share = if attempt % 2 == 0 {
+            share
+        } else {
+            850 + share / 4
+        };
+        std::thread::sleep(duration * u32::try_from(share).unwrap() / 1000);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let installed = host.skills_dir().join("pdf");
+        if installed.exists() {
+            assert_eq!(files(&installed), whole, "attempt {attempt}");
+            landed += 1;
+        }
+        let in_skills: Vec<_> = fs::read_dir(host.skills_dir()).unwrap().collect();
+        assert!(in_skills.len() <= 1, "attempt {attempt}: {in_skills:?}");
+        // The next commands put right whatever was left, and leave no litter.
+        host.succeeds(&["install", "acme/pdf"]);
+        assert_eq!(files(&installed), whole, "attempt {attempt}");
+        host.succeeds(&["remove", "pdf"]);
+        assert_eq!(listing(&host), known, "attempt {attempt}");
+    }
+    println!("{landed} of 50 installs had landed when they were killed");
+}
+
+/// What lies in the plugin directory, down to the directories of single skills and repositories.
+fn listing(host: &Host) -> Vec<String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(host.plugin_dir()).unwrap().map(Result::unwrap) {
+        names.push(entry.path().display().to_string());
+        if entry.path().is_dir() {
+            let below = fs::read_dir(entry.path()).unwrap().map(Result::unwrap);
+            names.extend(below.map(|entry| entry.path().display().to_string()));
+        }
+    }
+    names.sort();
+    names
+}
+
+#[test]
+fn two_installs_at_once_both_end_well() {
+    let (host, _hub) = acme(Host::stdin());
+    let start = |reference: &str| host.command().args(["install", reference]).spawn().unwrap();
+    for references in [["acme/pdf", "acme/pdf"], ["acme/csv", "acme/pdf"]] {
+        let running = references.map(start);
+        for child in running {
+            let output = child.wait_with_output().unwrap();
+            assert!(
+                output.status.success(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+    }
+    assert_eq!(host.tool_names()[4..], ["skill_csv", "skill_pdf"]);
+}
+
+// REGRESSIONS.md, the rows that concern installing.
+
+#[test]
+fn defect_05_remove_cannot_leave_the_skills_directory() {
+    for host in Host::both() {
+        let host = host.skill("x", "", "");
+        fs::write(host.plugin_dir().join("precious"), "p").unwrap();
+        for name in [
+            "..",
+            "x/..",
+            "../..",
+            "/",
+            ".",
+            "",
+            "../skills",
+            "x/../..",
+            "/etc",
+        ] {
+            let answer = host.tool("agent-skills", &json!({"args": ["remove", name]}));
+            assert!(answer.starts_with("Error: "), "{name:?}: {answer}");
+            assert!(host.skills_dir().join("x/SKILL.md").exists(), "{name:?}");
+            assert!(host.plugin_dir().join("precious").exists(), "{name:?}");
+        }
+    }
+}
+
+#[test]
+fn defect_17_search_and_list_are_there() {
+    for host in Host::both() {
+        let hub = Hub::new();
+        hub.repository(
+            "anthropics/skills",
+            &[("skills/pdf/SKILL.md", &skill("pdf"))],
+        );
+        let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+        for arguments in [
+            json!({"action": "list"}),
+            json!({"action": "search", "query": "pdf"}),
+        ] {
+            assert!(
+                host.tool("skill_marketplace", &arguments)
+                    .contains("Does pdf.")
+            );
+        }
+    }
+}
+
+#[test]
+fn defect_18_concurrent_installs_do_not_collide() {
+    two_installs_at_once_both_end_well();
+}
+
+#[test]
+fn defect_19_a_url_names_the_repository_and_not_a_skill() {
+    let hub = Hub::new();
+    // The last segment of the URL is `one`; the skill in it is called otherwise.
+    hub.repository("acme/one", &[("skills/other/SKILL.md", &skill("other"))]);
+    let host = Host::stdin();
+    host.succeeds(&["install", &format!("{}acme/one", hub.base())]);
+    assert_eq!(host.tool_names()[4..], ["skill_other"]);
+}
+
+#[test]
+fn defect_20_an_install_is_pinned_and_can_be_of_another_branch() {
+    let (host, hub) = acme(Host::stdin());
+    let repository = Path::new(hub.base().strip_prefix("file://").unwrap()).join("acme/skills");
+    crate::repository::git(&repository, &["checkout", "-q", "-b", "next/one"]);
+    fs::write(
+        repository.join("skills/pdf/SKILL.md"),
+        skill("pdf").replace("Body", "Branch body"),
+    )
+    .unwrap();
+    commit(&repository);
+    crate::repository::git(&repository, &["checkout", "-q", "main"]);
+    host.succeeds(&["install", "acme/skills@pdf#next/one"]);
+    assert!(
+        host.tool("skill_pdf", &json!({}))
+            .contains("Branch body of pdf.")
+    );
+    let lock: Value =
+        serde_json::from_slice(&fs::read(host.plugin_dir().join("skills.lock.json")).unwrap())
+            .unwrap();
+    let text = lock.to_string();
+    assert!(
+        text.contains("next/one") && text.contains("sha256"),
+        "{text}"
+    );
+    assert!(host.succeeds(&["update"]).contains("up to date"));
+}
+
+#[test]
+fn defect_22_yaml_is_read_by_the_maintained_fork() {
+    let manifest = include_str!("../../Cargo.toml");
+    assert!(manifest.contains("serde_yaml = { package = \"yaml_serde\""));
+}

@@ -1,0 +1,104 @@
+//! Git repositories made on the spot, and served from a directory that stands in for GitHub.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A directory of repositories, `<owner>/<repo>`.
+pub struct Hub {
+    dir: TempDir,
+}
+
+impl Hub {
+    pub fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// What `AGENT_SKILLS_GITHUB_BASE` has to be.
+    pub fn base(&self) -> String {
+        format!("file://{}/", self.dir.path().display())
+    }
+
+    /// A repository with these files, committed.
+    pub fn repository(&self, name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let dir = self.dir.path().join(name);
+        for (path, content) in files {
+            let path = dir.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        commit(&dir);
+        dir
+    }
+
+    /// A repository with the content of a directory, committed.
+    pub fn repository_of(&self, name: &str, content: &Path) -> PathBuf {
+        let dir = self.dir.path().join(name);
+        copy(content, &dir);
+        commit(&dir);
+        dir
+    }
+}
+
+/// Commits everything in `dir`, which becomes a repository if it is none.
+pub fn commit(dir: &Path) {
+    if !dir.join(".git").exists() {
+        git(dir, &["init", "-q", "-b", "main"]);
+    }
+    git(dir, &["add", "-A"]);
+    let who = [
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@example.com",
+        "-c",
+        "commit.gpgsign=false",
+    ];
+    git(dir, &[&who[..], &["commit", "-q", "-m", "change"]].concat());
+}
+
+pub fn git(dir: &Path, args: &[&str]) {
+    let status = Command::new("git")
+        .args(args)
+        .current_dir(dir)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .status()
+        .unwrap();
+    assert!(status.success(), "git {args:?}");
+}
+
+/// Copies a directory with everything in it.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Every file below `dir` with its content, sorted.
+pub fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path());
+            } else {
+                let relative = entry.path().strip_prefix(dir).unwrap().to_owned();
+                found.push((relative, fs::read(entry.path()).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
