@@ -9,7 +9,7 @@ use crate::app::offered;
 use crate::error::Result;
 use crate::request::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 use crate::response::Response;
-use crate::script::{self, Outcome, Ran, Request, Terms};
+use crate::script::{self, Needs, Outcome, Ran, Request, Terms};
 use crate::skill::{Skill, SkillPath};
 use crate::sys::limits;
 
@@ -31,9 +31,10 @@ fn run(app: &App, call: &StartScript) -> Result<Response> {
     let own = settings.for_skill(skill.name.as_str());
     let most = own.timeout.unwrap_or_default().duration();
     let workdir = match &call.workdir {
-        WorkDir::Skill | WorkDir::Temp => skill.dir.clone(),
-        WorkDir::Project => project_dir.clone(),
-        WorkDir::Inside(path) => SkillPath::parse(path, &skill.dir)?.resolve_dir(&skill.dir)?,
+        WorkDir::Temp => None,
+        WorkDir::Skill => Some(skill.dir.clone()),
+        WorkDir::Project => Some(project_dir.clone()),
+        WorkDir::Inside(path) => Some(SkillPath::parse(path, &skill.dir)?.resolve_dir(&skill.dir)?),
     };
     let env: Vec<_> = call.env.clone().into_iter().collect();
     let ran = script::run(&Request {
@@ -42,10 +43,12 @@ fn run(app: &App, call: &StartScript) -> Result<Response> {
         skill_name: skill.name.as_str(),
         skill_dir: &skill.dir,
         project_dir: &project_dir,
-        workdir: &workdir,
+        workdir: workdir.as_deref(),
         args: &call.args,
         stdin: call.stdin.as_bytes(),
         env: &env,
+        needs: &Needs::of(&skill.fields),
+        settings: &own,
         terms: Terms {
             limit: script::time_limit(call.timeout_secs, most)?,
             wait: if call.background {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Jobs, Outcome, Owner, Ran, Request, Terms, run};
+use super::{Jobs, Needs, Outcome, Owner, Ran, Request, SkillSettings, Terms, run};
 use crate::error::Result;
 use crate::sys::Env;
 use crate::sys::process::ProcessId;
@@ -109,10 +109,12 @@ impl Fixture {
             skill_name: "fixture",
             skill_dir: self.dir.path(),
             project_dir: self.dir.path(),
-            workdir,
+            workdir: Some(workdir),
             args: &self.args,
             stdin: &self.stdin,
             env: &self.env,
+            needs: &Needs::default(),
+            settings: &SkillSettings::default(),
             terms: Terms {
                 limit: self.limit,
                 wait: self.wait,

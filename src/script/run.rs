@@ -8,8 +8,11 @@ use std::path::Path;
 use super::environment::{self, Place};
 use super::image::Image;
 use super::interpreter;
-use super::job::JobId;
+use super::job::{JobId, Origin, Scratch};
+use super::missing;
+use super::needs::Needs;
 use super::report::Failure;
+use super::settings::SkillSettings;
 use super::task::{NotRun, Ran, Task, Terms, carry_out};
 use crate::error::{Error, Result};
 use crate::sys::Env;
@@ -27,14 +30,18 @@ pub struct Request<'a> {
     pub skill_dir: &'a Path,
     /// The user's project, absolute.
     pub project_dir: &'a Path,
-    /// Where it runs, absolute.
-    pub workdir: &'a Path,
+    /// Where it runs, absolute; `None` for an empty directory of its own.
+    pub workdir: Option<&'a Path>,
     /// Its arguments, passed as they are.
     pub args: &'a [String],
     /// Its standard input; empty means none.
     pub stdin: &'a [u8],
     /// Variables added to its environment.
     pub env: &'a [(String, String)],
+    /// What its skill declares that it needs.
+    pub needs: &'a Needs,
+    /// What was chosen for its skill.
+    pub settings: &'a SkillSettings,
     /// For how long, and what then.
     pub terms: Terms<'a>,
     /// What this process was given.
@@ -48,16 +55,36 @@ pub struct Request<'a> {
 /// When it cannot be started: no interpreter, a bad argument or variable, a missing working
 /// directory, a file that is not a regular one. A script that fails is an outcome, not an error.
 pub fn run(request: &Request) -> Result<Ran> {
-    let image = prepare(request)?;
+    let id = JobId::random()?;
+    let scratch = match request.workdir {
+        Some(_) => None,
+        None => Some(Scratch::make(request.terms.jobs, &id)?),
+    };
+    let temp = scratch.as_ref().map(Scratch::path);
+    let workdir = request.workdir.or(temp).unwrap_or(request.skill_dir);
+    let (image, mut notes) = prepare(request, workdir, temp)?;
+    let origin = Origin {
+        skill: request.skill_name.to_owned(),
+        skill_dir: request.skill_dir.to_owned(),
+        script: request.script.to_owned(),
+    };
     let task = Task {
         image: &image,
         label: request.label,
-        skill: Some(request.skill_name),
+        origin: Some(&origin),
         stdin: request.stdin,
-        id: &JobId::random()?,
+        id: &id,
         terms: request.terms,
     };
-    carry_out(&task).map_err(|reason| never_ran(reason, request.label, request.workdir))
+    let mut ran = carry_out(&task).map_err(|reason| never_ran(reason, request.label, workdir))?;
+    if ran.release.is_some()
+        && let Some(scratch) = scratch
+    {
+        scratch.keep();
+    }
+    ran.outcome.notes.append(&mut notes);
+    missing::add_notes(&mut ran.outcome, &origin);
+    Ok(ran)
 }
 
 /// A command line of our own, for what may take longer than a call.
@@ -88,7 +115,7 @@ pub fn run_command(command: &Command) -> Result<Ran> {
     let task = Task {
         image: &image,
         label,
-        skill: None,
+        origin: None,
         stdin: &[],
         id: &JobId::random()?,
         terms: command.terms,
@@ -96,9 +123,17 @@ pub fn run_command(command: &Command) -> Result<Ran> {
     carry_out(&task).map_err(|reason| never_ran(reason, label, &command.base.cwd))
 }
 
-fn prepare(request: &Request) -> Result<Image> {
-    let interpreter = interpreter::choose(request.script, request.label, request.base)?;
-    let workdir = request.workdir;
+/// What to execute, and remarks on what the script will lack.
+fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Image, Vec<String>)> {
+    let Request {
+        script,
+        skill_dir,
+        label,
+        base,
+        settings,
+        ..
+    } = *request;
+    let interpreter = interpreter::choose(script, skill_dir, label, base)?;
     match workdir.metadata() {
         Ok(meta) if meta.is_dir() => {}
         Ok(_) => return Err(not_a_workdir(workdir, "it is not a directory")),
@@ -106,20 +141,19 @@ fn prepare(request: &Request) -> Result<Image> {
     }
     let place = Place {
         skill_name: request.skill_name,
-        skill_dir: request.skill_dir,
+        skill_dir,
         project_dir: request.project_dir,
         workdir,
+        temp,
     };
-    let env = environment::of(request.base, &place, request.env)?;
+    let pass = settings.pass_env.clone().unwrap_or_default();
+    let env = environment::of(base, &pass, &place, request.env)?;
+    let notes = request.needs.unmet(request.skill_name, base, &env);
     // An absolute path: a file named `--help` is no option of its interpreter.
-    let script = [request.script.as_os_str().to_owned()];
+    let script = [script.as_os_str().to_owned()];
     let args = request.args.iter().map(OsString::from);
-    Image::new(
-        &interpreter.program,
-        interpreter.args.into_iter().chain(script).chain(args),
-        env,
-        workdir,
-    )
+    let args = interpreter.args.into_iter().chain(script).chain(args);
+    Ok((Image::new(&interpreter.program, args, env, workdir)?, notes))
 }
 
 fn not_a_workdir(workdir: &Path, reason: &str) -> Error {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 
-use super::environment::PassEnv;
+use super::pass_env::PassEnv;
 use super::sandbox::{Mode, Network};
 use crate::sys::{Env, limits};
 

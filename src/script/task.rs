@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::image::Image;
-use super::job::{Facts, JobId, Jobs, Owner};
+use super::job::{Facts, JobId, Jobs, Origin, Owner};
 use super::outcome::{Outcome, State};
 use super::pump::{Pump, Reports};
 use super::report::Failure;
@@ -35,8 +35,8 @@ pub struct Task<'a> {
     pub image: &'a Image,
     /// How the caller wrote it.
     pub label: &'a str,
-    /// The skill it is part of; `None` for one of our own commands.
-    pub skill: Option<&'a str>,
+    /// Where it comes from; `None` for one of our own commands.
+    pub origin: Option<&'a Origin>,
     /// Its standard input; empty means none.
     pub stdin: &'a [u8],
     /// The job it may become.
@@ -141,12 +141,12 @@ impl Run<'_> {
         let Task {
             label,
             id,
-            skill,
+            origin,
             terms,
             ..
         } = self.task;
         let waited = self.began.elapsed();
-        let facts = Facts::of_now(terms.owner, label, *skill, waited, terms.limit);
+        let facts = Facts::of_now(terms.owner, label, *origin, waited, terms.limit);
         let spools = terms.jobs.create(id, &facts, pump.captured())?;
         pump.hand_over(&spools, Instant::now() + SLACK)
             .map_err(|source| Error::io("run", Path::new(label), &source))

@@ -372,6 +372,161 @@ fn as_json_everything_has_its_key() {
 }
 
 #[test]
+fn a_script_runs_where_it_is_told_to() {
+    for host in Host::both() {
+        let host = host
+            .script("pwd; [ -d \"$TMPDIR\" ] && touch \"$TMPDIR/x\" y; ls")
+            .file("s/data/in", "");
+        let skill = host.skills_dir().join("s").canonicalize().unwrap();
+        let project = host.project().canonicalize().unwrap();
+        let first_line = |workdir: &str| {
+            let text = host.runs(json!({"workdir": workdir, "env": {}}));
+            PathBuf::from(text.lines().next().unwrap_or_default())
+        };
+        assert_eq!(first_line("skill"), skill);
+        assert_eq!(first_line("."), skill);
+        assert_eq!(first_line("data"), skill.join("data"));
+        assert_eq!(first_line("project"), project);
+        let temp = host.runs(json!({"workdir": "temp"}));
+        let (dir, rest) = temp.split_once('\n').unwrap();
+        assert!(dir.ends_with("/tmp") && rest == "x\ny\n", "{temp}");
+        assert!(!Path::new(dir).exists(), "it is gone after the run");
+        assert!(!host.at("x").exists());
+        let id = started(&host.runs(json!({"workdir": "temp", "background": true})));
+        assert!(host.polls(&id).contains("/tmp\nx\ny\n"));
+    }
+}
+
+#[test]
+fn a_script_gets_the_documented_environment_and_no_secret() {
+    for host in Host::both() {
+        let host = host
+            .script("env -0 | tr '\\0' '\\n'")
+            .var("CHIBI_API_KEY", "host-secret")
+            .var("OPENROUTER_API_KEY", "host-secret")
+            .var("GITHUB_TOKEN", "user-secret")
+            .var("HARMLESS", "value")
+            .var("https_proxy", "http://proxy");
+        let text = host.runs(json!({"env": {"FROM_CALLER": "1"}}));
+        let has = |line: &str| text.lines().any(|l| l == line);
+        let skill_dir = host.skills_dir().join("s");
+        for line in [
+            "HARMLESS=value",
+            "https_proxy=http://proxy",
+            "SKILL_NAME=s",
+            "FROM_CALLER=1",
+            &format!("SKILL_DIR={}", skill_dir.display()),
+            &format!("PROJECT_DIR={}", host.project().display()),
+            &format!("HOME={}", host.home().display()),
+        ] {
+            assert!(has(line), "{line}: {text}");
+        }
+        assert!(text.contains("PATH="));
+        assert!(!text.contains("secret"), "{text}");
+        for name in [
+            "CHIBI_HOOK",
+            "CHIBI_HOOK_DATA",
+            "CHIBI_TOOL_NAME",
+            "CHIBI_TOOL_ARGS",
+        ] {
+            assert!(!text.contains(&format!("{name}=")), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_a_skill_needs_and_does_not_get_is_named_in_the_result() {
+    let needs = r#"metadata: {"openclaw": {"requires": {"bins": ["no-such-program"], "env": ["MY_TOKEN"]}, "install": [{"kind": "brew", "formula": "no-such", "bins": ["no-such-program"]}]}}"#;
+    for host in Host::both() {
+        let host = host
+            .skill("s", needs, "")
+            .file("s/run.sh", "echo ran")
+            .var("MY_TOKEN", "x");
+        let text = host.runs(json!({}));
+        assert!(text.starts_with("ran\n["), "{text}");
+        assert!(
+            text.contains("`no-such-program`") && text.contains("brew install no-such"),
+            "{text}"
+        );
+        assert!(
+            text.contains("`MY_TOKEN`") && text.contains("pass_env = [\"MY_TOKEN\"]"),
+            "{text}"
+        );
+        let data: Value = serde_json::from_str(&host.runs(json!({"format": "json"}))).unwrap();
+        assert_eq!(data["notes"].as_array().unwrap().len(), 2, "{data}");
+    }
+}
+
+#[test]
+fn what_a_script_was_missing_is_named_with_the_command_that_installs_it() {
+    for host in Host::both() {
+        let host = host
+            .skill("s", "", "")
+            .file("s/run.sh", "no-such-program")
+            .file("s/a.py", "import no_such_module")
+            .file("s/package.json", "{}")
+            .file("s/a.js", "require('no-such-package')");
+        let run = |script: &str| host.tool(RUN, &json!({"skill": "s", "script": script}));
+        assert!(run("run.sh").contains("[the program `no-such-program` is missing: "));
+        let python = run("a.py");
+        assert!(
+            python.contains("python3 -m pip install no_such_module`]"),
+            "{python}"
+        );
+        if which("node") {
+            let node = run("a.js");
+            assert!(node.contains("/s' && npm install`]"), "{node}");
+        }
+        assert!(!host.at("node_modules").exists());
+        let arguments = json!({"skill": "s", "script": "a.py", "background": true});
+        let job = host.polls_to_the_end(&started(&host.tool(RUN, &arguments)));
+        assert!(job.contains("pip install no_such_module"), "{job}");
+    }
+}
+
+#[test]
+fn python_with_a_list_of_packages_runs_under_uv() {
+    use std::os::unix::fs::PermissionsExt;
+    for host in Host::both() {
+        let bin = host.home().join("bin");
+        std::fs::create_dir(&bin).unwrap();
+        let uv = bin.join("uv");
+        std::fs::write(&uv, "#!/bin/sh\necho uv \"$@\"\n").unwrap();
+        std::fs::set_permissions(&uv, PermissionsExt::from_mode(0o755)).unwrap();
+        let path = format!("{}:/usr/bin:/bin", bin.display());
+        let host = host
+            .skill("s", "", "")
+            .file("s/requirements.txt", "requests")
+            .file("s/scripts/a.py", "print(1)")
+            .file(
+                "s/scripts/own.py",
+                "# /// script\n# dependencies = []\n# ///\n",
+            )
+            .var("PATH", &path);
+        let run = |script: &str| host.tool(RUN, &json!({"skill": "s", "script": script}));
+        let listed = run("a.py");
+        assert!(
+            listed.starts_with("uv run --no-project --with-requirements /"),
+            "{listed}"
+        );
+        assert!(listed.trim_end().ends_with("/s/scripts/a.py"), "{listed}");
+        assert!(run("own.py").starts_with("uv run --script /"));
+    }
+}
+
+/// Whether a program is installed; what needs one that is not says so and is passed over.
+fn which(program: &str) -> bool {
+    let found = std::process::Command::new(program)
+        .arg("--version")
+        .output()
+        .is_ok();
+    if !found {
+        println!("passed over: {program} is not installed");
+    }
+    found
+}
+
+#[test]
 fn bad_input_is_explained_and_starts_nothing() {
     for host in Host::both() {
         let host = host.script("touch ran").file("s/dir/x", "");

@@ -3,8 +3,10 @@
 
 mod id;
 mod progress;
+mod scratch;
 mod store;
 
 pub use id::{JobId, Owner};
 pub use progress::{Job, Look, Summary};
-pub use store::{Facts, Jobs, Spools};
+pub use scratch::Scratch;
+pub use store::{Facts, Jobs, Origin, Spools, private_dir};

@@ -16,6 +16,7 @@ use super::id::JobId;
 use super::store::{self, Facts};
 use crate::error::{Error, Result};
 use crate::script::descriptor;
+use crate::script::missing;
 use crate::script::outcome::{Outcome, State};
 use crate::script::relay;
 use crate::script::report::Ended;
@@ -148,16 +149,20 @@ impl Job {
             Some((ended, millis)) => (State::JobEnded(ended), millis),
             None => (State::Lost, self.age()),
         };
+        let mut outcome = Outcome {
+            stdout: stdout.text,
+            stderr: stderr.text,
+            state,
+            limit: Duration::from_millis(self.facts.limit),
+            duration: Duration::from_millis(millis),
+            notes: Vec::new(),
+        };
+        if let Some(origin) = &self.facts.origin {
+            missing::add_notes(&mut outcome, origin);
+        }
         Ok(Look {
             seen: [stdout.next, stderr.next],
-            outcome: Outcome {
-                stdout: stdout.text,
-                stderr: stderr.text,
-                state,
-                limit: Duration::from_millis(self.facts.limit),
-                duration: Duration::from_millis(millis),
-                notes: Vec::new(),
-            },
+            outcome,
         })
     }
 
@@ -201,7 +206,11 @@ impl Job {
         Summary {
             id: self.id.to_string(),
             label: self.facts.label.clone(),
-            skill: self.facts.skill.clone(),
+            skill: self
+                .facts
+                .origin
+                .as_ref()
+                .map(|origin| origin.skill.clone()),
             owner: self.facts.owner.to_string(),
             started: self.facts.started,
             duration_ms: end.map_or_else(|| self.age(), |(_, millis)| millis),

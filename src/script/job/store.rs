@@ -24,12 +24,23 @@ pub struct Facts {
     pub owner: Owner,
     /// What runs, as its caller wrote it.
     pub label: String,
-    /// The skill it is part of; `None` for one of our own commands.
-    pub skill: Option<String>,
+    /// Where it comes from; `None` for one of our own commands.
+    pub origin: Option<Origin>,
     /// Milliseconds since 1970 at its start.
     pub started: u64,
     /// Milliseconds after which it is stopped.
     pub limit: u64,
+}
+
+/// Which script of which skill something is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The skill's name.
+    pub skill: String,
+    /// The skill's directory.
+    pub skill_dir: PathBuf,
+    /// The script's file.
+    pub script: PathBuf,
 }
 
 impl Facts {
@@ -37,14 +48,14 @@ impl Facts {
     pub fn of_now(
         owner: &Owner,
         label: &str,
-        skill: Option<&str>,
+        origin: Option<&Origin>,
         waited: Duration,
         limit: Duration,
     ) -> Self {
         Self {
             owner: owner.clone(),
             label: label.to_owned(),
-            skill: skill.map(str::to_owned),
+            origin: origin.cloned(),
             started: now().saturating_sub(millis(waited)),
             limit: millis(limit),
         }
