@@ -9,7 +9,7 @@ use crate::app::offered;
 use crate::error::Result;
 use crate::request::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 use crate::response::Response;
-use crate::script::{self, Needs, Outcome, Ran, Request, Terms};
+use crate::script::{self, Confinement, Execution, Needs, Outcome, Ran, Request, Terms};
 use crate::skill::{Skill, SkillPath};
 use crate::sys::limits;
 
@@ -48,7 +48,8 @@ fn run(app: &App, call: &StartScript) -> Result<Response> {
         stdin: call.stdin.as_bytes(),
         env: &env,
         needs: &Needs::of(&skill.fields),
-        settings: &own,
+        pass_env: own.pass_env.as_ref().unwrap_or(&settings.pass_env),
+        confinement: &Confinement::of(&own, &Execution::of(&skill.fields)),
         terms: Terms {
             limit: script::time_limit(call.timeout_secs, most)?,
             wait: if call.background {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Jobs, Needs, Outcome, Owner, Ran, Request, SkillSettings, Terms, run};
+use super::{Confinement, Jobs, Needs, Outcome, Owner, PassEnv, Ran, Request, Terms, run};
 use crate::error::Result;
 use crate::sys::Env;
 use crate::sys::process::ProcessId;
@@ -18,6 +18,8 @@ pub struct Fixture {
     env: Vec<(String, String)>,
     limit: Duration,
     wait: Option<Duration>,
+    /// How far it is trusted.
+    pub confinement: Confinement,
     /// The environment it is run from.
     pub base: Env,
 }
@@ -40,6 +42,7 @@ impl Fixture {
             env: Vec::new(),
             limit: Duration::from_secs(20),
             wait: None,
+            confinement: Confinement::default(),
             base: Env::of_process(),
         }
     }
@@ -114,7 +117,8 @@ impl Fixture {
             stdin: &self.stdin,
             env: &self.env,
             needs: &Needs::default(),
-            settings: &SkillSettings::default(),
+            pass_env: &PassEnv::default(),
+            confinement: &self.confinement,
             terms: Terms {
                 limit: self.limit,
                 wait: self.wait,

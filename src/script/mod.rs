@@ -47,7 +47,7 @@ pub use outcome::{Outcome, State};
 pub use pass_env::PassEnv;
 pub use report::Ended;
 pub use run::{Command, Request, run, run_command};
-pub use sandbox::{Mode, Network};
+pub use sandbox::{Confinement, Execution, Mode, Network};
 pub use settings::{CallSeconds, Limit, Settings, SkillSettings};
 pub use supervisor::Release;
 pub use task::{Ran, Terms};

@@ -177,12 +177,12 @@ mod tests {
     use serde_json::json;
     use std::path::Path;
 
-    fn needs(block: Value) -> Needs {
+    fn needs(block: &Value) -> Needs {
         let metadata = json!({ "metadata": block });
         Needs::of(&Fields::from(metadata.as_object().unwrap().clone()))
     }
 
-    fn unmet(block: Value, set: &[(&str, &str)], given: &[&str]) -> Vec<String> {
+    fn unmet(block: &Value, set: &[(&str, &str)], given: &[&str]) -> Vec<String> {
         let base = Env::new(
             set.iter().copied().chain([("PATH", "/no/such")]),
             Path::new("/"),
@@ -197,7 +197,7 @@ mod tests {
             "requires": {"bins": ["ffmpeg", "jq"], "anyBins": ["a", "b"]},
             "install": [{"id": "brew", "kind": "brew", "formula": "ffmpeg-full", "bins": ["ffmpeg"]}],
         }});
-        let unmet = unmet(block, &[], &[]);
+        let unmet = unmet(&block, &[], &[]);
         assert!(unmet[0].contains("`ffmpeg`") && unmet[0].contains("`brew install ffmpeg-full`"));
         assert!(unmet[1].contains("`jq`") && unmet[1].contains("`sudo apt install jq`"));
         assert!(unmet[2].contains("`a` or `b`"), "{unmet:?}");
@@ -207,36 +207,36 @@ mod tests {
     fn what_is_there_is_not_spoken_of() {
         let here = Env::of_process();
         let block = json!({"clawdbot": {"requires": {"bins": ["sh"], "anyBins": ["no", "sh"]}}});
-        assert_eq!(needs(block).unmet("x", &here, &[]), Vec::<String>::new());
+        assert_eq!(needs(&block).unmet("x", &here, &[]), Vec::<String>::new());
         for nothing in [
             json!(null),
             json!("text"),
             json!({"openclaw": null}),
             json!([1]),
         ] {
-            assert_eq!(needs(nothing), Needs::default());
+            assert_eq!(needs(&nothing), Needs::default());
         }
     }
 
     #[test]
     fn a_variable_that_is_withheld_comes_with_the_setting_that_passes_it() {
         let block = json!({"moltbot": {"requires": {"env": ["A_TOKEN", "B"]}, "primaryEnv": "B"}});
-        let text = unmet(block.clone(), &[("A_TOKEN", "1")], &["B"]);
+        let text = unmet(&block, &[("A_TOKEN", "1")], &["B"]);
         assert_eq!(text.len(), 1);
         assert!(text[0].contains("`A_TOKEN`") && text[0].contains("pass_env = [\"A_TOKEN\"]"));
-        let text = unmet(block, &[], &[]);
+        let text = unmet(&block, &[], &[]);
         assert!(
             text[0].contains("not set") && text[1].contains("`B`"),
             "{text:?}"
         );
         let own = json!({"openclaw": {"requires": {"env": "CHIBI_API_KEY"}}});
-        assert!(unmet(own, &[("CHIBI_API_KEY", "1")], &[])[0].contains("never passed"));
+        assert!(unmet(&own, &[("CHIBI_API_KEY", "1")], &[])[0].contains("never passed"));
     }
 
     #[test]
     fn metadata_as_json_text_is_read_and_odd_packages_are_not_repeated() {
         let text = r#"{"openclaw":{"requires":{"bins":["x"]},"install":[{"kind":"pip","package":"a; rm -rf ~"}]}}"#;
-        let unmet = unmet(json!(text), &[], &[]);
+        let unmet = unmet(&json!(text), &[], &[]);
         assert!(!unmet[0].contains("rm -rf"), "{unmet:?}");
     }
 }

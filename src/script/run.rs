@@ -11,8 +11,9 @@ use super::interpreter;
 use super::job::{JobId, Origin, Scratch};
 use super::missing;
 use super::needs::Needs;
+use super::pass_env::PassEnv;
 use super::report::Failure;
-use super::settings::SkillSettings;
+use super::sandbox::{self, Built, Confinement, Mode, Places};
 use super::task::{NotRun, Ran, Task, Terms, carry_out};
 use crate::error::{Error, Result};
 use crate::sys::Env;
@@ -40,8 +41,10 @@ pub struct Request<'a> {
     pub env: &'a [(String, String)],
     /// What its skill declares that it needs.
     pub needs: &'a Needs,
-    /// What was chosen for its skill.
-    pub settings: &'a SkillSettings,
+    /// Which of the host's variables it gets.
+    pub pass_env: &'a PassEnv,
+    /// How far it is trusted.
+    pub confinement: &'a Confinement,
     /// For how long, and what then.
     pub terms: Terms<'a>,
     /// What this process was given.
@@ -56,9 +59,11 @@ pub struct Request<'a> {
 /// directory, a file that is not a regular one. A script that fails is an outcome, not an error.
 pub fn run(request: &Request) -> Result<Ran> {
     let id = JobId::random()?;
-    let scratch = match request.workdir {
-        Some(_) => None,
-        None => Some(Scratch::make(request.terms.jobs, &id)?),
+    let needs_temp = request.workdir.is_none() || request.confinement.mode != Mode::Off;
+    let scratch = if needs_temp {
+        Some(Scratch::make(request.terms.jobs, &id)?)
+    } else {
+        None
     };
     let temp = scratch.as_ref().map(Scratch::path);
     let workdir = request.workdir.or(temp).unwrap_or(request.skill_dir);
@@ -130,7 +135,7 @@ fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Im
         skill_dir,
         label,
         base,
-        settings,
+        pass_env,
         ..
     } = *request;
     let interpreter = interpreter::choose(script, skill_dir, label, base)?;
@@ -146,14 +151,33 @@ fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Im
         workdir,
         temp,
     };
-    let pass = settings.pass_env.clone().unwrap_or_default();
-    let env = environment::of(base, &pass, &place, request.env)?;
-    let notes = request.needs.unmet(request.skill_name, base, &env);
+    let mut env = environment::of(base, pass_env, &place, request.env)?;
+    let mut notes = request.needs.unmet(request.skill_name, base, &env);
+    let sandbox = match temp {
+        Some(temp) => {
+            let places = Places {
+                skill_dir,
+                project_dir: request.project_dir,
+                temp,
+                interpreter: &interpreter.program,
+                allowed_paths: &request.confinement.allowed_paths,
+                base,
+            };
+            sandbox::build(request.confinement, label, &places)?
+        }
+        None => Built::default(),
+    };
+    notes.extend(sandbox.notes);
+    // The user's configuration is out of reach, which git takes for an error.
+    if sandbox.ruleset.is_some() && base.os("GIT_CONFIG_GLOBAL").is_none() {
+        env.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
+    }
     // An absolute path: a file named `--help` is no option of its interpreter.
     let script = [script.as_os_str().to_owned()];
     let args = request.args.iter().map(OsString::from);
     let args = interpreter.args.into_iter().chain(script).chain(args);
-    Ok((Image::new(&interpreter.program, args, env, workdir)?, notes))
+    let image = Image::new(&interpreter.program, args, env, workdir)?;
+    Ok((image.confined(sandbox.ruleset), notes))
 }
 
 fn not_a_workdir(workdir: &Path, reason: &str) -> Error {

@@ -165,7 +165,8 @@ fn supervise(setup: &Setup) -> ! {
         descriptor::redirect(setup.null, fd);
     }
     let [stdin, stdout, stderr] = setup.stdio;
-    descriptor::close_all_but([setup.control, stdin, stdout, stderr]);
+    let sandbox = setup.image.sandbox().unwrap_or(setup.control);
+    descriptor::close_all_but([setup.control, stdin, stdout, stderr, sandbox]);
     let mut relay = None;
     while setup.at_once && relay.is_none() {
         let mut fds = [descriptor::interest(Some(setup.control), libc::POLLIN)];
@@ -222,7 +223,10 @@ fn become_script(setup: &Setup, supervisor: Pid) -> ! {
     }
     process::fresh_signals();
     let failure = match process::enter(setup.image.workdir()) {
-        Ok(()) => Failure::NotExecuted(setup.image.execute()),
+        Ok(()) => match setup.image.sandbox().map_or(Ok(()), process::confine) {
+            Ok(()) => Failure::NotExecuted(setup.image.execute()),
+            Err(errno) => Failure::NotConfined(errno),
+        },
         Err(errno) => Failure::NoWorkdir(errno),
     };
     // For a job that nobody waits for, this is all there is to read.

@@ -9,9 +9,11 @@
 mod door;
 mod hooks;
 mod host;
+mod jobs;
 mod market;
 mod repository;
 mod restriction;
+mod sandbox;
 mod scripts;
 mod terminal;
 
