@@ -246,7 +246,7 @@ fn input_and_output_go_on_after_the_call() {
 #[test]
 fn a_supervisor_that_is_killed_is_told() {
     let host = Host::stdin()
-        .script("echo $PPID > supervisor; sleep 300")
+        .script("echo $PPID > supervisor; exec sleep 300")
         .answers_after("5");
     let id = started(&host.runs(&json!({"background": true})));
     eventually("started", || {
