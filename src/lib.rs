@@ -70,7 +70,7 @@ fn hook(app: &App, hook: Hook) -> Response {
     });
     match hook {
         Hook::OnStart => handler::on_start(app),
-        Hook::PostSystemPrompt => handler::post_system_prompt(app),
+        Hook::PostSystemPrompt(context) => handler::post_system_prompt(app, context.as_deref()),
         Hook::PreApiTools(tools) => handler::pre_api_tools(app, &tools),
         Hook::PreTool(used) => handler::pre_tool(app, used.as_ref()),
         Hook::FinalArguments(used) => handler::final_arguments(app, used.as_ref()),
@@ -111,24 +111,18 @@ fn command(app: &App, words: &[String]) -> Response {
 
 fn person(app: &App, words: &[OsString]) -> Response {
     match cli::run(app, words, Caller::person()) {
-        Ok(stdout) => Response { stdout, status: 0 },
-        Err(Failure::Answered(stdout)) => Response { stdout, status: 1 },
+        Ok(stdout) => Response::text(stdout),
+        Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),
         Err(Failure::Failed(error)) => {
             eprintln!("agent-skills: {error}");
             if let Some(hint) = error.next_step() {
                 eprintln!("hint: {hint}");
             }
-            Response {
-                stdout: String::new(),
-                status: 1,
-            }
+            Response::text("").status(1)
         }
         Err(Failure::Misused(usage)) => {
             eprint!("{usage}");
-            Response {
-                stdout: String::new(),
-                status: 2,
-            }
+            Response::text("").status(2)
         }
     }
 }

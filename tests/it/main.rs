@@ -13,6 +13,7 @@ mod door;
 mod hooks;
 mod host;
 mod hostile;
+mod jobs;
 mod market;
 mod parsing;
 mod permission_fuzz;
@@ -20,13 +21,14 @@ mod reading;
 mod regressions;
 mod repository;
 mod restriction;
+mod sandbox;
+mod scripts;
 mod scripts_basic;
 mod scripts_end;
 mod shell_generator;
+#[rustfmt::skip]
 mod shell_grammar;
 mod shell_tables;
 mod terminal;
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
-#[rustfmt::skip]
 use host::Host;
