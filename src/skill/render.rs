@@ -24,8 +24,10 @@ impl Activation<'_> {
     pub fn render(&self) -> String {
         let dir = self.skill.dir.display().to_string();
         let mut text = format!("<skill_content name=\"{}\">\n", self.skill.name);
-        let given = self.arguments.unwrap_or_default();
-        let body = Arguments::new(given, &self.skill.fields).fill(&place(&self.skill.body, &dir));
+        let mut body = place(&self.skill.body, &dir);
+        if let Some(given) = self.arguments {
+            body = Arguments::new(given, &self.skill.fields).fill(&body);
+        }
         text.push_str(&keep_open(&body));
         let _ = write!(
             text,

@@ -163,7 +163,7 @@ fn each_activates_with_its_whole_body_and_its_directory() {
             let text = host.tool(tool, &json!({"arguments": "go"}));
             let dir = skill.dir.display();
             let head = format!("<skill_content name=\"{}\">\n", skill.name);
-            let body = body_of(&skill.dir);
+            let body = body_of(&skill.dir).replace("$ARGUMENTS", "go");
             let rest = text
                 .strip_prefix(&head)
                 .and_then(|rest| rest.strip_prefix(body.as_str()))
