@@ -47,7 +47,7 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
         .filter(|word| !word.starts_with('-'))
         .collect();
     let [reference] = operands[..] else {
-        return refused(app, "an install of one reference at a time", "REFERENCE");
+        return refused(app, "one reference at a time", "REFERENCE");
     };
     match app.config().map(|config| config.model_installs) {
         Ok(ModelInstalls::Any) => ModelInstall::Allowed,

@@ -93,7 +93,7 @@ impl App {
 /// # Errors
 /// When there is none: the hint has the nearest names, or the reason why it is not offered.
 pub fn offered<'a>(catalog: &'a Catalog, written: &str) -> Result<(&'a Skill, &'a str)> {
-    let shown = written.escape_debug();
+    let shown = quoted(written);
     let Some(entry) = catalog.by_name(written) else {
         return Err(
             Error::new(format!("there is no skill `{shown}`")).hint(suggestion(catalog, written))
@@ -104,6 +104,15 @@ pub fn offered<'a>(catalog: &'a Catalog, written: &str) -> Result<(&'a Skill, &'
         Error::new(format!("the skill `{shown}` cannot be used: {reason}"))
             .hint("the user can see more with `agent-skills list-installed`")
     })
+}
+
+/// What somebody wrote, fit for a message: on one line, and not the whole of a long text.
+pub fn quoted(written: &str) -> String {
+    let mut shown: String = written.escape_debug().take(100).collect();
+    if written.chars().count() > 100 {
+        shown.push('…');
+    }
+    shown
 }
 
 /// What to do about a name that no skill has.

@@ -176,6 +176,10 @@ impl Catalog {
 
     /// The names of offered skills most like `written`, best first, at most three.
     pub fn nearest(&self, written: &str) -> Vec<String> {
+        // Nobody misspells at such length, and comparing is quadratic.
+        if written.len() > limits::SUGGESTED_FOR {
+            return Vec::new();
+        }
         let wanted = written
             .strip_prefix("skill_")
             .unwrap_or(written)

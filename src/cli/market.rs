@@ -1,7 +1,7 @@
 //! `install`, `remove`, `update`, `list` and `search`: the marketplace's verbs, with consent.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, Write as _};
+use std::io::BufRead;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use crate::marketplace::{
 use crate::request::Protocol;
 use crate::skill::one_line;
 use crate::sys::limits;
+use crate::sys::{remark, tell};
 
 /// Installs what a reference names, after showing it to whoever can be asked.
 pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
@@ -25,7 +26,7 @@ pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
         skills: install.skill,
     };
     let mut confirm = |plan: &Plan| {
-        eprint!("{}", describe(plan));
+        tell(format_args!("{}", describe(plan)));
         !asks || agrees()
     };
     let market = market(app);
@@ -86,8 +87,7 @@ fn describe_skill(text: &mut String, skill: &Planned) {
 }
 
 fn agrees() -> bool {
-    eprint!("Install? [y/N] ");
-    let _ = std::io::stderr().flush();
+    tell(format_args!("Install? [y/N] "));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
@@ -200,5 +200,5 @@ fn market(app: &App) -> Market<'_> {
 }
 
 fn note(text: &str) {
-    eprintln!("agent-skills: {}", one_line(text));
+    remark(format_args!("{}", one_line(text)));
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::app::App;
 use crate::catalog::Disclosure;
 use crate::response::Response;
+use crate::sys::remark;
 
 /// The catalog block, or nothing when there are no skills.
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
@@ -13,7 +14,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
         && let Err(error) = app.store().enter_context(&app.session(), context)
     {
         // Jobs then belong to this run of the host alone, which is no reason to fail.
-        eprintln!("agent-skills: {error}");
+        remark(format_args!("{error}"));
     }
     match (Disclosure {
         catalog: &app.catalog(),

@@ -27,7 +27,7 @@ const SETTINGS: [&str; 9] = [
 
 /// Variables that would point git at another repository than the one it is told, or that belong
 /// to the host's call and are nobody else's business.
-const SCRUBBED: [&str; 22] = [
+const SCRUBBED: [&str; 23] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -50,6 +50,7 @@ const SCRUBBED: [&str; 22] = [
     "CHIBI_HOOK_DATA",
     "CHIBI_TOOL_NAME",
     "CHIBI_TOOL_ARGS",
+    "AGENT_SKILLS_SESSION",
 ];
 
 /// How often a running git's output is measured. Its end is seen at once.

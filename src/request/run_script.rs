@@ -111,7 +111,12 @@ impl RunSkillScript {
     pub fn parse(arguments: Value) -> Result<Self> {
         let arguments = match arguments {
             Value::Null => Value::Object(serde_json::Map::new()),
-            other => other,
+            Value::Object(map) => Value::Object(map),
+            _ => {
+                return Err(wrong(
+                    "the arguments of `run_skill_script` are one JSON object",
+                ));
+            }
         };
         let written: Written = serde_json::from_value(arguments).map_err(|error| {
             wrong(format!(

@@ -63,10 +63,15 @@ impl ToolCall {
             .hint("pass one JSON object")
         })?;
         Ok(match name {
-            "agent-skills" => Self::Command(words(&arguments).unwrap_or_default()),
-            "skill_marketplace" => match words(&arguments) {
-                Some(words) => Self::Command(words),
-                None => Self::Command(typed::<Marketplace>(name, arguments)?.command()?),
+            "agent-skills" if arguments.get("args").is_none() => Self::Command(Vec::new()),
+            "agent-skills" => Self::Command(words(&arguments)?),
+            "skill_marketplace" => match (arguments.get("args"), arguments.get("action")) {
+                (None, _) => Self::Command(typed::<Marketplace>(name, arguments)?.command()?),
+                (Some(_), None) => Self::Command(words(&arguments)?),
+                (Some(_), Some(_)) => {
+                    return Err(Error::new("`action` and `args` both say what to do")
+                        .hint(example("skill_marketplace")));
+                }
             },
             "read_skill_file" => Self::ReadSkillFile(typed(name, arguments)?),
             "run_skill_script" => Self::RunSkillScript(RunSkillScript::parse(arguments)?),
@@ -132,22 +137,33 @@ pub fn skill_arguments(arguments: &Value) -> Result<Option<String>> {
 }
 
 /// `{"args": […]}`, the form of a direct call; the newer host may send one string of words.
-fn words(arguments: &Value) -> Option<Vec<String>> {
-    match arguments.get("args")? {
-        Value::Array(words) => words
-            .iter()
-            .map(|word| word.as_str().map(str::to_owned))
-            .collect(),
-        Value::String(line) => Some(line.split_whitespace().map(str::to_owned).collect()),
-        _ => None,
+fn words(arguments: &Value) -> Result<Vec<String>> {
+    let wrong = || {
+        Error::new("`args` is a list of words, each a string")
+            .hint(r#"for example {"args": ["install", "owner/skill"]}"#)
+    };
+    match arguments.get("args") {
+        Some(Value::Array(words)) => {
+            let word = |word: &Value| word.as_str().map(str::to_owned);
+            words
+                .iter()
+                .map(word)
+                .collect::<Option<_>>()
+                .ok_or_else(wrong)
+        }
+        Some(Value::String(line)) => Ok(line.split_whitespace().map(str::to_owned).collect()),
+        _ => Err(wrong()),
     }
 }
 
 fn typed<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
-    let arguments = if arguments.is_null() {
-        Value::Object(serde_json::Map::new())
-    } else {
-        arguments
+    let arguments = match arguments {
+        Value::Null => Value::Object(serde_json::Map::new()),
+        Value::Object(map) => Value::Object(map),
+        _ => {
+            let text = format!("the arguments of `{tool}` are one JSON object");
+            return Err(Error::new(text).hint(example(tool)));
+        }
     };
     serde_json::from_value(arguments).map_err(|error| {
         Error::new(format!("the arguments of `{tool}` are not right: {error}")).hint(example(tool))

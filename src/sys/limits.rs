@@ -9,6 +9,8 @@ pub const REQUEST: u64 = 640 * 1024 * 1024;
 /// Silence on standard input after which its end is no longer waited for. The host writes a
 /// request in one go and closes; whoever does not close must not hang us.
 pub const STDIN_SILENCE: Duration = Duration::from_secs(5);
+/// All of standard input, below the 30 seconds after which the host gives up on a call.
+pub const STDIN_TOTAL: Duration = Duration::from_secs(20);
 /// One `SKILL.md`. The largest of 21,698 real ones is 293 KB (CORPUS.md §5).
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
 /// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB; the parser is quadratic in
@@ -19,6 +21,8 @@ pub const FRONTMATTER_DEPTH: usize = 64;
 /// `[` and `{` in the frontmatter altogether. Closing ones in comments and quotes close nothing,
 /// so they cannot be trusted to bound the depth; 64 KiB of nesting takes the parser seconds.
 pub const FRONTMATTER_BRACKETS: usize = 1000;
+/// Bytes of a name that a like one is looked for.
+pub const SUGGESTED_FOR: usize = 200;
 /// Entries looked at in one skills directory.
 pub const CATALOG_ENTRIES: usize = 20_000;
 /// Bundled files listed at activation; 99 % of real skills have at most 35.
