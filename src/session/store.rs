@@ -63,10 +63,13 @@ impl Store {
     /// [`Unreadable`], also when the file was thrown away while this session may have been in it.
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
         let here = Self::session_in(&self.file, key)?;
-        match &self.other {
-            Some(other) if here.activated.is_empty() => Self::session_in(other, key),
-            _ => Ok(here),
+        if let Some(other) = self.other.as_deref().filter(|_| here.activated.is_empty()) {
+            let there = Self::session_in(other, key)?;
+            if !there.activated.is_empty() {
+                return Ok(there);
+            }
         }
+        Ok(here)
     }
 
     fn session_in(file: &Path, key: &SessionKey) -> Result<Session, Unreadable> {
