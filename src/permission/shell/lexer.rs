@@ -119,10 +119,14 @@ impl<'a> Lexer<'a> {
             }
             '(' => {
                 self.end_word(0)?;
+                let is_pattern = self.levels.last() == Some(&Level::Case);
+                if !is_pattern && !self.position.is_command_begin() {
+                    return Err(Fault::new("(", "functions and arrays are not read"));
+                }
                 if self.rest().starts_with("((") {
                     return Err(Fault::new("((", "shells disagree about `((`"));
                 }
-                self.open(Level::Subshell);
+                self.open(Level::Subshell)?;
             }
             ')' => {
                 self.end_word(0)?;
@@ -166,10 +170,11 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn open(&mut self, level: Level) {
+    fn open(&mut self, level: Level) -> Result<(), Fault> {
         self.levels.push(level);
-        self.position.begin_commands();
+        self.position.begin_commands()?;
         self.at += 1;
+        Ok(())
     }
 
     fn close_paren(&mut self) -> Result<(), Fault> {
@@ -268,7 +273,7 @@ impl<'a> Lexer<'a> {
         } else if rest.starts_with("$(") {
             self.substitutions += 1;
             self.at += 1;
-            self.open(Level::Substitution);
+            self.open(Level::Substitution)?;
         } else if rest.starts_with("${") {
             self.at += expansion::parameter(rest)?;
         } else if rest.starts_with("$[") {
@@ -296,7 +301,7 @@ impl<'a> Lexer<'a> {
             self.position.segment(self.at);
             self.levels.push(Level::Backtick);
             self.substitutions += 1;
-            self.position.begin_commands();
+            self.position.begin_commands()?;
         }
         self.at += 1;
         Ok(())
@@ -319,7 +324,7 @@ impl<'a> Lexer<'a> {
         if rest.starts_with("<(") || rest.starts_with(">(") {
             self.substitutions += 1;
             self.at += 1;
-            self.open(Level::Substitution);
+            self.open(Level::Substitution)?;
         } else if rest.starts_with("<<<") {
             self.at += 3;
         } else if rest.starts_with("<<") {

@@ -90,7 +90,12 @@ impl Position {
         };
         if let Some(word) = self.word.take() {
             let text = &read[word.start..];
+            // Wherever it stands: inside `[[` each is a level for the parser.
+            self.opening += usize::from(text == "!");
             ended.work = word.braces * (1 + word.segments) * text.len() / 32;
+            if self.opening > MAX_OPENING_WORDS {
+                return Err(Fault::new("", "it has too many compound commands"));
+            }
             if self.begins_command {
                 ended.reserved = if word.bare { text } else { "" };
                 self.begins_command = self.reserved(ended.reserved)?;
@@ -102,17 +107,20 @@ impl Position {
     /// Takes note of a word where a command begins; whether a command begins after it too.
     fn reserved(&mut self, word: &str) -> Result<bool, Fault> {
         match word {
-            "if" | "while" | "until" | "for" | "select" | "{" => self.open += 1,
+            "if" | "while" | "until" | "for" | "{" => self.open += 1,
             "fi" | "done" | "}" => self.open = self.open.saturating_sub(1),
             _ => {}
         }
+        if ["function", "coproc", "select"].contains(&word) {
+            return Err(Fault::new(
+                word,
+                "shells disagree about it, or it runs later",
+            ));
+        }
         let opening = [
-            "if", "elif", "while", "until", "for", "case", "select", "{", "[[", "!",
+            "if", "elif", "while", "until", "for", "case", "{", "[[", "time",
         ];
         self.opening += usize::from(opening.contains(&word));
-        if self.opening > MAX_OPENING_WORDS {
-            return Err(Fault::new("", "it has too many compound commands"));
-        }
         let continues = [
             "if", "then", "else", "elif", "while", "until", "do", "!", "time", "{", "fi", "done",
             "esac", "}",
@@ -133,15 +141,23 @@ impl Position {
         Ok(())
     }
 
+    /// Whether a command may begin here.
+    pub fn is_command_begin(&self) -> bool {
+        self.begins_command && self.word.is_none()
+    }
+
     /// A command may begin here.
     pub fn begin_command(&mut self) {
         self.begins_command = true;
     }
 
     /// A parenthesis or substitution begins, maybe within a word.
-    pub fn begin_commands(&mut self) {
+    ///
+    /// # Errors
+    /// When there were too many commands.
+    pub fn begin_commands(&mut self) -> Result<(), Fault> {
         self.outer.push(self.word.take());
-        self.begins_command = true;
+        self.separate()
     }
 
     /// A parenthesis or substitution ends at `at`; a substitution is part of a word, which goes on.
