@@ -99,7 +99,7 @@ fn tool(app: &App, name: &str, arguments: Payload) -> Response {
 fn command(app: &App, words: &[String]) -> Response {
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
     match cli::run(app, &words, Caller::Host) {
-        Ok(answer) => Response::text(answer),
+        Ok(answer) | Err(Failure::Reported(answer)) => Response::text(answer),
         Err(Failure::Failed(error)) => Response::failure(&error),
         Err(Failure::Misused(usage)) => {
             let usage = usage.strip_prefix("error: ").unwrap_or(&usage).trim_end();
@@ -111,6 +111,7 @@ fn command(app: &App, words: &[String]) -> Response {
 fn person(app: &App, words: &[OsString]) -> Response {
     match cli::run(app, words, Caller::person()) {
         Ok(stdout) => Response { stdout, status: 0 },
+        Err(Failure::Reported(stdout)) => Response { stdout, status: 1 },
         Err(Failure::Failed(error)) => {
             eprintln!("agent-skills: {error}");
             if let Some(hint) = error.next_step() {

@@ -42,6 +42,10 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
     if words.first().is_none_or(|verb| verb != "install") {
         return ModelInstall::Allowed;
     }
+    let is_flag = |word: &String| word.starts_with("--accept");
+    if words.iter().any(is_flag) {
+        return refused(app, "nothing that the scan warns of", "REFERENCE");
+    }
     let operands: Vec<&String> = words[1..]
         .iter()
         .filter(|word| !word.starts_with('-'))
@@ -51,7 +55,7 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
     };
     match app.config().map(|config| config.model_installs) {
         Ok(ModelInstalls::Any) => ModelInstall::Allowed,
-        Ok(ModelInstalls::Sources) => match within_sources(reference) {
+        Ok(ModelInstalls::Sources) => match within_sources(&app.dirs.plugin, reference) {
             Some(spelled) if spelled == *reference => ModelInstall::Allowed,
             Some(spelled) if arguments.get("action").is_some() => ModelInstall::AllowedAs(spelled),
             _ => refused(app, "a skill of a configured source", reference),
@@ -125,6 +129,8 @@ mod tests {
         assert!(matches!(two, ModelInstall::Refused(_)));
         let words = judged(&json!({"args": ["install", "--yes", "evil/x"]}));
         assert!(matches!(words, ModelInstall::Refused(_)));
+        let accepting = json!({"args": ["install", "--accept-findings", "anthropics/skills@pdf"]});
+        assert!(matches!(judged(&accepting), ModelInstall::Refused(_)));
     }
 
     #[test]

@@ -2,9 +2,12 @@
 //! tool actions of the same names (law 9).
 
 mod args;
+mod consent;
 mod installed;
+mod look;
 mod market;
 mod report;
 mod run;
+mod shop;
 
 pub use run::{Caller, Failure, run};

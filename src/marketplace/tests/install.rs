@@ -177,7 +177,10 @@ fn what_lands_is_files_and_directories_only() {
         ]
     );
     let local = world.install("./repos/o/r/s").unwrap();
-    assert_eq!(local[0].status, Status::Already);
+    assert_eq!(
+        (local[0].status.clone(), local[0].name.as_str()),
+        (Status::New, "local--s")
+    );
 }
 
 #[test]
@@ -260,7 +263,7 @@ fn names_that_could_leave_the_skills_directory_become_harmless() {
         .install_with("o/r", &all)
         .unwrap()
         .iter()
-        .map(|one| one.name.to_string())
+        .map(|one| one.name.clone())
         .collect();
     assert_eq!(names, ["help", "ssh"]);
     assert_eq!(everything(&world.path("repos")), before);
@@ -291,7 +294,7 @@ fn a_person_who_says_no_has_nothing_installed() {
         let mut confirm = |plan: &crate::marketplace::Plan| {
             assert!(!world.path("plugin/skills/pdf").exists());
             shown = Some(plan.clone());
-            false
+            Ok(false)
         };
         market.install(
             "o/pdf",
@@ -338,7 +341,7 @@ fn one_skill_installed_by_many_at_once_is_there_once_and_whole() {
         threads
             .into_iter()
             .map(|t| t.join().unwrap())
-            .map(|i| (i.name.to_string(), i.status))
+            .map(|i| (i.name.clone(), i.status))
             .collect()
     });
     for name in ["pdf", "pdf-ocr"] {
