@@ -138,6 +138,10 @@ fn classify(stderr: &str) -> Class {
         "name or service not known",
         "operation timed out",
         "connection reset",
+        "early eof",
+        "hung up unexpectedly",
+        "unexpected disconnect",
+        "rpc failed",
         "host key verification failed",
         "unable to look up",
     ]) {
@@ -222,6 +226,10 @@ mod tests {
             (
                 "error: file write error: No space left on device",
                 Class::DiskFull,
+            ),
+            (
+                "error: RPC failed; curl 18 transfer closed\nfatal: early EOF",
+                Class::Unreachable,
             ),
             ("fatal: index-pack failed", Class::Other),
         ] {

@@ -1,5 +1,6 @@
 //! Looking at skills before, or without, installing them.
 
+use super::address::SubPath;
 use super::content::{self, Wanted};
 use super::install::{InstallOptions, Note};
 use super::market::Market;
@@ -40,6 +41,8 @@ impl Market<'_> {
         options: &InstallOptions,
         note: &mut Note,
     ) -> Result<Vec<u8>> {
+        let path = SubPath::parse(path)?;
+        let path = path.as_str();
         let understood = Reference::parse(reference, options.reading)?;
         let staging = Staging::new(self.plugin_dir, self.patience())?;
         let mut fetcher = self.fetcher(&staging);
