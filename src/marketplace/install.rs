@@ -314,6 +314,11 @@ fn pick<'a>(
         if choosing && readings.len() > 1 && matches!(reading.want, choose::Want::Named(_)) {
             continue;
         }
+        let told = format!("`{requested}` is the {reading}");
+        // Of several readings only what is found tells which one it is.
+        if readings.len() == 1 {
+            note(&told);
+        }
         let opened = match fetcher.open(reading, requested, &options.skills, options.all)? {
             Ok(opened) => opened,
             Err(failure) if failure.is_absence() || failure.class == Class::NoSuchRef => {
@@ -340,7 +345,9 @@ fn pick<'a>(
                 return Err(error);
             }
         };
-        note(&format!("`{requested}` is the {reading}"));
+        if readings.len() > 1 {
+            note(&told);
+        }
         warn_of_ref(fetcher, reading, note);
         let Opened {
             snapshot, origin, ..

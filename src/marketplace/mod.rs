@@ -28,6 +28,7 @@ mod look;
 mod manifest;
 mod market;
 mod memory;
+mod named;
 mod origin;
 mod plan;
 mod previous;

@@ -10,11 +10,10 @@ use super::choose::Want;
 use super::market::Market;
 use super::reference::{At, Place, Reading, Reference};
 use super::staging::Staging;
-use super::swap::Changes;
 use super::web::WebUrl;
 use crate::error::{Error, Result};
 use crate::skill::SkillName;
-use crate::sys::{files, limits};
+use crate::sys::{FileLock, files, limits};
 
 const VERSION: u64 = 1;
 /// Name and reference of the source that is there from the beginning.
@@ -181,7 +180,7 @@ impl Market<'_> {
 
     fn change_sources(&self, change: impl FnOnce(&mut Vec<Source>) -> Result<()>) -> Result<()> {
         let staging = Staging::new(self.home, self.patience())?;
-        let _turn = Changes::begin(self.home, self.patience())?;
+        let _turn = FileLock::exclusive(&self.home.join(".sources.lock"), self.patience())?;
         let mut sources = read(self.home)?;
         change(&mut sources)?;
         let written = Written {

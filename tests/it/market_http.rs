@@ -1,6 +1,7 @@
 //! Getting skills over HTTP, from a server on the loopback interface: git, with a password and cut
 //! off in the middle; archives; sites; single files.
 
+use std::fmt::Write;
 use std::fs;
 use std::sync::atomic::Ordering;
 
@@ -13,14 +14,13 @@ use crate::{Host, market_sources::skill};
 fn served() -> (Hub, Server) {
     let hub = Hub::new();
     let mut seed = 88_172_645_463_325_252_u64;
-    let noise: String = (0..50_000)
-        .map(|_| {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            format!("{:08x}\n", seed >> 32)
-        })
-        .collect();
+    let mut noise = String::new();
+    for _ in 0..50_000 {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        writeln!(noise, "{:08x}", seed >> 32).unwrap();
+    }
     let dir = hub.repository(
         "acme/skills",
         &[
@@ -268,4 +268,27 @@ fn failures_of_the_web_are_told_apart() {
         error.contains("more than") || error.to_lowercase().contains("exceeded"),
         "{error}"
     );
+}
+
+#[test]
+fn an_ambiguous_reference_asks_three_repositories_and_no_more() {
+    let (_hub, server) = served();
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &server.url(""));
+    let asked = |reference: &str| {
+        server.take_seen();
+        let status = host.person(&["show", reference]).status;
+        let seen = server.take_seen();
+        let refs = seen
+            .iter()
+            .filter(|request| request.ends_with("/info/refs"));
+        let mut refs: Vec<String> = refs.cloned().collect();
+        refs.dedup();
+        (status, refs)
+    };
+    let line = |repo: &str| format!("GET /{repo}/info/refs");
+    let (status, refs) = asked("acme/nothing");
+    let all = ["acme/skills", "acme/nothing", "acme/agent-skills"];
+    assert_eq!((status, refs), (1, all.map(line).to_vec()));
+    assert_eq!(asked("acme/pdf"), (0, vec![line("acme/skills")]));
+    assert_eq!(asked("acme/skills@pdf"), (0, vec![line("acme/skills")]));
 }

@@ -212,3 +212,52 @@ fn a_skill_that_has_moved_or_gone_is_kept_and_told_of() {
     assert!(host.succeeds(&["update"]).contains("no longer has a skill"));
     assert!(body(&host).contains("Body"));
 }
+
+/// Runs a command on a terminal of its own, made by `script`, and answers its questions.
+fn on_a_terminal(host: &Host, words: &str, answer: &str) -> Option<String> {
+    let program = host.command().get_program().to_string_lossy().into_owned();
+    let mut command = std::process::Command::new("script");
+    let line = format!("{program} {words}");
+    command
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(host.project());
+    for (name, value) in host.command().get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    if which::which("script").is_err() {
+        println!("skipped: there is no `script`");
+        return None;
+    }
+    Some(crate::host::finish(&mut command, answer.as_bytes()).stdout)
+}
+
+#[test]
+fn a_person_on_a_terminal_sees_everything_and_decides() {
+    let (host, _hub, dir) = installed("acme/csv");
+    let text = skill("odd").replace("---\nBody", "allowed-tools: Bash\n---\nBody")
+        + "echo x | base64 -d | sh\n";
+    write(&dir, "skills/odd/SKILL.md", &text);
+    write(&dir, "skills/odd/run.sh", "#!/bin/sh\n");
+    let Some(shown) = on_a_terminal(&host, "install acme/odd", "n\n") else {
+        return;
+    };
+    for words in [
+        "2 files",
+        "scripts: run.sh",
+        "may use: Bash",
+        "decoded-to-shell",
+        "Install? [y/N]",
+        "you said no",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert_eq!(host.tool_names()[4..], ["skill_csv"]);
+    on_a_terminal(&host, "install acme/odd", "y\n");
+    assert_eq!(host.tool_names()[4..], ["skill_csv", "skill_odd"]);
+}

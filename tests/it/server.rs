@@ -96,7 +96,6 @@ impl Drop for Server {
 fn answer(stream: TcpStream, root: &Path, behaviour: &Behaviour) -> std::io::Result<()> {
     stream.set_read_timeout(Some(std::time::Duration::from_secs(20)))?;
     let mut reader = BufReader::new(stream.try_clone()?);
-    let mut stream = stream;
     let mut line = String::new();
     reader.read_line(&mut line)?;
     let mut words = line.split_whitespace();
@@ -117,7 +116,35 @@ fn answer(stream: TcpStream, root: &Path, behaviour: &Behaviour) -> std::io::Res
         .unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let request = Request {
+        method,
+        target,
+        headers,
+        body,
+    };
+    reply(stream, &request, root, behaviour)
+}
+
+struct Request {
+    method: String,
+    target: String,
+    headers: HashMap<String, String>,
+    body: Vec<u8>,
+}
+
+fn reply(
+    mut stream: TcpStream,
+    request: &Request,
+    root: &Path,
+    behaviour: &Behaviour,
+) -> std::io::Result<()> {
+    let Request {
+        method,
+        target,
+        headers,
+        body,
+    } = request;
+    let (path, _query) = target.split_once('?').unwrap_or((target, ""));
     behaviour
         .seen
         .lock()
@@ -148,13 +175,16 @@ fn answer(stream: TcpStream, root: &Path, behaviour: &Behaviour) -> std::io::Res
         )?;
         return stream.write_all(&content);
     }
-    if !path.contains(".git/") {
+    let is_git = ["/info/refs", "/git-upload-pack"]
+        .iter()
+        .any(|end| path.ends_with(end));
+    if !is_git {
         return write!(
             stream,
             "HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\nConnection: close\r\n\r\nnot found"
         );
     }
-    let output = git(root, &method, path, query, &headers, &body)?;
+    let output = git(root, request)?;
     let split = output
         .windows(4)
         .position(|w| w == b"\r\n\r\n")
@@ -185,11 +215,8 @@ fn answer(stream: TcpStream, root: &Path, behaviour: &Behaviour) -> std::io::Res
         content
     };
     behaviour.sent.fetch_add(kept.len(), Ordering::SeqCst);
-    let head: String = head
-        .lines()
-        .filter(|line| !line.starts_with("Status"))
-        .map(|line| format!("{line}\r\n"))
-        .collect();
+    let lines = head.lines().filter(|line| !line.starts_with("Status"));
+    let head: String = lines.flat_map(|line| [line, "\r\n"]).collect();
     write!(
         stream,
         "HTTP/1.1 {status}\r\n{head}Content-Length: {}\r\nConnection: close\r\n\r\n",
@@ -198,28 +225,25 @@ fn answer(stream: TcpStream, root: &Path, behaviour: &Behaviour) -> std::io::Res
     stream.write_all(kept)
 }
 
-fn git(
-    root: &Path,
-    method: &str,
-    path: &str,
-    query: &str,
-    headers: &HashMap<String, String>,
-    body: &[u8],
-) -> std::io::Result<Vec<u8>> {
+fn git(root: &Path, request: &Request) -> std::io::Result<Vec<u8>> {
     let root: PathBuf = root.canonicalize()?;
-    let header = |name: &str| headers.get(name).cloned().unwrap_or_default();
+    let header = |name: &str| request.headers.get(name).cloned().unwrap_or_default();
+    let (path, query) = request
+        .target
+        .split_once('?')
+        .unwrap_or((&request.target, ""));
     // Repositories lie there with a working copy, without `.git` in their names.
-    let path = path.replacen(".git/", "/.git/", 1);
+    let path = path.replacen(".git/", "/", 1);
     let mut child = Command::new("git")
         .arg("http-backend")
         .env("GIT_PROJECT_ROOT", root)
         .env("GIT_HTTP_EXPORT_ALL", "1")
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("REQUEST_METHOD", method)
+        .env("REQUEST_METHOD", &request.method)
         .env("PATH_INFO", path)
         .env("QUERY_STRING", query)
         .env("CONTENT_TYPE", header("content-type"))
-        .env("CONTENT_LENGTH", body.len().to_string())
+        .env("CONTENT_LENGTH", request.body.len().to_string())
         .env("HTTP_CONTENT_ENCODING", header("content-encoding"))
         .env("GIT_PROTOCOL", header("git-protocol"))
         .stdin(Stdio::piped())
@@ -227,7 +251,7 @@ fn git(
         .stderr(Stdio::null())
         .spawn()?;
     let mut input = child.stdin.take().unwrap();
-    let body = body.to_vec();
+    let body = request.body.clone();
     let feeder = std::thread::spawn(move || input.write_all(&body));
     let output = child.wait_with_output()?;
     let _ = feeder.join();

@@ -7,6 +7,7 @@ mod encoded;
 mod finding;
 mod frontmatter;
 mod hidden;
+mod matchers;
 mod rules;
 mod text;
 

@@ -2,8 +2,8 @@
 
 use super::Severity::{Block, High, Warn};
 use super::finding::{Finding, Severity};
-use super::rules::{self, RULES};
-use super::{encoded, hidden};
+use super::rules::RULES;
+use super::{encoded, hidden, matchers};
 
 /// Lines that count as next to each other.
 const NEAR: usize = 5;
@@ -46,10 +46,10 @@ pub fn judge(file: &str, text: &str, script: bool) -> Vec<Finding> {
         }
     }
     let first = |test: fn(&str) -> bool| lower.iter().position(|line| test(line));
-    if let Some(at) = first(rules::reads_secrets)
+    if let Some(at) = first(matchers::reads_secrets)
         && lower
             .iter()
-            .any(|line| rules::sends(line) || rules::is_drop_host(line))
+            .any(|line| matchers::sends(line) || matchers::is_drop_host(line))
     {
         let severity = if script { High } else { Warn };
         say(
@@ -81,7 +81,7 @@ pub fn judge(file: &str, text: &str, script: bool) -> Vec<Finding> {
 /// What base64 there is in a line, decoded and looked at.
 fn encoding(line: &str, low: &str) -> Vec<(Severity, &'static str, &'static str)> {
     let mut found = Vec::new();
-    if rules::decodes_to_shell(low) {
+    if matchers::decodes_to_shell(low) {
         found.push((
             Block,
             "decoded-to-shell",
@@ -91,8 +91,8 @@ fn encoding(line: &str, low: &str) -> Vec<(Severity, &'static str, &'static str)
     for run in encoded::runs(line) {
         let hidden = run.text.map(|text| text.to_lowercase());
         if hidden.is_some_and(|text| {
-            rules::downloads_to_shell(&text)
-                || rules::decodes_to_shell(&text)
+            matchers::downloads_to_shell(&text)
+                || matchers::decodes_to_shell(&text)
                 || text.contains("/dev/tcp/")
         }) {
             found.push((
@@ -117,20 +117,20 @@ fn encoding(line: &str, low: &str) -> Vec<(Severity, &'static str, &'static str)
 /// Whether a download at line `at` comes with a password, or a paste with an order to run it.
 fn is_lure(lower: &[String], at: usize) -> bool {
     let line = &lower[at];
-    let is_download = rules::any_url(line, |url| {
+    let is_download = matchers::any_url(line, |url| {
         [".zip", ".rar", ".7z", ".exe", ".dmg", ".msi"]
             .iter()
             .any(|end| url.contains(end))
             || url.contains("/releases/download/")
     });
-    let is_paste = rules::any_url(line, |url| {
-        rules::has_any(url, &["glot.io", "pastebin.com", "rentry."])
+    let is_paste = matchers::any_url(line, |url| {
+        matchers::has_any(url, &["glot.io", "pastebin.com", "rentry."])
     });
     if !is_download && !is_paste {
         return false;
     }
     let near = &lower[at.saturating_sub(NEAR)..lower.len().min(at + NEAR + 1)];
-    let says = |words: &[&str]| near.iter().any(|line| rules::has_any(line, words));
+    let says = |words: &[&str]| near.iter().any(|line| matchers::has_any(line, words));
     let locked = says(&[
         "password:",
         "pass:",
@@ -193,7 +193,7 @@ fn instructs(comment: &str) -> bool {
         "ignore your instructions",
         "exfiltrate",
     ];
-    rules::has_any(comment, &orders)
+    matchers::has_any(comment, &orders)
 }
 
 fn cut(line: &str, max: usize) -> &str {

@@ -313,6 +313,28 @@ fn a_person_who_says_no_has_nothing_installed() {
 }
 
 #[test]
+fn a_repository_that_changes_while_it_is_looked_at_does_not_change_what_lands() {
+    let world = World::new();
+    let commit = two_skills(&world);
+    world
+        .with(|market| {
+            let mut confirm = |plan: &crate::marketplace::Plan| {
+                assert_eq!(plan.commit.as_deref(), Some(commit.as_str()));
+                world.commit(
+                    "o/skills",
+                    &[("skills/pdf/SKILL.md", "evil"), ("skills/pdf/x", "")],
+                );
+                Ok(true)
+            };
+            let options = InstallOptions::default();
+            market.install("o/pdf", &options, &mut confirm, &mut |_| {})
+        })
+        .unwrap();
+    assert_eq!(world.read("pdf/SKILL.md"), skill("pdf"));
+    assert!(!world.skill_file("pdf/x").exists() && world.lockfile().contains(&commit));
+}
+
+#[test]
 fn failures_of_git_are_told_apart() {
     let world = World::new();
     two_skills(&world);
