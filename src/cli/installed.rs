@@ -42,6 +42,9 @@ pub fn list(app: &App, json: bool) -> Result<String> {
             one_line(&report.name)
         );
         let _ = writeln!(text, "{}", line.trim_end());
+        if let Some(to) = &report.linked_to {
+            let _ = writeln!(text, "{:width$}  linked to {}", "", one_line(to));
+        }
         for diagnostic in &report.diagnostics {
             let _ = writeln!(text, "{:width$}  {}", "", remark(diagnostic));
         }

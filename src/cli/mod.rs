@@ -3,9 +3,12 @@
 
 mod args;
 mod check;
+mod consent;
 mod installed;
+mod look;
 mod market;
 mod report;
 mod run;
+mod shop;
 
 pub use run::{Caller, Failure, run};

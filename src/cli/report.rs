@@ -18,6 +18,8 @@ pub struct Report {
     pub description: Option<String>,
     /// Its directory.
     pub path: String,
+    /// The working copy it is a link to.
+    pub linked_to: Option<String>,
     /// Whether the model is told of it.
     pub offered: bool,
     /// What it may use; `null` when it restricts nothing.
@@ -66,6 +68,9 @@ impl Report {
             tool: entry.tool.clone(),
             description: skill.and_then(|skill| skill.description.clone()),
             path: entry.dir.display().to_string(),
+            linked_to: std::fs::read_link(&entry.dir)
+                .ok()
+                .map(|to| to.display().to_string()),
             offered: entry.tool.is_some(),
             restriction,
             diagnostics,

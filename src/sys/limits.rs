@@ -83,6 +83,20 @@ pub const INSTALL_FILES: usize = 10_000;
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
 /// One git command of a person's, which may download a repository.
 pub const GIT_SECONDS: u64 = 300;
+/// One file of the web, which is 10 MiB at most.
+pub const DOWNLOAD_SECONDS: u64 = 120;
+/// An archive, or all files of a skill of a site, as they travel (MARKETPLACE.md §1).
+pub const DOWNLOAD: u64 = 10 * 1024 * 1024;
+/// An archive unpacked.
+pub const UNPACKED: u64 = 25 * 1024 * 1024;
+/// Files in an archive, and of a skill of a site.
+pub const ARCHIVE_FILES: usize = 1000;
+/// What is kept of one repository; above it, fetching anew costs less than keeping.
+pub const REPOSITORY_CACHE: u64 = 1024 * 1024 * 1024;
+/// What is scanned of one file; the largest script of the corpus has a quarter of that.
+pub const SCANNED_FILE: u64 = 1024 * 1024;
+/// The list of what a site or a marketplace has.
+pub const INDEX: u64 = 8 * 1024 * 1024;
 /// A configuration or policy file.
 pub const CONFIG_FILE: u64 = 1024 * 1024;
 /// What git may print for one command that lists refs or files: 64 MiB is 500,000 files.
