@@ -8,7 +8,7 @@ mod script_reads;
 mod surroundings;
 
 pub use config::{Config, ScriptReads};
-pub use enforcement::{Enforcement, OnDisk, snapshot};
+pub use enforcement::{Enforcement, OnDisk, our_tool, put_in_force, snapshot};
 pub use model_install::{ModelInstall, ModelInstalls, model_install};
 pub use script_reads::{advice, script_read};
-pub use surroundings::{App, offered, suggestion};
+pub use surroundings::{App, offered, quoted, suggestion};

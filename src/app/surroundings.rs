@@ -1,9 +1,12 @@
 //! What every handler needs: where things are, and who is calling.
 
+use std::time::Duration;
+
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::request::Protocol;
+use crate::script::{Jobs, Limit, Owner, Settings};
 use crate::session::{Refusals, SessionKey, Store};
 use crate::skill::Skill;
 use crate::sys::{Directories, Env};
@@ -37,7 +40,36 @@ impl App {
 
     /// The record of active skills.
     pub fn store(&self) -> Store {
-        Store::of(&self.dirs.plugin, &self.env)
+        Store::of(&self.dirs, &self.env)
+    }
+
+    /// Scripts that go on after the call that started them.
+    pub fn jobs(&self) -> Jobs {
+        Jobs::at(self.dirs.state(&self.env).join("jobs"))
+    }
+
+    /// Whom a job of this call belongs to: the conversation, which the host's next process goes on
+    /// with, or else this process of the host.
+    pub fn owner(&self) -> Owner {
+        let session = self.session();
+        match self.store().context(&session) {
+            Some(context) => Owner::conversation(&context),
+            None => Owner::session(session.as_str()),
+        }
+    }
+
+    /// What was chosen about scripts.
+    pub fn script_settings(&self) -> Settings {
+        Settings::default().with_env(&self.env)
+    }
+
+    /// How long a call of this host waits for a script before it becomes a job.
+    pub fn script_wait(&self, settings: &Settings) -> Option<Duration> {
+        let wait = match self.protocol? {
+            Protocol::Environment => settings.call_seconds.environment,
+            Protocol::Stdin => settings.call_seconds.stdin,
+        };
+        wait.map(Limit::duration)
     }
 
     /// The record of refused calls.
@@ -61,7 +93,7 @@ impl App {
 /// # Errors
 /// When there is none: the hint has the nearest names, or the reason why it is not offered.
 pub fn offered<'a>(catalog: &'a Catalog, written: &str) -> Result<(&'a Skill, &'a str)> {
-    let shown = written.escape_debug();
+    let shown = quoted(written);
     let Some(entry) = catalog.by_name(written) else {
         return Err(
             Error::new(format!("there is no skill `{shown}`")).hint(suggestion(catalog, written))
@@ -72,6 +104,15 @@ pub fn offered<'a>(catalog: &'a Catalog, written: &str) -> Result<(&'a Skill, &'
         Error::new(format!("the skill `{shown}` cannot be used: {reason}"))
             .hint("the user can see more with `agent-skills list-installed`")
     })
+}
+
+/// What somebody wrote, fit for a message: on one line, and not the whole of a long text.
+pub fn quoted(written: &str) -> String {
+    let mut shown: String = written.escape_debug().take(100).collect();
+    if written.chars().count() > 100 {
+        shown.push('…');
+    }
+    shown
 }
 
 /// What to do about a name that no skill has.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::tool_name::tool_name;
 use crate::skill::{Diagnostic, Level, Skill, SkillName};
@@ -168,8 +168,13 @@ impl Catalog {
     }
 
     /// The entry somebody means by a name: a skill's name in any spelling, its tool's name, or a
-    /// directory's. One that is offered is preferred.
+    /// directory's. One that is offered is preferred. A path that leads elsewhere names nothing,
+    /// though letters and digits of it may be a skill's name: `remove x/..` must not remove `x`.
     pub fn by_name(&self, written: &str) -> Option<&Entry> {
+        let leads_elsewhere = |part: Component| !matches!(part, Component::Normal(_));
+        if Path::new(written).components().any(leads_elsewhere) {
+            return None;
+        }
         let name = SkillName::from_written(written);
         let named = |entry: &&Entry| match &entry.skill {
             Ok(skill) => {
@@ -187,6 +192,10 @@ impl Catalog {
 
     /// The names of offered skills most like `written`, best first, at most three.
     pub fn nearest(&self, written: &str) -> Vec<String> {
+        // Nobody misspells at such length, and comparing is quadratic.
+        if written.len() > limits::SUGGESTED_FOR {
+            return Vec::new();
+        }
         let wanted = written
             .strip_prefix("skill_")
             .unwrap_or(written)
@@ -306,7 +315,17 @@ mod tests {
         ] {
             assert!(catalog.by_name(written).is_some(), "{written}");
         }
-        assert!(catalog.by_name("../my-pdf").is_none() && catalog.by_name("").is_none());
+        for elsewhere in [
+            "",
+            ".",
+            "..",
+            "../my-pdf",
+            "../pdf-tools",
+            "pdf-tools/..",
+            "/pdf-tools",
+        ] {
+            assert!(catalog.by_name(elsewhere).is_none(), "{elsewhere}");
+        }
     }
 
     #[test]

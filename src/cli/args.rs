@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::marketplace::{As, Severity};
 
+use super::check::Check;
+
 /// Agent Skills for chibi: find, install and check skills.
 #[derive(Debug, Parser)]
 #[command(name = "agent-skills", version, disable_help_subcommand = true)]
@@ -127,6 +129,8 @@ pub enum Verb {
         #[command(flatten)]
         catalogue: Catalogue,
     },
+    /// Explain whether a tool call would be allowed while a skill is active (exit 1 if not)
+    Check(Check),
     /// Tell everything about one installed skill
     Info {
         /// The skill's name

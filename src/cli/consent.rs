@@ -2,7 +2,7 @@
 //! on, unless the scan found what hardly any honest skill has.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, Write as _};
+use std::io::BufRead;
 
 use super::args::Consent;
 use super::installed::brief;
@@ -10,6 +10,7 @@ use super::run::Caller;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Planned, Severity};
 use crate::skill::one_line;
+use crate::sys::tell;
 
 /// How many findings are shown of one skill.
 const SHOWN: usize = 20;
@@ -37,7 +38,7 @@ impl Consenting {
     /// # Errors
     /// When nobody can be asked and the scan found too much.
     pub fn to_install(self, plan: &Plan) -> Result<bool> {
-        eprint!("{}", describe(plan));
+        tell(format_args!("{}", describe(plan)));
         if self.asks {
             return Ok(agrees("Install?"));
         }
@@ -52,7 +53,7 @@ impl Consenting {
     /// When nobody can be asked and somebody would have to be.
     pub fn to_update(self, difference: &Difference) -> Result<bool> {
         if self.asks || difference.needs_consent() {
-            eprint!("{}", describe_difference(difference));
+            tell(format_args!("{}", describe_difference(difference)));
         }
         if self.asks && difference.needs_consent() {
             return Ok(agrees("Update?"));
@@ -192,8 +193,7 @@ fn list(items: &[String]) -> String {
 }
 
 fn agrees(question: &str) -> bool {
-    eprint!("{question} [y/N] ");
-    let _ = std::io::stderr().flush();
+    tell(format_args!("{question} [y/N] "));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())

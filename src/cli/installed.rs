@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::report::Report;
-use crate::app::{App, suggestion};
+use crate::app::{App, quoted, suggestion};
 use crate::error::{Error, Result};
 use crate::skill::{Diagnostic, Level, Listing, one_line};
 use crate::sys::limits;
@@ -56,11 +56,8 @@ pub fn list(app: &App, json: bool) -> Result<String> {
 pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
     let catalog = app.catalog();
     let entry = catalog.by_name(name).ok_or_else(|| {
-        Error::new(format!(
-            "there is no installed skill `{}`",
-            name.escape_debug()
-        ))
-        .hint(suggestion(&catalog, name))
+        Error::new(format!("there is no installed skill `{}`", quoted(name)))
+            .hint(suggestion(&catalog, name))
     })?;
     let report = Report::of(app, entry);
     if json {

@@ -87,7 +87,7 @@ pub fn scan(
         .map(|f| f.severity)
         .max();
     if fail_on.is_some_and(|level| worst >= Some(level)) {
-        Err(Failure::Reported(text))
+        Err(Failure::Answered(text))
     } else {
         Ok(text)
     }
@@ -149,7 +149,7 @@ pub fn sources(app: &App, verb: &Sources) -> Result<String, Failure> {
                 };
             }
             if failed {
-                Err(Failure::Reported(text))
+                Err(Failure::Answered(text))
             } else {
                 Ok(text)
             }

@@ -16,6 +16,7 @@ use crate::marketplace::{
     Updated, Verified,
 };
 use crate::skill::one_line;
+use crate::sys::tell;
 
 /// Installs what a reference names, after showing it to whoever can be asked. Without a reference,
 /// what the lockfile says: the project's, else the user's.
@@ -127,7 +128,7 @@ pub fn import_lock(
         }
     }
     if failed {
-        Err(Failure::Reported(text))
+        Err(Failure::Answered(text))
     } else {
         Ok(text)
     }
@@ -149,7 +150,7 @@ pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String> {
     let mut agree = |difference: &crate::marketplace::Difference| {
         // What was asked for is shown also where nobody is asked to agree.
         if update.diff && !difference.needs_consent() {
-            eprint!("{}", consent::describe_difference(difference));
+            tell(format_args!("{}", consent::describe_difference(difference)));
         }
         consenting.to_update(difference)
     };
@@ -237,7 +238,7 @@ pub fn verify(app: &App, names: &[String], json: bool, scope: Scope) -> Result<S
     if verified.iter().all(Verified::is_well) {
         Ok(text)
     } else {
-        Err(Failure::Reported(text))
+        Err(Failure::Answered(text))
     }
 }
 

@@ -2,6 +2,7 @@
 //! tool actions of the same names (law 9).
 
 mod args;
+mod check;
 mod consent;
 mod installed;
 mod look;

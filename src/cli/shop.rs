@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::marketplace::Market;
 use crate::request::Protocol;
 use crate::skill::one_line;
-use crate::sys::limits;
+use crate::sys::{limits, remark, tell};
 
 /// Where skills are installed by this command.
 #[derive(Debug)]
@@ -64,10 +64,10 @@ impl Shop {
 
 /// Tells a person what is being done.
 pub fn note(text: &str) {
-    eprintln!("agent-skills: {}", one_line(text));
+    remark(format_args!("{}", one_line(text)));
 }
 
 /// Tells how far a transfer is, over and over on one line.
 fn progress(text: &str) {
-    eprint!("\r{}\x1b[K\r", one_line(text));
+    tell(format_args!("\r{}\x1b[K\r", one_line(text)));
 }

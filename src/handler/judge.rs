@@ -1,8 +1,8 @@
 //! One judgement of a call under what is active, for every hook that asks for one.
 
-use crate::app::{App, Enforcement, OnDisk, ScriptReads, script_read};
+use crate::app::{App, Config, Enforcement, OnDisk, ScriptReads, our_tool, script_read};
 use crate::catalog::Catalog;
-use crate::host::ours;
+use crate::error::Error;
 use crate::permission::{Call, Decision, Granted, OurTool, decide, decide_unreadable_state};
 use crate::request::ToolUse;
 use crate::session::{Session, Unreadable};
@@ -41,16 +41,7 @@ pub fn judge(
     };
     let config = match app.config() {
         Ok(config) => config,
-        Err(error) => {
-            return match decide_unreadable_state(&call) {
-                Decision::Allow(_) => Verdict::Allowed,
-                Decision::Block(_) => Verdict::Refused(format!(
-                    "`{}` is not allowed while a skill is active and the configuration cannot be \
-                     read: {error}. Tell the user.",
-                    call.tool
-                )),
-            };
-        }
+        Err(error) => return judge_unconfigured(app, session, &call, &error),
     };
     let enforcement = Enforcement::of(app, &config, session);
     let decided = verdict(decide(&enforcement.scope(), &call, &OnDisk));
@@ -60,6 +51,24 @@ pub fn judge(
         }
         (Verdict::Allowed, Some(advice)) => Verdict::Noted(advice),
         (decided, _) => decided,
+    }
+}
+
+/// Without a configuration both must permit the call: the rules as they are by default, and the
+/// caution due where it is not known what else the user forbade.
+fn judge_unconfigured(app: &App, session: &Session, call: &Call, error: &Error) -> Verdict {
+    let enforcement = Enforcement::of(app, &Config::default(), session);
+    let by_rules = decide(&enforcement.scope(), call, &OnDisk);
+    match (by_rules, decide_unreadable_state(call)) {
+        (Decision::Block(refusal), _) => {
+            Verdict::Refused(format!("{} ({error})", refusal.message(false)))
+        }
+        (_, Decision::Block(_)) => Verdict::Refused(format!(
+            "`{}` is not allowed while a skill is active and the configuration cannot be read: \
+             {error}. Tell the user.",
+            call.tool
+        )),
+        _ => Verdict::Allowed,
     }
 }
 
@@ -74,22 +83,4 @@ fn verdict(decision: Decision) -> Verdict {
 /// The skill whose tool is called, if it is one.
 pub fn called_skill<'a>(catalog: Option<&'a Catalog>, used: &ToolUse) -> Option<&'a Skill> {
     catalog?.by_tool(&used.tool)
-}
-
-/// Which of our own tools a call is for.
-fn our_tool<'a>(used: &'a ToolUse, skill: Option<&'a Skill>) -> Option<OurTool<'a>> {
-    let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
-    match used.tool.as_str() {
-        ours::DIRECT => Some(OurTool::Direct),
-        ours::MARKETPLACE => Some(OurTool::Marketplace {
-            action: text("action"),
-        }),
-        ours::READ_FILE => Some(OurTool::ReadSkillFile {
-            skill: text("skill"),
-        }),
-        ours::RUN_SCRIPT => Some(OurTool::RunSkillScript {
-            skill: text("skill"),
-        }),
-        _ => skill.map(|skill| OurTool::Skill(skill.name.as_str())),
-    }
 }

@@ -4,12 +4,13 @@
 use serde_json::{Value, json};
 
 use super::judge::{Verdict, called_skill, judge};
-use crate::app::{App, ModelInstall, model_install, snapshot};
+use crate::app::{App, ModelInstall, model_install, put_in_force};
 use crate::host::ours;
 use crate::request::{ToolUse, skill_arguments};
 use crate::response::{Response, answer_panics_with};
-use crate::session::{SessionKey, Store};
+use crate::session::SessionKey;
 use crate::skill::Skill;
+use crate::sys::remark;
 
 /// Decides about a tool call.
 pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
@@ -33,9 +34,9 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     let skill = called_skill(catalog.as_ref(), used);
     match (judge(app, &session, used, skill), skill) {
         (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
-        (_, Some(skill)) => activate(&store, &key, skill, used),
+        (_, Some(skill)) => activate(app, skill, used),
         (Verdict::Noted(note), None) => {
-            eprintln!("agent-skills: {note}");
+            remark(format_args!("{note}"));
             Response::nothing()
         }
         (Verdict::Allowed, None) if used.tool == ours::MARKETPLACE => install(app, used),
@@ -60,19 +61,19 @@ fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Respons
 
 /// The skill becomes active before its own tool runs, so that the very next call is checked. A
 /// call that its tool will refuse activates nothing.
-fn activate(store: &Store, key: &SessionKey, skill: &Skill, used: &ToolUse) -> Response {
+fn activate(app: &App, skill: &Skill, used: &ToolUse) -> Response {
     if skill_arguments(&used.arguments).is_err() {
         return Response::nothing();
     }
-    match store.activate(key, snapshot(skill, &used.tool)) {
+    match put_in_force(app, skill, &used.tool) {
         Ok(()) => Response::nothing(),
         Err(error) => {
             let hint = error
                 .next_step()
-                .map(|hint| format!(" {hint}."))
+                .map(|hint| format!(" ({hint})"))
                 .unwrap_or_default();
             Response::block(&format!(
-                "The skill `{}` is not allowed to become active: {error}.{hint}",
+                "The skill `{}` is not allowed to become active: {error}{hint}.",
                 skill.name
             ))
         }

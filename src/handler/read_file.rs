@@ -8,10 +8,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::app::App;
-use crate::app::offered;
+use crate::app::{advice, offered};
 use crate::error::{Error, Result};
 use crate::request::ReadSkillFile;
 use crate::response::Response;
+use crate::script;
 use crate::skill::SkillPath;
 use crate::sys::{files, limits};
 
@@ -33,7 +34,14 @@ fn read(app: &App, call: &ReadSkillFile) -> Result<String> {
     if bytes.contains(&0) {
         return binary(&file, &bytes);
     }
-    Ok(text(&bytes, call.offset, call.limit))
+    let mut text = text(&bytes, call.offset, call.limit);
+    if script::is_script(&file) {
+        let inside = file
+            .strip_prefix(skill.dir.canonicalize().unwrap_or_default())
+            .unwrap_or(&file);
+        text = with_notices(text, &[advice(skill.name.as_str(), inside)]);
+    }
+    Ok(text)
 }
 
 /// Lines `offset` to `offset + limit` of a text, cut at the cap.
@@ -42,7 +50,8 @@ fn text(bytes: &[u8], offset: Option<u64>, limit: Option<u64>) -> String {
     let total = whole.lines().count();
     let as_count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let first = offset.map_or(0, |n| as_count(n).saturating_sub(1));
-    let wanted = limit.map_or(usize::MAX, as_count);
+    // No lines at all would be an answer that says to ask again.
+    let wanted = limit.map_or(usize::MAX, as_count).max(1);
     let mut shown = String::new();
     let mut lines = 0;
     let mut cut_in_line = false;

@@ -2,12 +2,13 @@
 
 use crate::app::App;
 use crate::response::Response;
+use crate::sys::remark;
 
 /// Forgets what this session had active, and sessions that ended.
 pub fn on_start(app: &App) -> Response {
     if let Err(error) = app.store().begin(&app.session()) {
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
-        eprintln!("agent-skills: could not reset the active skills: {error}");
+        remark(format_args!("could not reset the active skills: {error}"));
     }
     Response::nothing()
 }

@@ -14,11 +14,12 @@ use super::failure::{Class, Failure};
 use crate::sys::{Env, files, limits, process};
 
 /// Variables that belong to the host's call and are nobody else's business.
-const SCRUBBED: [&str; 4] = [
+const SCRUBBED: [&str; 5] = [
     "CHIBI_HOOK",
     "CHIBI_HOOK_DATA",
     "CHIBI_TOOL_NAME",
     "CHIBI_TOOL_ARGS",
+    "AGENT_SKILLS_SESSION",
 ];
 /// How often a running program's output is measured. Its end is seen at once.
 const MEASURE: Duration = Duration::from_millis(100);

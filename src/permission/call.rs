@@ -35,6 +35,8 @@ pub enum OurTool<'a> {
         /// Whose script, if the call says so.
         skill: Option<&'a str>,
     },
+    /// Waits for a script that was started before, or stops it: always the caller's own one.
+    Job,
     /// Looks for, installs or removes skills.
     Marketplace {
         /// What to do, if the call says so.
@@ -71,6 +73,8 @@ pub struct Places {
     pub plugin_dir: PathBuf,
     /// The directories of all skills.
     pub skill_dirs: Vec<PathBuf>,
+    /// Whether `CDPATH` is set in the host's environment, so that `cd x` may lead elsewhere.
+    pub cdpath: bool,
     /// Further files and directories of ours, such as the trust store.
     pub private: Vec<PathBuf>,
 }

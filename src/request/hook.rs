@@ -10,8 +10,8 @@ use super::Payload;
 pub enum Hook {
     /// A host process begins.
     OnStart,
-    /// The system prompt is being put together.
-    PostSystemPrompt,
+    /// The system prompt is being put together, for the conversation of this name.
+    PostSystemPrompt(Option<String>),
     /// The tools for a prompt are being put together.
     PreApiTools(Vec<ListedTool>),
     /// A tool is about to be called. `None` when the data does not say which.
@@ -63,7 +63,7 @@ impl Hook {
         };
         match name {
             "on_start" => Self::OnStart,
-            "post_system_prompt" => Self::PostSystemPrompt,
+            "post_system_prompt" => Self::PostSystemPrompt(text(&mut data, "context_name")),
             "pre_api_tools" => Self::PreApiTools(listed_tools(data.get("tools"))),
             "pre_tool" => Self::PreTool(tool_use(&mut data)),
             "pre_shell_exec" | "pre_file_write" | "pre_file_read" | "pre_fetch_url" => {
@@ -84,8 +84,12 @@ impl Hook {
 }
 
 fn tool_name(data: &mut Map<String, Value>) -> Option<String> {
-    match data.remove("tool_name") {
-        Some(Value::String(name)) => Some(name),
+    text(data, "tool_name")
+}
+
+fn text(data: &mut Map<String, Value>, key: &str) -> Option<String> {
+    match data.remove(key) {
+        Some(Value::String(text)) => Some(text),
         _ => None,
     }
 }

@@ -1,12 +1,10 @@
 //! Tool calls and their arguments, typed.
 
-use std::collections::BTreeMap;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::Payload;
+use super::{Payload, RunSkillScript};
 use crate::error::{Error, Result};
 
 /// A call of one of our tools.
@@ -42,42 +40,6 @@ pub struct ReadSkillFile {
     pub limit: Option<u64>,
 }
 
-/// Arguments of `run_skill_script`.
-#[derive(Debug, PartialEq, Deserialize)]
-pub struct RunSkillScript {
-    /// The skill's name.
-    pub skill: String,
-    /// The script, relative to the skill's directory.
-    pub script: String,
-    /// Its arguments.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub args: Vec<String>,
-    /// Its standard input.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub stdin: String,
-    /// Where it runs.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub workdir: WorkDir,
-    /// Further environment variables.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub env: BTreeMap<String, String>,
-    /// Seconds after which it is stopped.
-    #[serde(default)]
-    pub timeout_secs: Option<f64>,
-}
-
-/// Where a script runs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum WorkDir {
-    /// In the skill's directory, which is what skills assume.
-    #[default]
-    #[serde(alias = ".")]
-    Skill,
-    /// In the user's project.
-    Project,
-}
-
 /// What `skill_marketplace` takes.
 #[derive(Deserialize)]
 struct Marketplace {
@@ -101,13 +63,18 @@ impl ToolCall {
             .hint("pass one JSON object")
         })?;
         Ok(match name {
-            "agent-skills" => Self::Command(words(&arguments).unwrap_or_default()),
-            "skill_marketplace" => match words(&arguments) {
-                Some(words) => Self::Command(words),
-                None => Self::Command(typed::<Marketplace>(name, arguments)?.command()?),
+            "agent-skills" if arguments.get("args").is_none() => Self::Command(Vec::new()),
+            "agent-skills" => Self::Command(words(&arguments)?),
+            "skill_marketplace" => match (arguments.get("args"), arguments.get("action")) {
+                (None, _) => Self::Command(typed::<Marketplace>(name, arguments)?.command()?),
+                (Some(_), None) => Self::Command(words(&arguments)?),
+                (Some(_), Some(_)) => {
+                    return Err(Error::new("`action` and `args` both say what to do")
+                        .hint(example("skill_marketplace")));
+                }
             },
             "read_skill_file" => Self::ReadSkillFile(typed(name, arguments)?),
-            "run_skill_script" => Self::RunSkillScript(typed(name, arguments)?),
+            "run_skill_script" => Self::RunSkillScript(RunSkillScript::parse(arguments)?),
             _ => Self::Skill {
                 tool: name.to_owned(),
                 arguments: skill_arguments(&arguments)?,
@@ -170,22 +137,33 @@ pub fn skill_arguments(arguments: &Value) -> Result<Option<String>> {
 }
 
 /// `{"args": […]}`, the form of a direct call; the newer host may send one string of words.
-fn words(arguments: &Value) -> Option<Vec<String>> {
-    match arguments.get("args")? {
-        Value::Array(words) => words
-            .iter()
-            .map(|word| word.as_str().map(str::to_owned))
-            .collect(),
-        Value::String(line) => Some(line.split_whitespace().map(str::to_owned).collect()),
-        _ => None,
+fn words(arguments: &Value) -> Result<Vec<String>> {
+    let wrong = || {
+        Error::new("`args` is a list of words, each a string")
+            .hint(r#"for example {"args": ["install", "owner/skill"]}"#)
+    };
+    match arguments.get("args") {
+        Some(Value::Array(words)) => {
+            let word = |word: &Value| word.as_str().map(str::to_owned);
+            words
+                .iter()
+                .map(word)
+                .collect::<Option<_>>()
+                .ok_or_else(wrong)
+        }
+        Some(Value::String(line)) => Ok(line.split_whitespace().map(str::to_owned).collect()),
+        _ => Err(wrong()),
     }
 }
 
 fn typed<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
-    let arguments = if arguments.is_null() {
-        Value::Object(serde_json::Map::new())
-    } else {
-        arguments
+    let arguments = match arguments {
+        Value::Null => Value::Object(serde_json::Map::new()),
+        Value::Object(map) => Value::Object(map),
+        _ => {
+            let text = format!("the arguments of `{tool}` are one JSON object");
+            return Err(Error::new(text).hint(example(tool)));
+        }
     };
     serde_json::from_value(arguments).map_err(|error| {
         Error::new(format!("the arguments of `{tool}` are not right: {error}")).hint(example(tool))
@@ -197,8 +175,7 @@ fn example(tool: &str) -> &'static str {
         "skill_marketplace" => {
             r#"for example {"action": "search", "query": "pdf"}; actions: install, remove, update, search, list, list_installed, info"#
         }
-        "read_skill_file" => r#"for example {"skill": "pdf", "path": "references/forms.md"}"#,
-        _ => r#"for example {"skill": "pdf", "script": "scripts/fill.py", "args": ["a.pdf"]}"#,
+        _ => r#"for example {"skill": "pdf", "path": "references/forms.md"}"#,
     }
 }
 
@@ -213,14 +190,6 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::E
     number.map(Some).ok_or_else(|| {
         serde::de::Error::custom(format!("`{value}` is not a whole number of lines"))
     })
-}
-
-fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Default + Deserialize<'de>,
-{
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -291,16 +260,6 @@ mod tests {
                 json!({"skill": "x", "path": "x", "offset": -1}),
                 "`-1`",
             ),
-            (
-                "run_skill_script",
-                json!({"skill": "x", "script": "y", "args": [1]}),
-                "expected a string",
-            ),
-            (
-                "run_skill_script",
-                json!({"skill": "x", "script": "y", "workdir": "/etc"}),
-                "`skill`, `project`",
-            ),
             ("skill_marketplace", json!({"action": "explode"}), "explode"),
             ("skill_marketplace", json!({}), "missing field `action`"),
             ("skill_pdf", json!([1, 2]), "one JSON object"),
@@ -314,18 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn nulls_are_defaults_and_counts_may_be_text() {
-        let call = parse(
-            "run_skill_script",
-            json!({"skill": "x", "script": "y", "args": null, "env": null, "workdir": null, "timeout_secs": null}),
-        );
-        let ToolCall::RunSkillScript(run) = call.unwrap() else {
-            panic!("another call")
-        };
-        assert_eq!(
-            (run.args.len(), run.workdir, run.timeout_secs),
-            (0, WorkDir::Skill, None)
-        );
+    fn counts_may_be_text() {
         let call = parse(
             "read_skill_file",
             json!({"skill": "x", "path": "y", "offset": "3"}),

@@ -43,6 +43,9 @@ pub struct Session {
     /// these, never a tool of the same name from elsewhere.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mcp_tools: BTreeSet<String>,
+    /// The conversation it is in (`context_name`), once a hook has told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
 }
 
 /// An active skill as it was when it was activated.

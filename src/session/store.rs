@@ -11,13 +11,16 @@ use super::key::{self, SessionKey};
 use super::state::{ActiveSkill, Reset, Session, State};
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};
-use crate::sys::{Env, FileLock, files, limits};
+use crate::sys::{Directories, Env, FileLock, files, limits};
 
 /// The state file and its lock.
 #[derive(Debug, Clone)]
 pub struct Store {
     file: PathBuf,
     lock: PathBuf,
+    /// Where the state would be if the plugin directory's being writable had not changed: what
+    /// stands there is in force too.
+    other: Option<PathBuf>,
 }
 
 /// Why the state cannot be known. Whatever was restricted must be taken to be still (law 2).
@@ -28,20 +31,15 @@ pub struct Unreadable {
 }
 
 impl Store {
-    /// The store of this installation: `state.json` in the plugin directory, or in the user's
-    /// state directory when the former is not writable.
-    pub fn of(plugin_dir: &Path, env: &Env) -> Self {
-        let state_home = || {
-            let set = env.path("XDG_STATE_HOME").filter(|path| path.is_absolute());
-            let set = set.or_else(|| Some(env.path("HOME")?.join(".local/state")));
-            Some(set.or_else(dirs::state_dir)?.join("agent-skills"))
-        };
-        let dir = if files::is_writable(plugin_dir) {
-            None
-        } else {
-            state_home()
-        };
-        Self::at(dir.as_deref().unwrap_or(plugin_dir))
+    /// The store of this installation.
+    pub fn of(dirs: &Directories, env: &Env) -> Self {
+        let here = dirs.state(env);
+        let mut places = dirs.state_places(env).into_iter();
+        let other = places.find(|place| *place != here);
+        Self {
+            other: other.map(|place| place.join("state.json")),
+            ..Self::at(&here)
+        }
     }
 
     /// The store in `dir`.
@@ -49,6 +47,7 @@ impl Store {
         Self {
             file: dir.join("state.json"),
             lock: dir.join("state.lock"),
+            other: None,
         }
     }
 
@@ -63,14 +62,24 @@ impl Store {
     /// # Errors
     /// [`Unreadable`], also when the file was thrown away while this session may have been in it.
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
-        let Some(mut state) = self.read()? else {
+        let here = Self::session_in(&self.file, key)?;
+        if let Some(other) = self.other.as_deref().filter(|_| here.activated.is_empty()) {
+            let there = Self::session_in(other, key)?;
+            if !there.activated.is_empty() {
+                return Ok(there);
+            }
+        }
+        Ok(here)
+    }
+
+    fn session_in(file: &Path, key: &SessionKey) -> Result<Session, Unreadable> {
+        let Some(mut state) = Self::read(file)? else {
             return Ok(Session::default());
         };
         match (state.sessions.remove(key.as_str()), state.reset) {
-            (Some(session), _) if session.realm == key::realm() => Ok(session),
+            (Some(session), _) if key.is_here(&session.realm) => Ok(session),
             (_, Some(reset)) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
-                let reason = "it was corrupt and had to be thrown away".to_owned();
-                Err(Unreadable { reason })
+                Err(Unreadable::thrown_away())
             }
             _ => Ok(Session::default()),
         }
@@ -83,7 +92,7 @@ impl Store {
     /// When there is something to change and it cannot be changed.
     pub fn begin(&self, key: &SessionKey) -> Result<()> {
         // Without a lock: only this session's own calls, which follow this one, can add to it.
-        let nothing_to_do = match self.read() {
+        let nothing_to_do = match Self::read(&self.file) {
             Ok(None) => true,
             Ok(Some(state)) => state.sessions.is_empty() && state.reset.is_none(),
             Err(_) => false,
@@ -164,8 +173,14 @@ impl Store {
             if let Some(unreadable) = unreadable {
                 return Err(unreadable.error());
             }
+            let known = state.sessions.contains_key(key.as_str());
+            let doubted = |reset: &Reset| reset.realm == realm && key.is_older_than(reset.ticks);
+            // An entry would say that the session's activations are known (see `session`).
+            if !known && state.reset.as_ref().is_some_and(doubted) {
+                return Err(Unreadable::thrown_away().error());
+            }
             let session = state.sessions.entry(key.as_str().to_owned()).or_default();
-            if session.realm != realm {
+            if !key.is_here(&session.realm) {
                 *session = Session {
                     realm,
                     ..Session::default()
@@ -174,6 +189,28 @@ impl Store {
             session.changed = now();
             edit(session)
         })
+    }
+
+    /// Notes down which conversation the session is in: the host tells that to one hook, and what
+    /// is started later needs it (HOST.md §6). Where it is not known whether the session is
+    /// restricted, nothing changes.
+    ///
+    /// # Errors
+    /// When the state cannot be locked in time or written.
+    pub fn enter_context(&self, key: &SessionKey, context: &str) -> Result<()> {
+        match self.session(key) {
+            Ok(session) if session.context.as_deref() != Some(context) => {}
+            _ => return Ok(()),
+        }
+        self.change_session(key, |session| {
+            session.context = Some(context.to_owned());
+            Ok(())
+        })
+    }
+
+    /// The conversation the session is in, as far as is known.
+    pub fn context(&self, key: &SessionKey) -> Option<String> {
+        self.session(key).ok()?.context
     }
 
     /// Changes the state under the lock. `edit` is told when the file on disk is unreadable, and
@@ -186,7 +223,7 @@ impl Store {
             fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
         }
         let _lock = FileLock::exclusive(&self.lock, limits::HOOK_LOCK)?;
-        let (before, unreadable) = match self.read() {
+        let (before, unreadable) = match Self::read(&self.file) {
             Ok(state) => (state.unwrap_or_default(), None),
             Err(unreadable) => (State::default(), Some(unreadable)),
         };
@@ -201,9 +238,9 @@ impl Store {
     }
 
     /// The state, or `None` when there is no file yet.
-    fn read(&self) -> Result<Option<State>, Unreadable> {
+    fn read(path: &Path) -> Result<Option<State>, Unreadable> {
         let unreadable = |reason: String| Unreadable { reason };
-        let file = match files::open_regular(&self.file) {
+        let file = match files::open_regular(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable(error.to_string())),
@@ -229,6 +266,12 @@ impl Store {
 }
 
 impl Unreadable {
+    fn thrown_away() -> Self {
+        Self {
+            reason: "it was corrupt and had to be thrown away".to_owned(),
+        }
+    }
+
     fn error(&self) -> Error {
         Error::new(format!(
             "the record of active skills cannot be read: {}",
@@ -241,8 +284,10 @@ impl Unreadable {
 /// Whether a session cannot come back. One of another realm, and a named one, has no process we
 /// could look for, so its age decides.
 fn is_over(key: &str, session: &Session, realm: &str) -> bool {
-    let old = session.changed + limits::NAMED_SESSION_AGE.as_secs() < now();
-    old || (session.realm == realm && SessionKey::has_ended(key))
+    if SessionKey::is_of_process(key) && session.realm == realm {
+        return SessionKey::has_ended(key);
+    }
+    session.changed + limits::NAMED_SESSION_AGE.as_secs() < now()
 }
 
 fn now() -> u64 {
@@ -329,8 +374,7 @@ mod tests {
             })
             .unwrap();
         store.begin(&named("other")).unwrap();
-        let keys: Vec<String> = store
-            .read()
+        let keys: Vec<String> = Store::read(&store.file)
             .unwrap()
             .unwrap()
             .sessions
@@ -381,6 +425,41 @@ mod tests {
         assert!(store.session(&of_parent()).is_err());
         store.begin(&of_parent()).unwrap();
         assert_eq!(activated(&store, &of_parent()), []);
+    }
+
+    #[test]
+    fn a_conversation_is_known_until_the_next_start_and_activations_stay() {
+        let (_dir, store) = store();
+        let (a, b) = (named("a"), named("b"));
+        store.activate(&a, skill("x")).unwrap();
+        store.enter_context(&a, "work").unwrap();
+        assert_eq!(store.context(&a).as_deref(), Some("work"));
+        assert_eq!(activated(&store, &a), [skill("x")]);
+        store.enter_context(&a, "other").unwrap();
+        assert_eq!(store.context(&a).as_deref(), Some("other"));
+        assert_eq!(store.context(&b), None);
+        store.begin(&a).unwrap();
+        assert_eq!(store.context(&a), None);
+    }
+
+    #[test]
+    fn the_same_conversation_again_writes_nothing() {
+        let (_dir, store) = store();
+        store.enter_context(&named("a"), "work").unwrap();
+        let before = fs::metadata(&store.file).unwrap().ino();
+        store.enter_context(&named("a"), "work").unwrap();
+        assert_eq!(fs::metadata(&store.file).unwrap().ino(), before);
+    }
+
+    #[test]
+    fn entering_a_conversation_does_not_open_a_session_that_a_reset_closed() {
+        let (_dir, store) = store();
+        fs::write(&store.file, "garbage").unwrap();
+        store.enter_context(&of_parent(), "work").unwrap();
+        assert!(store.session(&of_parent()).is_err());
+        store.begin(&named("fresh")).unwrap();
+        store.enter_context(&of_parent(), "work").unwrap();
+        assert!(store.session(&of_parent()).is_err());
     }
 
     #[test]

@@ -62,11 +62,13 @@ impl Fields {
         self.spelled("allowedtools").is_none() && self.spelled("tools").is_some()
     }
 
-    /// The entries of `disallowed-tools`, empty when there is no such key.
+    /// The entries of `disallowed-tools` under all its spellings, empty when there is no such key.
     pub fn disallowed_tools(&self) -> Vec<String> {
-        self.spelled("disallowedtools")
-            .map(|(_, value)| entries(value))
-            .unwrap_or_default()
+        let spellings = self
+            .0
+            .iter()
+            .filter(|(key, _)| fold(key) == "disallowedtools");
+        spellings.flat_map(|(_, value)| entries(value)).collect()
     }
 
     /// Remarks on how the tool lists are spelled.
@@ -86,10 +88,10 @@ impl Fields {
         found
     }
 
-    /// Sets `allowed-tools`, for a frontmatter whose mapping could not be read.
-    pub(super) fn restrict_to(&mut self, line: String) {
-        self.0
-            .insert("allowed-tools".to_owned(), Value::String(line));
+    /// Sets a tool list, for a frontmatter whose mapping could not be read.
+    pub(super) fn restrict(&mut self, key: &str, entries: Vec<String>) {
+        let entries = entries.into_iter().map(Value::String).collect();
+        self.0.insert(key.to_owned(), Value::Array(entries));
     }
 
     fn allowed_key(&self) -> Option<(&str, &Value)> {
@@ -97,11 +99,18 @@ impl Fields {
             .or_else(|| self.spelled("tools"))
     }
 
+    /// The field with this folded name; of several spellings the specification's, with hyphens.
     fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
-        let fold = |key: &str| key.to_ascii_lowercase().replace(['-', '_'], "");
-        let found = self.0.iter().find(|(key, _)| fold(key) == folded);
+        let spellings = self.0.iter().filter(|(key, _)| fold(key) == folded);
+        let found = spellings.min_by_key(|(key, _)| !key.contains('-'));
         found.map(|(key, value)| (key.as_str(), value))
     }
+}
+
+/// A key without what authors vary in it: case, hyphens of any kind, underscores, spaces.
+pub(super) fn fold(key: &str) -> String {
+    let letters = key.chars().filter(|c| c.is_alphanumeric());
+    letters.map(|c| c.to_ascii_lowercase()).collect()
 }
 
 fn scalar(value: &Value) -> Option<String> {
@@ -193,12 +202,17 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_key_wins_over_the_ambiguous_one() {
-        let both = fields("tools: [codex]\nallowed-tools: Read");
-        assert_eq!(
-            both.allowed_tools(),
-            ToolList::Listed(vec!["Read".to_owned()])
-        );
+    fn the_exact_key_wins_over_other_spellings_and_the_ambiguous_one() {
+        for both in [
+            "tools: [codex]\nallowed-tools: Read",
+            "allowed_tools: Bash\nallowed-tools: Read",
+            "allowed-tools: Read\nallowedTools: Bash",
+        ] {
+            assert_eq!(
+                fields(both).allowed_tools(),
+                ToolList::Listed(vec!["Read".to_owned()])
+            );
+        }
     }
 
     #[test]

@@ -25,12 +25,16 @@ impl FileLock {
             .create(true)
             .truncate(false)
             .mode(0o600)
+            // Somebody may have put a FIFO or a link there: neither is waited for or followed.
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
             .open(path);
-        let file = file.map_err(|source| Error::io("open lock", path, &source))?;
-        let deadline = Instant::now() + wait;
+        let file = file.map_err(|source| {
+            Error::io("open lock", path, &source)
+                .hint("check that its directory can be written to, or remove the file")
+        })?;
+        let began = Instant::now();
         // A lock is held for about a millisecond; polling keeps the deadline ours, which a
         // blocking flock would not.
-        let mut pause = Duration::from_micros(200);
         loop {
             // Spelled out: `File` has methods of the same names with other results.
             match fs2::FileExt::try_lock_exclusive(&file) {
@@ -39,13 +43,21 @@ impl FileLock {
                     if error.raw_os_error() == fs2::lock_contended_error().raw_os_error() => {}
                 Err(error) => return Err(Error::io("lock", path, &error)),
             }
-            if Instant::now() >= deadline {
+            if began.elapsed() >= wait {
                 let text = format!("`{}` is locked by another process", path.display());
                 return Err(Error::new(text).hint("try again when that command has finished"));
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(10));
+            std::thread::sleep(pause_after(began.elapsed()));
         }
+    }
+}
+
+/// Who has waited longer asks more often: the other way round, newcomers overtook for seconds.
+fn pause_after(waited: Duration) -> Duration {
+    match waited.as_millis() {
+        0..100 => Duration::from_millis(3),
+        100..300 => Duration::from_millis(1),
+        _ => Duration::from_micros(100),
     }
 }
 

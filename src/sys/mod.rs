@@ -8,7 +8,9 @@ pub mod limits;
 pub mod lock;
 pub mod process;
 pub mod stdin;
+mod tell;
 
 pub use directories::Directories;
 pub use env::Env;
 pub use lock::FileLock;
+pub use tell::{remark, tell};

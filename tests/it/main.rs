@@ -7,9 +7,14 @@
 #![allow(clippy::print_stdout)]
 
 mod archives;
+mod check;
+mod concurrency;
+mod corpus;
 mod door;
 mod hooks;
 mod host;
+mod hostile;
+mod jobs;
 mod market;
 mod market_hostile;
 mod market_http;
@@ -17,7 +22,21 @@ mod market_kills;
 mod market_lock;
 mod market_sources;
 mod market_updates;
+mod parsing;
+mod permission_fuzz;
+mod reading;
+mod regressions;
 mod repository;
+mod restriction;
+mod sandbox;
+mod scripts;
+mod scripts_basic;
+mod scripts_end;
 mod server;
+mod shell_generator;
+#[rustfmt::skip]
+mod shell_grammar;
+mod shell_tables;
+mod terminal;
 
 use host::Host;
