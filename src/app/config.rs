@@ -1,11 +1,15 @@
 //! `config.toml` in the plugin directory: every key there is, handed to the rooms that use it.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use serde::Deserialize;
 
 use super::{App, ModelInstalls};
 use crate::error::Result;
 use crate::governance::read_toml;
 use crate::permission::{Enforce, ScriptScope, Settings, Stacking};
+use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
 
 /// The user's choices. A key that is not written has its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -25,6 +29,21 @@ pub struct Config {
     pub script_reads: ScriptReads,
     /// `sources` (default), `any` or `off`: what a model may install without its user.
     pub model_installs: ModelInstalls,
+    /// Which of the host's variables scripts get: `"all"` or a list of names; by default all but
+    /// those that look like secrets.
+    pub pass_env: PassEnv,
+    /// `off` (default), `auto` or `require`: whether scripts are confined (Linux).
+    pub sandbox: Mode,
+    /// What a confined script may use of the network.
+    pub network: Network,
+    /// Where else a confined script may write.
+    pub allowed_paths: Vec<PathBuf>,
+    /// Seconds a script may take altogether; 120 by default.
+    pub script_seconds: Limit,
+    /// Seconds after which a call answers and its script goes on as a job, by host generation.
+    pub call_seconds: CallSeconds,
+    /// What differs for the scripts of single skills, by name.
+    pub skills: BTreeMap<String, SkillSettings>,
 }
 
 /// What happens when a script of the active skill is read instead of run.
@@ -39,6 +58,19 @@ pub enum ScriptReads {
 }
 
 impl Config {
+    /// What the script room takes.
+    pub fn script(&self) -> script::Settings {
+        script::Settings {
+            pass_env: self.pass_env.clone(),
+            sandbox: self.sandbox,
+            network: self.network,
+            allowed_paths: self.allowed_paths.clone(),
+            timeout: self.script_seconds,
+            call_seconds: self.call_seconds,
+            skills: self.skills.clone(),
+        }
+    }
+
     /// What the permission room takes.
     pub fn permission(&self) -> Settings {
         let default = Settings::default();

@@ -59,8 +59,11 @@ impl App {
     }
 
     /// What was chosen about scripts.
-    pub fn script_settings(&self) -> Settings {
-        Settings::default().with_env(&self.env)
+    ///
+    /// # Errors
+    /// When the configuration has a mistake: what it forbids is not known then.
+    pub fn script_settings(&self) -> Result<Settings> {
+        Ok(self.config()?.script().with_env(&self.env))
     }
 
     /// How long a call of this host waits for a script before it becomes a job.

@@ -1,6 +1,5 @@
 //! Which skills exist, under which tool names, and how the model is told of them.
 
-mod budget;
 mod disclosure;
 mod discovery;
 mod tool_name;

@@ -5,6 +5,7 @@ mod args;
 mod check;
 mod consent;
 mod installed;
+mod jobs;
 mod look;
 mod market;
 mod report;

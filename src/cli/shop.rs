@@ -8,7 +8,8 @@ use crate::app::App;
 use crate::marketplace::Market;
 use crate::request::Protocol;
 use crate::skill::one_line;
-use crate::sys::{limits, remark, tell};
+use crate::sys::limits;
+use crate::sys::{remark, tell};
 
 /// Where skills are installed by this command.
 #[derive(Debug)]

@@ -28,7 +28,7 @@ fn run(app: &App, call: &StartScript) -> Result<Response> {
     let (skill, _) = offered(&catalog, &call.skill)?;
     let script = resolve(skill, &call.script)?;
     let project_dir = app.env.project_root();
-    let settings = app.script_settings();
+    let settings = app.script_settings()?;
     let own = settings.for_skill(skill.name.as_str());
     let most = own.timeout.unwrap_or_default().duration();
     let workdir = match &call.workdir {
@@ -81,7 +81,7 @@ fn look_after(app: &App, call: &UseJob) -> Result<Response> {
     if call.stop {
         job.stop()?;
     } else {
-        let wait = app.script_wait(&app.script_settings());
+        let wait = app.script_wait(&app.script_settings()?);
         let wait = wait.unwrap_or(Duration::from_secs_f64(limits::SCRIPT_SECONDS_MOST));
         job.wait(Instant::now() + wait)?;
     }

@@ -17,9 +17,9 @@ use crate::sys::{Env, files, limits, process};
 const SCRUBBED: [&str; 5] = [
     "CHIBI_HOOK",
     "CHIBI_HOOK_DATA",
+    "AGENT_SKILLS_SESSION",
     "CHIBI_TOOL_NAME",
     "CHIBI_TOOL_ARGS",
-    "AGENT_SKILLS_SESSION",
 ];
 /// How often a running program's output is measured. Its end is seen at once.
 const MEASURE: Duration = Duration::from_millis(100);

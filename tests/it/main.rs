@@ -8,6 +8,7 @@
 
 mod archives;
 mod check;
+mod closed;
 mod concurrency;
 mod corpus;
 mod door;
