@@ -207,13 +207,14 @@ impl Catalog {
 }
 
 /// The name of a skill that was installed under another than its author's: beside one of its name
-/// as `<owner>--<name>`, or as `<chosen>--`. It has it whether or not the other is there, so its
-/// tool never changes.
+/// as `<owner>--<name>`, or as `<chosen>--`, exactly as the marketplace writes them. It has it
+/// whether or not the other is there, so its tool never changes.
 fn own_name(dir: &Path) -> Option<SkillName> {
-    let name = dir.file_name()?.to_string_lossy();
-    name.contains("--")
-        .then(|| SkillName::from_written(&name))
-        .flatten()
+    let name = dir.file_name()?.to_str()?;
+    let (first, second) = name.split_once("--")?;
+    let is_key = |part: &str| SkillName::from_written(part).is_some_and(|key| key.as_str() == part);
+    let is_ours = is_key(first) && (second.is_empty() || is_key(second));
+    is_ours.then(|| SkillName::from_written(name)).flatten()
 }
 
 #[cfg(test)]
@@ -266,7 +267,12 @@ mod tests {
     fn a_skill_beside_another_is_named_by_its_directory_with_or_without_it() {
         for dirs in [
             &[("acme--pdf", PDF), ("papers--", PDF)][..],
-            &[("acme--pdf", PDF), ("papers--", PDF), ("pdf", PDF)],
+            &[
+                ("acme--pdf", PDF),
+                ("papers--", PDF),
+                ("pdf", PDF),
+                ("By--hand", PDF),
+            ],
         ] {
             let (root, catalog) = catalog(dirs);
             for (tool, dir) in [
