@@ -53,15 +53,11 @@ impl Entry {
             Err(diagnostic) => vec![diagnostic.clone()],
         };
         if let Some(winner) = &self.shadowed_by {
-            let winner = winner.display();
-            let same = format!("`{winner}` has a skill of the same name");
-            found.push(if self.tool.is_some() {
-                let text = format!("{same}, so this one has its directory's: rename or remove one");
-                Diagnostic::note("duplicate-name", text)
-            } else {
-                let text = format!("{same} and is offered instead: rename or remove one");
-                Diagnostic::error("duplicate-name", text)
-            });
+            let text = format!(
+                "`{}` has a skill of the same name and is offered instead: rename or remove one",
+                winner.display()
+            );
+            found.push(Diagnostic::error("duplicate-name", text));
         }
         found
     }
@@ -107,8 +103,7 @@ impl Catalog {
     }
 
     /// Gives each offered skill its tool. Of several skills with one name the one whose directory
-    /// bears the name has it, else the first; another is offered under its directory's name, unless
-    /// that is taken, too.
+    /// bears the name is offered, else the first.
     fn assign_tools(&mut self) {
         let mut winners: HashMap<SkillName, usize> = HashMap::new();
         for (at, entry) in self.entries.iter().enumerate() {
@@ -123,26 +118,18 @@ impl Catalog {
                 winners.insert(skill.name.clone(), at);
             }
         }
-        let mut dirs: HashMap<SkillName, (usize, PathBuf)> = winners
+        let dirs: HashMap<SkillName, (usize, PathBuf)> = winners
             .into_iter()
             .map(|(name, at)| (name, (at, self.entries[at].dir.clone())))
             .collect();
         for (at, entry) in self.entries.iter_mut().enumerate() {
-            let Some(skill) = entry.skill.as_mut().ok().filter(|skill| skill.is_offered()) else {
+            let Some(skill) = entry.skill.as_ref().ok().filter(|skill| skill.is_offered()) else {
                 continue;
             };
-            let winner = dirs.get(&skill.name).filter(|(winner, _)| *winner != at);
-            if let Some(dir) = winner.map(|(_, dir)| dir.clone()) {
-                entry.shadowed_by = Some(dir);
-                match directory_name(&entry.dir).filter(|name| !dirs.contains_key(name)) {
-                    Some(name) => {
-                        dirs.insert(name.clone(), (at, entry.dir.clone()));
-                        skill.name = name;
-                    }
-                    None => continue,
-                }
+            match dirs.get(&skill.name) {
+                Some((winner, dir)) if *winner != at => entry.shadowed_by = Some(dir.clone()),
+                _ => entry.tool = Some(tool_name(&skill.name)),
             }
-            entry.tool = Some(tool_name(&skill.name));
         }
     }
 
@@ -219,16 +206,15 @@ impl Catalog {
     }
 }
 
-/// The name that the directory of a skill gives it.
-fn directory_name(dir: &Path) -> Option<SkillName> {
-    SkillName::from_written(&dir.file_name()?.to_string_lossy())
-}
-
-/// The name of a skill that was installed as `<owner>--<name>`, beside another one of its name.
-/// It has it whether or not the other is still there.
+/// The name of a skill that was installed under another than its author's: beside one of its name
+/// as `<owner>--<name>`, or as `<chosen>--`, exactly as the marketplace writes them. It has it
+/// whether or not the other is there, so its tool never changes.
 fn own_name(dir: &Path) -> Option<SkillName> {
-    let name = dir.file_name()?.to_string_lossy();
-    name.contains("--").then(|| directory_name(dir)).flatten()
+    let name = dir.file_name()?.to_str()?;
+    let (first, second) = name.split_once("--")?;
+    let is_key = |part: &str| SkillName::from_written(part).is_some_and(|key| key.as_str() == part);
+    let is_ours = is_key(first) && (second.is_empty() || is_key(second));
+    is_ours.then(|| SkillName::from_written(name)).flatten()
 }
 
 #[cfg(test)]
@@ -272,12 +258,6 @@ mod tests {
             catalog.by_tool("skill_pdf").unwrap().dir,
             root.path().join("pdf")
         );
-        let tools = catalog
-            .offered()
-            .into_iter()
-            .map(|(_, tool)| tool)
-            .collect::<Vec<_>>();
-        assert_eq!(tools, ["skill_acme", "skill_pdf", "skill_zeta"]);
         let shadowed = |at: usize| catalog.entries()[at].diagnostics().pop().map(|d| d.code);
         assert_eq!(shadowed(0).as_deref(), Some("duplicate-name"));
         assert_eq!(shadowed(2).as_deref(), Some("duplicate-name"));
@@ -286,20 +266,22 @@ mod tests {
     #[test]
     fn a_skill_beside_another_is_named_by_its_directory_with_or_without_it() {
         for dirs in [
-            &[("acme--pdf", PDF)][..],
-            &[("acme--pdf", PDF), ("pdf", PDF)],
+            &[("acme--pdf", PDF), ("papers--", PDF)][..],
+            &[
+                ("acme--pdf", PDF),
+                ("papers--", PDF),
+                ("pdf", PDF),
+                ("By--hand", PDF),
+            ],
         ] {
             let (root, catalog) = catalog(dirs);
-            let beside = catalog.by_tool("skill_acme-pdf").unwrap();
-            assert_eq!(beside.dir, root.path().join("acme--pdf"));
+            for (tool, dir) in [
+                ("skill_acme-pdf", "acme--pdf"),
+                ("skill_papers", "papers--"),
+            ] {
+                assert_eq!(catalog.by_tool(tool).unwrap().dir, root.path().join(dir));
+            }
         }
-    }
-
-    #[test]
-    fn of_three_that_claim_two_names_one_is_not_offered() {
-        let (_root, catalog) = catalog(&[("PDF", PDF), ("pdf", PDF)]);
-        assert_eq!(catalog.offered().len(), 1);
-        assert!(catalog.entries()[0].reason_not_offered().is_some());
     }
 
     #[test]

@@ -63,14 +63,10 @@ impl Document {
             .into_iter()
             .zip(WEIGHTS)
         {
-            for term in terms(text) {
+            for term in words_of(text) {
                 document.length += weight;
                 for (count, word) in document.counts.iter_mut().zip(words) {
-                    if term == *word {
-                        *count += weight;
-                    } else if word.len() >= PREFIX.1 && term.starts_with(word.as_str()) {
-                        *count += weight * PREFIX.0;
-                    }
+                    *count += weight * likeness(term, word);
                 }
             }
         }
@@ -94,11 +90,34 @@ fn number(count: usize) -> f32 {
     count as f32
 }
 
-fn terms(text: &str) -> Vec<String> {
+/// How much of a term a word in lowercase is: all, its beginning, or nothing. Nothing is allocated
+/// for what is ASCII, as a catalog has half a million terms.
+fn likeness(term: &str, word: &str) -> f32 {
+    if !term.is_ascii() {
+        let term = term.to_lowercase();
+        return part(term == word, term.starts_with(word), word);
+    }
+    let begins = term
+        .get(..word.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(word));
+    part(begins && term.len() == word.len(), begins, word)
+}
+
+fn part(is: bool, begins: bool, word: &str) -> f32 {
+    match (is, begins && word.len() >= PREFIX.1) {
+        (true, _) => 1.0,
+        (false, true) => PREFIX.0,
+        (false, false) => 0.0,
+    }
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|term| !term.is_empty())
-        .map(str::to_lowercase)
-        .collect()
+}
+
+fn terms(text: &str) -> Vec<String> {
+    words_of(text).map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -246,7 +246,7 @@ impl Market<'_> {
             })?,
             None => found.skill.name.clone(),
         };
-        let wanted = wanted.as_str().to_owned();
+        let wanted = chosen(&wanted, &found.skill.name);
         let taken = |name: &str| {
             Error::new(format!("there is a skill `{name}` from somewhere else"))
                 .hint("give this one a name of its own with `--name NAME`")
@@ -296,6 +296,13 @@ impl Market<'_> {
             warnings: staged.planned.warnings,
         }
     }
+}
+
+/// The directory of a skill that is to be called `name`. One that its author calls otherwise ends
+/// in `--`, which tells the catalog that its directory names it.
+pub(super) fn chosen(name: &SkillName, own: &SkillName) -> String {
+    let mark = if name == own { "" } else { "--" };
+    format!("{name}{mark}")
 }
 
 /// Takes the first reading that there is. A repository or skill that is not there passes the word

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Map;
 
-use super::install::{Installed, Status};
+use super::install::{self, Installed, Status};
 use super::lockfile::{Kind, LockEntry};
 use super::market::Market;
 use super::plan;
@@ -39,9 +39,10 @@ impl Market<'_> {
         let source = dir.to_str().ok_or_else(|| {
             Error::new(format!("`{}` is not UTF-8", dir.display())).hint("rename the directory")
         })?;
+        let directory = install::chosen(&name, &skill.name);
         let entry = LockEntry {
             id: plan::id(source, ""),
-            name: name.as_str().to_owned(),
+            name: directory.clone(),
             source: source.to_owned(),
             kind: Kind::Link,
             requested: source.to_owned(),
@@ -58,14 +59,14 @@ impl Market<'_> {
         let staged = staging.dir().join("link");
         symlink(&dir, &staged).map_err(|error| Error::io("make link", &staged, &error))?;
         let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
-        let target = self.dir(name.as_str());
+        let target = self.dir(&directory);
         let is_same = std::fs::read_link(&target).is_ok_and(|to| to == dir);
         if !changes.place(&staging, &staged, entry, Existing::Keep)? && !is_same {
             let text = format!("there is a skill `{name}` already");
             return Err(Error::new(text).hint("remove it first, or give this one another `--name`"));
         }
         Ok(Installed {
-            name: name.as_str().to_owned(),
+            name: directory,
             dir: target,
             source: Some(source.to_owned()),
             commit: None,

@@ -255,8 +255,13 @@ fn a_name_of_its_own_can_be_given() {
     host.succeeds(&["install", "anthropics/skills@pdf"]);
     host.succeeds(&["install", "acme/tools@pdf", "--name", "acme-papers"]);
     assert_eq!(host.tool_names()[4..], ["skill_acme-papers", "skill_pdf"]);
-    let error = host.fails(&["install", "acme/tools@docx", "--name", "pdf"]);
-    assert!(error.contains("--name"), "{error}");
+    let told = host.succeeds(&["install", "acme/tools@pdf"]);
+    assert!(
+        told.contains("`acme-papers--` is already installed"),
+        "{told}"
+    );
+    host.succeeds(&["remove", "acme-papers"]);
+    assert_eq!(host.tool_names()[4..], ["skill_pdf"]);
 }
 
 #[test]
