@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{App, Config};
+use crate::error::{Error, Result};
+use crate::governance::Policies;
 use crate::host::alias::{self, Capability};
 use crate::host::tools;
 use crate::permission::{Places, Resolve, Restriction, Scope, Settings};
@@ -15,6 +17,7 @@ use crate::skill::{Skill, ToolList};
 #[derive(Debug)]
 pub struct Enforcement {
     restrictions: Vec<Restriction>,
+    denials: Vec<Restriction>,
     settings: Settings,
     places: Places,
     mcp_tools: BTreeSet<String>,
@@ -22,7 +25,10 @@ pub struct Enforcement {
 
 impl Enforcement {
     /// What is in force in a session.
-    pub fn of(app: &App, config: &Config, session: &Session) -> Self {
+    ///
+    /// # Errors
+    /// When a policy denies something that has no meaning, and so may deny anything.
+    pub fn of(app: &App, config: &Config, policies: &Policies, session: &Session) -> Result<Self> {
         let activated = &session.activated;
         let project_root = app.env.project_root();
         let parse = |skill: &ActiveSkill| {
@@ -30,8 +36,18 @@ impl Enforcement {
             let allowed = skill.allowed.as_deref();
             Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
         };
-        Self {
+        let mut denials = policy_denials(policies, &project_root)?;
+        if !config.deny.is_empty() && !activated.is_empty() {
+            denials.push(Restriction::policy(
+                "the configuration",
+                &config.deny,
+                &project_root,
+            ));
+        }
+        let store = app.store();
+        Ok(Self {
             restrictions: activated.iter().map(parse).collect(),
+            denials,
             settings: config.permission(),
             places: Places {
                 home: app.env.home(),
@@ -40,23 +56,41 @@ impl Enforcement {
                     .iter()
                     .map(|skill| PathBuf::from(&skill.dir))
                     .collect(),
-                private: Vec::new(),
+                private: vec![store.dir().to_owned()],
                 project_root,
             },
             mcp_tools: session.mcp_tools.clone(),
-        }
+        })
     }
 
     /// The scope of a decision.
     pub fn scope(&self) -> Scope<'_> {
         Scope {
             restrictions: &self.restrictions,
-            policy_deny: &[],
+            policy_deny: &self.denials,
             settings: &self.settings,
             places: &self.places,
             mcp_tools: &self.mcp_tools,
         }
     }
+}
+
+fn policy_denials(policies: &Policies, project_root: &Path) -> Result<Vec<Restriction>> {
+    let mut denials = Vec::new();
+    for (file, denied) in policies.denied_tools() {
+        let source = format!("the policy {}", file.display());
+        let deny = |entries: &[String]| Restriction::policy(&source, entries, project_root);
+        let means_nothing = |entry: &&String| deny(std::slice::from_ref(entry)).denied().is_empty();
+        if let Some(entry) = denied.iter().find(means_nothing) {
+            let text = format!(
+                "`{}`: `deny` has `{entry}`, which means no tool",
+                file.display()
+            );
+            return Err(Error::new(text).hint("correct it; until then only reading is allowed"));
+        }
+        denials.push(deny(denied));
+    }
+    Ok(denials)
 }
 
 /// A skill as the session remembers it.

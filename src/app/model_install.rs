@@ -20,7 +20,7 @@ pub enum ModelInstall {
 }
 
 /// Who may install on the model's word alone.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelInstalls {
     /// Skills of the configured sources.

@@ -36,8 +36,11 @@ fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String
         match store.activate(&session, snapshot) {
             // With nothing to enforce, a state that cannot be written is no reason to refuse.
             Err(error) if harmless => eprintln!("agent-skills: {error}"),
-            result => result?,
+            result => {
+                result?;
+            }
         }
+        app.record_activation(skill);
     }
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
     let notes = notes(app, skill, &listing);

@@ -20,8 +20,15 @@ pub fn final_arguments(app: &App, used: Option<&ToolUse>) -> Response {
             denied(UNCLEAR)
         };
     };
-    match judge(app, &session, used, None) {
-        Verdict::Refused(reason) => denied(&reason),
+    let judged = judge(app, &session, used, None);
+    match judged.verdict {
+        Verdict::Refused(reason) => {
+            // `pre_tool` wrote its decision down; this one differs from it.
+            if let Some(event) = judged.event {
+                app.record(event.with("final_arguments", true));
+            }
+            denied(&reason)
+        }
         Verdict::Allowed | Verdict::Noted(_) => Response::nothing(),
     }
 }

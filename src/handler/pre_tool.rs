@@ -31,9 +31,13 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     };
     let catalog = app.catalog_for(&used.tool);
     let skill = called_skill(catalog.as_ref(), used);
-    match (judge(app, &session, used, skill), skill) {
+    let judged = judge(app, &session, used, skill);
+    if let Some(event) = judged.event {
+        app.record(event);
+    }
+    match (judged.verdict, skill) {
         (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
-        (_, Some(skill)) => activate(&store, &key, skill, used),
+        (_, Some(skill)) => activate(app, &store, &key, skill, used),
         (Verdict::Noted(note), None) => {
             eprintln!("agent-skills: {note}");
             Response::nothing()
@@ -60,12 +64,17 @@ fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Respons
 
 /// The skill becomes active before its own tool runs, so that the very next call is checked. A
 /// call that its tool will refuse activates nothing.
-fn activate(store: &Store, key: &SessionKey, skill: &Skill, used: &ToolUse) -> Response {
+fn activate(app: &App, store: &Store, key: &SessionKey, skill: &Skill, used: &ToolUse) -> Response {
     if skill_arguments(&used.arguments).is_err() {
         return Response::nothing();
     }
     match store.activate(key, snapshot(skill, &used.tool)) {
-        Ok(()) => Response::nothing(),
+        Ok(is_new) => {
+            if is_new {
+                app.record_activation(skill);
+            }
+            Response::nothing()
+        }
         Err(error) => {
             let hint = error
                 .next_step()

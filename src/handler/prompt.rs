@@ -1,19 +1,60 @@
-//! `post_system_prompt`: tells the model which skills there are.
+//! `post_system_prompt`: tells the model which skills there are, and the user which are not offered
+//! for want of a decision.
+
+use std::collections::BTreeMap;
 
 use serde_json::json;
 
 use crate::app::App;
-use crate::catalog::Disclosure;
+use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::response::Response;
+use crate::skill::one_line;
 
 /// The catalog block, or nothing when there are no skills.
-pub fn post_system_prompt(app: &App) -> Response {
-    match (Disclosure {
-        catalog: &app.catalog(),
-    })
-    .prompt_block()
-    {
+pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
+    if let Some(context) = context {
+        remember(app, context);
+    }
+    let catalog = app.catalog();
+    tell_the_user(app, &catalog);
+    match (Disclosure { catalog: &catalog }).prompt_block() {
         Some(block) => Response::json(&json!({"inject": block})),
         None => Response::nothing(),
+    }
+}
+
+/// Skills may be for some contexts only, and events name theirs.
+fn remember(app: &App, context: &str) {
+    let (store, key) = (app.store(), app.session());
+    let known = store.session(&key).map(|session| session.context);
+    if known.is_ok_and(|known| known.as_deref() != Some(context))
+        && let Err(error) = store.remember_context(&key, context)
+    {
+        // Skills of some contexts only are hidden then, which is the safe side.
+        eprintln!("agent-skills: could not remember the context: {error}");
+    }
+}
+
+/// One line for each directory that waits for the user's trust, and for whatever hides all.
+fn tell_the_user(app: &App, catalog: &Catalog) {
+    let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
+    for entry in catalog.entries() {
+        let Standing::Hidden(why) = &entry.standing else {
+            continue;
+        };
+        if why.code == "hidden-untrusted" {
+            let holder = entry.dir.parent().map(App::holder_of);
+            *untrusted.entry(holder.unwrap_or(&entry.dir)).or_default() += 1;
+        }
+    }
+    for (holder, count) in untrusted {
+        let holder = one_line(&holder.display().to_string());
+        eprintln!(
+            "agent-skills: skills that come with `{holder}` and are not trusted are not offered \
+             ({count}): look at them, then run agent-skills trust {holder}"
+        );
+    }
+    if let Err(error) = app.config() {
+        eprintln!("agent-skills: no skill is offered: {error}");
     }
 }

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::app::App;
-use crate::app::offered;
+use crate::app::usable;
 use crate::error::Result;
+use crate::governance::Event;
 use crate::request::{Protocol, RunSkillScript, WorkDir};
 use crate::response::Response;
-use crate::script::{self, Request};
+use crate::script::{self, Outcome, Request};
 use crate::skill::{Skill, SkillPath};
 use crate::sys::limits;
 
@@ -18,8 +19,8 @@ pub fn run_skill_script(app: &App, call: &RunSkillScript) -> Response {
 }
 
 fn run(app: &App, call: &RunSkillScript) -> Result<String> {
-    let catalog = app.catalog();
-    let (skill, _) = offered(&catalog, &call.skill)?;
+    let catalog = app.catalog_naming(&call.skill);
+    let skill = usable(&catalog, &call.skill)?;
     let script = resolve(skill, &call.script)?;
     let project_dir = app.env.project_root();
     let most = match app.protocol {
@@ -48,11 +49,31 @@ fn run(app: &App, call: &RunSkillScript) -> Result<String> {
         limit: limit.limit,
         base: &app.env,
     })?;
+    app.record(event(app, call, &outcome));
     let note = limit
         .note
         .map(|note| format!("\n[{note}]"))
         .unwrap_or_default();
     Ok(outcome.text() + &note)
+}
+
+/// What is written down about a run.
+fn event(app: &App, call: &RunSkillScript, outcome: &Outcome) -> Event {
+    let shown = app.own_config().unwrap_or_default().audit.output_bytes;
+    let text = outcome.text();
+    let output = &text[..text.floor_char_boundary(shown)];
+    Event::new("script")
+        .with("skill", call.skill.as_str())
+        .with("script", call.script.as_str())
+        .with("args", call.args.clone())
+        .with("exit_code", outcome.exit_code)
+        .with("signal", outcome.signal)
+        .with("timed_out", outcome.timed_out)
+        .with(
+            "duration_ms",
+            u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+        )
+        .with("output", (!output.is_empty()).then_some(output))
 }
 
 /// The script's real path. A bare name may also mean a file in `scripts/`, where most are.

@@ -5,9 +5,10 @@ use crate::response::Response;
 
 /// Forgets what this session had active, and sessions that ended.
 pub fn on_start(app: &App) -> Response {
-    if let Err(error) = app.store().begin(&app.session()) {
+    match app.store().begin(&app.session()) {
+        Ok(ended) => app.record_ends(ended),
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
-        eprintln!("agent-skills: could not reset the active skills: {error}");
+        Err(error) => eprintln!("agent-skills: could not reset the active skills: {error}"),
     }
     Response::nothing()
 }

@@ -157,6 +157,11 @@ impl Lockfile {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
+    /// Every entry, sorted by name.
+    pub fn into_entries(self) -> Vec<LockEntry> {
+        self.entries
+    }
+
     /// Puts an entry in the place of the one of its name, and writes the file if that changes it.
     /// `scratch` is a directory of the caller's, for the file while it is written.
     ///

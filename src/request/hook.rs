@@ -10,8 +10,9 @@ use super::Payload;
 pub enum Hook {
     /// A host process begins.
     OnStart,
-    /// The system prompt is being put together.
-    PostSystemPrompt,
+    /// The system prompt is being put together: the host's context, which later hooks and tools
+    /// are not told (HOST.md §6).
+    PostSystemPrompt(Option<String>),
     /// The tools for a prompt are being put together.
     PreApiTools(Vec<ListedTool>),
     /// A tool is about to be called. `None` when the data does not say which.
@@ -63,7 +64,10 @@ impl Hook {
         };
         match name {
             "on_start" => Self::OnStart,
-            "post_system_prompt" => Self::PostSystemPrompt,
+            "post_system_prompt" => {
+                let context = data.get("context_name").and_then(Value::as_str);
+                Self::PostSystemPrompt(context.map(str::to_owned))
+            }
             "pre_api_tools" => Self::PreApiTools(listed_tools(data.get("tools"))),
             "pre_tool" => Self::PreTool(tool_use(&mut data)),
             "pre_shell_exec" | "pre_file_write" | "pre_file_read" | "pre_fetch_url" => {

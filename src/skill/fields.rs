@@ -97,7 +97,8 @@ impl Fields {
             .or_else(|| self.spelled("tools"))
     }
 
-    fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
+    /// A field under any spelling that folds to `folded`: lowercase, without `-` and `_`.
+    pub(super) fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
         let fold = |key: &str| key.to_ascii_lowercase().replace(['-', '_'], "");
         let found = self.0.iter().find(|(key, _)| fold(key) == folded);
         found.map(|(key, value)| (key.as_str(), value))

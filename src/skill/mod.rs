@@ -11,6 +11,7 @@ mod name;
 mod render;
 mod resources;
 mod text;
+mod visibility;
 
 pub use diagnostic::{Diagnostic, Level};
 pub use fields::{Fields, ToolList};
@@ -19,3 +20,4 @@ pub use name::SkillName;
 pub use render::Activation;
 pub use resources::{Listing, Resource, SkillPath};
 pub use text::one_line;
+pub use visibility::SkillScope;

@@ -8,7 +8,10 @@ pub mod limits;
 pub mod lock;
 pub mod process;
 pub mod stdin;
+pub mod time;
+pub mod tree;
 
 pub use directories::Directories;
 pub use env::Env;
 pub use lock::FileLock;
+pub use time::Moment;

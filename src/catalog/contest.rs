@@ -1,0 +1,123 @@
+//! Who is offered when several skills have one name: the layer decides, inside a layer the
+//! priority, then the order of the directories. Tool names depend on the skill's name alone.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::entry::{Admission, Entry, Standing};
+use super::layer::Order;
+use super::tool_name::tool_name;
+use crate::skill::{Diagnostic, Skill, SkillName};
+use crate::sys::tree;
+
+/// What the rules say about a skill of the layer.
+pub type Rules<'a> = &'a dyn Fn(&Entry, &Skill) -> Admission;
+
+/// Settles every entry's standing, and drops copies: an entry of another root that has the very
+/// content of the one that is offered.
+pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: Rules) {
+    let mut contests: HashMap<SkillName, Vec<usize>> = HashMap::new();
+    let mut shown: HashMap<usize, Standing> = HashMap::new();
+    for (at, entry) in entries.iter_mut().enumerate() {
+        let Ok(skill) = &entry.skill else { continue };
+        if !skill.is_offered() {
+            continue;
+        }
+        let standing = match rules(entry, skill) {
+            Admission::Shown => Standing::Offered { name_only: false },
+            Admission::NameOnly => Standing::Offered { name_only: true },
+            Admission::Hidden(why) => Standing::Hidden(why),
+            Admission::Excluded(why) => {
+                entry.standing = Standing::Hidden(why);
+                continue;
+            }
+        };
+        contests.entry(skill.name.clone()).or_default().push(at);
+        shown.insert(at, standing);
+    }
+    let mut copies = Vec::new();
+    for (name, mut contenders) in contests {
+        contenders.sort_by_key(|at| rank(&entries[*at], order, *at));
+        let winner = contenders[0];
+        for at in contenders.drain(1..) {
+            if is_copy(&entries[at], &entries[winner]) {
+                copies.push(at);
+                continue;
+            }
+            entries[at].standing = match shown.remove(&at) {
+                Some(hidden @ Standing::Hidden(_)) => hidden,
+                _ => Standing::Shadowed(why(&entries[winner], &entries[at])),
+            };
+        }
+        let standing = shown.remove(&winner).unwrap_or(Standing::Unusable);
+        if let Standing::Offered { .. } = standing {
+            entries[winner].tool = Some(tool_name(&name));
+        }
+        entries[winner].standing = standing;
+    }
+    copies.sort_unstable_by_key(|at| Reverse(*at));
+    for at in copies {
+        entries.remove(at);
+    }
+}
+
+/// The least comes first.
+fn rank(entry: &Entry, order: Order, at: usize) -> impl Ord + use<> {
+    (
+        order.rank(entry.layer),
+        Reverse(priority(entry)),
+        entry.root,
+        !bears_its_name(entry),
+        at,
+    )
+}
+
+fn priority(entry: &Entry) -> i64 {
+    entry
+        .skill
+        .as_ref()
+        .map_or(0, |skill| skill.fields.priority())
+}
+
+fn bears_its_name(entry: &Entry) -> bool {
+    let directory = entry.dir.file_name();
+    entry
+        .skill
+        .as_ref()
+        .is_ok_and(|skill| directory.is_some_and(|name| name == skill.name.as_str()))
+}
+
+fn is_copy(entry: &Entry, winner: &Entry) -> bool {
+    let (Ok(a), Ok(b)) = (&entry.skill, &winner.skill) else {
+        return false;
+    };
+    let content = |entry: &Entry| tree::digest(std::slice::from_ref(&entry.dir)).ok();
+    entry.root != winner.root && a.digest == b.digest && {
+        let content = (content(entry), content(winner));
+        content.0.is_some() && content.0 == content.1
+    }
+}
+
+fn why(winner: &Entry, loser: &Entry) -> Diagnostic {
+    let dir = winner.dir.display();
+    if winner.root == loser.root && priority(winner) == priority(loser) {
+        let text = format!(
+            "`{dir}` has a skill of the same name and is offered instead: rename or remove one"
+        );
+        return Diagnostic::error("duplicate-name", text);
+    }
+    let reason = if winner.layer != loser.layer {
+        format!("{} skills come before {} ones", winner.layer, loser.layer)
+    } else if priority(winner) == priority(loser) {
+        "its directory is looked at first".to_owned()
+    } else {
+        "its priority is higher".to_owned()
+    };
+    let text = format!(
+        "`{dir}` has a skill of the same name and stands in its place, because {reason}: this one \
+         is `{}/{}`",
+        loser.layer,
+        loser.name()
+    );
+    Diagnostic::warning("shadowed", text)
+}
