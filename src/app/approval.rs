@@ -8,8 +8,9 @@ use std::path::Path;
 
 use super::{App, snapshot};
 use crate::governance::{Ledger, Need};
-use crate::host::tools::{self, Effect};
-use crate::permission::{Places, Restriction, Scope, Settings, forbidden_outright};
+use crate::host::ours;
+use crate::host::tools::{self, Argument, Effect, HostTool};
+use crate::permission::{Restriction, Rule};
 use crate::script;
 use crate::skill::Skill;
 use crate::sys::{files, limits, tree};
@@ -39,34 +40,32 @@ pub fn needed(skill: &Skill, needs: &BTreeSet<Need>) -> Option<&'static str> {
     needs.iter().find_map(|need| match need {
         Need::All => Some("it is a skill"),
         Need::Scripts if has_scripts(&skill.dir, 0) => Some("it has scripts"),
-        Need::Network if may(skill, &[Effect::Reach, Effect::Execute]) => {
-            Some("it may use the network")
-        }
-        Need::Write if may(skill, &[Effect::Change, Effect::Execute]) => Some("it may write files"),
+        Need::Network if may(skill, reaches_the_network) => Some("it may use the network"),
+        Need::Write if may(skill, writes) => Some("it may write files"),
         _ => None,
     })
 }
 
-/// Whether some call of a host tool with such an effect could be allowed while it is active.
-fn may(skill: &Skill, effects: &[Effect]) -> bool {
+/// Whether its list leaves a tool that `does` so. What this program does not know may do anything.
+fn may(skill: &Skill, does: fn(&HostTool) -> bool) -> bool {
     let kept = snapshot(skill, "");
-    let root = Path::new("/");
     let allowed = kept.allowed.as_deref();
-    let restriction = Restriction::parse(&kept.name, allowed, &kept.denied, &skill.dir, root);
-    let scope = Scope {
-        restrictions: &[restriction],
-        policy_deny: &[],
-        settings: &Settings::default(),
-        places: &Places::default(),
-        mcp_tools: &BTreeSet::new(),
-    };
-    let all: Vec<&str> = tools::consequential().collect();
-    let forbidden = forbidden_outright(&scope, all.iter().map(|name| (*name, None)));
-    let has_effect =
-        |name: &&str| tools::find(name).is_some_and(|tool| effects.contains(&tool.effect));
-    all.iter()
-        .filter(|name| has_effect(name))
-        .any(|name| !forbidden.contains(name))
+    let restriction = Restriction::parse(&kept.name, allowed, &[], &skill.dir, Path::new("/"));
+    restriction.allowed().is_none_or(|rules| {
+        let names = rules.iter().flat_map(Rule::host_names);
+        names.into_iter().any(|name| {
+            let name = name.split('(').next().unwrap_or_default();
+            tools::find(name).map_or(!ours::FIXED.contains(&name), does)
+        })
+    })
+}
+
+fn reaches_the_network(tool: &HostTool) -> bool {
+    tool.effect == Effect::Execute || tool.keys(&[Argument::Url]).next().is_some()
+}
+
+fn writes(tool: &HostTool) -> bool {
+    matches!(tool.effect, Effect::Change | Effect::Execute)
 }
 
 /// Whether anything below `dir` can be run, wherever it is hidden.
@@ -146,6 +145,8 @@ mod tests {
             ("allowed-tools: Read WebFetch", true, false),
             ("allowed-tools: Read Write", false, true),
             ("allowed-tools: Bash(git status)", true, true),
+            ("allowed-tools: mcp__docs__search", true, true),
+            ("allowed-tools: run_skill_script", false, false),
             ("allowed-tools: ''", false, false),
             ("allowed-tools: '*'", true, true),
             ("allowed-tools:", true, true),

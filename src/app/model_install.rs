@@ -39,6 +39,14 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
     else {
         return ModelInstall::Allowed;
     };
+    // Where else things may be installed, or removed from, is the user's to decide.
+    if words.iter().any(|word| word.starts_with("--layer")) {
+        return refused(
+            app,
+            "into the plugin's own layer",
+            "--layer LAYER REFERENCE",
+        );
+    }
     if words.first().is_none_or(|verb| verb != "install") {
         return ModelInstall::Allowed;
     }
@@ -123,8 +131,14 @@ mod tests {
         }
         let two = judged(&json!({"args": ["install", "anthropics/skills@pdf", "evil/x"]}));
         assert!(matches!(two, ModelInstall::Refused(_)));
-        let words = judged(&json!({"args": ["install", "--yes", "evil/x"]}));
-        assert!(matches!(words, ModelInstall::Refused(_)));
+        for words in [
+            json!(["install", "--yes", "evil/x"]),
+            json!(["install", "--layer=personal", "anthropics/skills@pdf"]),
+            json!(["remove", "--layer", "personal", "x"]),
+        ] {
+            let judged = judged(&json!({"args": words}));
+            assert!(matches!(judged, ModelInstall::Refused(_)), "{words}");
+        }
     }
 
     #[test]

@@ -20,9 +20,6 @@ pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: Rules) {
     let mut shown: HashMap<usize, Standing> = HashMap::new();
     for (at, entry) in entries.iter_mut().enumerate() {
         let Ok(skill) = &entry.skill else { continue };
-        if !skill.is_offered() {
-            continue;
-        }
         let standing = match rules(entry, skill) {
             Admission::Shown => Standing::Offered { name_only: false },
             Admission::NameOnly => Standing::Offered { name_only: true },
@@ -32,6 +29,10 @@ pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: Rules) {
                 continue;
             }
         };
+        // A skill without a description cannot be chosen, so it takes nobody's place.
+        if !skill.is_offered() {
+            continue;
+        }
         contests.entry(skill.name.clone()).or_default().push(at);
         shown.insert(at, standing);
     }

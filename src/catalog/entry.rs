@@ -100,10 +100,20 @@ impl Entry {
         }
     }
 
+    /// The skill, as far as its words may be shown: what a project brings that nobody trusts yet
+    /// must not reach a model by way of a listing.
+    pub fn disclosed(&self) -> Option<&Skill> {
+        let untrusted =
+            matches!(&self.standing, Standing::Hidden(why) if why.code == "hidden-untrusted");
+        self.skill.as_ref().ok().filter(|_| !untrusted)
+    }
+
     /// Everything there is to remark about it.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = match &self.skill {
-            Ok(skill) => skill.diagnostics.clone(),
+            Ok(_) => self
+                .disclosed()
+                .map_or_else(Vec::new, |skill| skill.diagnostics.clone()),
             Err(diagnostic) => vec![diagnostic.clone()],
         };
         if let Standing::Shadowed(why) | Standing::Hidden(why) = &self.standing {

@@ -1,6 +1,10 @@
 //! The command line, as clap sees it.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand};
+
+use crate::catalog::Layer;
 
 /// Agent Skills for chibi: find, install and check skills.
 #[derive(Debug, Parser)]
@@ -21,11 +25,17 @@ pub enum Verb {
     Remove {
         /// NAME, or OWNER/NAME
         name: String,
+        /// Whose skill: enterprise, personal, project or plugin
+        #[arg(long, default_value = "plugin")]
+        layer: Layer,
     },
     /// Bring installed skills up to date with where they came from
     Update {
         /// The skills' names; all if none is given
         names: Vec<String>,
+        /// Whose skills: enterprise, personal, project or plugin
+        #[arg(long, default_value = "plugin")]
+        layer: Layer,
     },
     /// List the skills that can be installed
     List(Catalogue),
@@ -52,6 +62,102 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Let a project's skills and configuration count, as they are now
+    Trust {
+        /// A directory of the project; the working directory if none is given
+        dir: Option<PathBuf>,
+        /// Also when they change
+        #[arg(long)]
+        always: bool,
+        /// Only list what is trusted
+        #[arg(long, conflicts_with_all = ["dir", "always"])]
+        list: bool,
+    },
+    /// Let a project's skills and configuration no longer count
+    Untrust {
+        /// A directory of the project; the working directory if none is given
+        dir: Option<PathBuf>,
+    },
+    /// Approve a skill as it is now, where the policy requires that
+    Approve {
+        /// The skill's name
+        name: String,
+    },
+    /// Let the model see a skill
+    Enable {
+        /// The skill's name
+        name: String,
+        /// Show it the name only
+        #[arg(long)]
+        name_only: bool,
+    },
+    /// Keep a skill from the model and from people
+    Disable {
+        /// The skill's name
+        name: String,
+        /// Keep it from the model only
+        #[arg(long)]
+        user: bool,
+    },
+    /// Show what happened
+    Audit(AuditFilter),
+    /// Show how often skills are used, and how that went
+    Stats {
+        /// Since when: 2h, 7d, 2026-11-21
+        #[arg(long)]
+        since: Option<String>,
+        /// Answer JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show or change the configuration
+    Config {
+        /// What to do
+        #[command(subcommand)]
+        verb: ConfigVerb,
+    },
+}
+
+/// Which events.
+#[derive(Debug, Args)]
+pub struct AuditFilter {
+    /// Since when: 2h, 7d, 2026-11-21
+    #[arg(long)]
+    pub since: Option<String>,
+    /// Of this skill
+    #[arg(long)]
+    pub skill: Option<String>,
+    /// Of this kind: activate, end, tool, script, install, update, remove, trust, untrust, approve
+    #[arg(long)]
+    pub event: Option<String>,
+    /// Answer JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be done with the configuration.
+#[derive(Debug, Subcommand)]
+pub enum ConfigVerb {
+    /// Show one value and where it comes from
+    Get {
+        /// KEY or TABLE.KEY
+        key: String,
+    },
+    /// Change a value in config.toml
+    Set {
+        /// KEY or TABLE.KEY
+        key: String,
+        /// The value
+        value: String,
+    },
+    /// Show every value and where it comes from
+    List {
+        /// Answer JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show where the files are
+    Path,
 }
 
 /// Arguments of `install`.
@@ -68,6 +174,9 @@ pub struct Install {
     /// Install these skills of the repository
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub skill: Vec<String>,
+    /// For whom: enterprise, personal, project or plugin
+    #[arg(long, default_value = "plugin")]
+    pub layer: Layer,
 }
 
 /// Options of the verbs that look at what can be installed.

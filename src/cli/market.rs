@@ -9,7 +9,9 @@ use super::args::{Catalogue, Install};
 use super::installed::{brief, to_json};
 use super::run::Caller;
 use crate::app::App;
+use crate::catalog::Layer;
 use crate::error::{Error, Result};
+use crate::governance::{Event, Policies};
 use crate::marketplace::{
     Change, InstallOptions, Installed, Listed, Market, Plan, Planned, Status, Updated,
 };
@@ -24,19 +26,51 @@ pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
         all: install.all,
         skills: install.skill,
     };
+    let policies = app.policies()?;
+    let mut forbidden = None;
     let mut confirm = |plan: &Plan| {
+        forbidden = forbidden_by(&policies, plan).filter(|_| install.layer != Layer::Enterprise);
+        if forbidden.is_some() {
+            return false;
+        }
         eprint!("{}", describe(plan));
         !asks || agrees()
     };
-    let market = market(app);
+    let dir = app.layer_dir(install.layer)?;
+    let market = market(app, &dir);
     let installed = market.install(&install.reference, &options, &mut confirm, &mut note)?;
+    if let Some(reason) = forbidden {
+        return Err(Error::new(format!("nothing was installed: {reason}"))
+            .hint("ask the administrator of this machine"));
+    }
+    for skill in installed.iter().filter(|skill| skill.status == Status::New) {
+        let event = Event::new("install")
+            .with("skill", skill.name.as_str())
+            .with("source", skill.source.clone())
+            .with("commit", skill.commit.clone())
+            .with("layer", install.layer.as_str());
+        app.record(event);
+    }
     if installed
         .iter()
         .all(|skill| skill.status == Status::Declined)
     {
         return Err(Error::new("nothing was installed: you said no"));
     }
-    Ok(installed.iter().map(outcome).collect())
+    let mut text: String = installed.iter().map(outcome).collect();
+    if install.layer == Layer::Project {
+        text.push_str("  it is used once the project is trusted: agent-skills trust\n");
+    }
+    Ok(text)
+}
+
+/// Why a policy keeps this from being installed, if one does.
+fn forbidden_by(policies: &Policies, plan: &Plan) -> Option<String> {
+    let refused =
+        |skill: &Planned| policies.refuses_skill(skill.name.as_str(), skill.name.as_str());
+    policies
+        .refuses_source(Some(&plan.source))
+        .or_else(|| plan.skills.iter().find_map(refused))
 }
 
 fn outcome(skill: &Installed) -> String {
@@ -94,14 +128,29 @@ fn agrees() -> bool {
 }
 
 /// Removes one skill.
-pub fn remove(app: &App, name: &str) -> Result<String> {
-    let removed = market(app).remove(name)?;
+pub fn remove(app: &App, name: &str, layer: Layer) -> Result<String> {
+    let removed = market(app, &app.layer_dir(layer)?).remove(name)?;
+    let event = Event::new("remove")
+        .with("skill", removed.name.as_str())
+        .with("source", removed.source.clone())
+        .with("layer", layer.as_str());
+    app.record(event);
     Ok(format!("removed `{}`\n", removed.name))
 }
 
 /// Brings skills up to date.
-pub fn update(app: &App, names: &[String]) -> Result<String> {
-    let updated = market(app).update(names, &mut note)?;
+pub fn update(app: &App, names: &[String], layer: Layer) -> Result<String> {
+    let updated = market(app, &app.layer_dir(layer)?).update(names, &mut note)?;
+    for skill in &updated {
+        if let Change::Updated { from, to, .. } = &skill.change {
+            let event = Event::new("update")
+                .with("skill", skill.name.as_str())
+                .with("from", from.clone())
+                .with("commit", to.clone())
+                .with("layer", layer.as_str());
+            app.record(event);
+        }
+    }
     if updated.is_empty() {
         return Ok("No skill here came from a source that could have a newer one.\n".to_owned());
     }
@@ -142,13 +191,13 @@ fn what_changed(skill: &Updated) -> String {
 
 /// What can be installed.
 pub fn list(app: &App, catalogue: &Catalogue) -> Result<String> {
-    let listed = market(app).list(catalogue.offline, &mut note)?;
+    let listed = market(app, &app.dirs.plugin).list(catalogue.offline, &mut note)?;
     show(&listed, catalogue.json, "The source has no skills.\n")
 }
 
 /// What can be installed and has to do with some words.
 pub fn search(app: &App, words: &[String], catalogue: &Catalogue) -> Result<String> {
-    let listed = market(app).search(words, catalogue.offline, &mut note)?;
+    let listed = market(app, &app.dirs.plugin).search(words, catalogue.offline, &mut note)?;
     let none = format!(
         "No skill matches `{}`. `list` shows all.\n",
         words.join(" ")
@@ -181,8 +230,10 @@ fn show(listed: &[Listed], json: bool, none: &str) -> Result<String> {
 
 /// Where the skill in `dir` came from, as one line.
 pub fn origin(app: &App, dir: &str) -> Option<String> {
-    let name = Path::new(dir).file_name()?.to_string_lossy();
-    let entry = market(app).origin(&name).ok().flatten()?;
+    let dir = Path::new(dir);
+    let name = dir.file_name()?.to_string_lossy();
+    let layer_dir = dir.parent()?.parent()?;
+    let entry = market(app, layer_dir).origin(&name).ok().flatten()?;
     let commit = entry
         .commit
         .map(|commit| format!(" at {commit}"))
@@ -190,10 +241,10 @@ pub fn origin(app: &App, dir: &str) -> Option<String> {
     Some(format!("{}{commit}", entry.source))
 }
 
-fn market(app: &App) -> Market<'_> {
+fn market<'a>(app: &'a App, layer_dir: &'a Path) -> Market<'a> {
     let waits = || Instant::now() + Duration::from_secs(limits::HOST_CALL_SECONDS);
     Market {
-        plugin_dir: &app.dirs.plugin,
+        plugin_dir: layer_dir,
         env: &app.env,
         deadline: (app.protocol == Some(Protocol::Stdin)).then(waits),
     }

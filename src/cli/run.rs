@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use clap::Parser;
 
 use super::args::{Cli, Verb};
-use super::{installed, market};
+use super::{approve, audit, config, installed, market, stats, trust, visibility};
 use crate::app::App;
 use crate::error::Error;
 
@@ -62,12 +62,21 @@ pub fn run(app: &App, words: &[OsString], caller: Caller) -> Result<String, Fail
     };
     Ok(match verb {
         Verb::Install(install) => market::install(app, install, caller)?,
-        Verb::Remove { name } => market::remove(app, &name)?,
-        Verb::Update { names } => market::update(app, &names)?,
+        Verb::Remove { name, layer } => market::remove(app, &name, layer)?,
+        Verb::Update { names, layer } => market::update(app, &names, layer)?,
         Verb::List(catalogue) => market::list(app, &catalogue)?,
         Verb::Search { words, catalogue } => market::search(app, &words, &catalogue)?,
         Verb::ListInstalled { json } => installed::list(app, json)?,
         Verb::Info { name, json } => installed::info(app, &name, json)?,
+        Verb::Trust { list: true, .. } => trust::list(app)?,
+        Verb::Trust { dir, always, .. } => trust::trust(app, dir, always)?,
+        Verb::Untrust { dir } => trust::untrust(app, dir)?,
+        Verb::Approve { name } => approve::approve(app, &name)?,
+        Verb::Enable { name, name_only } => visibility::enable(app, &name, name_only)?,
+        Verb::Disable { name, user } => visibility::disable(app, &name, user)?,
+        Verb::Audit(filter) => audit::audit(app, &filter)?,
+        Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json)?,
+        Verb::Config { verb } => config::config(app, verb)?,
     })
 }
 

@@ -39,27 +39,6 @@ pub fn set_key(
     })
 }
 
-/// Takes `key` out, if it is there.
-///
-/// # Errors
-/// As [`set_key`].
-pub fn remove_key(path: &Path, key: &[&str], check: &dyn Fn(&str) -> Result<()>) -> Result<()> {
-    let remove = |document: &mut DocumentMut| {
-        let [tables @ .., last] = key else {
-            return Ok(());
-        };
-        let mut table = Some(document.as_table_mut());
-        for name in tables {
-            table = table.and_then(|table| table.get_mut(name)?.as_table_mut());
-        }
-        if let Some(table) = table {
-            table.remove(last);
-        }
-        Ok(())
-    };
-    change(path, &remove, check)
-}
-
 fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> {
     let [tables @ .., last] = key else {
         return Ok(());
@@ -169,8 +148,5 @@ mod tests {
         };
         set_key(&path, &["tenant"], "7", &wants_text).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "tenant = \"7\"\n");
-        remove_key(&path, &["tenant"], &|_| Ok(())).unwrap();
-        remove_key(&path, &["x", "y"], &|_| Ok(())).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "");
     }
 }

@@ -13,9 +13,9 @@ mod masking;
 mod policy;
 
 pub use audit::{Audit, Event};
-pub use edit::{remove_key, set_key};
+pub use edit::set_key;
 pub use enterprise::Enterprise;
-pub use file::read_toml;
+pub use file::{parse_toml, read_toml};
 pub use glob::any_matches;
 pub use ledger::Ledger;
 pub use log::{Line, read_log};

@@ -103,7 +103,7 @@ impl ToolCall {
         Ok(match name {
             "agent-skills" => Self::Command(words(&arguments).unwrap_or_default()),
             "skill_marketplace" => match words(&arguments) {
-                Some(words) => Self::Command(words),
+                Some(words) => Self::Command(marketplace_words(words)?),
                 None => Self::Command(typed::<Marketplace>(name, arguments)?.command()?),
             },
             "read_skill_file" => Self::ReadSkillFile(typed(name, arguments)?),
@@ -116,26 +116,39 @@ impl ToolCall {
     }
 }
 
+const TAKES_OPERAND: [&str; 5] = ["install", "remove", "update", "search", "info"];
+
+/// What the model can reach is the marketplace and no other verb: to trust, to approve and to
+/// configure is for people.
+fn check_action(action: &str) -> Result<()> {
+    if TAKES_OPERAND.contains(&action) || ["list", "list-installed"].contains(&action) {
+        return Ok(());
+    }
+    let text = format!(
+        "`{}` is no action of skill_marketplace",
+        action.escape_debug()
+    );
+    Err(Error::new(text).hint(example("skill_marketplace")))
+}
+
+fn marketplace_words(words: Vec<String>) -> Result<Vec<String>> {
+    if let Some(action) = words.first() {
+        check_action(&action.replace('_', "-"))?;
+    }
+    Ok(words)
+}
+
 impl Marketplace {
     /// The command line that means the same: there is one meaning for the model and for a person.
     fn command(self) -> Result<Vec<String>> {
         let action = self.action.to_ascii_lowercase().replace('_', "-");
-        let takes_operand = ["install", "remove", "update", "search", "info"];
-        if !takes_operand.contains(&action.as_str())
-            && !["list", "list-installed"].contains(&action.as_str())
-        {
-            let text = format!(
-                "`{}` is no action of skill_marketplace",
-                self.action.escape_debug()
-            );
-            return Err(Error::new(text).hint(example("skill_marketplace")));
-        }
+        check_action(&action)?;
         let operand = match action.as_str() {
             "search" => self.query.or(self.skill_ref),
             _ => self.skill_ref.or(self.query),
         };
         let mut command = vec![action.clone()];
-        if takes_operand.contains(&action.as_str())
+        if TAKES_OPERAND.contains(&action.as_str())
             && let Some(operand) = operand
         {
             // Behind `--` nothing the model wrote can be an option.
