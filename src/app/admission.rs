@@ -176,11 +176,13 @@ impl<'a> Rules<'a> {
     /// `--schema` and people at a shell belong to no context: there a skill of some context is
     /// shown, and it is hidden as soon as the context is known.
     fn is_elsewhere(&self, agents: &[String]) -> bool {
-        let context = self.context.get_or_init(|| self.app.context());
-        match context {
-            Some(context) => !any_matches(agents, context),
-            None => self.app.protocol.is_some(),
+        if self.app.protocol.is_none() {
+            return false;
         }
+        let context = self.context.get_or_init(|| self.app.context());
+        !context
+            .as_ref()
+            .is_some_and(|context| any_matches(agents, context))
     }
 }
 

@@ -20,8 +20,7 @@ impl Catalog {
     /// offered is preferred. A path that leads elsewhere names nothing, though letters and digits
     /// of it may be a skill's name: `remove x/..` must not remove `x`.
     pub fn by_name(&self, written: &str) -> Option<&Entry> {
-        let leads_elsewhere = |part: Component| !matches!(part, Component::Normal(_));
-        if Path::new(written).components().any(leads_elsewhere) {
+        if leads_elsewhere(written) {
             return None;
         }
         self.by_qualified_name(written)
@@ -30,6 +29,9 @@ impl Catalog {
 
     /// The entry that `layer/name`, `owner/name` or `name@owner` says; `None` for other forms too.
     pub fn by_qualified_name(&self, written: &str) -> Option<&Entry> {
+        if leads_elsewhere(written) {
+            return None;
+        }
         if let Some((qualifier, name)) = written.split_once('/') {
             if let Ok(layer) = qualifier.parse::<Layer>() {
                 let in_layer = |entry: &&Entry| entry.layer == layer;
@@ -80,6 +82,11 @@ impl Catalog {
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         scored.into_iter().take(3).map(|(_, name)| name).collect()
     }
+}
+
+fn leads_elsewhere(written: &str) -> bool {
+    let mut parts = Path::new(written).components();
+    parts.any(|part| !matches!(part, Component::Normal(_)))
 }
 
 /// Of the entries that `written` may mean, the one that most likely is meant.

@@ -148,6 +148,7 @@ pub enum ConfigVerb {
         /// KEY or TABLE.KEY
         key: String,
         /// The value
+        #[arg(allow_hyphen_values = true)]
         value: String,
     },
     /// Show every value and where it comes from

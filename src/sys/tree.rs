@@ -41,7 +41,12 @@ struct Reading {
 
 impl Reading {
     fn add(&mut self, root: &Path, below: &Path, depth: usize) -> io::Result<()> {
-        let path = root.join(below);
+        // Joined with nothing, a file's path would end in `/`.
+        let path = if below.as_os_str().is_empty() {
+            root.to_owned()
+        } else {
+            root.join(below)
+        };
         let Ok(metadata) = fs::metadata(&path) else {
             // A link that leads nowhere may lead somewhere tomorrow.
             let target = fs::read_link(&path)?;
@@ -124,6 +129,8 @@ mod tests {
     fn circles_and_devices_are_errors_and_what_is_missing_is_not() {
         let root = tempfile::tempdir().unwrap();
         assert!(digest(&[root.path().join("missing")]).is_ok());
+        fs::write(root.path().join("file"), "x").unwrap();
+        assert!(digest(&[root.path().join("file")]).is_ok());
         symlink(".", root.path().join("self")).unwrap();
         assert!(digest(&[root.path().to_owned()]).is_err());
         fs::remove_file(root.path().join("self")).unwrap();

@@ -6,11 +6,16 @@
 // What was skipped, and why, is told where the test runner shows it.
 #![allow(clippy::print_stdout)]
 
+mod audit;
+mod configuration;
 mod door;
 mod hooks;
 mod host;
+mod layers;
 mod market;
+mod policy;
 mod repository;
 mod restriction;
+mod trust;
 
 use host::Host;
