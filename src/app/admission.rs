@@ -190,7 +190,6 @@ impl<'a> Rules<'a> {
 fn chosen(skill: &Skill, config: &Config) -> Admission {
     let hidden = |code, text: &str| Admission::Hidden(Diagnostic::warning(code, text));
     match config.skills.get(skill.name.as_str()) {
-        Some(Visibility::On) => Admission::Shown,
         Some(Visibility::NameOnly) => Admission::NameOnly,
         Some(Visibility::User) => hidden(
             "hidden-from-model",
@@ -211,7 +210,7 @@ fn chosen(skill: &Skill, config: &Config) -> Admission {
                 skill.name
             ),
         ),
-        None => Admission::Shown,
+        Some(Visibility::On) | None => Admission::Shown,
     }
 }
 

@@ -125,11 +125,9 @@ impl Entry {
     /// Why it is not offered, as one fragment.
     pub fn reason_not_offered(&self) -> Option<String> {
         let worst = || {
-            let errors = self
-                .diagnostics()
-                .into_iter()
-                .filter(|found| found.level == Level::Error);
-            errors.last().map(|found| found.message).unwrap_or_default()
+            let mut errors = self.diagnostics();
+            errors.retain(|found| found.level == Level::Error);
+            errors.pop().map(|found| found.message).unwrap_or_default()
         };
         match &self.standing {
             Standing::Offered { .. } => None,

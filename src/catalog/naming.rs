@@ -44,11 +44,11 @@ impl Catalog {
     }
 
     fn of_owner(&self, owner: &str, name: &str) -> Option<&Entry> {
-        let owned = |entry: &&Entry| {
+        let is_theirs = |entry: &&Entry| {
             let known = entry.owner.as_deref();
             known.is_some_and(|known| known.eq_ignore_ascii_case(owner))
         };
-        best(self.entries.iter().filter(owned), name)
+        best(self.entries.iter().filter(is_theirs), name)
     }
 
     /// The other entries that have this one's name.
@@ -90,18 +90,24 @@ fn leads_elsewhere(written: &str) -> bool {
 }
 
 /// Of the entries that `written` may mean, the one that most likely is meant.
-fn best<'a>(entries: impl Iterator<Item = &'a Entry> + Clone, written: &str) -> Option<&'a Entry> {
+fn best<'a>(entries: impl IntoIterator<Item = &'a Entry>, written: &str) -> Option<&'a Entry> {
     let name = SkillName::from_written(written);
-    let named = |entry: &&Entry| match &entry.skill {
-        Ok(skill) => Some(&skill.name) == name.as_ref() || entry.tool.as_deref() == Some(written),
-        Err(_) => false,
+    let fit = |entry: &Entry| {
+        let named = entry.skill.as_ref().is_ok_and(|skill| {
+            Some(&skill.name) == name.as_ref() || entry.tool.as_deref() == Some(written)
+        });
+        let in_directory = entry.dir.file_name().is_some_and(|dir| dir == written);
+        match (named, in_directory) {
+            (true, _) if entry.tool.is_some() => Some(0),
+            (_, true) => Some(1),
+            (true, _) => Some(2),
+            (false, false) => None,
+        }
     };
-    let in_directory = |entry: &&Entry| entry.dir.file_name().is_some_and(|dir| dir == written);
-    let entries = || entries.clone();
-    entries()
-        .find(|entry| entry.tool.is_some() && named(entry))
-        .or_else(|| entries().find(in_directory))
-        .or_else(|| entries().find(named))
+    let fitting = entries
+        .into_iter()
+        .filter_map(|entry| Some((fit(entry)?, entry)));
+    fitting.min_by_key(|(fit, _)| *fit).map(|(_, entry)| entry)
 }
 
 #[cfg(test)]

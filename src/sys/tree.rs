@@ -67,8 +67,8 @@ impl Reading {
                 .iter()
                 .try_for_each(|name| self.add(root, &below.join(name), depth + 1));
         }
-        let room = limits::INSTALL_BYTES - self.bytes;
-        let content = files::read_capped(&path, room)?;
+        let left = limits::INSTALL_BYTES - self.bytes;
+        let content = files::read_capped(&path, left)?;
         let executable = metadata.permissions().mode() & 0o100 != 0;
         self.record(below, if executable { b'x' } else { b'f' }, &content)
     }

@@ -51,82 +51,93 @@ fn a_session_is_written_down_from_activation_to_end() {
         host.tool("run_skill_script", &run);
         host.starts();
 
-        let activations = of_kind(&host, "activate");
-        assert_eq!(activations.len(), 1, "{activations:?}");
-        let activation = &activations[0];
-        for (key, value) in [
-            ("skill", "careful"),
-            ("context", "work"),
-            ("session", "named:host"),
-            ("tenant", "acme"),
-            ("environment", "test"),
-        ] {
-            assert_eq!(activation[key], value, "{activation}");
-        }
-        assert_eq!(activation["host_pid"], json!(std::process::id()));
-        assert_eq!(
-            activation["project"],
-            json!(host.project().to_str().unwrap())
-        );
-        assert!(
-            activation["uid"].is_u64()
-                && activation["digest"]
-                    .as_str()
-                    .unwrap()
-                    .starts_with("sha256:")
-        );
-
-        let tools = of_kind(&host, "tool");
-        let decided: Vec<String> = tools
-            .iter()
-            .map(|event| {
-                format!(
-                    "{} {} by {}",
-                    event["tool"].as_str().unwrap(),
-                    event["decision"].as_str().unwrap(),
-                    event["by"].as_str().unwrap()
-                )
-            })
-            .collect();
-        assert_eq!(
-            decided,
-            [
-                "skill_careful allowed by always allowed",
-                "shell_exec allowed by careful: Bash(git status)",
-                "file_head allowed by careful: Read",
-                "shell_exec blocked by careful: no entry",
-                "write_file blocked by careful: no entry",
-                "run_skill_script allowed by always allowed",
-            ]
-        );
-        assert_eq!(
-            tools[3]["arguments"]["command"],
-            "curl --token *** https://x.y"
-        );
-
-        let script = &of_kind(&host, "script")[0];
-        assert_eq!(
-            (&script["exit_code"], &script["args"]),
-            (&json!(3), &json!(["--password", "***"]))
-        );
-        assert!(script["duration_ms"].is_u64());
-        let end = &of_kind(&host, "end")[0];
-        assert!(
-            end["duration_ms"].is_u64()
-                && end["reason"] == "next-start"
-                && end["context"] == "work",
-            "{end}"
-        );
-        let log = host.plugin_dir().join("audit.jsonl");
-        let text = fs::read_to_string(&log).unwrap();
-        for secret in ["hunter2", "abc ", "private text", "secret output"] {
-            assert!(!text.contains(secret), "{secret}");
-        }
-        assert_eq!(
-            fs::metadata(log).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
+        tells_who_and_where(&host);
+        tells_what_was_decided(&host);
+        tells_no_secrets(&host);
     }
+}
+
+#[track_caller]
+fn tells_who_and_where(host: &Host) {
+    let activations = of_kind(host, "activate");
+    assert_eq!(activations.len(), 1, "{activations:?}");
+    let activation = &activations[0];
+    for (key, value) in [
+        ("skill", "careful"),
+        ("context", "work"),
+        ("session", "named:host"),
+        ("tenant", "acme"),
+        ("environment", "test"),
+    ] {
+        assert_eq!(activation[key], value, "{activation}");
+    }
+    assert_eq!(activation["host_pid"], json!(std::process::id()));
+    assert_eq!(
+        activation["project"],
+        json!(host.project().to_str().unwrap())
+    );
+    assert!(
+        activation["uid"].is_u64()
+            && activation["digest"]
+                .as_str()
+                .unwrap()
+                .starts_with("sha256:")
+    );
+}
+
+#[track_caller]
+fn tells_what_was_decided(host: &Host) {
+    let tools = of_kind(host, "tool");
+    let decided: Vec<String> = tools
+        .iter()
+        .map(|event| {
+            format!(
+                "{} {} by {}",
+                event["tool"].as_str().unwrap(),
+                event["decision"].as_str().unwrap(),
+                event["by"].as_str().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        decided,
+        [
+            "skill_careful allowed by always allowed",
+            "shell_exec allowed by careful: Bash(git status)",
+            "file_head allowed by careful: Read",
+            "shell_exec blocked by careful: no entry",
+            "write_file blocked by careful: no entry",
+            "run_skill_script allowed by always allowed",
+        ]
+    );
+    assert_eq!(
+        tools[3]["arguments"]["command"],
+        "curl --token *** https://x.y"
+    );
+}
+
+#[track_caller]
+fn tells_no_secrets(host: &Host) {
+    let script = &of_kind(host, "script")[0];
+    assert_eq!(
+        (&script["exit_code"], &script["args"]),
+        (&json!(3), &json!(["--password", "***"]))
+    );
+    assert!(script["duration_ms"].is_u64());
+    let end = &of_kind(host, "end")[0];
+    assert!(
+        end["duration_ms"].is_u64() && end["reason"] == "next-start" && end["context"] == "work",
+        "{end}"
+    );
+    let log = host.plugin_dir().join("audit.jsonl");
+    let text = fs::read_to_string(&log).unwrap();
+    for secret in ["hunter2", "abc ", "private text", "secret output"] {
+        assert!(!text.contains(secret), "{secret}");
+    }
+    assert_eq!(
+        fs::metadata(log).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
 }
 
 #[test]

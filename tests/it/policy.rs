@@ -42,13 +42,13 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
     const ALL: &str = "[approval]\nrequire = [\"all\"]\n";
     let ways: [Way; 31] = [
         ("plugin", BLOCK, |host| {
-            put(&host.skills_dir(), "evil", "", "x")
+            put(&host.skills_dir(), "evil", "", "x");
         }),
         ("personal", BLOCK, |host| {
-            put(&host.home().join(".agents/skills"), "evil", "", "x")
+            put(&host.home().join(".agents/skills"), "evil", "", "x");
         }),
         ("enterprise", BLOCK, |host| {
-            put(&host.home().join("enterprise/skills"), "evil", "", "x")
+            put(&host.home().join("enterprise/skills"), "evil", "", "x");
         }),
         ("project", BLOCK, |host| {
             put(&host.project().join(".agents/skills"), "evil", "", "x");
@@ -108,7 +108,7 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
             .unwrap();
         }),
         ("not allowed", ALLOW, |host| {
-            put(&host.skills_dir(), "evil", "", "x")
+            put(&host.skills_dir(), "evil", "", "x");
         }),
         (
             "an empty list allows nothing",
@@ -124,16 +124,16 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
             host.succeeds(&["approve", "evil"]);
         }),
         ("an unknown source", SOURCES, |host| {
-            put(&host.skills_dir(), "evil", "", "x")
+            put(&host.skills_dir(), "evil", "", "x");
         }),
         ("another source", SOURCES, |host| {
-            from(host, "https://github.com/acme-evil/skills")
+            from(host, "https://github.com/acme-evil/skills");
         }),
         ("a source that holds the other's name", SOURCES, |host| {
-            from(host, "https://evil.example/github.com/acme/skills")
+            from(host, "https://evil.example/github.com/acme/skills");
         }),
         ("a source with the other's name as user", SOURCES, |host| {
-            from(host, "https://github.com/acme@evil.example/skills")
+            from(host, "https://github.com/acme@evil.example/skills");
         }),
         (
             "a blocked source",
@@ -387,25 +387,25 @@ fn an_unreadable_policy_closes_everything_but_reading() {
     type Break = (&'static str, fn(&mut Host));
     let ways: [Break; 10] = [
         ("not TOML", |host| {
-            fs::write(policy_file(host), "\n[skills\n").unwrap()
+            fs::write(policy_file(host), "\n[skills\n").unwrap();
         }),
         ("an unknown table", |host| {
-            fs::write(policy_file(host), "[skill]\nblock = []").unwrap()
+            fs::write(policy_file(host), "[skill]\nblock = []").unwrap();
         }),
         ("an unknown key", |host| {
-            fs::write(policy_file(host), "[skills]\nblocked = []").unwrap()
+            fs::write(policy_file(host), "[skills]\nblocked = []").unwrap();
         }),
         ("a wrong type", |host| {
-            fs::write(policy_file(host), "[skills]\nblock = \"x\"").unwrap()
+            fs::write(policy_file(host), "[skills]\nblock = \"x\"").unwrap();
         }),
         ("a denial of nothing", |host| {
-            fs::write(policy_file(host), "[tools]\ndeny = [\"\"]").unwrap()
+            fs::write(policy_file(host), "[tools]\ndeny = [\"\"]").unwrap();
         }),
         ("garbage", |host| {
-            fs::write(policy_file(host), [0xff, 0, 0xfe]).unwrap()
+            fs::write(policy_file(host), [0xff, 0, 0xfe]).unwrap();
         }),
         ("a directory", |host| {
-            fs::create_dir(policy_file(host)).unwrap()
+            fs::create_dir(policy_file(host)).unwrap();
         }),
         ("a FIFO", |host| {
             assert!(
@@ -417,10 +417,10 @@ fn an_unreadable_policy_closes_everything_but_reading() {
             );
         }),
         ("a link in a circle", |host| {
-            symlink("policy.toml", policy_file(host)).unwrap()
+            symlink("policy.toml", policy_file(host)).unwrap();
         }),
         ("a named one that is missing", |host| {
-            with_var(host, "AGENT_SKILLS_POLICY", "/no/such/policy.toml")
+            with_var(host, "AGENT_SKILLS_POLICY", "/no/such/policy.toml");
         }),
     ];
     for (way, spoil) in ways {

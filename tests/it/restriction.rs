@@ -156,12 +156,11 @@ fn stacking_is_a_choice() {
                 .skill("free", "", "");
             host.activates("careful").blocks("shell_exec", &command);
             host.activates("free");
-            match shell_after_second {
-                true => host.allows("shell_exec", &command),
-                false => {
-                    host.blocks("shell_exec", &command);
-                    &host
-                }
+            if shell_after_second {
+                host.allows("shell_exec", &command)
+            } else {
+                host.blocks("shell_exec", &command);
+                &host
             };
         }
     }
