@@ -100,6 +100,7 @@ fn command(app: &App, words: &[String]) -> Response {
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
     match cli::run(app, &words, Caller::Host) {
         Ok(answer) => Response::text(answer),
+        Err(Failure::Answered(answer)) => Response::text(answer),
         Err(Failure::Failed(error)) => Response::failure(&error),
         Err(Failure::Misused(usage)) => {
             let usage = usage.strip_prefix("error: ").unwrap_or(&usage).trim_end();
@@ -110,23 +111,18 @@ fn command(app: &App, words: &[String]) -> Response {
 
 fn person(app: &App, words: &[OsString]) -> Response {
     match cli::run(app, words, Caller::person()) {
-        Ok(stdout) => Response { stdout, status: 0 },
+        Ok(stdout) => Response::text(stdout),
+        Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),
         Err(Failure::Failed(error)) => {
             eprintln!("agent-skills: {error}");
             if let Some(hint) = error.next_step() {
                 eprintln!("hint: {hint}");
             }
-            Response {
-                stdout: String::new(),
-                status: 1,
-            }
+            Response::text("").status(1)
         }
         Err(Failure::Misused(usage)) => {
             eprint!("{usage}");
-            Response {
-                stdout: String::new(),
-                status: 2,
-            }
+            Response::text("").status(2)
         }
     }
 }

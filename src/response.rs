@@ -12,12 +12,13 @@ use crate::error::Error;
 use crate::sys::process;
 
 /// The one answer of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// All of standard output.
     pub stdout: String,
     /// The exit status: 0, or for a person 1 (failed) or 2 (misused).
     pub status: u8,
+    /// What is to happen once the answer has been written.
+    once_written: Option<Box<dyn FnOnce()>>,
 }
 
 impl Response {
@@ -31,6 +32,22 @@ impl Response {
         Self {
             stdout: text.into(),
             status: 0,
+            once_written: None,
+        }
+    }
+
+    /// With another exit status.
+    #[must_use]
+    pub fn status(self, status: u8) -> Self {
+        Self { status, ..self }
+    }
+
+    /// Does something as soon as the answer has been written whole, and not at all if it is not.
+    #[must_use]
+    pub fn once_written(self, action: impl FnOnce() + 'static) -> Self {
+        Self {
+            once_written: Some(Box::new(action)),
+            ..self
         }
     }
 
@@ -60,7 +77,13 @@ impl Response {
                 eprintln!("agent-skills: could not write the answer: {error}");
                 ExitCode::FAILURE
             }
-            _ => ExitCode::from(self.status),
+            Ok(()) => {
+                if let Some(action) = self.once_written {
+                    action();
+                }
+                ExitCode::from(self.status)
+            }
+            Err(_) => ExitCode::from(self.status),
         }
     }
 }

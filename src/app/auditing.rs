@@ -144,7 +144,7 @@ pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
 fn reason(refusal: &Refusal) -> String {
     match refusal.reason() {
         Reason::Denied { source, rule } => format!("{source}: {rule}"),
-        Reason::NotGranted { skill } => format!("{skill}: no entry"),
+        Reason::NotGranted { skill, .. } => format!("{skill}: no entry"),
         Reason::Protected { .. } => "protected path".to_owned(),
         Reason::Unclear { why, .. } => why.clone(),
         Reason::ForPeople => "for people".to_owned(),

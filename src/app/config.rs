@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::ModelInstalls;
 use crate::catalog::Order;
 use crate::permission::{Enforce, ScriptScope, Settings, Stacking};
+use crate::script::Mode;
 use crate::sys::limits;
 
 /// The user's choices. A key that is not written has its default.
@@ -23,6 +24,8 @@ pub struct Config {
     pub pipe_filters: Option<bool>,
     /// `own` (default), `listed` or `any`: whose scripts a restricted skill may run.
     pub scripts: ScriptScope,
+    /// `off` (default), `auto` or `require`: whether scripts are confined (Linux).
+    pub sandbox: Mode,
     /// Tools that no restriction forbids, by name.
     pub always_allowed: Vec<String>,
     /// What no active skill may do, in the grammar of `allowed-tools`.

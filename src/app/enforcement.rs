@@ -8,8 +8,9 @@ use super::{App, Config};
 use crate::error::{Error, Result};
 use crate::governance::Policies;
 use crate::host::alias::{self, Capability};
-use crate::host::tools;
-use crate::permission::{Places, Resolve, Restriction, Scope, Settings};
+use crate::host::{ours, tools};
+use crate::permission::{OurTool, Places, Resolve, Restriction, Scope, Settings};
+use crate::request::ToolUse;
 use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, ToolList};
 
@@ -57,6 +58,7 @@ impl Enforcement {
                     .map(|skill| PathBuf::from(&skill.dir))
                     .collect(),
                 private: vec![store.dir().to_owned()],
+                cdpath: app.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 project_root,
             },
             mcp_tools: session.mcp_tools.clone(),
@@ -120,6 +122,24 @@ fn names_a_tool(entries: &[String]) -> bool {
             || tools::find(word).is_some()
             || alias::programs(word).is_some()
     })
+}
+
+/// Which of our own tools a call is for.
+pub fn our_tool<'a>(used: &'a ToolUse, skill: Option<&'a Skill>) -> Option<OurTool<'a>> {
+    let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
+    match used.tool.as_str() {
+        ours::DIRECT => Some(OurTool::Direct),
+        ours::MARKETPLACE => Some(OurTool::Marketplace {
+            action: text("action"),
+        }),
+        ours::READ_FILE => Some(OurTool::ReadSkillFile {
+            skill: text("skill"),
+        }),
+        ours::RUN_SCRIPT => Some(OurTool::RunSkillScript {
+            skill: text("skill"),
+        }),
+        _ => skill.map(|skill| OurTool::Skill(skill.name.as_str())),
+    }
 }
 
 /// The file system's answer to where a path leads.

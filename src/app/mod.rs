@@ -16,7 +16,7 @@ mod tightening;
 pub use approval::{digest as approval_digest, needed as approval_needed};
 pub use auditing::{call_summary, decision_of};
 pub use config::{AuditConfig, Config, ScriptReads, Visibility};
-pub use enforcement::{Enforcement, OnDisk, snapshot};
+pub use enforcement::{Enforcement, OnDisk, our_tool, snapshot};
 pub use in_force::Setting;
 pub use layers::Trust;
 pub use model_install::{ModelInstall, ModelInstalls, model_install};

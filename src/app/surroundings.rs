@@ -1,10 +1,13 @@
 //! What every handler needs: where things are, and who is calling.
 
+use std::time::Duration;
+
 use super::admission::Rules;
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::request::Protocol;
+use crate::script::{Jobs, Limit, Owner, Settings};
 use crate::session::{Refusals, SessionKey, Store};
 use crate::skill::Skill;
 use crate::sys::{Directories, Env};
@@ -55,12 +58,48 @@ impl App {
 
     /// The host's context, as the last prompt of this session told it.
     pub fn context(&self) -> Option<String> {
-        self.store().session(&self.session()).ok()?.context
+        self.store().context(&self.session())
     }
 
     /// The record of active skills.
     pub fn store(&self) -> Store {
-        Store::of(&self.dirs.plugin, &self.env)
+        Store::of(&self.dirs, &self.env)
+    }
+
+    /// Scripts that go on after the call that started them.
+    pub fn jobs(&self) -> Jobs {
+        Jobs::at(self.dirs.state(&self.env).join("jobs"))
+    }
+
+    /// Whom a job of this call belongs to: the conversation, which the host's next process goes on
+    /// with, or else this process of the host.
+    pub fn owner(&self) -> Owner {
+        let session = self.session();
+        match self.store().context(&session) {
+            Some(context) => Owner::conversation(&context),
+            None => Owner::session(session.as_str()),
+        }
+    }
+
+    /// What was chosen about scripts.
+    ///
+    /// # Errors
+    /// When the configuration or a policy cannot be read: scripts might have to be confined.
+    pub fn script_settings(&self) -> Result<Settings> {
+        let settings = Settings {
+            sandbox: self.config()?.sandbox,
+            ..Settings::default()
+        };
+        Ok(settings.with_env(&self.env))
+    }
+
+    /// How long a call of this host waits for a script before it becomes a job.
+    pub fn script_wait(&self, settings: &Settings) -> Option<Duration> {
+        let wait = match self.protocol? {
+            Protocol::Environment => settings.call_seconds.environment,
+            Protocol::Stdin => settings.call_seconds.stdin,
+        };
+        wait.map(Limit::duration)
     }
 
     /// The record of refused calls.

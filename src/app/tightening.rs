@@ -9,6 +9,7 @@ use super::config::{Config, ScriptReads, Visibility};
 use super::model_install::ModelInstalls;
 use crate::governance::Floors;
 use crate::permission::{Enforce, ScriptScope, Stacking};
+use crate::script::Mode;
 
 // Each from loosest to strictest.
 const ENFORCE: [Enforce; 3] = [Enforce::Off, Enforce::Warn, Enforce::Restrict];
@@ -18,6 +19,7 @@ const STACKING: [Stacking; 4] = [
     Stacking::Ratchet,
     Stacking::Intersect,
 ];
+const SANDBOX: [Mode; 3] = [Mode::Off, Mode::Auto, Mode::Require];
 const SCRIPTS: [ScriptScope; 3] = [ScriptScope::Any, ScriptScope::Listed, ScriptScope::Own];
 const SCRIPT_READS: [ScriptReads; 2] = [ScriptReads::Note, ScriptReads::Block];
 const MODEL_INSTALLS: [ModelInstalls; 3] = [
@@ -39,6 +41,7 @@ pub struct ProjectConfig {
     enforce: Option<Enforce>,
     stacking: Option<Stacking>,
     pipe_filters: Option<bool>,
+    sandbox: Option<Mode>,
     scripts: Option<ScriptScope>,
     script_reads: Option<ScriptReads>,
     model_installs: Option<ModelInstalls>,
@@ -53,6 +56,7 @@ impl Config {
         self.enforce = strictest(&ENFORCE, self.enforce, project.enforce);
         self.stacking = strictest(&STACKING, self.stacking, project.stacking);
         self.scripts = strictest(&SCRIPTS, self.scripts, project.scripts);
+        self.sandbox = strictest(&SANDBOX, self.sandbox, project.sandbox);
         self.script_reads = strictest(&SCRIPT_READS, self.script_reads, project.script_reads);
         self.model_installs =
             strictest(&MODEL_INSTALLS, self.model_installs, project.model_installs);
@@ -80,6 +84,8 @@ impl Config {
         let stacking = floors.stacking.map(|stacking| STACKING[stacking as usize]);
         self.enforce = strictest(&ENFORCE, self.enforce, mode);
         self.stacking = strictest(&STACKING, self.stacking, stacking);
+        let sandbox = floors.sandbox.map(|sandbox| SANDBOX[sandbox as usize]);
+        self.sandbox = strictest(&SANDBOX, self.sandbox, sandbox);
         self
     }
 }
@@ -93,11 +99,11 @@ fn strictest<T: Copy + PartialEq>(loosest_first: &[T], own: T, other: Option<T>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::governance::{Combining, Mode};
+    use crate::governance::{Combining, Confinement, Mode as Enforced};
 
     #[test]
     fn a_floor_is_never_loosened_and_never_loosens() {
-        let modes = [Mode::Off, Mode::Warn, Mode::Restrict];
+        let modes = [Enforced::Off, Enforced::Warn, Enforced::Restrict];
         for (own, enforce) in ENFORCE.into_iter().enumerate() {
             for (floor, mode) in modes.into_iter().enumerate() {
                 let config = Config {
@@ -133,15 +139,33 @@ mod tests {
     }
 
     #[test]
+    fn a_floor_confines_scripts() {
+        let floors = [Confinement::Off, Confinement::Auto, Confinement::Require];
+        for (own, sandbox) in SANDBOX.into_iter().enumerate() {
+            for (floor, confinement) in floors.into_iter().enumerate() {
+                let config = Config {
+                    sandbox,
+                    ..Config::default()
+                };
+                let floors = Floors {
+                    sandbox: Some(confinement),
+                    ..Floors::default()
+                };
+                assert_eq!(config.raised_to(floors).sandbox, SANDBOX[own.max(floor)]);
+            }
+        }
+    }
+
+    #[test]
     fn a_project_makes_nothing_looser() {
         let strict: Config = toml::from_str(
             "enforce = 'restrict'\nstacking = 'intersect'\nscripts = 'own'\nscript_reads = 'block'\n\
-             model_installs = 'off'\npipe_filters = false\ndeny = ['Bash(rm:*)']\n[skills]\npdf = 'off'",
+             model_installs = 'off'\npipe_filters = false\nsandbox = 'require'\ndeny = ['Bash(rm:*)']\n[skills]\npdf = 'off'",
         )
         .unwrap();
         let loose: ProjectConfig = toml::from_str(
             "enforce = 'off'\nstacking = 'union'\nscripts = 'any'\nscript_reads = 'note'\n\
-             model_installs = 'any'\npipe_filters = true\n[skills]\npdf = 'on'\nother = 'on'",
+             model_installs = 'any'\npipe_filters = true\nsandbox = 'off'\n[skills]\npdf = 'on'\nother = 'on'",
         )
         .unwrap();
         assert_eq!(strict.clone().tightened_by(loose), strict);

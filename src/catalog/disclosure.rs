@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::Catalog;
 use crate::skill::one_line;
+use crate::sys::limits;
 
 /// The catalog, about to be disclosed.
 #[derive(Debug)]
@@ -42,10 +43,15 @@ impl Disclosure<'_> {
     }
 }
 
-/// A description that is one line, shows everything it contains, and can neither open nor close
-/// markup around it.
+/// A description that is one line of bounded length, shows everything it contains, and can neither
+/// open nor close markup around it.
 pub fn plain(text: &str) -> String {
-    one_line(text).replace('<', "&lt;").replace('>', "&gt;")
+    let mut line = one_line(text);
+    if let Some((cut, _)) = line.char_indices().nth(limits::DESCRIPTION_CHARS) {
+        line.truncate(cut);
+        line.push('…');
+    }
+    line.replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -72,6 +78,14 @@ mod tests {
         let block = disclose().unwrap();
         assert!(block.starts_with("## Available Agent Skills\n"));
         assert!(block.ends_with("\n- a (tool `skill_a`): does a\n- b (tool `skill_b`): does b"));
+    }
+
+    #[test]
+    fn a_description_is_bounded() {
+        assert_eq!(
+            plain(&"é".repeat(9000)).chars().count(),
+            limits::DESCRIPTION_CHARS + 1
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::check::Check;
 use crate::catalog::Layer;
 
 /// Agent Skills for chibi: find, install and check skills.
@@ -54,6 +55,8 @@ pub enum Verb {
         #[command(flatten)]
         catalogue: Catalogue,
     },
+    /// Explain whether a tool call would be allowed while a skill is active (exit 1 if not)
+    Check(Check),
     /// Tell everything about one installed skill
     Info {
         /// The skill's name

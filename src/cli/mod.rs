@@ -4,6 +4,7 @@
 mod approve;
 mod args;
 mod audit;
+mod check;
 mod config;
 mod installed;
 mod market;

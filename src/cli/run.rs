@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use clap::Parser;
 
 use super::args::{Cli, Verb};
+use super::check::check;
 use super::{approve, audit, config, installed, market, stats, trust, visibility};
 use crate::app::App;
 use crate::error::Error;
@@ -27,6 +28,8 @@ pub enum Caller {
 pub enum Failure {
     /// It was tried.
     Failed(Error),
+    /// It was done, and the answer is a no: it goes to standard output all the same.
+    Answered(String),
     /// The words make no command: what is wrong with them, and the usage.
     Misused(String),
 }
@@ -67,6 +70,7 @@ pub fn run(app: &App, words: &[OsString], caller: Caller) -> Result<String, Fail
         Verb::List(catalogue) => market::list(app, &catalogue)?,
         Verb::Search { words, catalogue } => market::search(app, &words, &catalogue)?,
         Verb::ListInstalled { json } => installed::list(app, json)?,
+        Verb::Check(call) => check(app, &call)?,
         Verb::Info { name, json } => installed::info(app, &name, json)?,
         Verb::Trust { list: true, .. } => trust::list(app)?,
         Verb::Trust { dir, always, .. } => trust::trust(app, dir, always)?,

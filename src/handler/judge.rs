@@ -1,12 +1,11 @@
 //! One judgement of a call under what is active, for every hook that asks for one.
 
 use crate::app::{
-    App, Config, Enforcement, OnDisk, ScriptReads, call_summary, decision_of, script_read,
+    App, Config, Enforcement, OnDisk, ScriptReads, call_summary, decision_of, our_tool, script_read,
 };
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::governance::{Event, Policies};
-use crate::host::ours;
 use crate::permission::{Call, Decision, Granted, OurTool, decide, decide_unreadable_state};
 use crate::request::ToolUse;
 use crate::session::{Session, Unreadable};
@@ -144,22 +143,4 @@ fn verdict(decision: Decision) -> Verdict {
 /// The skill whose tool is called, if it is one.
 pub fn called_skill<'a>(catalog: Option<&'a Catalog>, used: &ToolUse) -> Option<&'a Skill> {
     catalog?.by_tool(&used.tool)
-}
-
-/// Which of our own tools a call is for.
-fn our_tool<'a>(used: &'a ToolUse, skill: Option<&'a Skill>) -> Option<OurTool<'a>> {
-    let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
-    match used.tool.as_str() {
-        ours::DIRECT => Some(OurTool::Direct),
-        ours::MARKETPLACE => Some(OurTool::Marketplace {
-            action: text("action"),
-        }),
-        ours::READ_FILE => Some(OurTool::ReadSkillFile {
-            skill: text("skill"),
-        }),
-        ours::RUN_SCRIPT => Some(OurTool::RunSkillScript {
-            skill: text("skill"),
-        }),
-        _ => skill.map(|skill| OurTool::Skill(skill.name.as_str())),
-    }
 }

@@ -1,5 +1,5 @@
 //! `post_system_prompt`: tells the model which skills there are, and the user which are not offered
-//! for want of a decision.
+//! for want of a decision. Notes down for later calls which conversation this is.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +12,18 @@ use crate::skill::one_line;
 
 /// The catalog block, or nothing when there are no skills.
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
-    if let Some(context) = context {
-        remember(app, context);
+    if let Some(context) = context
+        && let Err(error) = app.store().enter_context(&app.session(), context)
+    {
+        // Jobs then belong to this run of the host alone, and skills of some contexts only are
+        // hidden, which is no reason to fail.
+        eprintln!("agent-skills: {error}");
     }
     let catalog = app.catalog();
     tell_the_user(app, &catalog);
     match (Disclosure { catalog: &catalog }).prompt_block() {
         Some(block) => Response::json(&json!({"inject": block})),
         None => Response::nothing(),
-    }
-}
-
-/// Skills may be for some contexts only, and events name theirs.
-fn remember(app: &App, context: &str) {
-    let (store, key) = (app.store(), app.session());
-    let known = store.session(&key).map(|session| session.context);
-    if known.is_ok_and(|known| known.as_deref() != Some(context))
-        && let Err(error) = store.remember_context(&key, context)
-    {
-        // Skills of some contexts only are hidden then, which is the safe side.
-        eprintln!("agent-skills: could not remember the context: {error}");
     }
 }
 

@@ -50,7 +50,8 @@ fn text(bytes: &[u8], offset: Option<u64>, limit: Option<u64>) -> String {
     let total = whole.lines().count();
     let as_count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let first = offset.map_or(0, |n| as_count(n).saturating_sub(1));
-    let wanted = limit.map_or(usize::MAX, as_count);
+    // No lines at all would be an answer that says to ask again.
+    let wanted = limit.map_or(usize::MAX, as_count).max(1);
     let mut shown = String::new();
     let mut lines = 0;
     let mut cut_in_line = false;

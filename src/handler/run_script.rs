@@ -1,78 +1,141 @@
-//! `run_skill_script`: runs a bundled script and answers its output.
+//! `run_skill_script`: runs a bundled script and answers its output, or what is new about one
+//! that became a job.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::app::usable;
 use crate::error::Result;
 use crate::governance::Event;
-use crate::request::{Protocol, RunSkillScript, WorkDir};
+use crate::request::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 use crate::response::Response;
-use crate::script::{self, Outcome, Request};
+use crate::script::{self, Confinement, Execution, Needs, Outcome, Ran, Request, Terms};
 use crate::skill::{Skill, SkillPath};
 use crate::sys::limits;
 
-/// Runs the script, within what this host waits for.
+/// Starts a script, or looks after a job.
 pub fn run_skill_script(app: &App, call: &RunSkillScript) -> Response {
-    run(app, call).map_or_else(|error| Response::failure(&error), Response::text)
+    let answer = match call {
+        RunSkillScript::Start(start) => run(app, start),
+        RunSkillScript::Job(job) => look_after(app, job),
+    };
+    answer.unwrap_or_else(|error| Response::failure(&error))
 }
 
-fn run(app: &App, call: &RunSkillScript) -> Result<String> {
+fn run(app: &App, call: &StartScript) -> Result<Response> {
     let catalog = app.catalog_naming(&call.skill);
     let skill = usable(&catalog, &call.skill)?;
     let script = resolve(skill, &call.script)?;
     let project_dir = app.env.project_root();
-    let most = match app.protocol {
-        Some(Protocol::Stdin) => limits::HOST_CALL_SECONDS,
-        _ => limits::SCRIPT_SECONDS,
+    let settings = app.script_settings()?;
+    let own = settings.for_skill(skill.name.as_str());
+    let most = own.timeout.unwrap_or_default().duration();
+    let workdir = match &call.workdir {
+        WorkDir::Temp => None,
+        WorkDir::Skill => Some(skill.dir.clone()),
+        WorkDir::Project => Some(project_dir.clone()),
+        WorkDir::Inside(path) => Some(SkillPath::parse(path, &skill.dir)?.resolve_dir(&skill.dir)?),
     };
-    let limit = script::time_limit(call.timeout_secs, Duration::from_secs(most))?;
-    let env: Vec<_> = call
-        .env
-        .iter()
-        .map(|(k, v)| (k.clone(), v.clone()))
-        .collect();
-    let outcome = script::run(&Request {
+    let env: Vec<_> = call.env.clone().into_iter().collect();
+    let ran = script::run(&Request {
         script: &script,
         label: &call.script,
         skill_name: skill.name.as_str(),
         skill_dir: &skill.dir,
         project_dir: &project_dir,
-        workdir: match call.workdir {
-            WorkDir::Skill => &skill.dir,
-            WorkDir::Project => &project_dir,
-        },
+        workdir: workdir.as_deref(),
         args: &call.args,
         stdin: call.stdin.as_bytes(),
         env: &env,
-        limit: limit.limit,
+        needs: &Needs::of(&skill.fields),
+        pass_env: own.pass_env.as_ref().unwrap_or(&settings.pass_env),
+        confinement: &Confinement::of(&own, &Execution::of(&skill.fields)),
+        terms: Terms {
+            limit: script::time_limit(call.timeout_secs, most)?,
+            wait: if call.background {
+                Some(Duration::ZERO)
+            } else {
+                app.script_wait(&settings)
+            },
+            jobs: &app.jobs(),
+            owner: &app.owner(),
+        },
         base: &app.env,
     })?;
-    app.record(event(app, call, &outcome));
-    let note = limit
-        .note
-        .map(|note| format!("\n[{note}]"))
-        .unwrap_or_default();
-    Ok(outcome.text() + &note)
+    app.record(started(app, call, skill, &ran.outcome));
+    Ok(answer(ran, &call.script, call.format))
 }
 
-/// What is written down about a run.
-fn event(app: &App, call: &RunSkillScript, outcome: &Outcome) -> Event {
+/// The answer, which sets a new job free once it has been written: a job whose id nobody was told
+/// ends with us.
+fn answer(ran: Ran, label: &str, format: Format) -> Response {
+    let response = Response::text(shown(&ran.outcome, label, format));
+    match ran.release {
+        Some(release) => response.once_written(|| release.release()),
+        None => response,
+    }
+}
+
+fn look_after(app: &App, call: &UseJob) -> Result<Response> {
+    let job = app.jobs().find(&call.job, &app.owner())?;
+    if call.stop {
+        job.stop()?;
+    } else {
+        let wait = app.script_wait(&app.script_settings()?);
+        let wait = wait.unwrap_or(Duration::from_secs_f64(limits::SCRIPT_SECONDS_MOST));
+        job.wait(Instant::now() + wait)?;
+    }
+    let look = job.look()?;
+    if look.outcome.ended().is_some() {
+        let skill = job
+            .facts()
+            .origin
+            .as_ref()
+            .map(|origin| origin.skill.clone());
+        let event = Event::new("job").with("skill", skill);
+        let event = event.with("script", job.facts().label.as_str());
+        app.record(with_outcome(
+            app,
+            event.with("job", call.job.as_str()),
+            &look.outcome,
+        ));
+    }
+    let text = shown(&look.outcome, &job.facts().label, call.format);
+    Ok(Response::text(text).once_written(move || {
+        if let Err(error) = job.mark_seen(look.seen) {
+            eprintln!("agent-skills: {error}");
+        }
+    }))
+}
+
+fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
+    match format {
+        Format::Text => outcome.text(),
+        Format::Json => outcome.json(label).to_string(),
+    }
+}
+
+/// What is written down about a script that was started.
+fn started(app: &App, call: &StartScript, skill: &Skill, outcome: &Outcome) -> Event {
+    let event = Event::new("script")
+        .with("skill", skill.name.as_str())
+        .with("script", call.script.as_str())
+        .with("args", call.args.clone())
+        .with("job", outcome.job().map(ToString::to_string));
+    with_outcome(app, event, outcome)
+}
+
+fn with_outcome(app: &App, event: Event, outcome: &Outcome) -> Event {
     let shown = app.own_config().unwrap_or_default().audit.output_bytes;
     let text = outcome.text();
     let output = &text[..text.floor_char_boundary(shown)];
-    Event::new("script")
-        .with("skill", call.skill.as_str())
-        .with("script", call.script.as_str())
-        .with("args", call.args.clone())
-        .with("exit_code", outcome.exit_code)
-        .with("signal", outcome.signal)
-        .with("timed_out", outcome.timed_out)
-        .with(
-            "duration_ms",
-            u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
-        )
+    let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
+    event
+        .with("exit_code", outcome.exit_code())
+        .with("signal", outcome.signal())
+        .with("timed_out", outcome.timed_out())
+        .with("duration_ms", duration)
         .with("output", (!output.is_empty()).then_some(output))
 }
 

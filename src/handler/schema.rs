@@ -84,17 +84,29 @@ fn fixed_tools() -> Vec<Value> {
         json!({
             "name": ours::RUN_SCRIPT,
             "description": "Run a script that is bundled with an installed skill and answer its \
-                output. The interpreter is chosen by the script's first line or extension.",
+                output: give skill and script. The interpreter is chosen by the script's first \
+                line or extension. A script that takes long becomes a job: the answer then has a \
+                line `job: ID`; call again with job alone to wait for more of its output.",
             "parameters": parameters(&[
                 ("skill", "string", "The skill's name"),
                 ("script", "string", "The script, relative to the skill's directory"),
                 ("args", "array", "Its arguments: a list of strings"),
                 ("stdin", "string", "Its standard input; empty if not given"),
                 ("workdir", "string",
-                    "Where it runs: skill (the skill's directory, the default) or project"),
+                    "Where it runs: skill (the skill's directory, the default), project, temp (an \
+                     empty directory, gone afterwards), or a directory inside the skill"),
                 ("env", "object", "Further environment variables: names and string values"),
-                ("timeout_secs", "number", "Seconds after which it is stopped, at most 120"),
-            ], &["skill", "script"]),
+                ("timeout_secs", "number",
+                    "Seconds after which it is stopped, usually at most 120; the whole time, also \
+                     of a job"),
+                ("background", "boolean", "true: make it a job at once, without waiting for it"),
+                ("format", "string",
+                    "text (the default), or json: path, exit_code, signal, stdout, stderr, \
+                     duration_ms, timed_out, truncated, job"),
+                ("job", "string",
+                    "The id of a job: wait for it and answer what is new. Give no script then"),
+                ("stop", "boolean", "true, together with job: end that job"),
+            ], &[]),
         }),
         json!({
             "name": ours::DIRECT,

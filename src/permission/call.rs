@@ -71,6 +71,8 @@ pub struct Places {
     pub plugin_dir: PathBuf,
     /// The directories of all skills.
     pub skill_dirs: Vec<PathBuf>,
+    /// Whether `CDPATH` is set in the host's environment, so that `cd x` may lead elsewhere.
+    pub cdpath: bool,
     /// Further files and directories of ours, such as the trust store.
     pub private: Vec<PathBuf>,
 }

@@ -1,12 +1,16 @@
 //! Patterns for one simple command (RESTRICTION.md §3) and the form of a command they are
 //! compared with. How a command line falls apart into simple commands is not known here.
 
+use super::shell::{is_name, may_be_exported};
 use super::template::Piece;
 
 /// Stands between two words; the shell room refuses commands that contain it.
 const BREAK: char = '\u{1}';
 /// Stands for text that only the shell will know: `$x`, `$(…)`, a glob.
 const DYNAMIC: char = '\u{2}';
+
+/// Stands before an assignment that an entry must spell; no `*` reaches over it.
+const ASSIGNMENT: char = '\u{3}';
 
 /// The words of one simple command, in a form in which words cannot be confused: `a b` as two
 /// words is never `'a b'` as one.
@@ -19,6 +23,13 @@ impl Canonical {
         if !self.0.is_empty() {
             self.0.push(BREAK);
         }
+    }
+
+    /// Begins with an assignment, `NAME=value`.
+    pub fn assignment(&mut self, text: &str) {
+        self.word();
+        self.0.push(ASSIGNMENT);
+        self.0.push_str(text);
     }
 
     /// Adds text that the shell leaves as it is to the current word.
@@ -68,6 +79,21 @@ enum Tail {
     WordsOrColon,
 }
 
+impl Tail {
+    /// What may follow the atoms, one of these or nothing; just nothing for [`Tail::Nothing`].
+    fn endings(self) -> &'static [&'static [Atom]] {
+        match self {
+            Self::Nothing => &[&[]],
+            Self::Words => &[&[], &[Atom::Is(BREAK), Atom::Any]],
+            Self::WordsOrColon => &[
+                &[],
+                &[Atom::Is(BREAK), Atom::Any],
+                &[Atom::Is(':'), Atom::Any],
+            ],
+        }
+    }
+}
+
 impl CommandPattern {
     /// Reads the inside of `Bash(…)`.
     ///
@@ -90,6 +116,10 @@ impl CommandPattern {
         if atoms.is_empty() {
             return Err(("empty-pattern", "the pattern names no command"));
         }
+        let (lead, mut atoms) = split_assignments(&atoms);
+        if atoms.is_empty() {
+            return Err(("empty-pattern", "the pattern names no command"));
+        }
         let tail = match (open, atoms.contains(&Atom::Is(BREAK)), atoms.last()) {
             (false, ..) => Tail::Nothing,
             (true, true, Some(Atom::Is(_))) => Tail::WordsOrColon,
@@ -98,7 +128,10 @@ impl CommandPattern {
                 Tail::Words
             }
         };
-        Ok(Self { atoms, tail })
+        Ok(Self {
+            atoms: [lead, atoms].concat(),
+            tail,
+        })
     }
 
     /// A pattern for every command that begins with `program`.
@@ -109,20 +142,37 @@ impl CommandPattern {
         }
     }
 
+    /// A pattern for plain text, in which only `*` is special.
+    pub fn text(glob: &str) -> Self {
+        let atom = |c| if c == '*' { Atom::Any } else { Atom::Is(c) };
+        Self {
+            atoms: glob.chars().map(atom).collect(),
+            tail: Tail::Nothing,
+        }
+    }
+
     /// Whether the pattern covers a command.
     pub fn matches(&self, command: &Canonical) -> bool {
-        let endings: &[&[Atom]] = match self.tail {
-            Tail::Nothing => &[&[]],
-            Tail::Words => &[&[], &[Atom::Is(BREAK), Atom::Any]],
-            Tail::WordsOrColon => &[
-                &[],
-                &[Atom::Is(BREAK), Atom::Any],
-                &[Atom::Is(':'), Atom::Any],
-            ],
+        let mut endings = self.tail.endings().iter();
+        endings.any(|ending| wildcard(&self.atoms, ending, &command.0))
+    }
+
+    /// Whether the pattern itself has this word, other than by a `*`.
+    pub fn spells(&self, word: &str) -> bool {
+        let is = |atoms: &[Atom]| atoms.iter().copied().eq(word.chars().map(Atom::Is));
+        self.atoms.split(|atom| *atom == Atom::Is(BREAK)).any(is)
+    }
+
+    /// Whether the pattern covers what a command may become, whatever is put in for text that
+    /// is not known yet.
+    pub fn may_match(&self, command: &Canonical) -> bool {
+        let may_end = |ending: &&[Atom]| {
+            let atoms = [&self.atoms, *ending].concat();
+            // What follows the last word is as good as the beginning of another one.
+            let more = ending.first().map(|_| BREAK);
+            may_reach_the_end(&atoms, command.0.chars().chain(more))
         };
-        endings
-            .iter()
-            .any(|ending| wildcard(&self.atoms, ending, &command.0))
+        self.tail.endings().iter().any(may_end)
     }
 
     /// Whether this is `cmd:*`, which one generator of skills writes as a placeholder
@@ -144,6 +194,32 @@ fn strip_open_end(pieces: &mut [Piece]) -> bool {
         .or(starred.filter(|before| before.ends_with(char::is_whitespace)));
     *last = before.unwrap_or(trimmed);
     before.is_some()
+}
+
+/// Takes the assignments off the front of a pattern: harmless ones are not compared at all, and
+/// others must be in the command just so.
+fn split_assignments(atoms: &[Atom]) -> (Vec<Atom>, Vec<Atom>) {
+    let mut lead = Vec::new();
+    let mut rest = atoms;
+    loop {
+        let end = rest.iter().position(|atom| *atom == Atom::Is(BREAK));
+        let (word, after) = end.map_or((rest, None), |end| (&rest[..end], Some(&rest[end + 1..])));
+        let name = word.iter().map_while(|atom| match atom {
+            Atom::Is(c) if *c != '=' => Some(*c),
+            _ => None,
+        });
+        let name: String = name.collect();
+        let assigns = is_name(&name) && word.get(name.len()) == Some(&Atom::Is('='));
+        let Some(after) = after.filter(|_| assigns) else {
+            return (lead, rest.to_vec());
+        };
+        if !may_be_exported(&name) {
+            lead.push(Atom::Is(ASSIGNMENT));
+            lead.extend(word);
+            lead.push(Atom::Is(BREAK));
+        }
+        rest = after;
+    }
 }
 
 /// `Bash(aws:s3:*)` is how some skills write `aws s3`; no program has a colon in its name.
@@ -219,7 +295,7 @@ fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
                 rest = &rest[c.len_utf8()..];
             }
             _ => match last_any {
-                Some((after, from)) if !from.is_empty() => {
+                Some((after, from)) if !from.is_empty() && !from.starts_with(ASSIGNMENT) => {
                     let skipped = from.chars().next().map_or(0, char::len_utf8);
                     at = after;
                     rest = &from[skipped..];
@@ -231,125 +307,29 @@ fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pattern(text: &str) -> CommandPattern {
-        CommandPattern::parse(&[Piece::Written(text)]).unwrap()
-    }
-
-    fn matches(text: &str, words: &[&str]) -> bool {
-        pattern(text).matches(&words.iter().collect())
-    }
-
-    #[test]
-    fn an_open_end_stops_at_a_word() {
-        for open in ["git:*", "git *", " git  * ", "git :*"] {
-            assert!(matches(open, &["git"]), "{open}");
-            assert!(matches(open, &["git", "status", "x y"]), "{open}");
-            assert!(!matches(open, &["gitk"]), "{open}");
-            assert!(!matches(open, &["git:x"]), "{open}");
-            assert!(!matches(open, &["git status"]), "{open}");
-            assert!(!matches(open, &["sudo", "git"]), "{open}");
+/// Whether atoms can match text in which [`DYNAMIC`] stands for any text.
+fn may_reach_the_end(atoms: &[Atom], text: impl Iterator<Item = char>) -> bool {
+    let mut reached = vec![false; atoms.len() + 1];
+    reached[0] = true;
+    for c in text {
+        let mut next = vec![false; atoms.len() + 1];
+        for at in 0..=atoms.len() {
+            let skipped = c == DYNAMIC && at > 0 && next[at - 1];
+            match atoms.get(at) {
+                _ if c == DYNAMIC => next[at] = reached[at] || skipped,
+                Some(Atom::Any) if reached[at] => {
+                    next[at] = true;
+                    reached[at + 1] = true;
+                }
+                Some(Atom::Is(wanted)) if reached[at] && *wanted == c => next[at + 1] = true,
+                _ => {}
+            }
         }
+        reached = next;
     }
-
-    #[test]
-    fn the_last_of_several_words_may_go_on_with_a_colon() {
-        let test = "npm run test:*";
-        assert!(matches(test, &["npm", "run", "test"]));
-        assert!(matches(test, &["npm", "run", "test", "--", "-u"]));
-        assert!(matches(test, &["npm", "run", "test:unit", "-u"]));
-        assert!(!matches(test, &["npm", "run", "testing"]));
-        assert!(!matches(test, &["npm", "run"]));
-    }
-
-    #[test]
-    fn without_a_star_nothing_may_follow() {
-        assert!(matches("git status", &["git", "status"]));
-        assert!(matches("git  'status'", &["git", "status"]));
-        assert!(!matches("git status", &["git", "status", "-s"]));
-        assert!(!matches("git status", &["git status"]));
-        assert!(matches(
-            "git commit -m \"a b\"",
-            &["git", "commit", "-m", "a b"]
-        ));
-        assert!(!matches(
-            "git commit -m \"a b\"",
-            &["git", "commit", "-m", "a", "b"]
-        ));
-    }
-
-    #[test]
-    fn a_star_inside_covers_any_text_of_this_command() {
-        assert!(matches(
-            "git * --dry-run",
-            &["git", "push", "x", "--dry-run"]
-        ));
-        assert!(!matches("git * --dry-run", &["git", "push"]));
-        assert!(!matches(
-            "git * --dry-run",
-            &["git", "push", "x --dry-run y"]
-        ));
-        assert!(!matches("git * --dry-run", &["git", "push", "x --dry-run"]));
-        assert!(matches(
-            "git diff --stat*",
-            &["git", "diff", "--stat=9", "a"]
-        ));
-        assert!(matches("npx *eas-cli@*", &["npx", "-y", "eas-cli@latest"]));
-        assert!(matches("a*b*c:*", &["axbxbc", "d"]));
-        assert!(!matches("a*b*c:*", &["axbxb", "d"]));
-        assert!(matches("echo '*'", &["echo", "*"]));
-        assert!(!matches("echo '*'", &["echo", "x"]));
-        assert!(matches(r"echo \*", &["echo", "*"]));
-    }
-
-    #[test]
-    fn colons_before_the_end_are_text_except_in_the_program() {
-        assert!(matches("npm run a:b", &["npm", "run", "a:b"]));
-        assert!(matches("npm run a:*:b", &["npm", "run", "a:x:b"]));
-        assert!(matches("aws:s3:*", &["aws", "s3", "ls"]));
-        assert!(!matches("aws:s3:*", &["aws", "ec2"]));
-        assert!(!matches("npm run a:b:*", &["npm", "run", "a", "b"]));
-    }
-
-    #[test]
-    fn dynamic_text_is_covered_by_a_star_only() {
-        let command = |words: &[&str]| {
-            let mut command: Canonical = words.iter().collect();
-            command.word();
-            command.dynamic();
-            command
-        };
-        assert!(pattern("git add:*").matches(&command(&["git", "add"])));
-        assert!(!pattern("git add:*").matches(&command(&["git"])));
-        assert!(!pattern("git *x").matches(&command(&["git"])));
-        assert!(!pattern("git \u{2}").matches(&command(&["git"])));
-    }
-
-    #[test]
-    fn a_directory_put_in_is_literal() {
-        let pieces = [
-            Piece::Written("python3 "),
-            Piece::Literal("/a *b".into()),
-            Piece::Written("/x.py:*"),
-        ];
-        let pattern = CommandPattern::parse(&pieces).unwrap();
-        assert!(pattern.matches(&["python3", "/a *b/x.py", "1"].iter().collect()));
-        assert!(!pattern.matches(&["python3", "/a zb/x.py"].iter().collect()));
-        assert!(!pattern.matches(&["python3", "/a", "*b/x.py"].iter().collect()));
-    }
-
-    #[test]
-    fn what_names_nothing_is_an_error() {
-        for text in [":*", "''", "a 'b"] {
-            assert!(
-                CommandPattern::parse(&[Piece::Written(text)]).is_err(),
-                "{text}"
-            );
-        }
-        assert!(pattern("cmd:*").is_placeholder() && pattern("cmd *").is_placeholder());
-        assert!(!pattern("cmd x:*").is_placeholder());
-    }
+    let rest_is_any = |at: usize| atoms[at..].iter().all(|atom| *atom == Atom::Any);
+    (0..=atoms.len()).any(|at| reached[at] && rest_is_any(at))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,16 @@
-//! The decision about one call (RESTRICTION.md §1): policy, denials, what is always allowed, then
-//! the entries of the restrictions in force, then a refusal.
+//! The decision about one call (RESTRICTION.md §1): denials, what is always allowed, then the
+//! entries of the restrictions in force, then a refusal.
 
+use super::argument::Ground;
 use super::baseline;
 use super::call::{Call, OurTool, Scope};
-use super::path::{Located, Resolve};
-use super::plain::plain_command;
+use super::command_line;
+use super::path::{Located, Remembering, Resolve};
 use super::refusal::{Reason, Refusal};
-use super::rule::{Rule, Test, Tool};
 use super::settings::Enforce;
 use super::stacking::{Group, InForce};
+use super::subject::Tool;
+use super::test::Test;
 use crate::host::tools::{self, Argument, Effect};
 
 /// What happens to a call.
@@ -35,7 +37,7 @@ pub enum Granted {
 
 /// Decides about a call.
 pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
-    match judge(scope, call, resolve) {
+    match judge(scope, call, &Remembering::new(resolve)) {
         Ok(granted) => Decision::Allow(granted),
         Err(refusal) => Decision::Block(refusal),
     }
@@ -70,8 +72,8 @@ pub fn forbidden_outright<'t>(
             .denials()
             .any(|(_, rule)| rule.test_of(&tool) == Some(&Test::Any));
         let blocked = |group: &Group| {
-            let reached = |rule: &&Rule| rule.test_of(&tool).is_some_and(|t| *t != Test::Nothing);
-            group.enforce == Enforce::Restrict && !group.rules.iter().any(reached)
+            let mut tests = group.rules.iter().filter_map(|rule| rule.test_of(&tool));
+            group.enforce == Enforce::Restrict && !tests.any(|test| *test != Test::Nothing)
         };
         *ours == Some(OurTool::Direct)
             || denied
@@ -86,38 +88,42 @@ fn judge(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Result<Granted, R
         return Err(Refusal::new(call.tool, Reason::ForPeople));
     }
     let in_force = InForce::of(scope);
-    let tool = Tool::of(call, scope.mcp_tools);
-    for (source, rule) in in_force.denials() {
-        if denies(rule, &tool, call) {
-            let reason = Reason::Denied {
-                source: source.to_owned(),
-                rule: rule.written().to_owned(),
-            };
-            return Err(Refusal::new(call.tool, reason));
-        }
-    }
+    let ground = Ground {
+        places: scope.places,
+        resolve,
+    };
+    undenied(&in_force, scope, call, ground)?;
     let mut granted = Granted::Unrestricted;
     for group in &in_force.groups {
         let judged = well_formed(group, call)
-            .and_then(|()| unprotected(group, scope, call, resolve))
-            .and_then(|()| judge_group(group, &in_force, scope, call, &tool));
+            .and_then(|()| unprotected(group, call, ground, named_files(call)))
+            .and_then(|()| judge_group(group, &in_force, scope, call, ground));
         match judged {
             Ok(by) => granted = by,
             Err(refusal) if group.enforce == Enforce::Warn => granted = Granted::Warned(refusal),
             Err(refusal) => return Err(refusal),
         }
     }
-    Ok(granted)
+    match undenied(&in_force.warnings(), scope, call, ground) {
+        Ok(()) => Ok(granted),
+        Err(refusal) => Ok(Granted::Warned(refusal)),
+    }
 }
 
-/// Whether a denial speaks of this call; doubt denies.
-fn denies(rule: &Rule, tool: &Tool, call: &Call) -> bool {
-    match rule.test_of(tool) {
-        None | Some(Test::Nothing) => false,
-        Some(Test::Skill(name)) => {
-            matches!(call.ours, Some(OurTool::Skill(skill)) if skill == name)
+/// Refuses what some denial speaks of.
+fn undenied(in_force: &InForce, scope: &Scope, call: &Call, ground: Ground) -> Result<(), Refusal> {
+    let tool = Tool::of(call, scope.mcp_tools);
+    for (source, rule) in in_force.denials() {
+        let test = rule.test_of(&tool);
+        if test.is_some_and(|test| ground.denies(rule, test, call)) {
+            let source = source.to_owned();
+            let rule = rule.written().to_owned();
+            return Err(Refusal::new(call.tool, Reason::Denied { source, rule }));
         }
-        Some(Test::Any | Test::Command(_)) => true,
+    }
+    match command_key(call) {
+        Some(key) => command_line::undenied(in_force, &tool, call, key, ground),
+        None => Ok(()),
     }
 }
 
@@ -147,29 +153,32 @@ fn well_formed(group: &Group, call: &Call) -> Result<(), Refusal> {
 /// Refuses to write where skills and restrictions are kept, whatever the rules say.
 fn unprotected(
     group: &Group,
-    scope: &Scope,
     call: &Call,
-    resolve: &dyn Resolve,
+    ground: Ground,
+    mut written: impl Iterator<Item = String>,
 ) -> Result<(), Refusal> {
-    let tool = tools::find(call.tool).filter(|tool| tool.effect == Effect::Change);
-    let Some(tool) = tool else {
-        return Ok(());
-    };
-    let protected = |path: &&str| {
+    let Ground { places, resolve } = ground;
+    let protected = |path: &String| {
         let on_disk = !path.starts_with("vfs://");
-        on_disk && Located::of(path, scope.places, resolve).is_protected(scope.places, resolve)
+        on_disk && Located::of(path, places, resolve).is_protected(places, resolve)
     };
-    let mut paths = tool
-        .keys(&[Argument::Path])
-        .filter_map(|key| call.text(key));
-    paths.find(protected).map_or(Ok(()), |path| {
+    written.find(protected).map_or(Ok(()), |path| {
         let skill = group.skill();
-        Err(Refusal::new(call.tool, Reason::Protected { skill }).part("path", path))
+        Err(Refusal::new(call.tool, Reason::Protected { skill }).part("path", &path))
     })
 }
 
+/// The files that a call of the host's own tools writes.
+fn named_files(call: &Call) -> impl Iterator<Item = String> {
+    let changes = tools::find(call.tool).filter(|tool| tool.effect == Effect::Change);
+    let keys = changes
+        .into_iter()
+        .flat_map(|tool| tool.keys(&[Argument::Path]));
+    keys.filter_map(|key| call.text(key)).map(str::to_owned)
+}
+
 /// The key of the argument that is a shell command, if the tool takes one.
-fn command_key(call: &Call) -> Option<&'static str> {
+pub fn command_key(call: &Call) -> Option<&'static str> {
     let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
     tool.keys(&[Argument::Command]).next()
 }
@@ -179,35 +188,54 @@ fn judge_group(
     in_force: &InForce,
     scope: &Scope,
     call: &Call,
-    tool: &Tool,
+    ground: Ground,
 ) -> Result<Granted, Refusal> {
+    let command = command_key(call).and_then(|key| call.text(key));
+    // A command that is granted without being looked into may still name files to write.
+    let written = command.into_iter().flat_map(command_line::written_files);
     if baseline::allows(call, in_force.baseline(scope.settings)) {
+        unprotected(group, call, ground, written)?;
         return Ok(Granted::Baseline);
     }
-    let tests: Vec<&Test> = group
+    let tool = Tool::of(call, scope.mcp_tools);
+    let mut tests = group
         .rules
         .iter()
-        .filter_map(|rule| rule.test_of(tool))
-        .collect();
-    let command = command_key(call).and_then(|key| call.text(key));
-    let words = command.and_then(plain_command);
-    let grants = |test: &&Test| match test {
-        Test::Any => true,
-        Test::Nothing => false,
-        Test::Command(patterns) => words
-            .as_ref()
-            .is_some_and(|words| patterns.iter().any(|pattern| pattern.matches(words))),
-        Test::Skill(name) => matches!(call.ours, Some(OurTool::Skill(skill)) if skill == name),
-    };
-    if tests.iter().any(grants) {
+        .filter_map(|rule| Some((rule, rule.test_of(&tool)?)))
+        .peekable();
+    let is_reached = tests.peek().is_some();
+    if tests.any(|(rule, test)| ground.allows(rule, test, call)) {
+        unprotected(group, call, ground, written)?;
         return Ok(Granted::Rules);
     }
-    let skill = group.skill();
-    let refusal = Refusal::new(call.tool, Reason::NotGranted { skill }).allowed(group.host_names());
-    Err(match command {
-        Some(command) if !tests.is_empty() => refusal.part("command", command),
-        _ => refusal,
-    })
+    let reason = |why: &str| Reason::NotGranted {
+        skill: group.skill(),
+        why: why.to_owned(),
+    };
+    let refusal = match command {
+        Some(command) if is_reached => {
+            let findings = command_line::findings(group, in_force, scope, &tool, command, ground);
+            let Some(failed) = findings.iter().find(|finding| finding.outcome.is_err()) else {
+                return Ok(Granted::Rules);
+            };
+            let why = failed.outcome.as_ref().err().map_or("", String::as_str);
+            Refusal::new(call.tool, reason(why)).part(failed.kind, &failed.part)
+        }
+        _ => {
+            let paths = tools::find(call.tool).into_iter();
+            let keys = paths
+                .flat_map(|tool| tool.keys(&[Argument::Path, Argument::Url, Argument::Source]));
+            let argument = keys
+                .filter(|_| is_reached)
+                .find_map(|key| Some((key, call.text(key)?)));
+            let refusal = Refusal::new(call.tool, reason(""));
+            match argument {
+                Some((key, text)) => refusal.part(key, text),
+                None => refusal,
+            }
+        }
+    };
+    Err(refusal.allowed(group.host_names()))
 }
 
 #[cfg(test)]

@@ -2,23 +2,33 @@
 //! (RESTRICTION.md). Pure functions from text to decisions. This room does no I/O: what it must
 //! ask the file system, it asks through [`Resolve`], and state and settings are handed in.
 
+mod argument;
 mod baseline;
 mod call;
 mod command;
+mod command_line;
 mod decide;
+mod domain;
+mod explain;
 mod list;
 mod path;
-mod plain;
+mod path_pattern;
 mod refusal;
 mod restriction;
 mod rule;
+#[cfg(test)]
+mod scene;
 mod settings;
+mod shell;
 mod stacking;
+mod subject;
 mod template;
+mod test;
 
 pub use baseline::{steering_variable, steers_an_interpreter};
 pub use call::{Call, OurTool, Places, Scope};
 pub use decide::{Decision, Granted, decide, decide_unreadable_state, forbidden_outright};
+pub use explain::{Explanation, Part, explain};
 pub use path::Resolve;
 pub use refusal::{Reason, Refusal};
 pub use restriction::Restriction;

@@ -1,6 +1,8 @@
 //! Paths as rules compare them: absolute, without `.` and `..`, and the same once more with links
 //! resolved. What a path may be used for is decided elsewhere.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::call::Places;
@@ -9,6 +11,34 @@ use super::call::Places;
 pub trait Resolve {
     /// The path without links: its deepest existing parent canonicalised, and the rest.
     fn canonical(&self, path: &Path) -> PathBuf;
+}
+
+/// Asks about each path once: one command may name the same directories a thousand times.
+pub struct Remembering<'a> {
+    inner: &'a dyn Resolve,
+    known: RefCell<HashMap<PathBuf, PathBuf>>,
+}
+
+impl<'a> Remembering<'a> {
+    /// Asks `inner`.
+    pub fn new(inner: &'a dyn Resolve) -> Self {
+        Self {
+            inner,
+            known: RefCell::default(),
+        }
+    }
+}
+
+impl Resolve for Remembering<'_> {
+    fn canonical(&self, path: &Path) -> PathBuf {
+        if let Some(known) = self.known.borrow().get(path) {
+            return known.clone();
+        }
+        let canonical = self.inner.canonical(path);
+        let mut known = self.known.borrow_mut();
+        known.insert(path.to_owned(), canonical.clone());
+        canonical
+    }
 }
 
 /// A path of the file system both ways: as written, and with links resolved.
@@ -44,6 +74,14 @@ impl Located {
         [&self.lexical, &self.canonical]
             .into_iter()
             .any(|path| path.starts_with(&dir) || path.starts_with(&canonical))
+    }
+
+    /// Whether the path stays in a directory, as written and with links resolved.
+    pub fn stays_in(&self, dir: &Path, resolve: &dyn Resolve) -> bool {
+        let canonical = resolve.canonical(dir);
+        let lexical =
+            self.lexical.starts_with(normalise(dir)) || self.lexical.starts_with(&canonical);
+        lexical && self.canonical.starts_with(&canonical)
     }
 
     /// Whether writing here could change skills, restrictions or what is trusted.
@@ -105,6 +143,7 @@ mod tests {
             home: Some("/h".into()),
             plugin_dir: "/h/.chibi/plugins/agent-skills".into(),
             skill_dirs: vec!["/p/.skills/pdf".into()],
+            cdpath: false,
             private: vec!["/h/trust.json".into()],
         };
         let links = fake::Links(vec![("/p/link", "/h/.chibi"), ("/p/.skills", "/real")]);

@@ -26,6 +26,8 @@ pub enum Reason {
     NotGranted {
         /// The skill.
         skill: String,
+        /// More about it, if there is more to say.
+        why: String,
     },
     /// An entry denies it.
     Denied {
@@ -104,9 +106,14 @@ impl Refusal {
 
     fn because(&self) -> String {
         match &self.0.reason {
-            Reason::NotGranted { skill } => {
+            Reason::NotGranted { skill, why } => {
+                let why = if why.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", brief(why, 120))
+                };
                 format!(
-                    ": the active skill `{}` does not permit it.",
+                    ": the active skill `{}` does not permit it{why}.",
                     brief(skill, 64)
                 )
             }
@@ -134,7 +141,7 @@ impl Refusal {
 
     fn advice(&self) -> String {
         match &self.0.reason {
-            Reason::NotGranted { skill } | Reason::Protected { skill } => format!(
+            Reason::NotGranted { skill, .. } | Reason::Protected { skill } => format!(
                 " Use an allowed tool, or tell the user that the skill {} does not permit this.",
                 brief(skill, 64)
             ),
@@ -197,6 +204,7 @@ mod tests {
     fn not_granted(skill: &str) -> Refusal {
         let reason = Reason::NotGranted {
             skill: skill.to_owned(),
+            why: String::new(),
         };
         Refusal::new("shell_exec", reason)
     }

@@ -1,7 +1,7 @@
 //! The restriction that one skill brings, parsed once from the entries kept in the session's
 //! state. How several restrictions combine is not known here.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::rule::{Purpose, Rule, RuleNote, read_list};
 use super::template::Directories;
@@ -10,6 +10,7 @@ use super::template::Directories;
 #[derive(Debug, Clone)]
 pub struct Restriction {
     source: String,
+    directory: PathBuf,
     allowed: Option<Vec<Rule>>,
     denied: Vec<Rule>,
     notes: Vec<RuleNote>,
@@ -53,6 +54,7 @@ impl Restriction {
         notes.extend(deny_notes);
         Self {
             source: skill.to_owned(),
+            directory: skill_dir.to_owned(),
             allowed: allowed.filter(|rules| !rules.iter().any(Rule::is_everything)),
             denied,
             notes,
@@ -67,6 +69,11 @@ impl Restriction {
     /// The skill's name, or whose policy it is.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// The skill's directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Whether it takes anything away.

@@ -1,5 +1,7 @@
 //! Which of the session's restrictions count, and how they combine (RESTRICTION.md §8).
 
+use std::path::Path;
+
 use super::baseline::Context;
 use super::call::Scope;
 use super::restriction::Restriction;
@@ -12,6 +14,7 @@ pub struct InForce<'a> {
     /// Every one of these must allow the call.
     pub groups: Vec<Group<'a>>,
     denying: Vec<&'a Restriction>,
+    warning: Vec<&'a Restriction>,
     active: Vec<&'a str>,
     skills_narrowed: bool,
 }
@@ -21,6 +24,8 @@ pub struct InForce<'a> {
 pub struct Group<'a> {
     /// The skills that brought them.
     pub skills: Vec<&'a str>,
+    /// Their directories.
+    pub directories: Vec<&'a Path>,
     /// The entries.
     pub rules: Vec<&'a Rule>,
     /// What happens to a call that none of them grants.
@@ -49,6 +54,7 @@ impl<'a> InForce<'a> {
         };
         let group = |members: &[&'a Restriction]| Group {
             skills: members.iter().map(|one| one.source()).collect(),
+            directories: members.iter().map(|one| one.directory()).collect(),
             rules: members
                 .iter()
                 .filter_map(|one| one.allowed())
@@ -75,15 +81,19 @@ impl<'a> InForce<'a> {
                 .map(|one| group(&[*one]))
                 .collect(),
         };
-        let denies = |one: &&Restriction| enforcement(one) == Enforce::Restrict;
+        let of_mode = |mode| {
+            let wanted = move |one: &&Restriction| enforcement(one) == mode;
+            restrictions.iter().filter(wanted)
+        };
         Self {
             skills_narrowed: narrows(&groups),
             groups,
             denying: scope
                 .policy_deny
                 .iter()
-                .chain(restrictions.iter().filter(denies))
+                .chain(of_mode(Enforce::Restrict))
                 .collect(),
+            warning: of_mode(Enforce::Warn).collect(),
             active: match (settings.stacking, last) {
                 (Stacking::Replace, Some(last)) => vec![last.source()],
                 _ => restrictions.iter().map(Restriction::source).collect(),
@@ -98,6 +108,17 @@ impl<'a> InForce<'a> {
             one.denied().iter().map(move |rule| (one.source(), rule))
         };
         self.denying.iter().flat_map(rules)
+    }
+
+    /// The same with those denials only that the user wants to be told of.
+    pub fn warnings(&self) -> Self {
+        Self {
+            groups: Vec::new(),
+            denying: self.warning.clone(),
+            warning: Vec::new(),
+            active: self.active.clone(),
+            skills_narrowed: self.skills_narrowed,
+        }
     }
 
     /// What the baseline has to know.

@@ -10,8 +10,8 @@ use super::Payload;
 pub enum Hook {
     /// A host process begins.
     OnStart,
-    /// The system prompt is being put together: the host's context, which later hooks and tools
-    /// are not told (HOST.md §6).
+    /// The system prompt is being put together, for the conversation of this name, which later
+    /// hooks and tools are not told (HOST.md §6).
     PostSystemPrompt(Option<String>),
     /// The tools for a prompt are being put together.
     PreApiTools(Vec<ListedTool>),
@@ -64,10 +64,7 @@ impl Hook {
         };
         match name {
             "on_start" => Self::OnStart,
-            "post_system_prompt" => {
-                let context = data.get("context_name").and_then(Value::as_str);
-                Self::PostSystemPrompt(context.map(str::to_owned))
-            }
+            "post_system_prompt" => Self::PostSystemPrompt(text(&mut data, "context_name")),
             "pre_api_tools" => Self::PreApiTools(listed_tools(data.get("tools"))),
             "pre_tool" => Self::PreTool(tool_use(&mut data)),
             "pre_shell_exec" | "pre_file_write" | "pre_file_read" | "pre_fetch_url" => {
@@ -88,8 +85,12 @@ impl Hook {
 }
 
 fn tool_name(data: &mut Map<String, Value>) -> Option<String> {
-    match data.remove("tool_name") {
-        Some(Value::String(name)) => Some(name),
+    text(data, "tool_name")
+}
+
+fn text(data: &mut Map<String, Value>, key: &str) -> Option<String> {
+    match data.remove(key) {
+        Some(Value::String(text)) => Some(text),
         _ => None,
     }
 }

@@ -3,8 +3,10 @@
 
 mod call;
 mod hook;
+mod run_script;
 mod tool;
 
 pub use call::{Input, Payload, Protocol, Request};
 pub use hook::{Hook, ListedTool, ToolResult, ToolUse};
-pub use tool::{ReadSkillFile, RunSkillScript, ToolCall, WorkDir, skill_arguments};
+pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
+pub use tool::{ReadSkillFile, ToolCall, skill_arguments};

@@ -1,12 +1,10 @@
 //! Tool calls and their arguments, typed.
 
-use std::collections::BTreeMap;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::Payload;
+use super::{Payload, RunSkillScript};
 use crate::error::{Error, Result};
 
 /// A call of one of our tools.
@@ -42,42 +40,6 @@ pub struct ReadSkillFile {
     pub limit: Option<u64>,
 }
 
-/// Arguments of `run_skill_script`.
-#[derive(Debug, PartialEq, Deserialize)]
-pub struct RunSkillScript {
-    /// The skill's name.
-    pub skill: String,
-    /// The script, relative to the skill's directory.
-    pub script: String,
-    /// Its arguments.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub args: Vec<String>,
-    /// Its standard input.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub stdin: String,
-    /// Where it runs.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub workdir: WorkDir,
-    /// Further environment variables.
-    #[serde(default, deserialize_with = "null_is_default")]
-    pub env: BTreeMap<String, String>,
-    /// Seconds after which it is stopped.
-    #[serde(default)]
-    pub timeout_secs: Option<f64>,
-}
-
-/// Where a script runs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum WorkDir {
-    /// In the skill's directory, which is what skills assume.
-    #[default]
-    #[serde(alias = ".")]
-    Skill,
-    /// In the user's project.
-    Project,
-}
-
 /// What `skill_marketplace` takes.
 #[derive(Deserialize)]
 struct Marketplace {
@@ -107,7 +69,7 @@ impl ToolCall {
                 None => Self::Command(typed::<Marketplace>(name, arguments)?.command()?),
             },
             "read_skill_file" => Self::ReadSkillFile(typed(name, arguments)?),
-            "run_skill_script" => Self::RunSkillScript(typed(name, arguments)?),
+            "run_skill_script" => Self::RunSkillScript(RunSkillScript::parse(arguments)?),
             _ => Self::Skill {
                 tool: name.to_owned(),
                 arguments: skill_arguments(&arguments)?,
@@ -210,8 +172,7 @@ fn example(tool: &str) -> &'static str {
         "skill_marketplace" => {
             r#"for example {"action": "search", "query": "pdf"}; actions: install, remove, update, search, list, list_installed, info"#
         }
-        "read_skill_file" => r#"for example {"skill": "pdf", "path": "references/forms.md"}"#,
-        _ => r#"for example {"skill": "pdf", "script": "scripts/fill.py", "args": ["a.pdf"]}"#,
+        _ => r#"for example {"skill": "pdf", "path": "references/forms.md"}"#,
     }
 }
 
@@ -226,14 +187,6 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::E
     number.map(Some).ok_or_else(|| {
         serde::de::Error::custom(format!("`{value}` is not a whole number of lines"))
     })
-}
-
-fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Default + Deserialize<'de>,
-{
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -304,16 +257,6 @@ mod tests {
                 json!({"skill": "x", "path": "x", "offset": -1}),
                 "`-1`",
             ),
-            (
-                "run_skill_script",
-                json!({"skill": "x", "script": "y", "args": [1]}),
-                "expected a string",
-            ),
-            (
-                "run_skill_script",
-                json!({"skill": "x", "script": "y", "workdir": "/etc"}),
-                "`skill`, `project`",
-            ),
             ("skill_marketplace", json!({"action": "explode"}), "explode"),
             ("skill_marketplace", json!({}), "missing field `action`"),
             ("skill_pdf", json!([1, 2]), "one JSON object"),
@@ -327,18 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn nulls_are_defaults_and_counts_may_be_text() {
-        let call = parse(
-            "run_skill_script",
-            json!({"skill": "x", "script": "y", "args": null, "env": null, "workdir": null, "timeout_secs": null}),
-        );
-        let ToolCall::RunSkillScript(run) = call.unwrap() else {
-            panic!("another call")
-        };
-        assert_eq!(
-            (run.args.len(), run.workdir, run.timeout_secs),
-            (0, WorkDir::Skill, None)
-        );
+    fn counts_may_be_text() {
         let call = parse(
             "read_skill_file",
             json!({"skill": "x", "path": "y", "offset": "3"}),

@@ -11,6 +11,8 @@ pub struct Captured {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
+    /// Bytes of the middle were never seen: whatever comes now belongs to the tail.
+    skipped: bool,
 }
 
 /// Each side of the cut.
@@ -20,12 +22,26 @@ impl Captured {
     /// Adds the next bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
-        let (head, rest) = bytes.split_at(bytes.len().min(HALF - self.head.len()));
+        let room = if self.skipped {
+            0
+        } else {
+            HALF - self.head.len()
+        };
+        let (head, rest) = bytes.split_at(bytes.len().min(room));
         self.head.extend_from_slice(head);
         let rest = &rest[rest.len().saturating_sub(HALF)..];
         let excess = (self.tail.len() + rest.len()).saturating_sub(HALF);
         self.tail.drain(..excess);
         self.tail.extend(rest);
+    }
+
+    /// Counts bytes of the stream that nobody has any more.
+    pub fn skip(&mut self, count: u64) {
+        if count > 0 {
+            self.total += count;
+            self.skipped = true;
+            self.tail.clear();
+        }
     }
 
     /// Bytes the stream had altogether.
@@ -65,7 +81,7 @@ fn continues(byte: u8) -> bool {
 }
 
 /// Drops a character that the cut left incomplete at the end.
-fn without_split_end(bytes: &[u8]) -> &[u8] {
+pub fn without_split_end(bytes: &[u8]) -> &[u8] {
     let last = bytes
         .iter()
         .rev()
@@ -128,6 +144,15 @@ mod tests {
             assert_eq!(tail.as_bytes(), &bytes[bytes.len() - HALF..]);
             assert_eq!(notice, "234464 of 300000 bytes left out here");
         }
+    }
+
+    #[test]
+    fn what_was_skipped_is_counted_and_what_follows_is_the_tail() {
+        let mut captured = captured(b"begin", 5);
+        captured.skip(1000);
+        captured.push(b"end");
+        let expected = "begin\n[truncated: 1000 of 1008 bytes left out here]\nend";
+        assert_eq!(captured.text(), expected);
     }
 
     #[test]

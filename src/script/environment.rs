@@ -1,10 +1,11 @@
-//! The environment a script gets: the host's without its protocol variables, where it is, and
-//! what the caller adds. It passes nothing to anyone.
+//! The environment a script gets: what is passed of the host's, never its protocol variables,
+//! then where the script is and what the caller adds. It passes nothing to anyone.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
+use super::pass_env::{self, PassEnv};
 use crate::error::{Error, Result};
 use crate::sys::Env;
 
@@ -92,18 +93,22 @@ pub struct Place<'a> {
     pub project_dir: &'a Path,
     /// `PWD`.
     pub workdir: &'a Path,
+    /// `TMPDIR`, when the script has a temporary directory of its own.
+    pub temp: Option<&'a Path>,
 }
 
 /// Every variable of the script's process, each once.
 ///
 /// # Errors
 /// When one of the caller's names is not one or is not the caller's to set.
-pub fn of(base: &Env, place: &Place, callers: &[(String, String)]) -> Result<Vec<Variable>> {
-    let inherited = base
-        .vars()
-        .filter(|(name, _)| REMOVED.iter().all(|removed| name != removed));
-    let mut all: BTreeMap<OsString, OsString> = inherited
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+pub fn of(
+    base: &Env,
+    pass: &PassEnv,
+    place: &Place,
+    callers: &[(String, String)],
+) -> Result<Vec<Variable>> {
+    let mut all: BTreeMap<OsString, OsString> = without_protocol(base)
+        .filter(|(name, _)| pass.passes(&name.to_string_lossy()))
         .collect();
     for (name, value) in callers {
         check(name)?;
@@ -113,7 +118,27 @@ pub fn of(base: &Env, place: &Place, callers: &[(String, String)]) -> Result<Vec
     all.insert("SKILL_DIR".into(), place.skill_dir.into());
     all.insert("PROJECT_DIR".into(), place.project_dir.into());
     all.insert("PWD".into(), place.workdir.into());
+    if let Some(temp) = place.temp {
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            all.insert(name.into(), temp.into());
+        }
+        // Elsewhere a confined script could not write, and another would leave litter.
+        all.insert("XDG_CACHE_HOME".into(), temp.join("cache").into());
+    }
     Ok(all.into_iter().collect())
+}
+
+/// Every variable of one of our own commands, which is trusted with all of them.
+pub fn of_command(base: &Env, more: &[(String, String)]) -> Vec<Variable> {
+    let mut all: BTreeMap<OsString, OsString> = without_protocol(base).collect();
+    all.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
+    all.into_iter().collect()
+}
+
+fn without_protocol(base: &Env) -> impl Iterator<Item = Variable> + '_ {
+    base.vars()
+        .filter(|(name, _)| REMOVED.iter().all(|removed| name != removed))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
 }
 
 fn check(name: &str) -> Result<()> {
@@ -129,26 +154,17 @@ fn check(name: &str) -> Result<()> {
         ))
         .hint("use letters, digits and `_`, not beginning with a digit"));
     }
-    if OURS.iter().any(|pattern| matches(pattern, name)) {
+    if pass_env::any(&OURS, name) {
         return Err(Error::new(format!(
             "`{shown}` cannot be set in `env`: it is set for the script"
         ))
         .hint("leave it out"));
     }
-    if STEERING.iter().any(|pattern| matches(pattern, name)) {
+    if pass_env::any(&STEERING, name) {
         let text = format!("`{shown}` cannot be set in `env`: it steers what programs execute");
         return Err(Error::new(text).hint("leave it out, or pass the value as an argument"));
     }
     Ok(())
-}
-
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => name
-            .get(..prefix.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(prefix)),
-        None => name.eq_ignore_ascii_case(pattern),
-    }
 }
 
 #[cfg(test)]
@@ -162,12 +178,14 @@ mod tests {
             skill_dir: Path::new("/s/pdf"),
             project_dir: Path::new("/p"),
             workdir: Path::new("/w"),
+            temp: None,
         };
         let callers: Vec<_> = callers
             .iter()
             .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
             .collect();
-        let all = of(&base, &place, &callers).map_err(|error| error.to_string())?;
+        let all =
+            of(&base, &PassEnv::NotSecret, &place, &callers).map_err(|error| error.to_string())?;
         Ok(all
             .iter()
             .map(|(k, v)| format!("{}={}", k.display(), v.display()))
@@ -182,6 +200,8 @@ mod tests {
             ("CHIBI_TOOL_NAME", "x"),
             ("CHIBI_TOOL_ARGS", "{}"),
             ("CHIBI_HOME", "/c"),
+            ("CHIBI_API_KEY", "k"),
+            ("GITHUB_TOKEN", "t"),
             ("PWD", "/elsewhere"),
             ("SKILL_DIR", "/stale"),
         ];
@@ -194,6 +214,12 @@ mod tests {
             "X=",
         ];
         assert_eq!(built(&base, &[("X", "1"), ("X", "")]).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_the_caller_sets_is_passed_whatever_it_is_called() {
+        let all = built(&[("A_TOKEN", "host's")], &[("A_TOKEN", "caller's")]).unwrap();
+        assert!(all.contains(&"A_TOKEN=caller's".to_owned()), "{all:?}");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! A skill with one script in a temporary directory, for the tests of this room.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Outcome, Request, run};
+use super::{Confinement, Jobs, Needs, Outcome, Owner, PassEnv, Ran, Request, Terms, run};
 use crate::error::Result;
 use crate::sys::Env;
 use crate::sys::process::ProcessId;
@@ -17,6 +17,9 @@ pub struct Fixture {
     stdin: Vec<u8>,
     env: Vec<(String, String)>,
     limit: Duration,
+    wait: Option<Duration>,
+    /// How far it is trusted.
+    pub confinement: Confinement,
     /// The environment it is run from.
     pub base: Env,
 }
@@ -38,6 +41,8 @@ impl Fixture {
             stdin: Vec::new(),
             env: Vec::new(),
             limit: Duration::from_secs(20),
+            wait: None,
+            confinement: Confinement::default(),
             base: Env::of_process(),
         }
     }
@@ -66,6 +71,17 @@ impl Fixture {
         self
     }
 
+    /// Waited for so long, then a job.
+    pub fn wait(mut self, millis: u64) -> Self {
+        self.wait = Some(Duration::from_millis(millis));
+        self
+    }
+
+    /// Its jobs.
+    pub fn jobs(&self) -> Jobs {
+        Jobs::at(self.path("jobs"))
+    }
+
     /// A file of the skill.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
@@ -77,18 +93,38 @@ impl Fixture {
     }
 
     /// Runs it in a directory.
-    pub fn run_in(&self, workdir: &std::path::Path) -> Result<Outcome> {
+    pub fn run_in(&self, workdir: &Path) -> Result<Outcome> {
+        self.start_in(workdir).map(|ran| ran.outcome)
+    }
+
+    /// Starts it and releases the job it becomes.
+    pub fn start(&self) -> Outcome {
+        let ran = self.start_in(&self.path("")).unwrap();
+        ran.release.unwrap().release();
+        ran.outcome
+    }
+
+    /// Runs or starts it in a directory.
+    pub fn start_in(&self, workdir: &Path) -> Result<Ran> {
         run(&Request {
             script: &self.path(&self.name),
             label: &self.name,
             skill_name: "fixture",
             skill_dir: self.dir.path(),
             project_dir: self.dir.path(),
-            workdir,
+            workdir: Some(workdir),
             args: &self.args,
             stdin: &self.stdin,
             env: &self.env,
-            limit: self.limit,
+            needs: &Needs::default(),
+            pass_env: &PassEnv::default(),
+            confinement: &self.confinement,
+            terms: Terms {
+                limit: self.limit,
+                wait: self.wait,
+                jobs: &self.jobs(),
+                owner: &Owner::session("test"),
+            },
             base: &self.base,
         })
     }

@@ -2,6 +2,7 @@
 //! the form `execve` takes while memory may still be allocated. It decides none of them.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::ptr;
@@ -15,6 +16,7 @@ pub struct Image {
     workdir: CString,
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
+    sandbox: Option<OwnedFd>,
     /// What the pointers above point into; never touched again.
     _strings: Vec<CString>,
 }
@@ -55,7 +57,19 @@ impl Image {
             argv: pointers(&strings[..env_from]),
             envp: pointers(&strings[env_from..]),
             _strings: strings,
+            sandbox: None,
         })
+    }
+
+    /// To be executed in this sandbox.
+    #[must_use]
+    pub fn confined(self, sandbox: Option<OwnedFd>) -> Self {
+        Self { sandbox, ..self }
+    }
+
+    /// The sandbox to enter first.
+    pub fn sandbox(&self) -> Option<RawFd> {
+        self.sandbox.as_ref().map(AsRawFd::as_raw_fd)
     }
 
     /// Where the script is to run.

@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::manifest;
+use super::needs::system_install;
 use super::shebang::Shebang;
 use crate::error::{Error, Result};
 use crate::sys::{Env, files, limits};
@@ -53,18 +55,33 @@ pub fn is_script(path: &Path) -> bool {
         .is_some_and(|extension| by_extension(&extension.to_string_lossy()).is_some())
 }
 
-/// The interpreter for the regular file `script`, which the caller knows as `label`; programs are
-/// looked for on the `PATH` of `env`.
+/// The interpreter for the regular file `script` of the skill in `skill_dir`, which the caller
+/// knows as `label`; programs are looked for on the `PATH` of `env`.
 ///
 /// # Errors
 /// When the file cannot be read or is not a regular one, nothing says how to run it, or the
 /// interpreter is not installed.
-pub fn choose(script: &Path, label: &str, env: &Env) -> Result<Interpreter> {
+pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result<Interpreter> {
     let head = head(script, label)?;
+    let search = Search {
+        script,
+        skill_dir,
+        head: &head,
+        label,
+        env,
+    };
     match Shebang::parse(&head) {
-        Some(shebang) => by_shebang(&shebang, &head, label, env),
-        None => by_name(script, &head, label, env),
+        Some(shebang) => search.by_shebang(&shebang),
+        None => search.by_name(),
     }
+}
+
+struct Search<'a> {
+    script: &'a Path,
+    skill_dir: &'a Path,
+    head: &'a [u8],
+    label: &'a str,
+    env: &'a Env,
 }
 
 fn head(script: &Path, label: &str) -> Result<Vec<u8>> {
@@ -75,56 +92,64 @@ fn head(script: &Path, label: &str) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-fn by_shebang(shebang: &Shebang, head: &[u8], label: &str, env: &Env) -> Result<Interpreter> {
-    let name = shebang.name();
-    let is_python = name.starts_with("python");
-    if is_python && let Some(uv) = uv_for(head, env) {
-        return Ok(uv);
-    }
-    let given = Path::new(&shebang.program);
-    let program = if given.is_absolute() && is_executable(given) {
-        Some(given.to_owned())
-    } else {
-        // Another machine's absolute path, or the usual name looked up as `env` does.
-        find(name, env).or_else(|| {
-            if is_python {
-                find("python3", env)
-            } else {
-                None
-            }
+impl Search<'_> {
+    fn by_shebang(&self, shebang: &Shebang) -> Result<Interpreter> {
+        let name = shebang.name();
+        let is_python = name.starts_with("python");
+        if is_python && let Some(uv) = self.uv() {
+            return Ok(uv);
+        }
+        let given = Path::new(&shebang.program);
+        let program = if given.is_absolute() && is_executable(given) {
+            Some(given.to_owned())
+        } else {
+            // Another machine's absolute path, or the usual name looked up as `env` does.
+            let any_python = || is_python.then(|| find("python3", self.env)).flatten();
+            find(name, self.env).or_else(any_python)
+        };
+        let program = program.ok_or_else(|| missing(self.label, name, name))?;
+        Ok(Interpreter {
+            program,
+            args: shebang.args.iter().map(OsString::from).collect(),
         })
-    };
-    let program = program.ok_or_else(|| missing(label, name))?;
-    Ok(Interpreter {
-        program,
-        args: shebang.args.iter().map(OsString::from).collect(),
-    })
-}
-
-fn by_name(script: &Path, head: &[u8], label: &str, env: &Env) -> Result<Interpreter> {
-    let extension = script.extension().unwrap_or_default().to_string_lossy();
-    let Some(candidates) = by_extension(&extension) else {
-        return Err(unknown(label, head));
-    };
-    if candidates == PYTHON
-        && let Some(uv) = uv_for(head, env)
-    {
-        return Ok(uv);
     }
-    let found = candidates
-        .iter()
-        .find_map(|candidate| installed(*candidate, env));
-    found.ok_or_else(|| {
-        let names: Vec<_> = candidates.iter().map(|(name, _)| *name).collect();
-        missing(label, &names.join("` or `"))
-    })
-}
 
-fn uv_for(head: &[u8], env: &Env) -> Option<Interpreter> {
-    if declares_dependencies(head) {
-        installed(UV, env)
-    } else {
-        None
+    fn by_name(&self) -> Result<Interpreter> {
+        let extension = self
+            .script
+            .extension()
+            .unwrap_or_default()
+            .to_string_lossy();
+        let Some(candidates) = by_extension(&extension) else {
+            return Err(unknown(self.label, self.head));
+        };
+        if candidates == PYTHON
+            && let Some(uv) = self.uv()
+        {
+            return Ok(uv);
+        }
+        let mut found = candidates.iter();
+        let found = found.find_map(|candidate| installed(*candidate, self.env));
+        found.ok_or_else(|| {
+            let names: Vec<_> = candidates.iter().map(|(name, _)| *name).collect();
+            missing(self.label, &names.join("` or `"), names[0])
+        })
+    }
+
+    /// uv, where it is installed and there are packages to provide: those that the script itself
+    /// declares, else those that its directory names.
+    fn uv(&self) -> Option<Interpreter> {
+        if declares_dependencies(self.head) {
+            return installed(UV, self.env);
+        }
+        let packages = manifest::python_packages(self.script, self.skill_dir)?;
+        let mut args: Vec<OsString> = vec!["run".into(), "--no-project".into()];
+        args.extend(packages);
+        args.push("python".into());
+        Some(Interpreter {
+            program: find("uv", self.env)?,
+            args,
+        })
     }
 }
 
@@ -136,7 +161,8 @@ fn installed((name, args): (&str, &[&str]), env: &Env) -> Option<Interpreter> {
     })
 }
 
-fn find(name: &str, env: &Env) -> Option<PathBuf> {
+/// The program of that name on the `PATH` of `env`.
+pub fn find(name: &str, env: &Env) -> Option<PathBuf> {
     let path = env
         .os("PATH")
         .unwrap_or("/usr/local/bin:/usr/bin:/bin".as_ref());
@@ -152,12 +178,13 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-fn missing(label: &str, name: &str) -> Error {
+fn missing(label: &str, names: &str, first: &str) -> Error {
+    let how = system_install(first);
     Error::new(format!(
-        "`{label}` needs `{name}`, which was not found on PATH"
+        "`{label}` needs `{names}`, which was not found on PATH"
     ))
     .hint(format!(
-        "tell the user that `{name}` has to be installed for this script"
+        "tell the user that it has to be installed for this script: {how}"
     ))
 }
 
@@ -207,8 +234,13 @@ mod tests {
         }
         let script = dir.path().join(name);
         fs::write(&script, content).unwrap();
+        if name == "listed.py" {
+            fs::write(dir.path().join("requirements.txt"), "rich").unwrap();
+        }
         let env = Env::new([("PATH", &bin)], dir.path());
-        let interpreter = choose(&script, name, &env).map_err(|error| error.to_string())?;
+        let script = script.canonicalize().unwrap();
+        let interpreter =
+            choose(&script, dir.path(), name, &env).map_err(|error| error.to_string())?;
         let program = interpreter
             .program
             .strip_prefix(&bin)
@@ -295,6 +327,27 @@ mod tests {
                 "{no_block}"
             );
         }
+    }
+
+    #[test]
+    fn python_with_a_list_of_packages_beside_it_runs_under_uv_where_there_is_uv() {
+        let listed = chosen("listed.py", "print(1)", &["uv", "python3"]).unwrap();
+        let (start, end) = (
+            "uv run --no-project --with-requirements /",
+            "/requirements.txt python",
+        );
+        assert!(
+            listed.starts_with(start) && listed.ends_with(end),
+            "{listed}"
+        );
+        let own = chosen("listed.py", BLOCK, &["uv", "python3"]);
+        assert_eq!(
+            own.as_deref(),
+            Ok("uv run --script"),
+            "its own list comes first"
+        );
+        let without = chosen("listed.py", "print(1)", &["python3"]);
+        assert_eq!(without.as_deref(), Ok("python3"));
     }
 
     #[test]

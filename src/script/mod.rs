@@ -5,29 +5,49 @@
 //! ```text
 //! run ── interpreter, environment ──> image        all prepared before the fork
 //!  │
-//!  ├─ fork ─> supervisor ─ fork ─> the script       raw calls only (process)
-//!  │              │ lifeline, deadline, kill tree
-//!  └─ pump <──────┘ stdin, stdout, stderr, report ──> outcome
+//!  task ─ fork ─> supervisor ─ fork ─> the script    raw calls only (process, descriptor)
+//!  │                  │ lifeline, deadline, kill tree
+//!  ├─ pump <──────────┤ stdin, stdout, stderr, report ──> outcome
+//!  └─ hand-over ─> relay ─> job                         when the caller has waited long enough
 //! ```
 
 mod capture;
+mod descriptor;
 mod environment;
 mod image;
 mod interpreter;
+mod job;
 mod limit;
+mod manifest;
+mod missing;
+mod needs;
 mod outcome;
+mod pass_env;
 mod process;
 mod pump;
+mod relay;
 mod report;
 mod run;
+mod sandbox;
+mod settings;
 mod shebang;
+mod spool;
 mod supervisor;
+mod task;
 
 #[cfg(test)]
 mod fixture;
 
 pub use capture::Captured;
 pub use interpreter::is_script;
-pub use limit::{TimeLimit, time_limit};
-pub use outcome::Outcome;
-pub use run::{Request, run};
+pub use job::{Job, JobId, Jobs, Look, Owner, Summary};
+pub use limit::time_limit;
+pub use needs::Needs;
+pub use outcome::{Outcome, State};
+pub use pass_env::PassEnv;
+pub use report::Ended;
+pub use run::{Command, Request, run, run_command};
+pub use sandbox::{Confinement, Execution, Mode, Network};
+pub use settings::{CallSeconds, Limit, Settings, SkillSettings};
+pub use supervisor::Release;
+pub use task::{Ran, Terms};

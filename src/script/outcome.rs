@@ -1,32 +1,79 @@
-//! What came of a script, and how it reads as text. It knows neither who asked nor how it ran.
+//! What came of a script so far, and how that reads: as text and as JSON. It knows neither who
+//! asked nor how it ran.
 
 use std::fmt::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::time::Duration;
 
-use super::capture::Captured;
+use serde_json::{Value, json};
 
-/// A script's end.
+use super::capture::Captured;
+use super::job::JobId;
+use super::report::Ended;
+
+/// A script's output and state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its exit status, when it exited by itself.
-    pub exit_code: Option<i32>,
-    /// The signal that ended it, when one did; also after a time-out.
-    pub signal: Option<i32>,
-    /// Standard output.
+    /// Standard output: of a job, what nobody has been told yet.
     pub stdout: Captured,
-    /// Standard error.
+    /// Standard error, likewise.
     pub stderr: Captured,
-    /// It was stopped because `limit` was over.
-    pub timed_out: bool,
-    /// The time limit it ran under.
+    /// Whether and how it ended.
+    pub state: State,
+    /// The time limit it runs under.
     pub limit: Duration,
-    /// It left processes that we may not kill: another user's, through setuid.
-    pub survivors: bool,
-    /// From before its start until everything it started was gone.
+    /// From before its start until now, or until everything it started was gone.
     pub duration: Duration,
+    /// Further remarks for the caller, a line each.
+    pub notes: Vec<String>,
+}
+
+/// Where a script stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// It ended while its caller waited.
+    Ended(Ended),
+    /// It goes on as this job.
+    Running(JobId),
+    /// It was a job, and ended.
+    JobEnded(Ended),
+    /// It was a job, and its supervisor is gone: nothing more is known.
+    Lost,
 }
 
 impl Outcome {
+    /// How it ended, if it did and that is known.
+    pub fn ended(&self) -> Option<Ended> {
+        match self.state {
+            State::Ended(ended) | State::JobEnded(ended) => Some(ended),
+            State::Running(_) | State::Lost => None,
+        }
+    }
+
+    /// Its exit status, when it exited by itself.
+    pub fn exit_code(&self) -> Option<i32> {
+        ExitStatus::from_raw(self.ended()?.status).code()
+    }
+
+    /// The signal that ended it, when one did; also after a time-out.
+    pub fn signal(&self) -> Option<i32> {
+        ExitStatus::from_raw(self.ended()?.status).signal()
+    }
+
+    /// It was stopped because `limit` was over.
+    pub fn timed_out(&self) -> bool {
+        self.ended().is_some_and(|ended| ended.timed_out)
+    }
+
+    /// The job it goes on as.
+    pub fn job(&self) -> Option<&JobId> {
+        match &self.state {
+            State::Running(id) => Some(id),
+            _ => None,
+        }
+    }
+
     /// The outcome as the model reads it: standard output unchanged, then what else there is, each
     /// under a line of its own.
     pub fn text(&self) -> String {
@@ -46,29 +93,93 @@ impl Outcome {
         text
     }
 
+    /// The outcome as data. `path` is the script's.
+    pub fn json(&self, path: &str) -> Value {
+        let mut all = json!({
+            "path": path,
+            "exit_code": self.exit_code(),
+            "signal": self.signal(),
+            "stdout": self.stdout.text(),
+            "stderr": self.stderr.text(),
+            "duration_ms": u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            "timed_out": self.timed_out(),
+            "truncated": self.stdout.is_truncated() || self.stderr.is_truncated(),
+            "job": self.job().map(JobId::as_str),
+        });
+        let mut notes = self.notes.clone();
+        notes.extend(self.unusual_end());
+        if !notes.is_empty() {
+            all["notes"] = json!(notes);
+        }
+        all
+    }
+
     fn remarks(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
-        if self.timed_out {
-            let seconds = self.limit.as_secs_f64();
+        let mut remarks = self.end();
+        remarks.extend(self.unusual_end());
+        remarks.extend(self.notes.iter().map(|note| format!("[{note}]")));
+        if let State::Running(id) = &self.state {
             remarks.push(format!(
-                "timed out after {seconds} s: the script and everything it started were stopped. \
-                 Give it less to do, or a larger timeout_secs if the limit allows"
+                "[still running after {}, {} at most: call run_skill_script with \
+                 {{\"job\": \"{id}\"}} to wait for more, add \"stop\": true to end it]",
+                seconds(self.duration),
+                seconds(self.limit),
             ));
-        } else if let Some(signal) = self.signal {
+            remarks.push(format!("job: {id}"));
+        }
+        remarks
+    }
+
+    /// How it ended, in the usual ways.
+    fn end(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let Some(ended) = self.ended() else {
+            return remarks;
+        };
+        if ended.timed_out {
+            remarks.push(format!(
+                "timed out after {}: the script and everything it started were stopped. Give it \
+                 less to do, or a larger timeout_secs if the limit allows",
+                seconds(self.limit)
+            ));
+        } else if let Some(signal) = self.signal().filter(|_| !ended.stopped) {
             let mut remark = format!("[signal: {signal}");
             if let Some(name) = signal_name(signal) {
                 // Writing to a string cannot fail.
                 let _ = write!(remark, " ({name})");
             }
             remarks.push(remark + "]");
-        } else if let Some(code @ 1..) = self.exit_code {
+        } else if let Some(code) = self.exit_code()
+            && (code != 0 || matches!(self.state, State::JobEnded(_)))
+        {
             remarks.push(format!("[exit code: {code}]"));
         }
-        if self.survivors {
-            let remark = "[processes it started as another user could not be stopped]";
-            remarks.push(remark.to_owned());
+        if matches!(self.state, State::JobEnded(_)) {
+            let how = if ended.stopped { "stopped" } else { "ended" };
+            remarks.push(format!("[the job {how} after {}]", seconds(self.duration)));
         }
         remarks
+    }
+
+    fn unusual_end(&self) -> Option<String> {
+        let survivors = self.ended().is_some_and(|ended| ended.survivors);
+        if survivors {
+            let remark = "[processes it started as another user could not be stopped]";
+            return Some(remark.to_owned());
+        }
+        matches!(self.state, State::Lost).then(|| {
+            "[the job ended because its supervisor was killed: how far it came is not known]"
+                .to_owned()
+        })
+    }
+}
+
+/// A time to the tenth of a second, without an idle `.0`.
+fn seconds(time: Duration) -> String {
+    let tenths = time.as_millis() / 100;
+    match tenths % 10 {
+        0 => format!("{} s", tenths / 10),
+        rest => format!("{}.{rest} s", tenths / 10),
     }
 }
 
@@ -113,14 +224,21 @@ mod tests {
             captured
         };
         Outcome {
-            exit_code: Some(0),
-            signal: None,
             stdout: captured(stdout),
             stderr: captured(stderr),
-            timed_out: false,
+            state: State::Ended(ended(0)),
             limit: Duration::from_secs(2),
+            duration: Duration::from_millis(1234),
+            notes: Vec::new(),
+        }
+    }
+
+    fn ended(status: i32) -> Ended {
+        Ended {
+            status,
+            timed_out: false,
+            stopped: false,
             survivors: false,
-            duration: Duration::ZERO,
         }
     }
 
@@ -134,7 +252,7 @@ mod tests {
     #[test]
     fn what_else_there_is_follows_under_a_line_of_its_own() {
         let failed = |outcome| Outcome {
-            exit_code: Some(3),
+            state: State::Ended(ended(3 << 8)),
             ..outcome
         };
         assert_eq!(outcome("a", "b\n").text(), "a\n[stderr]\nb\n");
@@ -151,26 +269,72 @@ mod tests {
 
     #[test]
     fn signals_and_time_outs_are_named() {
-        let killed = Outcome {
-            exit_code: None,
-            signal: Some(9),
+        let ended_by = |ended| Outcome {
+            state: State::Ended(ended),
             ..outcome("a", "")
         };
-        assert_eq!(killed.text(), "a\n[signal: 9 (SIGKILL)]");
-        let text = Outcome {
+        assert_eq!(ended_by(ended(9)).text(), "a\n[signal: 9 (SIGKILL)]");
+        let text = ended_by(Ended {
             timed_out: true,
-            ..killed.clone()
-        }
+            ..ended(9)
+        })
         .text();
         assert!(text.starts_with("a\ntimed out after 2 s: "), "{text}");
         assert!(!text.contains("[signal"), "{text}");
-        let odd = Outcome {
-            signal: Some(40),
+        let odd = ended_by(Ended {
             survivors: true,
-            ..killed
-        };
+            ..ended(40)
+        });
         let expected =
             "a\n[signal: 40]\n[processes it started as another user could not be stopped]";
         assert_eq!(odd.text(), expected);
+    }
+
+    #[test]
+    fn a_job_names_itself_on_a_line_of_its_own_and_tells_how_it_ended() {
+        let id: JobId = JobId::parse("abcdefgh01234567").unwrap();
+        let job = |state| Outcome {
+            state,
+            notes: vec!["remark".to_owned()],
+            ..outcome("a", "")
+        };
+        let running = job(State::Running(id));
+        assert!(
+            running
+                .text()
+                .starts_with("a\n[remark]\n[still running after 1.2 s, 2 s at most")
+        );
+        assert!(running.text().ends_with("\njob: abcdefgh01234567"));
+        assert_eq!(running.json("x.sh")["job"], "abcdefgh01234567");
+        assert_eq!(running.json("x.sh")["notes"], json!(["remark"]));
+        let over = job(State::JobEnded(ended(0)));
+        assert_eq!(
+            over.text(),
+            "a\n[exit code: 0]\n[the job ended after 1.2 s]\n[remark]"
+        );
+        let stopped = job(State::JobEnded(Ended {
+            stopped: true,
+            ..ended(9)
+        }));
+        assert_eq!(stopped.text(), "a\n[the job stopped after 1.2 s]\n[remark]");
+        assert!(
+            job(State::Lost)
+                .text()
+                .contains("its supervisor was killed")
+        );
+    }
+
+    #[test]
+    fn as_data_everything_has_its_key() {
+        let outcome = Outcome {
+            state: State::Ended(ended(3 << 8)),
+            ..outcome("a\n", "b")
+        };
+        let expected = json!({
+            "path": "scripts/x.sh", "exit_code": 3, "signal": null, "stdout": "a\n",
+            "stderr": "b", "duration_ms": 1234, "timed_out": false, "truncated": false,
+            "job": null,
+        });
+        assert_eq!(outcome.json("scripts/x.sh"), expected);
     }
 }

@@ -2,16 +2,13 @@
 //! other threads: it allocates nothing, takes no lock and cannot panic. It knows no script.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::RawFd;
 use std::ptr;
 use std::time::Duration;
 
 /// A process id as the system calls take it.
 pub type Pid = libc::pid_t;
 
-/// Descriptors beyond this are not looked for where the kernel has no `close_range` (before
-/// Linux 5.9): the host opens three.
-const CLOSED_BY_HAND: RawFd = 1024;
 /// Without `ppoll` the end of a child is noticed at the next tick.
 #[cfg(not(target_os = "linux"))]
 const TICK: Duration = Duration::from_millis(20);
@@ -105,47 +102,6 @@ pub fn fresh_signals() {
     }
 }
 
-/// Makes `to` name what `from` names, open across `exec`.
-#[allow(unsafe_code)]
-pub fn redirect(from: RawFd, to: RawFd) {
-    // SAFETY: numbers only; both belong to this freshly forked process.
-    unsafe { libc::dup2(from, to) };
-}
-
-/// Closes one descriptor.
-#[allow(unsafe_code)]
-pub fn close(fd: RawFd) {
-    // SAFETY: as for `redirect`.
-    unsafe { libc::close(fd) };
-}
-
-/// Closes every descriptor from 3 on except those named: a fork holds copies of its parent's
-/// locks and pipes, and each would seem open for as long as the fork lives.
-pub fn close_all_but<const N: usize>(mut keep: [RawFd; N]) {
-    keep.sort_unstable();
-    let mut from = 3;
-    for fd in keep {
-        close_range(from, fd.saturating_sub(1));
-        from = fd.saturating_add(1).max(3);
-    }
-    close_range(from, RawFd::MAX);
-}
-
-#[allow(unsafe_code)]
-fn close_range(first: RawFd, last: RawFd) {
-    if first > last {
-        return;
-    }
-    // SAFETY: numbers only; as for `redirect`.
-    #[cfg(target_os = "linux")]
-    if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == 0 {
-        return;
-    }
-    for fd in first..=last.min(CLOSED_BY_HAND) {
-        close(fd);
-    }
-}
-
 /// Changes directory; the error number when that fails.
 #[allow(unsafe_code)]
 pub fn enter(directory: &std::ffi::CStr) -> Result<(), i32> {
@@ -154,6 +110,25 @@ pub fn enter(directory: &std::ffi::CStr) -> Result<(), i32> {
         0 => Ok(()),
         _ => Err(last_errno()),
     }
+}
+
+/// Enters the sandbox behind `ruleset` for good (Linux); the error number when that fails.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+pub fn confine(ruleset: RawFd) -> Result<(), i32> {
+    let (yes, none): (libc::c_ulong, libc::c_ulong) = (1, 0);
+    // SAFETY: plain calls on ourselves. Without new privileges first, as the second one demands.
+    let entered = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) == 0
+            && libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0) == 0
+    };
+    if entered { Ok(()) } else { Err(last_errno()) }
+}
+
+/// No other system has such a sandbox.
+#[cfg(not(target_os = "linux"))]
+pub fn confine(_: RawFd) -> Result<(), i32> {
+    Err(libc::ENOSYS)
 }
 
 /// Becomes another program; returns only to tell why that failed.
@@ -171,19 +146,15 @@ pub unsafe fn execute(
     last_errno()
 }
 
-/// Waits until `fd` can be read or has been closed by the other side, a child ends, or `limit` is
-/// over. True for the first. A negative `fd` is never readable.
+/// Waits until one of `fds` is ready, a child ends, or `limit` is over; which it was is in the
+/// entries. Entries with a negative descriptor are passed over.
 ///
 /// `ppoll` with the end of children unblocked inside it only: one call without a race, on every
 /// Linux, which wakes for adopted orphans too. A pidfd would be one child only, and newer.
 #[allow(unsafe_code)]
-pub fn wait_event(fd: RawFd, limit: Duration) -> bool {
-    let mut poll = libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    // SAFETY: one structure, all sets and times initialised; zero is valid for a signal set.
+pub fn wait_event(fds: &mut [libc::pollfd], limit: Duration) {
+    let count = fds.len() as libc::nfds_t;
+    // SAFETY: a slice with its length, all sets and times initialised; zero is valid for a set.
     #[cfg(target_os = "linux")]
     let ready = unsafe {
         let mut mask = std::mem::zeroed();
@@ -193,15 +164,19 @@ pub fn wait_event(fd: RawFd, limit: Duration) -> bool {
             tv_sec: limit.as_secs().try_into().unwrap_or(libc::time_t::MAX),
             tv_nsec: limit.subsec_nanos().into(),
         };
-        libc::ppoll(&raw mut poll, 1, &raw const time, &raw const mask)
+        libc::ppoll(fds.as_mut_ptr(), count, &raw const time, &raw const mask)
     };
-    // SAFETY: one initialised structure.
+    // SAFETY: a slice with its length.
     #[cfg(not(target_os = "linux"))]
     let ready = unsafe {
         let millis = limit.min(TICK).as_millis().try_into().unwrap_or(1);
-        libc::poll(&raw mut poll, 1, millis)
+        libc::poll(fds.as_mut_ptr(), count, millis)
     };
-    ready > 0
+    if ready <= 0 {
+        for fd in fds {
+            fd.revents = 0;
+        }
+    }
 }
 
 /// Whether `child` has ended. It stays a zombie, so that its id and its group's cannot be
@@ -318,50 +293,6 @@ fn list_children(text: &mut [u8]) -> Option<&[u8]> {
         length
     };
     text.get(..usize::try_from(length).ok()?)
-}
-
-/// Writes `bytes` in one call; a reader that is gone is nobody to tell.
-#[allow(unsafe_code)]
-pub fn tell(fd: RawFd, bytes: &[u8]) {
-    // SAFETY: a buffer with its length.
-    unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
-}
-
-/// Makes reads or writes on `fd` return at once instead of waiting.
-#[allow(unsafe_code)]
-pub fn set_nonblocking(fd: BorrowedFd) -> io::Result<()> {
-    let fd = fd.as_raw_fd();
-    // SAFETY: changes a flag of a descriptor that is open while it is borrowed.
-    match unsafe {
-        let flags = libc::fcntl(fd, libc::F_GETFL);
-        libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK)
-    } {
-        -1 => Err(io::Error::last_os_error()),
-        _ => Ok(()),
-    }
-}
-
-/// `poll(2)`; an interruption counts as nothing ready.
-#[allow(unsafe_code)]
-pub fn poll(fds: &mut [libc::pollfd], limit: Duration) -> io::Result<()> {
-    // Rounded up: rounding down would spin through the last millisecond.
-    let millis = limit
-        .as_nanos()
-        .div_ceil(1_000_000)
-        .try_into()
-        .unwrap_or(i32::MAX);
-    let count = libc::nfds_t::try_from(fds.len()).unwrap_or(0);
-    // SAFETY: a slice with its length.
-    if unsafe { libc::poll(fds.as_mut_ptr(), count, millis) } == -1 {
-        let error = io::Error::last_os_error();
-        for fd in fds {
-            fd.revents = 0;
-        }
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-    Ok(())
 }
 
 fn last_errno() -> i32 {

@@ -1,98 +1,171 @@
 //! The plugin's side of a running script: feeds standard input while it reads both outputs and
-//! the supervisor's reports, in one loop that waits for whichever is ready. It starts and kills
-//! nothing itself.
+//! the supervisor's reports, in one loop that waits for whichever is ready; or hands all of that
+//! over to the supervisor. It decides nothing.
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::capture::Captured;
-use super::process::{self, Pid};
+use super::descriptor::{self, interest};
+use super::image::Image;
+use super::job::Spools;
+use super::process::Pid;
+use super::relay::Handover;
 use super::report::{Ended, Failure, Report};
-use super::supervisor::Running;
+use super::supervisor::{self, Running};
 use crate::sys::limits;
 
 /// What one read or write moves at most; a pipe holds as much.
 const CHUNK: usize = 64 * 1024;
 
-/// What came of a run.
-#[derive(Debug)]
-pub struct Pumped {
-    /// Standard output.
-    pub stdout: Captured,
-    /// Standard error.
-    pub stderr: Captured,
-    /// The script's process, once it had one.
-    pub script: Option<Pid>,
-    /// Why the script never ran, if it did not.
-    pub failure: Option<Failure>,
-    /// Its end; `None` when the supervisor died or did not answer by the backstop.
-    pub ended: Option<Ended>,
+/// A script that has been started, and what came of it so far.
+pub struct Pump<'a> {
+    running: Running,
+    input: Input<'a>,
+    reports: Reports,
+    /// Standard output and standard error.
+    outputs: [Output; 2],
+    buffer: Vec<u8>,
 }
 
-/// Feeds `stdin` and collects output until the supervisor reports the end, or until `backstop`.
-///
-/// # Errors
-/// When the system refuses to wait.
-pub fn pump(running: &mut Running, stdin: &[u8], backstop: Instant) -> io::Result<Pumped> {
-    let mut stdout = Output::new(&running.stdout);
-    let mut stderr = Output::new(&running.stderr);
-    let mut input = Input {
-        pipe: running.stdin.take(),
-        rest: stdin,
-    };
-    let mut reports = Reports::new(running.control.as_ref());
-    let mut buffer = vec![0; CHUNK];
-    while reports.open && reports.ended.is_none() {
-        let left = backstop.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            break;
-        }
-        let mut fds = [
-            interest(reports.fd(), libc::POLLIN),
-            interest(stdout.fd(), libc::POLLIN),
-            interest(stderr.fd(), libc::POLLIN),
-            interest(input.fd(), libc::POLLOUT),
-        ];
-        process::poll(&mut fds, left)?;
-        let [report, out, err, in_] = fds.map(|fd| fd.revents != 0);
-        if out {
-            stdout.read(&mut buffer);
-        }
-        if err {
-            stderr.read(&mut buffer);
-        }
-        if in_ {
-            input.write();
-        }
-        if report {
-            reports.read();
-        }
+impl<'a> Pump<'a> {
+    /// Starts a script; see [`supervisor::start`].
+    ///
+    /// # Errors
+    /// When the system refuses pipes or a process.
+    pub fn start(
+        image: &Image,
+        limit: Duration,
+        stdin: &'a [u8],
+        at_once: bool,
+    ) -> io::Result<Self> {
+        let mut running = supervisor::start(image, limit, stdin, at_once)?;
+        Ok(Self {
+            input: Input {
+                pipe: running.stdin.take(),
+                rest: stdin,
+                fed: 0,
+            },
+            running,
+            reports: Reports::default(),
+            outputs: [Output::default(), Output::default()],
+            buffer: vec![0; CHUNK],
+        })
     }
-    // Whatever could be killed is gone, so both streams end here. A survivor that keeps them open
-    // is not waited for, and one that goes on writing is cut off.
-    for _ in 0..limits::SCRIPT_REST / CHUNK {
-        let more = [&mut stdout, &mut stderr].map(|output| output.read(&mut buffer));
-        if more == [false, false] {
-            break;
-        }
-    }
-    Ok(Pumped {
-        stdout: stdout.captured,
-        stderr: stderr.captured,
-        script: reports.script,
-        failure: reports.failure,
-        ended: reports.ended,
-    })
-}
 
-/// An entry for `poll`, which passes over the negative descriptor of what is closed.
-fn interest(fd: Option<RawFd>, events: i16) -> libc::pollfd {
-    libc::pollfd {
-        fd: fd.unwrap_or(-1),
-        events,
-        revents: 0,
+    /// Feeds and reads until `enough`, the end, or `until`; true unless the time ran out.
+    ///
+    /// # Errors
+    /// When the system refuses to wait.
+    pub fn run(&mut self, until: Instant, enough: fn(&Reports) -> bool) -> io::Result<bool> {
+        while self.reports.is_open() && !enough(&self.reports) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            let control = self.running.control.as_ref();
+            let [stdout, stderr] = &mut self.outputs;
+            let mut fds = [
+                interest(control.map(AsRawFd::as_raw_fd), libc::POLLIN),
+                interest(stdout.fd(&self.running.stdout), libc::POLLIN),
+                interest(stderr.fd(&self.running.stderr), libc::POLLIN),
+                interest(self.input.fd(), libc::POLLOUT),
+            ];
+            descriptor::poll(&mut fds, left)?;
+            let [report, out, err, in_] = fds.map(|fd| fd.revents != 0);
+            if out {
+                stdout.read(&self.running.stdout, &mut self.buffer);
+            }
+            if err {
+                stderr.read(&self.running.stderr, &mut self.buffer);
+            }
+            if in_ {
+                self.input.write();
+            }
+            if report {
+                self.reports.read(control);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What the supervisor has said so far.
+    pub fn reports(&self) -> &Reports {
+        &self.reports
+    }
+
+    /// Asks for the script's end, which [`Pump::run`] then waits for.
+    pub fn end(&self) {
+        self.running.end();
+    }
+
+    /// Kills a supervisor that does not answer.
+    pub fn abandon(&self) {
+        self.running.abandon(self.reports.script);
+    }
+
+    /// Hands the streams over to the supervisor, to be kept in `spools`; false when the script
+    /// ended meanwhile.
+    ///
+    /// # Errors
+    /// When the system refuses to wait.
+    pub fn hand_over(&mut self, spools: &Spools, until: Instant) -> io::Result<bool> {
+        let Some(control) = &self.running.control else {
+            return Ok(false);
+        };
+        let handover = Handover {
+            dir: spools.dir.as_raw_fd(),
+            stop: spools.stop.as_raw_fd(),
+            outputs: [
+                self.running.stdout.as_raw_fd(),
+                self.running.stderr.as_raw_fd(),
+            ],
+            spools: [spools.files[0].as_raw_fd(), spools.files[1].as_raw_fd()],
+            input: self.input.fd().unwrap_or(-1),
+            fed: self.input.fed,
+            spooled: spools.begun,
+        };
+        // A supervisor that is gone already has said how it ended, which is read below.
+        let sent = handover.send(control.as_raw_fd()).is_ok();
+        // The streams are not ours while we wait: bytes read here would be missing there.
+        let keep = [self.outputs[0].closed, self.outputs[1].closed];
+        for output in &mut self.outputs {
+            output.closed = true;
+        }
+        let input = self.input.pipe.take();
+        self.run(until, |reports| reports.adopted)?;
+        self.input.pipe = input;
+        for (output, closed) in self.outputs.iter_mut().zip(keep) {
+            output.closed = closed;
+        }
+        Ok(sent && self.reports.adopted)
+    }
+
+    /// The two outputs so far.
+    pub fn captured(&self) -> [&Captured; 2] {
+        self.outputs.each_ref().map(|output| &output.captured)
+    }
+
+    /// Everything, once the script has ended. Whatever could be killed is gone, so both streams
+    /// end here. A survivor that keeps them open is not waited for, and one that goes on writing
+    /// is cut off.
+    pub fn finish(mut self) -> (Reports, [Captured; 2]) {
+        let [stdout, stderr] = &mut self.outputs;
+        for _ in 0..limits::SCRIPT_REST / CHUNK {
+            let out = stdout.read(&self.running.stdout, &mut self.buffer);
+            let err = stderr.read(&self.running.stderr, &mut self.buffer);
+            if !out && !err {
+                break;
+            }
+        }
+        (self.reports, self.outputs.map(|output| output.captured))
+    }
+
+    /// The outputs so far and the running script itself, which its supervisor goes on with.
+    pub fn leave(self) -> (Running, [Captured; 2]) {
+        (self.running, self.outputs.map(|output| output.captured))
     }
 }
 
@@ -101,34 +174,26 @@ fn not_now(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-struct Output<'a> {
-    pipe: &'a PipeReader,
-    open: bool,
+#[derive(Default)]
+struct Output {
+    closed: bool,
     captured: Captured,
 }
 
-impl<'a> Output<'a> {
-    fn new(pipe: &'a PipeReader) -> Self {
-        Self {
-            pipe,
-            open: true,
-            captured: Captured::default(),
-        }
-    }
-
-    fn fd(&self) -> Option<RawFd> {
-        self.open.then(|| self.pipe.as_raw_fd())
+impl Output {
+    fn fd(&self, pipe: &PipeReader) -> Option<RawFd> {
+        (!self.closed).then(|| pipe.as_raw_fd())
     }
 
     /// Takes what is there; false when that is nothing.
-    fn read(&mut self, buffer: &mut [u8]) -> bool {
-        match self.pipe.read(buffer) {
-            Ok(0) => self.open = false,
+    fn read(&mut self, mut pipe: &PipeReader, buffer: &mut [u8]) -> bool {
+        match pipe.read(buffer) {
+            Ok(0) => self.closed = true,
             Ok(length) => {
                 self.captured.push(&buffer[..length]);
                 return true;
             }
-            Err(error) => self.open &= not_now(&error),
+            Err(error) => self.closed |= !not_now(&error),
         }
         false
     }
@@ -137,6 +202,7 @@ impl<'a> Output<'a> {
 struct Input<'a> {
     pipe: Option<PipeWriter>,
     rest: &'a [u8],
+    fed: u64,
 }
 
 impl Input<'_> {
@@ -149,7 +215,10 @@ impl Input<'_> {
             return;
         };
         match pipe.write(&self.rest[..self.rest.len().min(CHUNK)]) {
-            Ok(written) => self.rest = &self.rest[written..],
+            Ok(written) => {
+                self.rest = &self.rest[written..];
+                self.fed += written as u64;
+            }
             Err(error) if not_now(&error) => return,
             // The script closed its input, which is its right.
             Err(_) => self.rest = &[],
@@ -160,34 +229,43 @@ impl Input<'_> {
     }
 }
 
-struct Reports<'a> {
-    control: Option<&'a UnixStream>,
+/// What the supervisor has said.
+#[derive(Debug)]
+pub struct Reports {
     bytes: Vec<u8>,
     open: bool,
-    script: Option<Pid>,
-    failure: Option<Failure>,
-    ended: Option<Ended>,
+    /// The streams are the supervisor's.
+    pub adopted: bool,
+    /// The script's process, once it had one.
+    pub script: Option<Pid>,
+    /// Why the script never ran, if it did not.
+    pub failure: Option<Failure>,
+    /// Its end; `None` while it runs, and when the supervisor died or did not answer.
+    pub ended: Option<Ended>,
 }
 
-impl<'a> Reports<'a> {
-    fn new(control: Option<&'a UnixStream>) -> Self {
+impl Default for Reports {
+    fn default() -> Self {
         Self {
-            control,
             bytes: Vec::new(),
             open: true,
+            adopted: false,
             script: None,
             failure: None,
             ended: None,
         }
     }
+}
 
-    fn fd(&self) -> Option<RawFd> {
-        self.control.map(AsRawFd::as_raw_fd)
+impl Reports {
+    /// Whether more may come.
+    pub fn is_open(&self) -> bool {
+        self.open && self.ended.is_none()
     }
 
-    fn read(&mut self) {
+    fn read(&mut self, control: Option<&UnixStream>) {
         let mut buffer = [0; 8 * Report::SIZE];
-        match self.control.map(|mut control| control.read(&mut buffer)) {
+        match control.map(|mut control| control.read(&mut buffer)) {
             Some(Ok(length)) if length > 0 => self.bytes.extend_from_slice(&buffer[..length]),
             Some(Err(error)) if not_now(&error) => return,
             _ => self.open = false,
@@ -198,6 +276,7 @@ impl<'a> Reports<'a> {
                 Some(Report::Started(pid)) => self.script = Some(pid),
                 Some(Report::Ended(ended)) => self.ended = Some(ended),
                 Some(Report::Failed(failure)) => self.failure = Some(failure),
+                Some(Report::Adopted) => self.adopted = true,
                 None => {}
             }
         }

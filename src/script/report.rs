@@ -12,6 +12,8 @@ pub enum Report {
     Failed(Failure),
     /// It is over, and everything killable is gone.
     Ended(Ended),
+    /// The supervisor now takes the script's output itself: it has become a job.
+    Adopted,
 }
 
 /// Why a script never ran, each with the system's error number.
@@ -23,6 +25,8 @@ pub enum Failure {
     NoWorkdir(i32),
     /// The interpreter could not be executed.
     NotExecuted(i32),
+    /// The sandbox could not be entered.
+    NotConfined(i32),
 }
 
 /// How a script ended.
@@ -32,6 +36,8 @@ pub struct Ended {
     pub status: i32,
     /// It was killed because its time was over.
     pub timed_out: bool,
+    /// It was killed because somebody asked for that.
+    pub stopped: bool,
     /// Processes are left that could not be killed: another user's, through setuid.
     pub survivors: bool,
 }
@@ -48,9 +54,15 @@ impl Report {
             Self::Failed(Failure::NoWorkdir(errno)) => (3, 0, errno),
             Self::Failed(Failure::NotExecuted(errno)) => (4, 0, errno),
             Self::Ended(ended) => {
-                let flags = u8::from(ended.timed_out) | u8::from(ended.survivors) << 1;
+                let flags = [ended.timed_out, ended.survivors, ended.stopped];
+                let flags = flags
+                    .iter()
+                    .rev()
+                    .fold(0, |all, &flag| all << 1 | u8::from(flag));
                 (5, flags, ended.status)
             }
+            Self::Failed(Failure::NotConfined(errno)) => (6, 0, errno),
+            Self::Adopted => (7, 0, 0),
         };
         let [a, b, c, d] = value.to_le_bytes();
         [kind, flags, 0, 0, a, b, c, d]
@@ -71,7 +83,10 @@ impl Report {
                 status: value,
                 timed_out: flags & 1 != 0,
                 survivors: flags & 2 != 0,
+                stopped: flags & 4 != 0,
             }),
+            6 => Self::Failed(Failure::NotConfined(value)),
+            7 => Self::Adopted,
             _ => return None,
         })
     }
@@ -87,16 +102,23 @@ mod tests {
             status: -1,
             timed_out: true,
             survivors: false,
+            stopped: false,
         };
         for report in [
             Report::Started(i32::MAX),
             Report::Failed(Failure::NoProcess(11)),
             Report::Failed(Failure::NoWorkdir(2)),
             Report::Failed(Failure::NotExecuted(7)),
+            Report::Failed(Failure::NotConfined(1)),
+            Report::Adopted,
             Report::Ended(ended),
             Report::Ended(Ended {
                 timed_out: false,
                 survivors: true,
+                ..ended
+            }),
+            Report::Ended(Ended {
+                stopped: true,
                 ..ended
             }),
         ] {

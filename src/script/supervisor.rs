@@ -1,7 +1,8 @@
 //! The process between us and a script. It owns the script's whole process tree and ends it when
-//! the script exits, when its time is over, or when the plugin that asked for it is gone. After
-//! the fork it runs on prepared data and the raw calls of [`process`] alone. It reads none of the
-//! script's output and decides nothing about interpreters or environments.
+//! the script exits, when its time is over, when somebody stops it, or when the plugin that asked
+//! for it is gone, unless the plugin made it a job before: then it also takes the output
+//! ([`relay`]). After the fork it runs on prepared data and raw calls alone. It decides nothing
+//! about interpreters or environments.
 
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
@@ -9,9 +10,12 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use super::descriptor;
 use super::image::Image;
 use super::process::{self, Pid, Reaped};
+use super::relay::{self, Relay, Word};
 use super::report::{Ended, Failure, Report};
+use super::spool::CHUNK;
 use crate::sys::limits;
 use crate::sys::process::leave;
 
@@ -31,26 +35,36 @@ pub struct Running {
     pub stderr: PipeReader,
 }
 
-/// Starts `image` under a supervisor that ends it after `limit`.
+/// Starts `image` under a supervisor that ends it after `limit`. The caller writes `stdin`, and
+/// the supervisor what is left of it when the script becomes a job. If that is to be `at_once`,
+/// the script begins when its streams have been handed over.
 ///
 /// # Errors
 /// When the system refuses pipes or a process.
-pub fn start(image: &Image, limit: Duration, with_stdin: bool) -> io::Result<Running> {
+pub fn start(image: &Image, limit: Duration, stdin: &[u8], at_once: bool) -> io::Result<Running> {
     // Every descriptor made here is closed on exec; the script gets 0, 1 and 2.
     let null = File::options().read(true).write(true).open("/dev/null")?;
     let (control, theirs) = UnixStream::pair()?;
     control.set_nonblocking(true)?;
-    let stdin = if with_stdin { Some(io::pipe()?) } else { None };
+    let input = stdin;
+    let stdin = if input.is_empty() {
+        None
+    } else {
+        Some(io::pipe()?)
+    };
     let (stdout, stdout_theirs) = io::pipe()?;
     let (stderr, stderr_theirs) = io::pipe()?;
-    process::set_nonblocking(stdout.as_fd())?;
-    process::set_nonblocking(stderr.as_fd())?;
+    descriptor::set_nonblocking(stdout.as_fd())?;
+    descriptor::set_nonblocking(stderr.as_fd())?;
     if let Some((_, writer)) = &stdin {
-        process::set_nonblocking(writer.as_fd())?;
+        descriptor::set_nonblocking(writer.as_fd())?;
     }
     let setup = Setup {
         image,
-        deadline: Instant::now() + limit,
+        input,
+        at_once,
+        began: Instant::now(),
+        limit,
         control: theirs.as_raw_fd(),
         null: null.as_raw_fd(),
         stdio: [
@@ -79,24 +93,53 @@ pub fn start(image: &Image, limit: Duration, with_stdin: bool) -> io::Result<Run
 impl Running {
     /// Kills the supervisor itself, and the script's group if it is known: for a supervisor that
     /// did not answer. What left the group is not found then.
-    pub fn abandon(self, script: Option<Pid>) {
+    pub fn abandon(&self, script: Option<Pid>) {
         process::kill(self.supervisor);
         process::kill_group(script.unwrap_or(0));
+    }
+
+    /// Asks the supervisor to end the script; its report tells when that is done.
+    pub fn end(&self) {
+        if let Some(control) = &self.control {
+            descriptor::tell(control.as_raw_fd(), b"e");
+        }
+    }
+
+    /// Leaves the script to a supervisor that has adopted it. Until the answer is used, the
+    /// script still ends with us.
+    pub fn leave(mut self) -> Option<Release> {
+        self.control.take().map(Release)
+    }
+}
+
+/// The lifeline of a job whose id nobody knows yet. Dropping it ends the job.
+#[derive(Debug)]
+pub struct Release(UnixStream);
+
+impl Release {
+    /// The id is known: the job no longer depends on us.
+    pub fn release(self) {
+        descriptor::tell(self.0.as_raw_fd(), &relay::RELEASE);
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         // The lifeline first: at its end the supervisor kills whatever is left, and leaves.
-        drop(self.control.take());
-        process::wait(self.supervisor);
+        if let Some(control) = self.control.take() {
+            drop(control);
+            process::wait(self.supervisor);
+        }
     }
 }
 
 /// What the supervisor needs, all of it made before the fork.
 struct Setup<'a> {
     image: &'a Image,
-    deadline: Instant,
+    input: &'a [u8],
+    at_once: bool,
+    began: Instant,
+    limit: Duration,
     control: RawFd,
     null: RawFd,
     stdio: [RawFd; 3],
@@ -119,10 +162,21 @@ fn supervise(setup: &Setup) -> ! {
     // The host waits until nobody holds the plugin's stdout (HOST.md §7); neither we nor anything
     // that follows may.
     for fd in 0..3 {
-        process::redirect(setup.null, fd);
+        descriptor::redirect(setup.null, fd);
     }
     let [stdin, stdout, stderr] = setup.stdio;
-    process::close_all_but([setup.control, stdin, stdout, stderr]);
+    let sandbox = setup.image.sandbox().unwrap_or(setup.control);
+    descriptor::close_all_but([setup.control, stdin, stdout, stderr, sandbox]);
+    let mut relay = None;
+    while setup.at_once && relay.is_none() {
+        let mut fds = [descriptor::interest(Some(setup.control), libc::POLLIN)];
+        process::wait_event(&mut fds, setup.limit);
+        match relay::listen(setup.control) {
+            Word::Nothing => {}
+            Word::HandOver(handover) => relay = Some(adopt(setup, &handover)),
+            Word::Release | Word::End => leave(0),
+        }
+    }
     let supervisor = process::own_pid();
     // SAFETY: as in `start`; this process has one thread.
     #[allow(unsafe_code)]
@@ -131,7 +185,7 @@ fn supervise(setup: &Setup) -> ! {
         Ok(None) => become_script(setup, supervisor),
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(0);
-            process::tell(
+            descriptor::tell(
                 setup.control,
                 &Report::Failed(Failure::NoProcess(errno)).encode(),
             );
@@ -140,16 +194,24 @@ fn supervise(setup: &Setup) -> ! {
     };
     // On both sides of the fork, so that neither runs ahead of it.
     process::lead_group(script);
-    process::close_all_but([setup.control]);
-    process::tell(setup.control, &Report::Started(script).encode());
-    let timed_out = watch(script, setup.control, setup.deadline);
+    for fd in setup.stdio {
+        descriptor::close(fd);
+    }
+    descriptor::tell(setup.control, &Report::Started(script).encode());
+    let mut buffer = [0; CHUNK];
+    let why = watch(setup, script, &mut relay, &mut buffer);
     let (status, survivors) = kill_tree(script);
     let ended = Ended {
         status,
-        timed_out,
+        timed_out: why == Why::Deadline,
+        stopped: why == Why::Stopped,
         survivors,
     };
-    process::tell(setup.control, &Report::Ended(ended).encode());
+    if let Some(relay) = relay {
+        let millis = setup.began.elapsed().as_millis();
+        relay.finish(ended, millis.try_into().unwrap_or(u64::MAX), &mut buffer);
+    }
+    descriptor::tell(setup.control, &Report::Ended(ended).encode());
     leave(0);
 }
 
@@ -157,29 +219,77 @@ fn become_script(setup: &Setup, supervisor: Pid) -> ! {
     process::lead_group(0);
     process::die_with(supervisor);
     for (from, to) in setup.stdio.into_iter().zip(0..) {
-        process::redirect(from, to);
+        descriptor::redirect(from, to);
     }
     process::fresh_signals();
     let failure = match process::enter(setup.image.workdir()) {
-        Ok(()) => Failure::NotExecuted(setup.image.execute()),
+        Ok(()) => match setup.image.sandbox().map_or(Ok(()), process::confine) {
+            Ok(()) => Failure::NotExecuted(setup.image.execute()),
+            Err(errno) => Failure::NotConfined(errno),
+        },
         Err(errno) => Failure::NoWorkdir(errno),
     };
-    process::tell(setup.control, &Report::Failed(failure).encode());
+    // For a job that nobody waits for, this is all there is to read.
+    descriptor::tell(2, b"agent-skills: the interpreter could not be executed\n");
+    descriptor::tell(setup.control, &Report::Failed(failure).encode());
     leave(127);
 }
 
-/// Waits for the script, its deadline, or the end of the plugin; true for the deadline.
-fn watch(script: Pid, control: RawFd, deadline: Instant) -> bool {
+fn adopt<'a>(setup: &Setup<'a>, handover: &relay::Handover) -> Relay<'a> {
+    descriptor::tell(setup.control, &Report::Adopted.encode());
+    Relay::new(handover, setup.input)
+}
+
+/// Why watching ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// The script exited.
+    Exited,
+    /// Its time is over.
+    Deadline,
+    /// Somebody stopped it, or the plugin is gone.
+    Stopped,
+}
+
+/// Waits for the script's end or a reason to end it. When the plugin hands the script's streams
+/// over, `relay` gets them.
+fn watch<'a>(
+    setup: &Setup<'a>,
+    script: Pid,
+    relay: &mut Option<Relay<'a>>,
+    buffer: &mut [u8; CHUNK],
+) -> Why {
+    let deadline = setup.began + setup.limit;
+    let mut control = Some(setup.control);
     while !process::has_ended(script) {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return true;
+            return Why::Deadline;
         }
-        if process::wait_event(control, left) {
-            return false;
+        let mut fds = [descriptor::interest(None, 0); 5];
+        fds[0] = descriptor::interest(control, libc::POLLIN);
+        if let Some(relay) = relay {
+            fds[1..].copy_from_slice(&relay.interests());
+        }
+        process::wait_event(&mut fds, left);
+        if let Some(relay) = relay
+            && relay.pump(&fds[1..], buffer)
+        {
+            return Why::Stopped;
+        }
+        if fds[0].revents == 0 {
+            continue;
+        }
+        match relay::listen(setup.control) {
+            Word::Nothing => {}
+            Word::HandOver(handover) => {
+                *relay = Some(adopt(setup, &handover));
+            }
+            Word::Release if relay.is_some() => control = None,
+            Word::Release | Word::End => return Why::Stopped,
         }
     }
-    false
+    Why::Exited
 }
 
 /// Kills the script's group, then every descendant there still is, until none is left or the
@@ -202,135 +312,9 @@ fn kill_tree(script: Pid) -> (i32, bool) {
             return (status, true);
         }
         process::kill_children();
-        process::wait_event(-1, KILL_AGAIN);
+        process::wait_event(&mut [], KILL_AGAIN);
     }
 }
 
 #[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::super::fixture::{Fixture, eventually};
-    use std::process::{Command, Stdio};
-    use std::time::Duration;
-
-    /// Leaves three processes behind that write their ids: a plain child, one in a session of its
-    /// own, and a daemon whose parents are gone. All hold the script's output open.
-    const LITTER: &str = r#"
-        left() { while [ ! -s "$1" ]; do sleep 0.01; done; }
-        sleep 300 & echo $! > plain
-        setsid bash -c 'echo $$ > session; exec sleep 300' &
-        (setsid bash -c '(trap "" TERM HUP; echo $BASHPID > daemon; sleep 300; :) & disown' &)
-        left session; left daemon
-    "#;
-
-    fn assert_all_gone(script: &Fixture) {
-        for file in ["plain", "session", "daemon"] {
-            assert!(!script.process(file).is_alive(), "{file}");
-        }
-    }
-
-    #[test]
-    fn children_left_by_a_script_are_gone_and_hold_nothing_up() {
-        let script = Fixture::bash(&format!("{LITTER}\necho done"));
-        let outcome = script.run().unwrap();
-        assert_eq!(outcome.text(), "done\n");
-        assert!(outcome.duration < Duration::from_secs(10));
-        assert_all_gone(&script);
-    }
-
-    #[test]
-    fn regression_7_a_time_out_ends_a_script_with_all_its_descendants() {
-        let script = Fixture::bash(&format!("{LITTER}\necho $$ > own; echo ready; sleep 300"));
-        let script = script.limit(2000);
-        let outcome = script.run().unwrap();
-        assert!(outcome.timed_out);
-        assert!(
-            outcome.text().starts_with("ready\ntimed out after 2 s"),
-            "{}",
-            outcome.text()
-        );
-        assert!(
-            outcome.duration < Duration::from_secs(4),
-            "{:?}",
-            outcome.duration
-        );
-        assert_all_gone(&script);
-        assert!(!script.process("own").is_alive());
-    }
-
-    #[test]
-    fn a_process_that_keeps_forking_itself_is_caught() {
-        // Each generation ends as soon as the next one runs, in a group that is not the script's.
-        let comet = r"setsid bash -c 'f() { echo $BASHPID >> trail; f & }; f' & sleep 0.3";
-        let script = Fixture::bash(comet);
-        let outcome = script.run().unwrap();
-        assert!(!outcome.survivors);
-        let trail = || std::fs::read(script.path("trail")).unwrap().len();
-        let length = trail();
-        assert!(length > 0);
-        std::thread::sleep(Duration::from_millis(50));
-        assert_eq!(trail(), length);
-    }
-
-    #[test]
-    fn orphans_that_end_by_themselves_do_not_pile_up() {
-        let orphans =
-            "for i in $(seq 50); do (true &); done; sleep 0.2; cat /proc/$PPID/task/*/children";
-        let outcome = Fixture::bash(orphans).run().unwrap();
-        assert_eq!(
-            outcome.text().split_whitespace().count(),
-            1,
-            "{}",
-            outcome.text()
-        );
-    }
-
-    #[test]
-    fn a_script_that_kills_its_supervisor_is_an_error_and_dies_with_it() {
-        let script =
-            Fixture::bash("echo $$ > own; sleep 300 & echo $! > child; kill -9 $PPID; sleep 300");
-        let error = script.run().unwrap_err().to_string();
-        assert!(error.contains("its supervisor was killed"), "{error}");
-        for file in ["own", "child"] {
-            let process = script.process(file);
-            eventually("killed", || !process.is_alive());
-        }
-    }
-
-    #[test]
-    fn other_signals_do_not_reach_the_supervisor() {
-        let script = Fixture::bash("kill -TERM $PPID; kill -HUP $PPID; kill -INT $PPID; echo here");
-        assert_eq!(script.run().unwrap().text(), "here\n");
-    }
-
-    /// Not a test by itself: the plugin that the next test kills.
-    #[test]
-    fn plugin_to_be_killed() {
-        let Some(dir) = std::env::var_os("SCRIPT_TEST_PLUGIN") else {
-            return;
-        };
-        let content = format!("cd '{}'\n{LITTER}\necho $$ > own; sleep 300", dir.display());
-        Fixture::bash(&content).run().unwrap();
-    }
-
-    #[test]
-    fn when_the_plugin_is_killed_everything_it_ran_dies() {
-        let script = Fixture::bash("");
-        let mut plugin = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "script::supervisor::tests::plugin_to_be_killed"])
-            .env("SCRIPT_TEST_PLUGIN", script.path(""))
-            .env("TMPDIR", script.path(""))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let written = |file| std::fs::read(script.path(file)).is_ok_and(|id| id.ends_with(b"\n"));
-        eventually("started", || written("own"));
-        let processes = ["plain", "session", "daemon", "own"].map(|file| script.process(file));
-        assert!(processes.iter().all(|process| process.is_alive()));
-        plugin.kill().unwrap();
-        // Its output ends with it: nothing that it started holds the pipe (HOST.md §7).
-        plugin.wait_with_output().unwrap();
-        for process in processes {
-            eventually("killed", || !process.is_alive());
-        }
-    }
-}
+mod tests;

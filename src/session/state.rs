@@ -43,7 +43,7 @@ pub struct Session {
     /// these, never a tool of the same name from elsewhere.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mcp_tools: BTreeSet<String>,
-    /// The host's context, as the last prompt told it: the tools are not told (HOST.md §6).
+    /// The conversation it is in (`context_name`), once a hook has told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// By name, when each active skill was activated, in milliseconds since 1970.
@@ -56,7 +56,7 @@ pub struct Session {
 pub struct Ended {
     /// The session's key.
     pub session: String,
-    /// The session's context, if it is known.
+    /// The conversation it was in, if it is known.
     pub context: Option<String>,
     /// The skill.
     pub skill: String,

@@ -11,7 +11,7 @@ use super::key::{self, SessionKey};
 use super::state::{ActiveSkill, Ended, Reset, Session, State};
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};
-use crate::sys::{Env, FileLock, Moment, files, limits};
+use crate::sys::{Directories, Env, FileLock, Moment, files, limits};
 
 /// The state file and its lock.
 #[derive(Debug, Clone)]
@@ -28,20 +28,9 @@ pub struct Unreadable {
 }
 
 impl Store {
-    /// The store of this installation: `state.json` in the plugin directory, or in the user's
-    /// state directory when the former is not writable.
-    pub fn of(plugin_dir: &Path, env: &Env) -> Self {
-        let state_home = || {
-            let set = env.path("XDG_STATE_HOME").filter(|path| path.is_absolute());
-            let set = set.or_else(|| Some(env.path("HOME")?.join(".local/state")));
-            Some(set.or_else(dirs::state_dir)?.join("agent-skills"))
-        };
-        let dir = if files::is_writable(plugin_dir) {
-            None
-        } else {
-            state_home()
-        };
-        Self::at(dir.as_deref().unwrap_or(plugin_dir))
+    /// The store of this installation.
+    pub fn of(dirs: &Directories, env: &Env) -> Self {
+        Self::at(&dirs.state(env))
     }
 
     /// The store in `dir`.
@@ -69,8 +58,7 @@ impl Store {
         match (state.sessions.remove(key.as_str()), state.reset) {
             (Some(session), _) if session.realm == key::realm() => Ok(session),
             (_, Some(reset)) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
-                let reason = "it was corrupt and had to be thrown away".to_owned();
-                Err(Unreadable { reason })
+                Err(Unreadable::thrown_away())
             }
             _ => Ok(Session::default()),
         }
@@ -158,17 +146,6 @@ impl Store {
         Ok(is_new)
     }
 
-    /// Remembers the host's context.
-    ///
-    /// # Errors
-    /// As [`Store::activate`].
-    pub fn remember_context(&self, key: &SessionKey, context: &str) -> Result<()> {
-        self.change_session(key, |session| {
-            session.context = Some(context.to_owned());
-            Ok(())
-        })
-    }
-
     /// Remembers which tools the host says belong to MCP servers.
     ///
     /// # Errors
@@ -190,6 +167,12 @@ impl Store {
             if let Some(unreadable) = unreadable {
                 return Err(unreadable.error());
             }
+            let known = state.sessions.contains_key(key.as_str());
+            let doubted = |reset: &Reset| reset.realm == realm && key.is_older_than(reset.ticks);
+            // An entry would say that the session's activations are known (see `session`).
+            if !known && state.reset.as_ref().is_some_and(doubted) {
+                return Err(Unreadable::thrown_away().error());
+            }
             let session = state.sessions.entry(key.as_str().to_owned()).or_default();
             if session.realm != realm {
                 *session = Session {
@@ -200,6 +183,28 @@ impl Store {
             session.changed = now();
             edit(session)
         })
+    }
+
+    /// Notes down which conversation the session is in: the host tells that to one hook, and what
+    /// is started later needs it (HOST.md §6). Where it is not known whether the session is
+    /// restricted, nothing changes.
+    ///
+    /// # Errors
+    /// When the state cannot be locked in time or written.
+    pub fn enter_context(&self, key: &SessionKey, context: &str) -> Result<()> {
+        match self.session(key) {
+            Ok(session) if session.context.as_deref() != Some(context) => {}
+            _ => return Ok(()),
+        }
+        self.change_session(key, |session| {
+            session.context = Some(context.to_owned());
+            Ok(())
+        })
+    }
+
+    /// The conversation the session is in, as far as is known.
+    pub fn context(&self, key: &SessionKey) -> Option<String> {
+        self.session(key).ok()?.context
     }
 
     /// Changes the state under the lock. `edit` is told when the file on disk is unreadable, and
@@ -255,6 +260,12 @@ impl Store {
 }
 
 impl Unreadable {
+    fn thrown_away() -> Self {
+        Self {
+            reason: "it was corrupt and had to be thrown away".to_owned(),
+        }
+    }
+
     fn error(&self) -> Error {
         Error::new(format!(
             "the record of active skills cannot be read: {}",

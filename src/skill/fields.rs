@@ -86,10 +86,10 @@ impl Fields {
         found
     }
 
-    /// Sets `allowed-tools`, for a frontmatter whose mapping could not be read.
-    pub(super) fn restrict_to(&mut self, line: String) {
-        self.0
-            .insert("allowed-tools".to_owned(), Value::String(line));
+    /// Sets a tool list, for a frontmatter whose mapping could not be read.
+    pub(super) fn restrict(&mut self, key: &str, entries: Vec<String>) {
+        let entries = entries.into_iter().map(Value::String).collect();
+        self.0.insert(key.to_owned(), Value::Array(entries));
     }
 
     fn allowed_key(&self) -> Option<(&str, &Value)> {
@@ -97,12 +97,18 @@ impl Fields {
             .or_else(|| self.spelled("tools"))
     }
 
-    /// A field under any spelling that folds to `folded`: lowercase, without `-` and `_`.
+    /// The field with this folded name, see [`fold`]; of several spellings the specification's, with
+    /// hyphens.
     pub(super) fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
-        let fold = |key: &str| key.to_ascii_lowercase().replace(['-', '_'], "");
-        let found = self.0.iter().find(|(key, _)| fold(key) == folded);
+        let spellings = self.0.iter().filter(|(key, _)| fold(key) == folded);
+        let found = spellings.min_by_key(|(key, _)| !key.contains('-'));
         found.map(|(key, value)| (key.as_str(), value))
     }
+}
+
+/// A key without what authors vary in it.
+pub(super) fn fold(key: &str) -> String {
+    key.to_ascii_lowercase().replace(['-', '_'], "")
 }
 
 fn scalar(value: &Value) -> Option<String> {
@@ -194,12 +200,17 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_key_wins_over_the_ambiguous_one() {
-        let both = fields("tools: [codex]\nallowed-tools: Read");
-        assert_eq!(
-            both.allowed_tools(),
-            ToolList::Listed(vec!["Read".to_owned()])
-        );
+    fn the_exact_key_wins_over_other_spellings_and_the_ambiguous_one() {
+        for both in [
+            "tools: [codex]\nallowed-tools: Read",
+            "allowed_tools: Bash\nallowed-tools: Read",
+            "allowed-tools: Read\nallowedTools: Bash",
+        ] {
+            assert_eq!(
+                fields(both).allowed_tools(),
+                ToolList::Listed(vec!["Read".to_owned()])
+            );
+        }
     }
 
     #[test]

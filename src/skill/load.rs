@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::fields::Fields;
-use super::{Diagnostic, SkillName, ToolList, frontmatter, mapping};
+use super::{Diagnostic, SkillName, frontmatter, mapping, one_line, salvage};
 use crate::sys::{files, limits};
 
 /// One parsed `SKILL.md`. What it says was its author's; nothing in it is safe to show unescaped.
@@ -63,12 +63,17 @@ impl Skill {
         let repaired = split.yaml.is_none() || !read.diagnostics.is_empty();
         diagnostics.extend(read.diagnostics);
         let mut fields = Fields::from(read.values);
-        if repaired && fields.allowed_tools() == ToolList::Absent {
-            salvage_restriction(split.yaml.unwrap_or(&text), &mut fields, &mut diagnostics);
+        let yaml = split.yaml.unwrap_or(&text);
+        // A merge key may bring in a list that stands elsewhere; it is not followed.
+        if repaired || fields.value("<<").is_some() {
+            diagnostics.extend(salvage::restriction(yaml, &mut fields));
         }
+        diagnostics.extend(salvage::contradiction(yaml, &mut fields));
         diagnostics.extend(fields.tool_list_diagnostics());
         let name = name(&fields, dir, &mut diagnostics)?;
+        // One of characters that show nothing tells the model nothing.
         let description = fields.text("description");
+        let description = description.filter(|text| !one_line(text).is_empty());
         check_description(description.as_deref(), &mut diagnostics);
         Ok(Self {
             name,
@@ -145,22 +150,6 @@ fn text_link(bytes: &[u8]) -> Option<&str> {
         .then_some(path)
 }
 
-/// A restriction that stands in a frontmatter nobody can parse still restricts (RESTRICTION.md §7).
-fn salvage_restriction(text: &str, fields: &mut Fields, diagnostics: &mut Vec<Diagnostic>) {
-    let entry = |line: &str| {
-        let (key, value) = line.trim().split_once(':')?;
-        let key = key.trim().to_ascii_lowercase().replace('_', "-");
-        (key == "allowed-tools")
-            .then(|| value.trim().trim_matches(['"', '\'', '[', ']']).to_owned())
-    };
-    if let Some(line) = text.lines().find_map(entry) {
-        let message = "the frontmatter could not be read, so only its `allowed-tools` line was, \
-                       and the skill is restricted to that";
-        diagnostics.push(Diagnostic::warning("allowed-tools-salvaged", message));
-        fields.restrict_to(line);
-    }
-}
-
 fn name(
     fields: &Fields,
     dir: &Path,
@@ -220,6 +209,7 @@ fn check_description(description: Option<&str>, diagnostics: &mut Vec<Diagnostic
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skill::ToolList;
 
     fn skill(
         dir_name: &str,
@@ -287,6 +277,7 @@ mod tests {
         for text in [
             "---\nname: x\n---\nb",
             "---\nname: x\ndescription: '  '\n---\nb",
+            "---\nname: x\ndescription: \"\u{200b}\"\n---\nb",
             "# only a body",
         ] {
             let skill = loaded(text);
@@ -294,23 +285,6 @@ mod tests {
                 !skill.is_offered() && has(&skill, "description-missing"),
                 "{text}"
             );
-        }
-    }
-
-    #[test]
-    fn a_restriction_in_an_unreadable_frontmatter_still_restricts() {
-        for (text, entries) in [
-            ("---\n  name: x: y\n  allowed-tools: Read\n---\n", "Read"),
-            (
-                "---\n- a: b: c\nallowed_tools : [Read, Grep]\n---\n",
-                "Read, Grep",
-            ),
-            ("# x\nallowed-tools: \"Read\"\n", "Read"),
-        ] {
-            let skill = loaded(text);
-            let listed = ToolList::Listed(vec![entries.to_owned()]);
-            assert_eq!(skill.fields.allowed_tools(), listed, "{text}");
-            assert!(has(&skill, "allowed-tools-salvaged"));
         }
     }
 

@@ -22,7 +22,7 @@ pub fn read(yaml: &str) -> Mapping {
         return by_key(
             yaml,
             false,
-            Diagnostic::error("frontmatter-too-large", message),
+            Diagnostic::warning("frontmatter-too-large", message),
         );
     }
     match strict(yaml) {
@@ -58,6 +58,13 @@ fn over_limits(yaml: &str) -> Option<String> {
     if yaml.len() > limits::FRONTMATTER {
         return Some(format!("is larger than {} bytes", limits::FRONTMATTER));
     }
+    let opened = yaml.bytes().filter(|b| b"[{".contains(b)).count();
+    if opened > limits::FRONTMATTER_BRACKETS {
+        return Some(format!(
+            "opens more than {} brackets",
+            limits::FRONTMATTER_BRACKETS
+        ));
+    }
     let mut depth = 0_usize;
     let mut deepest = 0;
     for line in yaml.lines() {
@@ -85,6 +92,7 @@ fn by_key(yaml: &str, parse: bool, diagnostic: Diagnostic) -> Mapping {
         let Some((key, raw)) = chunk.split_once(':') else {
             continue;
         };
+        let key = unquoted(key);
         if values.contains_key(key) {
             continue;
         }
@@ -122,6 +130,7 @@ fn begins_with_key(line: &str) -> bool {
     let Some((key, rest)) = line.split_once(':') else {
         return false;
     };
+    let key = unquoted(key);
     let word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && key.chars().all(word)
@@ -139,10 +148,15 @@ fn raw_value(raw: &str) -> Value {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    let quoted = ['"', '\'']
+    Value::String(unquoted(&text).to_owned())
+}
+
+/// The inside of a text that stands in quotes, else the text.
+fn unquoted(text: &str) -> &str {
+    ['"', '\'']
         .iter()
-        .find_map(|&q| text.strip_prefix(q)?.strip_suffix(q));
-    Value::String(quoted.map_or_else(|| text.clone(), str::to_owned))
+        .find_map(|&quote| text.strip_prefix(quote)?.strip_suffix(quote))
+        .unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -184,6 +198,14 @@ mod tests {
         assert_eq!(mapping.values["description"], "d");
         assert_eq!(mapping.values["argument-hint"], "[a] [b]");
         assert_eq!(mapping.diagnostics[0].code, "yaml-repaired");
+    }
+
+    #[test]
+    fn a_quoted_key_is_a_key_among_broken_ones() {
+        let yaml = "description: Use: x\n\"allowed-tools\": [Read]\n'license': MIT: x\n";
+        assert_eq!(value(yaml, "description"), json!("Use: x"));
+        assert_eq!(value(yaml, "allowed-tools"), json!(["Read"]));
+        assert_eq!(value(yaml, "license"), json!("MIT: x"));
     }
 
     #[test]
@@ -231,6 +253,10 @@ mod tests {
              d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n\
              f: [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n"
                 .to_owned(),
+            // Closing brackets that close nothing.
+            "a: ".to_owned() + &format!("{}\n#{}\n", "[".repeat(60), "]".repeat(60)).repeat(450),
+            "a: ".to_owned() + &"[\"]\", ".repeat(9_000),
+            "a: ".to_owned() + &"{a: '}', b: ".repeat(5_000),
             "x: y\n".repeat(40_000),
             (0..3_000).map(|n| " ".repeat(n % 60) + "a:\n").collect(),
         ] {

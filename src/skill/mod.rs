@@ -2,6 +2,7 @@
 //! (CORPUS.md §1) and never lets a path leave the directory. It knows no host, no session and no
 //! other skill.
 
+mod arguments;
 mod diagnostic;
 mod fields;
 mod frontmatter;
@@ -10,9 +11,11 @@ mod mapping;
 mod name;
 mod render;
 mod resources;
+mod salvage;
 mod text;
 mod visibility;
 
+pub use arguments::Arguments;
 pub use diagnostic::{Diagnostic, Level};
 pub use fields::{Fields, ToolList};
 pub use load::{Skill, find_skill_file};

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 
+use super::text::is_invisible;
+
 /// Lowercase letters and digits of any script in groups joined by single hyphens, at most
 /// [`SkillName::MAX`] characters (specification, field `name`). Whatever a skill or a user wrote
 /// becomes one of these or nothing: never a path, never an option, never empty.
@@ -22,7 +24,9 @@ impl SkillName {
         let mut name = String::new();
         let mut length = 0;
         for c in written.nfkc().flat_map(char::to_lowercase) {
-            let c = if c.is_alphanumeric() { c } else { '-' };
+            // Unicode has letters that show nothing; two names must not look alike by them.
+            let shows = c.is_alphanumeric() && !is_invisible(c);
+            let c = if shows { c } else { '-' };
             if c == '-' && (name.is_empty() || name.ends_with('-')) {
                 continue;
             }
@@ -62,6 +66,7 @@ mod tests {
             ("PDF OCR", "pdf-ocr"),
             ("-2chat", "2chat"),
             ("../x", "x"),
+            ("pdf\u{3164}", "pdf"),
             ("--help", "help"),
             ("my_skill", "my-skill"),
             ("my--skill", "my-skill"),

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::{Listing, Skill};
+use super::{Arguments, Listing, Skill};
 
 /// An activation to be rendered.
 #[derive(Debug)]
@@ -24,7 +24,11 @@ impl Activation<'_> {
     pub fn render(&self) -> String {
         let dir = self.skill.dir.display().to_string();
         let mut text = format!("<skill_content name=\"{}\">\n", self.skill.name);
-        text.push_str(&keep_open(&place(&self.skill.body, &dir)));
+        let mut body = place(&self.skill.body, &dir);
+        if let Some(given) = self.arguments {
+            body = Arguments::new(given, &self.skill.fields).fill(&body);
+        }
+        text.push_str(&keep_open(&body));
         let _ = write!(
             text,
             "\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill \

@@ -101,6 +101,27 @@ impl SkillPath {
         Ok(real)
     }
 
+    /// The real path of the directory this names in `dir`.
+    ///
+    /// # Errors
+    /// When there is no such directory, or a link leads out of `dir`.
+    pub fn resolve_dir(&self, dir: &Path) -> Result<PathBuf> {
+        let shown = self.0.display();
+        let hint = "give a directory of the skill, relative to it";
+        let missing =
+            || Error::new(format!("there is no directory `{shown}` in the skill")).hint(hint);
+        let root = dir.canonicalize().map_err(|_| missing())?;
+        let real = root.join(&self.0).canonicalize().map_err(|_| missing())?;
+        if !real.starts_with(&root) {
+            let text = format!("`{shown}` is a link that leads outside the skill's directory");
+            return Err(Error::new(text).hint(hint));
+        }
+        if !real.is_dir() {
+            return Err(Error::new(format!("`{shown}` is not a directory")).hint(hint));
+        }
+        Ok(real)
+    }
+
     /// The path, relative to the skill's directory.
     pub fn as_path(&self) -> &Path {
         &self.0

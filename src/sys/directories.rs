@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Env;
+use super::{Env, files};
 
 /// The plugin directory and what lies in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +36,18 @@ impl Directories {
                 .join(home.unwrap_or_default())
                 .join("plugins/agent-skills"),
         }
+    }
+
+    /// Where we keep what we write down about sessions: the plugin directory, or the user's state
+    /// directory when the former is not writable.
+    pub fn state(&self, env: &Env) -> PathBuf {
+        if files::is_writable(&self.plugin) {
+            return self.plugin.clone();
+        }
+        let set = env.path("XDG_STATE_HOME").filter(|path| path.is_absolute());
+        let set = set.or_else(|| Some(env.path("HOME")?.join(".local/state")));
+        let state = set.or_else(dirs::state_dir);
+        state.map_or_else(|| self.plugin.clone(), |state| state.join("agent-skills"))
     }
 
     /// The installed skills. Every entry in it is a skill.

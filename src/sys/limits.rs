@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 /// Standard input of a hook or tool call. The host was seen to pass 3 MB; a script's `stdin`
-/// argument travels this way too.
-pub const REQUEST: u64 = 64 * 1024 * 1024;
+/// argument of 100 MB travels this way too, as JSON, where a byte may take six.
+pub const REQUEST: u64 = 640 * 1024 * 1024;
 /// Silence on standard input after which its end is no longer waited for. The host writes a
 /// request in one go and closes; whoever does not close must not hang us.
 pub const STDIN_SILENCE: Duration = Duration::from_secs(5);
@@ -16,10 +16,16 @@ pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
 pub const FRONTMATTER: usize = 64 * 1024;
 /// Open `[` and `{` in the frontmatter at one point.
 pub const FRONTMATTER_DEPTH: usize = 64;
+/// `[` and `{` in the frontmatter altogether. Closing ones in comments and quotes close nothing,
+/// so they cannot be trusted to bound the depth; 64 KiB of nesting takes the parser seconds.
+pub const FRONTMATTER_BRACKETS: usize = 1000;
 /// Entries looked at in one skills directory.
 pub const CATALOG_ENTRIES: usize = 20_000;
 /// Bundled files listed at activation; 99 % of real skills have at most 35.
 pub const LISTED_RESOURCES: usize = 50;
+/// Characters of one description that the model is shown: half as many again as the
+/// specification allows. 22 of 21,698 real ones are longer.
+pub const DESCRIPTION_CHARS: usize = 1536;
 /// Files looked at when a skill's directory is walked; the largest real skill has 1,379.
 pub const WALKED_FILES: usize = 10_000;
 /// Depth of a walk, below a skill or through a repository (CORPUS.md §8: 8 finds 99.4 %).
@@ -35,11 +41,21 @@ pub const SCRIPT_HEAD: u64 = 64 * 1024;
 /// What may still be read of a script's output after its end: more than a pipe holds (1 MiB at
 /// most), for a process that could not be killed may go on writing.
 pub const SCRIPT_REST: usize = 4 * 1024 * 1024;
-/// Seconds a script may take where the host sets no limit of its own.
-pub const SCRIPT_SECONDS: u64 = 120;
+/// Seconds a script may take altogether, unless configured otherwise.
+pub const SCRIPT_SECONDS: f64 = 120.0;
+/// The most that can be configured for it: less than a job is kept.
+pub const SCRIPT_SECONDS_MOST: f64 = 12.0 * 3600.0;
 /// Seconds after which a call under the newer host answers by itself: the host kills at 30 and
 /// loses the answer (HOST.md §7).
 pub const HOST_CALL_SECONDS: u64 = 25;
+/// One stream of a job's output on disk: its beginning and its end.
+pub const JOB_OUTPUT: u64 = 1024 * 1024;
+/// Jobs running at once. Each is a supervisor, a script and whatever that starts.
+pub const JOBS: usize = 32;
+/// How long a job is kept after its end.
+pub const JOB_AGE: Duration = Duration::from_hours(24);
+/// One file of a job besides its output.
+pub const JOB_FILE: u64 = 64 * 1024;
 /// How long a killed process tree is waited for. Only processes of another user outlive a kill.
 pub const REAP: Duration = Duration::from_secs(2);
 /// A lock in a hook: a hook that hangs aborts the host's run.

@@ -27,10 +27,9 @@ impl FileLock {
             .mode(0o600)
             .open(path);
         let file = file.map_err(|source| Error::io("open lock", path, &source))?;
-        let deadline = Instant::now() + wait;
+        let began = Instant::now();
         // A lock is held for about a millisecond; polling keeps the deadline ours, which a
         // blocking flock would not.
-        let mut pause = Duration::from_micros(200);
         loop {
             // Spelled out: `File` has methods of the same names with other results.
             match fs2::FileExt::try_lock_exclusive(&file) {
@@ -39,13 +38,21 @@ impl FileLock {
                     if error.raw_os_error() == fs2::lock_contended_error().raw_os_error() => {}
                 Err(error) => return Err(Error::io("lock", path, &error)),
             }
-            if Instant::now() >= deadline {
+            if began.elapsed() >= wait {
                 let text = format!("`{}` is locked by another process", path.display());
                 return Err(Error::new(text).hint("try again when that command has finished"));
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(10));
+            std::thread::sleep(pause_after(began.elapsed()));
         }
+    }
+}
+
+/// Who has waited longer asks more often: the other way round, newcomers overtook for seconds.
+fn pause_after(waited: Duration) -> Duration {
+    match waited.as_millis() {
+        0..100 => Duration::from_millis(3),
+        100..300 => Duration::from_millis(1),
+        _ => Duration::from_micros(100),
     }
 }
 

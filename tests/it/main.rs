@@ -7,15 +7,33 @@
 #![allow(clippy::print_stdout)]
 
 mod audit;
+mod check;
+mod concurrency;
 mod configuration;
+mod corpus;
 mod door;
 mod hooks;
 mod host;
+mod hostile;
+mod jobs;
 mod layers;
 mod market;
+mod parsing;
+mod permission_fuzz;
 mod policy;
+mod reading;
+mod regressions;
 mod repository;
 mod restriction;
+mod sandbox;
+mod scripts;
+mod scripts_basic;
+mod scripts_end;
+mod shell_generator;
+#[rustfmt::skip]
+mod shell_grammar;
+mod shell_tables;
+mod terminal;
 mod trust;
 
 use host::Host;

@@ -1,115 +1,10 @@
 //! Decisions as sentences: a scene of skills, rules and settings, and calls in it.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
-use crate::permission::call::Places;
-use crate::permission::path::fake::Links;
-use crate::permission::restriction::Restriction;
-use crate::permission::settings::{ScriptScope, Settings, Stacking};
-
-/// Skills that were activated one after the other, and what the user chose.
-#[derive(Default)]
-struct Scene {
-    restrictions: Vec<Restriction>,
-    policy: Vec<Restriction>,
-    settings: Settings,
-    mcp_tools: BTreeSet<String>,
-}
-
-fn own(list: &[&str]) -> Vec<String> {
-    list.iter().map(|entry| (*entry).to_owned()).collect()
-}
-
-fn scene() -> Scene {
-    Scene::default()
-}
-
-impl Scene {
-    fn skill(mut self, name: &str, allowed: Option<&str>, denied: &[&str]) -> Self {
-        let allowed = allowed.map(|list| vec![list.to_owned()]);
-        let dirs = (Path::new("/skills/s"), Path::new("/p"));
-        self.restrictions.push(Restriction::parse(
-            name,
-            allowed.as_deref(),
-            &own(denied),
-            dirs.0,
-            dirs.1,
-        ));
-        self
-    }
-
-    fn active(self, list: &str) -> Self {
-        self.skill("pdf", Some(list), &[])
-    }
-
-    fn policy(mut self, denied: &[&str]) -> Self {
-        let policy = Restriction::policy("policy", &own(denied), Path::new("/p"));
-        self.policy.push(policy);
-        self
-    }
-
-    fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
-        change(&mut self.settings);
-        self
-    }
-
-    fn mcp(mut self, tool: &str) -> Self {
-        self.mcp_tools.insert(tool.to_owned());
-        self
-    }
-
-    fn scoped<T>(&self, ask: impl FnOnce(&Scope) -> T) -> T {
-        let places = Places {
-            project_root: "/p".into(),
-            home: Some("/h".into()),
-            plugin_dir: "/h/.chibi/plugins/agent-skills".into(),
-            skill_dirs: vec!["/skills/s".into()],
-            private: Vec::new(),
-        };
-        ask(&Scope {
-            restrictions: &self.restrictions,
-            policy_deny: &self.policy,
-            settings: &self.settings,
-            places: &places,
-            mcp_tools: &self.mcp_tools,
-        })
-    }
-
-    fn decide(&self, tool: &str, ours: Option<OurTool>, arguments: &Value) -> Decision {
-        let call = Call {
-            tool,
-            arguments,
-            ours,
-        };
-        self.scoped(|scope| decide(scope, &call, &Links::default()))
-    }
-
-    fn allows(&self, tool: &str, arguments: &Value) -> bool {
-        matches!(self.decide(tool, None, arguments), Decision::Allow(_))
-    }
-
-    fn allows_ours(&self, tool: &str, ours: OurTool) -> bool {
-        matches!(
-            self.decide(tool, Some(ours), &json!({})),
-            Decision::Allow(_)
-        )
-    }
-
-    fn runs(&self, command: &str) -> bool {
-        self.allows("shell_exec", &json!({ "command": command }))
-    }
-
-    fn refusal(&self, tool: &str, arguments: &Value) -> String {
-        match self.decide(tool, None, arguments) {
-            Decision::Block(refusal) => refusal.message(false),
-            Decision::Allow(granted) => panic!("{tool} {arguments} is allowed: {granted:?}"),
-        }
-    }
-}
+use crate::permission::scene::{Scene, scene};
+use crate::permission::settings::{ScriptScope, Stacking};
 
 #[test]
 fn without_an_active_skill_everything_is_allowed_but_the_direct_tool() {
@@ -409,6 +304,14 @@ fn activations_replace_ratchet_intersect_or_unite() {
 fn enforcement_can_be_softened_for_all_or_for_one_skill() {
     let warn = scene().active("Read").with(|s| s.enforce = Enforce::Warn);
     let decision = warn.decide("shell_exec", None, &json!({"command": "ls"}));
+    assert!(
+        matches!(decision, Decision::Allow(Granted::Warned(_))),
+        "{decision:?}"
+    );
+    let warned_denial = scene()
+        .skill("a", None, &["Bash"])
+        .with(|s| s.enforce = Enforce::Warn);
+    let decision = warned_denial.decide("shell_exec", None, &json!({"command": "ls"}));
     assert!(
         matches!(decision, Decision::Allow(Granted::Warned(_))),
         "{decision:?}"

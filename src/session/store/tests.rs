@@ -129,6 +129,41 @@ fn a_reset_by_one_host_keeps_the_sessions_it_may_have_hit_closed() {
 }
 
 #[test]
+fn a_conversation_is_known_until_the_next_start_and_activations_stay() {
+    let (_dir, store) = store();
+    let (a, b) = (named("a"), named("b"));
+    store.activate(&a, skill("x")).unwrap();
+    store.enter_context(&a, "work").unwrap();
+    assert_eq!(store.context(&a).as_deref(), Some("work"));
+    assert_eq!(activated(&store, &a), [skill("x")]);
+    store.enter_context(&a, "other").unwrap();
+    assert_eq!(store.context(&a).as_deref(), Some("other"));
+    assert_eq!(store.context(&b), None);
+    store.begin(&a).unwrap();
+    assert_eq!(store.context(&a), None);
+}
+
+#[test]
+fn the_same_conversation_again_writes_nothing() {
+    let (_dir, store) = store();
+    store.enter_context(&named("a"), "work").unwrap();
+    let before = fs::metadata(&store.file).unwrap().ino();
+    store.enter_context(&named("a"), "work").unwrap();
+    assert_eq!(fs::metadata(&store.file).unwrap().ino(), before);
+}
+
+#[test]
+fn entering_a_conversation_does_not_open_a_session_that_a_reset_closed() {
+    let (_dir, store) = store();
+    fs::write(&store.file, "garbage").unwrap();
+    store.enter_context(&of_parent(), "work").unwrap();
+    assert!(store.session(&of_parent()).is_err());
+    store.begin(&named("fresh")).unwrap();
+    store.enter_context(&of_parent(), "work").unwrap();
+    assert!(store.session(&of_parent()).is_err());
+}
+
+#[test]
 fn many_at_once_lose_nothing() {
     let (_dir, store) = store();
     std::thread::scope(|scope| {

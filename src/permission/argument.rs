@@ -1,0 +1,359 @@
+//! The arguments of a call held against one rule: for an allowance all must fit and doubt is a
+//! no, for a denial one is enough and doubt is a yes. Shell commands are not judged here.
+
+use std::path::Path;
+
+use super::call::{Call, OurTool, Places};
+use super::domain::web_address;
+use super::path::{Located, Resolve};
+use super::rule::Rule;
+use super::test::{Test, as_text};
+use crate::host::alias::Capability;
+use crate::host::tools::{self, Argument, HostTool};
+
+/// What paths are compared in.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// Directories that matter.
+    pub places: &'a Places,
+    /// The file system.
+    pub resolve: &'a dyn Resolve,
+}
+
+/// Where a path argument leads.
+enum Place<'a> {
+    OnDisk(Located),
+    Virtual(&'a str),
+}
+
+impl Ground<'_> {
+    /// Whether a rule that speaks of the call's tool by `test` allows its arguments.
+    pub fn allows(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
+        fits_source(rule, call) == Some(true)
+            && match test {
+                Test::Path(pattern) => self.places_of(call).is_some_and(|places| {
+                    places.iter().all(|place| match place {
+                        Place::OnDisk(path) => pattern.covers(path, self.places, self.resolve),
+                        Place::Virtual(uri) => pattern.covers_virtual(uri),
+                    })
+                }),
+                Test::Domain(pattern) => url_of(call)
+                    .and_then(web_address)
+                    .is_some_and(|url| pattern.covers(&url)),
+                Test::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
+                    call.text(key)
+                        .is_some_and(|text| glob.matches(&as_text(text)))
+                }),
+                Test::Any => true,
+                Test::Command(_) | Test::Nothing => false,
+                Test::Presets(_) | Test::Skill(_) => names_one(test, call),
+            }
+    }
+
+    /// Whether a rule that speaks of the call's tool by `test` denies its arguments.
+    pub fn denies(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
+        fits_source(rule, call) != Some(false)
+            && match test {
+                Test::Path(pattern) => self.places_of(call).is_none_or(|places| {
+                    places.iter().any(|place| match place {
+                        Place::OnDisk(path) => pattern.touches(path, self.places, self.resolve),
+                        Place::Virtual(uri) => pattern.covers_virtual(uri),
+                    })
+                }),
+                Test::Domain(pattern) => url_of(call)
+                    .and_then(web_address)
+                    .is_none_or(|url| pattern.covers(&url)),
+                Test::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
+                    let value = call.arguments.get(key);
+                    value.is_some_and(|value| {
+                        value
+                            .as_str()
+                            .is_none_or(|text| glob.matches(&as_text(text)))
+                    })
+                }),
+                Test::Any => true,
+                Test::Command(_) | Test::Nothing => false,
+                Test::Presets(_) | Test::Skill(_) => names_one(test, call),
+            }
+    }
+
+    /// Every place that a call names; `None` when one of them is not plain.
+    fn places_of<'c>(&self, call: &Call<'c>) -> Option<Vec<Place<'c>>> {
+        let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
+        let mut places = Vec::new();
+        // A tool that is asked for a glob first of all looks nowhere but below its fixed part.
+        let only_glob = matches!(tool.arguments.first(), Some((_, Argument::Glob)));
+        let meanings: &[Argument] = if only_glob {
+            &[]
+        } else {
+            &[Argument::Path, Argument::Source]
+        };
+        for key in tool.keys(meanings) {
+            places.push(self.place(path(tool, key, call)?));
+        }
+        for key in tool.keys(&[Argument::Glob]) {
+            let glob = text_or(call, key, Some(""))?;
+            let base = text_or(call, "path", Some(""))?;
+            if base.starts_with("vfs://") || glob.starts_with("vfs://") {
+                return None;
+            }
+            let path = Path::new(base).join(fixed_part(glob)?);
+            places.push(self.place(path.to_str()?).on_disk()?);
+        }
+        Some(places)
+    }
+
+    fn place<'c>(&self, path: &'c str) -> Place<'c> {
+        if path.starts_with("vfs://") {
+            return Place::Virtual(path);
+        }
+        Place::OnDisk(Located::of(path, self.places, self.resolve))
+    }
+}
+
+/// `summarize_content` takes a path or a URL, and an entry speaks of one of them; `None` when
+/// it is not clear which this is.
+fn fits_source(rule: &Rule, call: &Call) -> Option<bool> {
+    let host_tool = tools::find(call.tool).filter(|_| call.ours.is_none());
+    let key = host_tool.and_then(|tool| tool.keys(&[Argument::Source]).next());
+    let (Some(key), Some(capability)) = (key, rule.capability()) else {
+        return Some(true);
+    };
+    let source = call.text(key)?;
+    let is_address = web_address(source).is_some();
+    if !is_address && source.contains(':') && !source.starts_with("vfs:///") {
+        return None;
+    }
+    Some(is_address == (capability == Capability::Fetch))
+}
+
+/// A path argument; one that is missing means the project, in tools whose keys are known.
+fn path<'c>(tool: &HostTool, key: &str, call: &Call<'c>) -> Option<&'c str> {
+    let known = !tools::is_plugin_of_older_host(tool.name);
+    text_or(call, key, known.then_some(""))
+}
+
+impl Place<'_> {
+    fn on_disk(self) -> Option<Place<'static>> {
+        match self {
+            Self::OnDisk(path) => Some(Place::OnDisk(path)),
+            Self::Virtual(_) => None,
+        }
+    }
+}
+
+/// A text argument, or `otherwise` when it is missing or null; `None` for another type.
+fn text_or<'c>(call: &Call<'c>, key: &str, otherwise: Option<&'c str>) -> Option<&'c str> {
+    match call.arguments.get(key) {
+        None | Some(serde_json::Value::Null) => otherwise,
+        Some(value) => value.as_str(),
+    }
+}
+
+/// The components of a glob before its first wildcard; `None` when it climbs after one.
+fn fixed_part(glob: &str) -> Option<String> {
+    let is_wild = |part: &&str| part.contains(['*', '?', '[', '{', '!']);
+    let wild = glob.split('/').skip_while(|part| !is_wild(part));
+    if wild.into_iter().any(|part| part.contains("..")) {
+        return None;
+    }
+    let fixed: Vec<&str> = glob.split('/').take_while(|part| !is_wild(part)).collect();
+    let rooted = glob.starts_with('/') && fixed.len() == 1;
+    Some(if rooted {
+        "/".to_owned()
+    } else {
+        fixed.join("/")
+    })
+}
+
+fn url_of<'c>(call: &Call<'c>) -> Option<&'c str> {
+    let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
+    let mut keys = tool.keys(&[Argument::Url, Argument::Source]);
+    keys.next().and_then(|key| call.text(key))
+}
+
+fn names_one(test: &Test, call: &Call) -> bool {
+    match (test, call.ours) {
+        (Test::Skill(name), Some(OurTool::Skill(skill))) => name == skill,
+        (Test::Presets(presets), None) => call
+            .text("preset")
+            .is_some_and(|preset| presets.iter().any(|one| one == preset)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::permission::scene::scene;
+
+    fn check(list: &str, table: &[(&str, Value, bool)]) {
+        let scene = scene().active(list);
+        for (tool, arguments, expected) in table {
+            assert_eq!(
+                scene.allows(tool, arguments),
+                *expected,
+                "{list}: {tool} {arguments}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_path_that_a_call_names_must_fit() {
+        let table = [
+            ("file_head", json!({"path": "src/a"}), true),
+            ("file_head", json!({"path": "/p/src/a"}), true),
+            ("file_head", json!({"path": "src/../x"}), false),
+            ("file_head", json!({"path": 3}), false),
+            ("file_head", json!({"path": "vfs:///src/a"}), false),
+            ("file_head", json!({}), false),
+            ("read_file", json!({"file": "src/a"}), false),
+            ("glob_files", json!({"pattern": "src/**/*.rs"}), true),
+            (
+                "glob_files",
+                json!({"pattern": "*.rs", "path": "src"}),
+                true,
+            ),
+            ("glob_files", json!({"pattern": "*.rs"}), false),
+            (
+                "glob_files",
+                json!({"pattern": "../*.rs", "path": "src"}),
+                false,
+            ),
+            (
+                "glob_files",
+                json!({"pattern": "*/../../x", "path": "src"}),
+                false,
+            ),
+            (
+                "glob_files",
+                json!({"pattern": "/etc/*", "path": "src"}),
+                false,
+            ),
+            ("glob_files", json!({"pattern": "/*", "path": "src"}), false),
+            ("dir_list", json!({"path": "src/a"}), true),
+            ("dir_list", json!({}), false),
+            (
+                "grep_files",
+                json!({"pattern": "/etc/../x", "path": "src"}),
+                true,
+            ),
+            (
+                "grep_files",
+                json!({"pattern": "x", "path": "src", "file_pattern": "../*"}),
+                false,
+            ),
+            ("write_file", json!({"path": "src/a"}), false),
+        ];
+        check("Read(src/**) Glob(src/**) Grep(src/**)", &table);
+        let edit = [
+            ("file_edit", json!({"path": "a.md"}), true),
+            ("write_file", json!({"path": "a.md"}), true),
+            ("write_file", json!({"path": "a.rs"}), false),
+            ("vfs_mkdir", json!({"path": "a.md"}), false),
+        ];
+        check("Edit(*.md)", &edit);
+        let notebook = [
+            ("file_edit", json!({"path": "x/a.ipynb"}), true),
+            ("file_edit", json!({"path": "x/a.py"}), false),
+        ];
+        check("NotebookEdit", &notebook);
+    }
+
+    #[test]
+    fn the_virtual_file_system_needs_a_bare_name_or_its_own_pattern() {
+        let uri = json!({"path": "vfs:///shared/a"});
+        for (list, expected) in [
+            ("Read", true),
+            ("Read(**)", false),
+            ("Read(vfs:///shared/**)", true),
+            ("Read(vfs:///sys/**)", false),
+        ] {
+            check(list, &[("file_head", uri.clone(), expected)]);
+        }
+    }
+
+    #[test]
+    fn urls_fit_by_their_domain_and_sources_by_what_they_are() {
+        let fetch = [
+            ("fetch_url", json!({"url": "https://x.org/a"}), true),
+            ("fetch_url", json!({"url": "https://x.org.evil/a"}), false),
+            ("fetch_url", json!({"url": "file:///etc/passwd"}), false),
+            (
+                "summarize_content",
+                json!({"source": "https://x.org/a"}),
+                true,
+            ),
+            ("summarize_content", json!({"source": "a.md"}), false),
+        ];
+        check("WebFetch(domain:x.org)", &fetch);
+        let read = [
+            ("summarize_content", json!({"source": "a.md"}), true),
+            ("summarize_content", json!({"source": "vfs:///a"}), true),
+            (
+                "summarize_content",
+                json!({"source": "https://x.org/a"}),
+                false,
+            ),
+            ("summarize_content", json!({"source": "file:///a"}), false),
+            ("summarize_content", json!({}), false),
+        ];
+        check("Read", &read);
+    }
+
+    #[test]
+    fn other_arguments_are_compared_as_text() {
+        let pairs = [
+            ("my_tool", json!({"repo": "me/x", "mode": "read"}), true),
+            ("my_tool", json!({"repo": "you/x", "mode": "read"}), false),
+            ("my_tool", json!({"repo": "me/x"}), false),
+            ("my_tool", json!({"repo": ["me/x"], "mode": "read"}), false),
+        ];
+        check("my_tool(repo:me/*, mode:read)", &pairs);
+        let command = [
+            ("shell_exec", json!({"command": "git log"}), true),
+            ("shell_exec", json!({"command": "git log; rm x"}), false),
+        ];
+        check("shell_exec(command:git *)", &command);
+        check("shell_exec(git:*)", &command);
+        let agent = [
+            ("spawn_agent", json!({"preset": "explore"}), true),
+            ("spawn_agent", json!({"preset": "other"}), false),
+            ("spawn_agent", json!({}), false),
+        ];
+        check("Agent(explore, plan)", &agent);
+    }
+
+    #[test]
+    fn one_argument_is_enough_to_deny_and_doubt_denies() {
+        let denied = [
+            "Read(secret/**)",
+            "WebFetch(domain:x.org)",
+            "my_tool(a:b*)",
+            "Agent(x)",
+        ];
+        let scene = scene().skill("a", None, &denied);
+        for (tool, arguments) in [
+            ("file_head", json!({"path": "secret/a"})),
+            ("file_head", json!({"path": "a/../secret"})),
+            ("file_head", json!({"path": 3})),
+            ("fetch_url", json!({"url": "https://X.org"})),
+            ("fetch_url", json!({"url": "no url"})),
+            ("my_tool", json!({"a": "bc"})),
+            ("my_tool", json!({"a": 1})),
+            ("spawn_agent", json!({"preset": "x"})),
+        ] {
+            assert!(!scene.allows(tool, &arguments), "{tool} {arguments}");
+        }
+        for (tool, arguments) in [
+            ("file_head", json!({"path": "public/a"})),
+            ("fetch_url", json!({"url": "https://y.org"})),
+            ("my_tool", json!({"a": "c"})),
+            ("my_tool", json!({})),
+            ("spawn_agent", json!({})),
+        ] {
+            assert!(scene.allows(tool, &arguments), "{tool} {arguments}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Shell commands between the rules and the shell room: which entries grant a simple command,
+//! which let a file be redirected to, and what denials make of the whole.
+
+use super::argument::Ground;
+use super::call::{Call, Scope};
+use super::command::{Canonical, CommandPattern};
+use super::path::Located;
+use super::refusal::{Reason, Refusal};
+use super::rule::Rule;
+use super::shell::{self, Finding};
+use super::stacking::{Group, InForce};
+use super::subject::Tool;
+use super::test::Test;
+
+/// What the entries of a group say about each part of a command.
+pub fn findings(
+    group: &Group,
+    in_force: &InForce,
+    scope: &Scope,
+    tool: &Tool,
+    command: &str,
+    ground: Ground,
+) -> Vec<Finding> {
+    let rules = Rules {
+        group,
+        in_force,
+        tool,
+        ground,
+        pipe_filters: scope.settings.pipe_filters,
+    };
+    shell::judge(command, &rules)
+}
+
+/// The files that a command's redirections write, as far as it can be read.
+pub fn written_files(command: &str) -> impl Iterator<Item = String> {
+    let redirected = shell::redirected(command).into_iter();
+    redirected
+        .filter(|(_, writes)| *writes)
+        .map(|(path, _)| path)
+}
+
+/// Refuses a command that a denial speaks of, in any of its parts.
+///
+/// # Errors
+/// The refusal. While there are denials of commands, one that cannot be read is refused too.
+pub fn undenied(
+    in_force: &InForce,
+    tool: &Tool,
+    call: &Call,
+    key: &str,
+    ground: Ground,
+) -> Result<(), Refusal> {
+    let denials: Vec<_> = in_force
+        .denials()
+        .filter_map(|(source, rule)| match rule.test_of(tool) {
+            Some(Test::Command(patterns)) => Some((source, rule, patterns)),
+            _ => None,
+        })
+        .collect();
+    let refuse = |source: &str, rule: &str| {
+        let source = source.to_owned();
+        let rule = rule.to_owned();
+        Refusal::new(call.tool, Reason::Denied { source, rule })
+    };
+    let text = call.text(key);
+    if let Some((source, rule, _)) = denials.first() {
+        let denies = |command: &Canonical| {
+            let speaks =
+                |patterns: &[CommandPattern]| patterns.iter().any(|one| one.may_match(command));
+            denials.iter().position(|(.., patterns)| speaks(patterns))
+        };
+        let unclear = |part: &str| refuse(source, rule.written()).part("unclear command", part);
+        let text = text.ok_or_else(|| unclear(""))?;
+        match shell::denied(text, &denies) {
+            Ok(None) => {}
+            Ok(Some((part, at))) => {
+                let (source, rule, _) = denials[at];
+                return Err(refuse(source, rule.written()).part("subcommand", &part));
+            }
+            Err(fault) => {
+                let part = if fault.part.is_empty() {
+                    text
+                } else {
+                    &fault.part
+                };
+                return Err(unclear(part));
+            }
+        }
+    }
+    if in_force.denials().any(|(_, rule)| speaks_of_files(rule)) {
+        for (path, writes) in shell::redirected(text.unwrap_or_default()) {
+            if let Some((source, rule)) = denied_file(in_force, &path, writes, ground) {
+                return Err(refuse(source, rule).part("redirection", &path));
+            }
+        }
+    }
+    Ok(())
+}
+
+const WRITERS: [&str; 2] = ["write_file", "file_edit"];
+const READERS: [&str; 1] = ["file_head"];
+
+/// The tools of the host that do what a redirection does.
+fn tools(writes: bool) -> impl Iterator<Item = Tool<'static>> {
+    let names: &[&'static str] = if writes { &WRITERS } else { &READERS };
+    names.iter().map(|name| Tool::host(name))
+}
+
+fn speaks_of_files(rule: &Rule) -> bool {
+    tools(true)
+        .chain(tools(false))
+        .any(|tool| rule.test_of(&tool).is_some())
+}
+
+/// The first denial that speaks of a file, with its source.
+fn denied_file<'a>(
+    in_force: &InForce<'a>,
+    path: &str,
+    writes: bool,
+    ground: Ground,
+) -> Option<(&'a str, &'a str)> {
+    let located = Located::of(path, ground.places, ground.resolve);
+    let denies = |rule: &Rule, tool: &Tool| match rule.test_of(tool) {
+        Some(Test::Path(pattern)) => pattern.touches(&located, ground.places, ground.resolve),
+        Some(Test::Any) => true,
+        _ => false,
+    };
+    let found = in_force
+        .denials()
+        .find(|(_, rule)| tools(writes).any(|tool| denies(rule, &tool)));
+    found.map(|(source, rule)| (source, rule.written()))
+}
+
+/// The rules of one group, as the shell room asks for them.
+struct Rules<'a> {
+    group: &'a Group<'a>,
+    in_force: &'a InForce<'a>,
+    tool: &'a Tool<'a>,
+    ground: Ground<'a>,
+    pipe_filters: bool,
+}
+
+impl shell::Rules for Rules<'_> {
+    fn grants(&self, command: &Canonical, spelled: &[&str]) -> Option<String> {
+        let grants = |rule: &&&Rule| match rule.test_of(self.tool) {
+            Some(Test::Command(patterns)) => patterns.iter().any(|pattern| {
+                pattern.matches(command) && spelled.iter().all(|word| pattern.spells(word))
+            }),
+            _ => false,
+        };
+        self.group
+            .rules
+            .iter()
+            .find(grants)
+            .map(|rule| rule.written().to_owned())
+    }
+
+    fn file(&self, path: &str, writes: bool) -> Result<String, String> {
+        let Ground { places, resolve } = self.ground;
+        let located = Located::of(path, places, resolve);
+        if writes && located.is_protected(places, resolve) {
+            return Err("skills and their restrictions cannot be changed".to_owned());
+        }
+        if let Some((source, rule)) = denied_file(self.in_force, path, writes, self.ground) {
+            return Err(format!("`{source}` denies it with `{rule}`"));
+        }
+        let grants = |rule: &&&Rule| {
+            tools(writes).any(|tool| match rule.test_of(&tool) {
+                Some(Test::Any) => true,
+                Some(Test::Path(pattern)) => pattern.covers(&located, places, resolve),
+                _ => false,
+            })
+        };
+        match self.group.rules.iter().find(grants) {
+            Some(rule) => Ok(rule.written().to_owned()),
+            None if writes => Err("writing a file needs a `Write` or `Edit` entry".to_owned()),
+            None => Err("reading a file needs a `Read` entry".to_owned()),
+        }
+    }
+
+    fn is_home_ground(&self, directory: &str) -> bool {
+        let Ground { places, resolve } = self.ground;
+        let located = Located::of(directory, places, resolve);
+        let project = std::iter::once(places.project_root.as_path());
+        project
+            .chain(self.group.directories.iter().copied())
+            .any(|home| located.stays_in(home, resolve))
+    }
+
+    fn searches_directories(&self) -> bool {
+        self.ground.places.cdpath
+    }
+
+    fn pipe_filters(&self) -> bool {
+        self.pipe_filters
+    }
+}

@@ -1,0 +1,292 @@
+//! Patterns for paths (RESTRICTION.md §3): gitignore's rules without `!`, anchored at the project
+//! unless they say otherwise.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::call::Places;
+use super::path::{Located, Resolve, normalise};
+use super::template::Piece;
+
+/// What a rule says about a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathPattern {
+    base: Base,
+    /// A glob below the base, of non-empty components; `None` for the base itself and all of it.
+    glob: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Base {
+    Project,
+    Home,
+    /// As it is written; links in it are not followed.
+    Root,
+    /// A directory that a placeholder stands for.
+    Directory(PathBuf),
+    /// The host's virtual file system: the whole URI is compared.
+    Virtual,
+}
+
+const INVALID: (&str, &str) = (
+    "invalid-path-pattern",
+    "it is no path pattern that could match",
+);
+
+impl PathPattern {
+    /// Reads the inside of `Read(…)`.
+    ///
+    /// # Errors
+    /// A code and a sentence for a pattern that could match nothing.
+    pub fn parse(pieces: &[Piece]) -> Result<Self, (&'static str, &'static str)> {
+        let mut pieces = pieces;
+        let mut base = Base::Project;
+        let mut glob = String::new();
+        if let Some((Piece::Literal(directory), rest)) = pieces.split_first() {
+            base = Base::Directory(directory.into());
+            pieces = rest;
+        }
+        for piece in pieces {
+            match piece {
+                Piece::Written(text) => glob.push_str(text),
+                Piece::Literal(text) => glob.push_str(&escape(text)),
+            }
+        }
+        let glob = glob.trim();
+        let (base, glob) = match base {
+            Base::Directory(_) if !(glob.is_empty() || glob.starts_with('/')) => {
+                return Err(INVALID);
+            }
+            Base::Directory(_) => (base, format!("/{}", glob.trim_start_matches('/'))),
+            _ if glob.starts_with("vfs:///") => (Base::Virtual, glob.to_owned()),
+            _ if glob.starts_with("//") => (Base::Root, glob[1..].to_owned()),
+            _ if glob == "~" || glob.starts_with("~/") => (Base::Home, format!("/{}", &glob[1..])),
+            _ => (Base::Project, glob.to_owned()),
+        };
+        if glob.starts_with('!') || fast_glob::validate(&glob).is_err() {
+            return Err(INVALID);
+        }
+        let glob = match base {
+            Base::Virtual => Some(glob),
+            _ => anchored(&glob)?,
+        };
+        Ok(Self { base, glob })
+    }
+
+    /// Everything of this kind below the project, at any depth.
+    pub fn anywhere(name: &str) -> Self {
+        Self {
+            base: Base::Root,
+            glob: Some(format!("**/{name}")),
+        }
+    }
+
+    /// Whether the pattern covers a path both as written and with links resolved.
+    pub fn covers(&self, path: &Located, places: &Places, resolve: &dyn Resolve) -> bool {
+        self.covers_each(path, places, resolve) == [true, true]
+    }
+
+    /// Whether the pattern covers a path in either form, which is enough to deny it.
+    pub fn touches(&self, path: &Located, places: &Places, resolve: &dyn Resolve) -> bool {
+        self.covers_each(path, places, resolve) != [false, false]
+    }
+
+    /// Whether the pattern covers a URI of the virtual file system.
+    pub fn covers_virtual(&self, uri: &str) -> bool {
+        let climbs = uri.split('/').any(|part| part == ".." || part == ".");
+        self.base == Base::Virtual
+            && !climbs
+            && self.glob.as_deref().is_some_and(|glob| covers(glob, uri))
+    }
+
+    fn covers_each(&self, path: &Located, places: &Places, resolve: &dyn Resolve) -> [bool; 2] {
+        let base = match &self.base {
+            Base::Project => Some(&places.project_root),
+            Base::Home => places.home.as_ref(),
+            Base::Directory(directory) => Some(directory),
+            Base::Root => None,
+            Base::Virtual => return [false, false],
+        };
+        let bases = match (base, &self.base) {
+            (Some(base), _) => vec![normalise(base), resolve.canonical(base)],
+            (None, Base::Root) => vec![PathBuf::from("/")],
+            (None, _) => return [false, false],
+        };
+        let below = |path: &Path| {
+            bases.iter().any(|base| {
+                let rest = path.strip_prefix(base).ok();
+                rest.is_some_and(|rest| match &self.glob {
+                    None => true,
+                    Some(glob) => rest.to_str().is_some_and(|rest| covers(glob, rest)),
+                })
+            })
+        };
+        [below(&path.lexical), below(&path.canonical)]
+    }
+}
+
+/// A glob of components below the base: without `.` and `..`, and with `**/` in front when it has
+/// no slash, so that it matches at any depth.
+fn anchored(glob: &str) -> Result<Option<String>, (&'static str, &'static str)> {
+    let floats = !glob.trim_end_matches('/').contains('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for component in Path::new(glob).components() {
+        match component {
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+            Component::Normal(part) => parts.push(part.to_str().ok_or(INVALID)?),
+            // Only what is plainly there can be taken back, and never the base.
+            Component::ParentDir => match parts.pop() {
+                Some(part) if !part.contains(['*', '?', '[', '{']) => {}
+                _ => return Err(INVALID),
+            },
+        }
+    }
+    while parts.last() == Some(&"**") {
+        parts.pop();
+    }
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let front = if floats { "**/" } else { "" };
+    Ok(Some(front.to_owned() + &parts.join("/")))
+}
+
+/// Whether a glob covers a path or a directory above it. No file has a path longer than the
+/// system's limit, and comparing every directory of one would take long.
+fn covers(glob: &str, path: &str) -> bool {
+    const LONGEST: usize = 4096;
+    if path.len() > LONGEST {
+        return false;
+    }
+    let mut end = path.len();
+    loop {
+        if fast_glob::glob_match(glob, &path[..end]) {
+            return true;
+        }
+        match path[..end].rfind('/') {
+            Some(slash) => end = slash,
+            None => return false,
+        }
+    }
+}
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        if "*?[]{}!\\".contains(c) {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permission::path::fake::Links;
+
+    fn places() -> Places {
+        Places {
+            project_root: "/link/p".into(),
+            home: Some("/h".into()),
+            ..Places::default()
+        }
+    }
+
+    fn covered(pattern: &str, path: &str) -> bool {
+        let links = Links(vec![
+            ("/link", "/real"),
+            ("/real/p/out", "/etc"),
+            ("/real/p/in", "/real/p/src"),
+        ]);
+        let places = places();
+        let pattern = PathPattern::parse(&[Piece::Written(pattern)]).unwrap();
+        let path = Located::of(path, &places, &links);
+        pattern.covers(&path, &places, &links)
+    }
+
+    #[test]
+    fn patterns_are_anchored_as_gitignore_does() {
+        let table: &[(&str, &[&str], &[&str])] = &[
+            (
+                "src/**",
+                &[
+                    "src/a",
+                    "src/a/b",
+                    "src",
+                    "./src/a",
+                    "/link/p/src/a",
+                    "/real/p/src/a",
+                ],
+                &["lib/a", "srcx/a", "/src/a", "src/../lib/a", "a/src/b"],
+            ),
+            ("./src", &["src", "src/a/b"], &["srcx", "a/src"]),
+            (
+                "/src/*.md",
+                &["src/a.md"],
+                &["src/a/b.md", "src/a.rs", "x/src/a.md"],
+            ),
+            ("*.md", &["a.md", "x/y/a.md"], &["a.mdx", "/etc/a.md"]),
+            ("src/**/*.ts", &["src/a.ts", "src/x/y/a.ts"], &["src/a.js"]),
+            ("docs/", &["docs/a"], &["x/y"]),
+            ("**", &["a", "x/y", "."], &["/etc/passwd", "../x"]),
+            ("*", &["a", "x/y"], &["/etc/passwd"]),
+            ("//etc/**", &["/etc/passwd"], &["etc/passwd", "/etcx"]),
+            (
+                "~/notes/**",
+                &["~/notes/a", "/h/notes/a"],
+                &["notes/a", "~/x"],
+            ),
+            ("*.{md,txt}", &["a.md", "b.txt"], &["c.rs"]),
+            ("a/../src/*", &["src/x"], &["a/x"]),
+            ("README.md", &["README.md", "x/README.md"], &["readme.md"]),
+        ];
+        for (pattern, yes, no) in table {
+            for path in *yes {
+                assert!(covered(pattern, path), "{pattern} {path}");
+            }
+            for path in *no {
+                assert!(!covered(pattern, path), "{pattern} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn links_must_lead_where_the_pattern_allows() {
+        assert!(!covered("**", "out/passwd"));
+        assert!(!covered("src/**", "in/a") && !covered("in/**", "in/a"));
+        assert!(covered("**", "in/a"));
+    }
+
+    #[test]
+    fn a_placeholder_is_a_base_of_its_own() {
+        let directory = Piece::Literal("/s k/*".into());
+        let places = places();
+        let links = Links::default();
+        let pattern = PathPattern::parse(&[directory.clone(), Piece::Written("/x/**")]).unwrap();
+        let covers =
+            |path: &str| pattern.covers(&Located::of(path, &places, &links), &places, &links);
+        assert!(covers("/s k/*/x/a") && !covers("/s k/z/x/a") && !covers("/s k/*/y"));
+        assert!(PathPattern::parse(&[directory, Piece::Written("x")]).is_err());
+    }
+
+    #[test]
+    fn uris_of_the_virtual_file_system_are_compared_whole() {
+        let pattern = PathPattern::parse(&[Piece::Written("vfs:///shared/**")]).unwrap();
+        assert!(pattern.covers_virtual("vfs:///shared/a/b"));
+        assert!(!pattern.covers_virtual("vfs:///shared/../sys/x"));
+        assert!(!pattern.covers_virtual("vfs:///sys/x"));
+        let plain = PathPattern::parse(&[Piece::Written("**")]).unwrap();
+        assert!(!plain.covers_virtual("vfs:///shared/a"));
+    }
+
+    #[test]
+    fn what_could_match_nothing_is_an_error() {
+        for pattern in ["!src", "../x", "a/*/../b", "[a", "{a", "a\\"] {
+            assert!(
+                PathPattern::parse(&[Piece::Written(pattern)]).is_err(),
+                "{pattern}"
+            );
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A scene for tests: skills, policy and settings, and the calls that happen in it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::call::{Call, OurTool, Places, Scope};
+use super::decide::{Decision, decide};
+use super::path::fake::Links;
+use super::restriction::Restriction;
+use super::settings::Settings;
+
+/// Skills that were activated one after the other, and what the user chose.
+#[derive(Default)]
+pub struct Scene {
+    pub restrictions: Vec<Restriction>,
+    policy: Vec<Restriction>,
+    settings: Settings,
+    mcp_tools: BTreeSet<String>,
+}
+
+fn own(list: &[&str]) -> Vec<String> {
+    list.iter().map(|entry| (*entry).to_owned()).collect()
+}
+
+pub fn scene() -> Scene {
+    Scene::default()
+}
+
+impl Scene {
+    pub fn skill(mut self, name: &str, allowed: Option<&str>, denied: &[&str]) -> Self {
+        let allowed = allowed.map(|list| vec![list.to_owned()]);
+        let dirs = (Path::new("/skills/s"), Path::new("/p"));
+        self.restrictions.push(Restriction::parse(
+            name,
+            allowed.as_deref(),
+            &own(denied),
+            dirs.0,
+            dirs.1,
+        ));
+        self
+    }
+
+    pub fn active(self, list: &str) -> Self {
+        self.skill("pdf", Some(list), &[])
+    }
+
+    pub fn policy(mut self, denied: &[&str]) -> Self {
+        let policy = Restriction::policy("policy", &own(denied), Path::new("/p"));
+        self.policy.push(policy);
+        self
+    }
+
+    pub fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
+        change(&mut self.settings);
+        self
+    }
+
+    pub fn mcp(mut self, tool: &str) -> Self {
+        self.mcp_tools.insert(tool.to_owned());
+        self
+    }
+
+    pub fn scoped<T>(&self, ask: impl FnOnce(&Scope) -> T) -> T {
+        let places = Places {
+            project_root: "/p".into(),
+            home: Some("/h".into()),
+            plugin_dir: "/h/.chibi/plugins/agent-skills".into(),
+            skill_dirs: vec!["/skills/s".into()],
+            cdpath: false,
+            private: Vec::new(),
+        };
+        ask(&Scope {
+            restrictions: &self.restrictions,
+            policy_deny: &self.policy,
+            settings: &self.settings,
+            places: &places,
+            mcp_tools: &self.mcp_tools,
+        })
+    }
+
+    pub fn decide(&self, tool: &str, ours: Option<OurTool>, arguments: &Value) -> Decision {
+        let call = Call {
+            tool,
+            arguments,
+            ours,
+        };
+        self.scoped(|scope| decide(scope, &call, &Links::default()))
+    }
+
+    pub fn allows(&self, tool: &str, arguments: &Value) -> bool {
+        matches!(self.decide(tool, None, arguments), Decision::Allow(_))
+    }
+
+    pub fn allows_ours(&self, tool: &str, ours: OurTool) -> bool {
+        matches!(
+            self.decide(tool, Some(ours), &json!({})),
+            Decision::Allow(_)
+        )
+    }
+
+    pub fn runs(&self, command: &str) -> bool {
+        self.allows("shell_exec", &json!({ "command": command }))
+    }
+
+    pub fn refusal(&self, tool: &str, arguments: &Value) -> String {
+        match self.decide(tool, None, arguments) {
+            Decision::Block(refusal) => refusal.message(false),
+            Decision::Allow(granted) => panic!("{tool} {arguments} is allowed: {granted:?}"),
+        }
+    }
+}

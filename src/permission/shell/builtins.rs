@@ -1,0 +1,187 @@
+//! The shell's own commands: those that do nothing a rule is for, and forms of others that can
+//! set a variable or run text, whatever grants them (RESTRICTION.md §4.2).
+
+use super::Fault;
+use super::names;
+use super::word::Word;
+
+/// What a command is to the shell itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Builtin {
+    /// It needs no grant.
+    Neutral,
+    /// It changes the working directory to this, and needs no grant if that is on home ground.
+    ChangeDirectory(String),
+    /// It needs a grant like any program.
+    Ordinary,
+}
+
+/// Looks at a command whose first word is `program`.
+///
+/// # Errors
+/// For forms that set a variable of any name or evaluate text, which no grant covers.
+pub fn classify(program: &str, arguments: &[Word]) -> Result<Builtin, Fault> {
+    let neutral = |yes: bool| {
+        Ok(if yes {
+            Builtin::Neutral
+        } else {
+            Builtin::Ordinary
+        })
+    };
+    let refuse = || {
+        Err(Fault::new(
+            program,
+            "it can set variables or run text unseen",
+        ))
+    };
+    let one_word_each = arguments.iter().all(Word::is_one_word);
+    match program {
+        "echo" => neutral(true),
+        ":" | "true" | "false" => neutral(one_word_each),
+        "pwd" => neutral(arguments.iter().all(|word| is_any(word, &["-P", "-L"]))),
+        "exit" | "return" | "break" | "continue" | "shift" | "wait" => {
+            neutral(arguments.iter().all(is_number))
+        }
+        "cd" => Ok(match arguments {
+            [directory] => match directory.text() {
+                Some(text) if !text.is_empty() && !text.starts_with('-') => {
+                    Builtin::ChangeDirectory(text.to_owned())
+                }
+                _ => Builtin::Ordinary,
+            },
+            _ => Builtin::Ordinary,
+        }),
+        "test" => test(arguments),
+        "[" => match arguments.split_last() {
+            Some((last, inside)) if last.text() == Some("]") => test(inside),
+            _ => refuse(),
+        },
+        "printf" => match arguments.first() {
+            Some(format) if format.text().is_some_and(|text| !text.starts_with('-')) => {
+                neutral(one_word_each)
+            }
+            _ => refuse(),
+        },
+        "set" => neutral(sets_only_strictness(arguments)),
+        "command" => neutral(
+            arguments
+                .first()
+                .is_some_and(|word| is_any(word, &["-v", "-V"]))
+                && one_word_each,
+        ),
+        "export" | "readonly" => {
+            let allowed: fn(&str) -> bool = match program {
+                "export" => names::may_be_exported,
+                _ => names::may_be_set,
+            };
+            if arguments.iter().all(|word| assigns(word, allowed)) && !arguments.is_empty() {
+                neutral(true)
+            } else {
+                refuse()
+            }
+        }
+        "read" => {
+            let options = arguments
+                .iter()
+                .take_while(|word| word.text() == Some("-r"))
+                .count();
+            let names = &arguments[options..];
+            if !names.is_empty() && names.iter().all(names_a_variable) {
+                neutral(true)
+            } else {
+                refuse()
+            }
+        }
+        "unset" if arguments.iter().all(names_a_variable) => Ok(Builtin::Ordinary),
+        "unset" | "let" | "declare" | "typeset" | "local" | "alias" | "unalias" | "getopts"
+        | "mapfile" | "readarray" | "function" | "compgen" | "complete" | "shopt" => refuse(),
+        _ => Ok(Builtin::Ordinary),
+    }
+}
+
+fn is_any(word: &Word, texts: &[&str]) -> bool {
+    word.text().is_some_and(|text| texts.contains(&text))
+}
+
+/// Digits, or one of the variables that hold nothing else.
+fn is_number(word: &Word) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    word.text().is_some_and(digits) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
+}
+
+fn names_a_variable(word: &Word) -> bool {
+    word.text()
+        .is_some_and(|name| names::is_name(name) && names::may_be_set(name))
+}
+
+/// `NAME` or `NAME=value` with a name of that kind.
+fn assigns(word: &Word, allowed: fn(&str) -> bool) -> bool {
+    let name = match names::assignment(&word.raw) {
+        Some((name, _)) if word.is_one_word() => Some(name),
+        Some(_) => None,
+        None => word.text(),
+    };
+    name.is_some_and(allowed)
+}
+
+/// `test` evaluates the operand of `-v` and `-R`, so an operator must not be a word that could
+/// become one of them.
+fn test(arguments: &[Word]) -> Result<Builtin, Fault> {
+    const UNARY: &str = "bcdefghkprstuwxzGLNOSn";
+    const BINARY: [&str; 16] = [
+        "=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef",
+        "-a", "-o",
+    ];
+    let unary = |word: &Word| {
+        let letter = word.text().and_then(|text| text.strip_prefix('-'));
+        word.text() == Some("!")
+            || letter.is_some_and(|letter| letter.len() == 1 && UNARY.contains(letter))
+    };
+    let evaluates = |word: &Word| is_any(word, &["-v", "-R"]);
+    let safe = !arguments.iter().any(evaluates)
+        && arguments.iter().all(Word::is_one_word)
+        && match arguments {
+            [] | [_] => true,
+            [operator, _] => unary(operator),
+            [first, middle, _] => {
+                is_any(middle, &BINARY) || unary(middle) && first.text() == Some("!")
+            }
+            more => more.iter().all(|word| word.text().is_some()),
+        };
+    if safe {
+        return Ok(Builtin::Neutral);
+    }
+    Err(Fault::new(
+        "test",
+        "an operator that is not plain text may evaluate its operand",
+    ))
+}
+
+/// `set -e`, `set -euo pipefail` and the like, which change nothing but when the shell stops.
+fn sets_only_strictness(arguments: &[Word]) -> bool {
+    let mut words = arguments.iter().map(Word::text);
+    while let Some(word) = words.next() {
+        let letters = word.and_then(|text| text.strip_prefix(['-', '+']));
+        let Some(letters) = letters.filter(|letters| !letters.is_empty()) else {
+            return false;
+        };
+        let (letters, named) = match letters.strip_suffix('o') {
+            Some(letters) => (letters, true),
+            None => (letters, false),
+        };
+        if !letters.chars().all(|c| c == 'e' || c == 'u') {
+            return false;
+        }
+        let name = |name: &str| ["pipefail", "errexit", "nounset"].contains(&name);
+        if named && !words.next().flatten().is_some_and(name) {
+            return false;
+        }
+    }
+    !arguments.is_empty()
+}
+
+/// Whether an assignment of `IFS` before this command ends with it: it is the usual
+/// `while IFS= read -r line`.
+pub fn keeps_separators_to_itself(program: &str) -> bool {
+    program == "read"
+}

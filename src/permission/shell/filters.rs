@@ -1,0 +1,233 @@
+//! Pipe filters (RESTRICTION.md §4.3): programs that turn standard input into standard output,
+//! with the options that keep them at it. Each option is spelled whole; an abbreviation or an
+//! unknown one makes the command an ordinary one, since `sort` and its like can write files and
+//! run programs.
+
+use super::word::Word;
+
+struct Filter {
+    name: &'static str,
+    /// Options without a value, exactly.
+    flags: &'static [&'static str],
+    /// Letters of flags that may be clustered, such as `-rn`.
+    letters: &'static str,
+    /// Options whose value is the next word or is joined to them.
+    valued: &'static [&'static str],
+    /// What may stand without a dash in front: patterns and sets, never files.
+    operands: Operands,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operands {
+    None,
+    /// Exactly one, unless an option gave it.
+    Pattern,
+    /// One or two.
+    Sets,
+}
+
+#[rustfmt::skip]
+static FILTERS: &[Filter] = &[
+    filter("head", "qv", &["-n", "-c"], Operands::None),
+    filter("tail", "qv", &["-n", "-c"], Operands::None),
+    filter("wc", "lwcmL", &[], Operands::None),
+    filter("sort", "rnufhVbdgMs", &["-k", "-t"], Operands::None),
+    filter("uniq", "cdui", &["-f", "-s", "-w"], Operands::None),
+    filter("cut", "s", &["-d", "-f", "-c", "-b"], Operands::None),
+    filter("tr", "dscC", &[], Operands::Sets),
+    filter("grep", "ivEFPwxcohqsa", &["-m", "-e", "-A", "-B", "-C"], Operands::Pattern),
+    filter("egrep", "ivwxcohqsa", &["-m", "-e", "-A", "-B", "-C"], Operands::Pattern),
+    filter("fgrep", "ivwxcohqsa", &["-m", "-e", "-A", "-B", "-C"], Operands::Pattern),
+    filter("nl", "", &["-b", "-w", "-s"], Operands::None),
+    filter("column", "tx", &["-s", "-c"], Operands::None),
+    filter("cat", "nbsAETvet", &[], Operands::None),
+    filter("rev", "", &[], Operands::None),
+    filter("tac", "", &[], Operands::None),
+];
+
+const fn filter(
+    name: &'static str,
+    letters: &'static str,
+    valued: &'static [&'static str],
+    operands: Operands,
+) -> Filter {
+    Filter {
+        name,
+        flags: match operands {
+            Operands::Pattern => &["-n", "--color=never", "--line-buffered"],
+            _ => &[],
+        },
+        letters,
+        valued,
+        operands,
+    }
+}
+
+/// Whether a command only filters what it reads from a pipe.
+pub fn is_filter(words: &[Word]) -> bool {
+    let Some((program, arguments)) = words.split_first() else {
+        return false;
+    };
+    let filter = FILTERS
+        .iter()
+        .find(|filter| program.text() == Some(filter.name));
+    filter.is_some_and(|filter| filter.takes(arguments))
+}
+
+impl Filter {
+    fn takes(&self, arguments: &[Word]) -> bool {
+        let mut operands = 0;
+        let mut pattern_given = false;
+        // A hole may be anything, `-f/etc/passwd` too, so every word must be text.
+        let mut words = arguments.iter().map(Word::text);
+        while let Some(word) = words.next() {
+            let Some(text) = word else {
+                return false;
+            };
+            if text.len() < 2 || !text.starts_with('-') {
+                operands += 1;
+                continue;
+            }
+            if self.is_flag(text) {
+                continue;
+            }
+            let Some(option) = self.valued.iter().find(|option| text.starts_with(**option)) else {
+                return false;
+            };
+            let value = match &text[option.len()..] {
+                "" => words.next().flatten(),
+                joined => Some(joined),
+            };
+            pattern_given |= *option == "-e";
+            if !value.is_some_and(|value| is_value(option, value, self.operands)) {
+                return false;
+            }
+        }
+        match self.operands {
+            Operands::None => operands == 0,
+            Operands::Pattern => operands == usize::from(!pattern_given),
+            Operands::Sets => (1..=2).contains(&operands),
+        }
+    }
+
+    fn is_flag(&self, text: &str) -> bool {
+        let letters = &text[1..];
+        let counts =
+            matches!(self.name, "head" | "tail") && letters.chars().all(|c| c.is_ascii_digit());
+        counts
+            || self.flags.contains(&text)
+            || letters
+                .chars()
+                .all(|c| self.letters.contains(c) || self.operands == Operands::Pattern && c == 'n')
+    }
+}
+
+/// Whether an option's value is what it should be: a number, a field list, a delimiter, a pattern.
+fn is_value(option: &str, value: &str, operands: Operands) -> bool {
+    match option {
+        "-t" | "-d" | "-s" => value.chars().count() <= 2,
+        "-e" => operands == Operands::Pattern,
+        _ => {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "+-,.".contains(c);
+            !value.is_empty() && value.chars().all(plain)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filters(command: &str) -> bool {
+        let words: Vec<_> = command.split(' ').map(Word::literal).collect();
+        is_filter(&words)
+    }
+
+    #[test]
+    fn what_only_filters() {
+        for command in [
+            "head",
+            "head -20",
+            "head -n 20",
+            "head -n20",
+            "tail -c 100",
+            "tail -n +5",
+            "wc -l",
+            "sort",
+            "sort -rn",
+            "sort -k 2 -t ,",
+            "sort -k2,3n",
+            "uniq -c",
+            "cut -d: -f1",
+            "cut -d , -f 1-3",
+            "tr a-z A-Z",
+            "tr -d x",
+            "grep x",
+            "grep -i x",
+            "grep -vE x",
+            "grep -n -A 3 x",
+            "grep -e x",
+            "grep -c x",
+            "nl",
+            "column -t",
+            "cat",
+            "rev",
+            "tac",
+        ] {
+            assert!(filters(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_reads_or_writes_files_or_runs_programs() {
+        for command in [
+            "head x",
+            "head -n 5 x",
+            "head --lines=5",
+            "tail -f",
+            "tail -F x",
+            "tail --follow",
+            "wc x",
+            "wc --files0-from=x",
+            "sort x",
+            "sort -o x",
+            "sort -uo x",
+            "sort -ox",
+            "sort --compress-prog=./evil",
+            "sort -S100k",
+            "sort -T /tmp",
+            "sort --files0-from=x",
+            "uniq x",
+            "uniq x y",
+            "cut -f1 x",
+            "tr",
+            "tr a b c",
+            "grep",
+            "grep x y",
+            "grep -r x",
+            "grep -f x",
+            "grep -fx",
+            "grep -e x y",
+            "grep -R x",
+            "grep --file=x",
+            "cat x",
+            "cat -",
+            "cat -x",
+            "nl x",
+            "rev x",
+            "tac x",
+            "column x",
+            "sed s/a/b/",
+            "awk x",
+            "tee x",
+            "xargs x",
+            "less",
+            "jq .",
+            "grep -if x",
+            "sort -k /x",
+            "head -n ../x",
+        ] {
+            assert!(!filters(command), "{command}");
+        }
+    }
+}

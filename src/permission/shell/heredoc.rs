@@ -1,0 +1,161 @@
+//! Here-documents as the scan reads them: a plain delimiter, and a body that ends at a line which
+//! is nothing else.
+
+use super::Fault;
+use super::expansion;
+
+/// macOS's `sh` is bash 3.2, which looks for the end of `$(…)` without knowing here-documents.
+const OLD_BASH: bool = cfg!(target_os = "macos");
+
+/// A here-document whose body has not begun.
+#[derive(Debug)]
+pub struct Pending {
+    delimiter: String,
+    quoted: bool,
+    strips_tabs: bool,
+    depth: usize,
+}
+
+impl Pending {
+    /// Reads `<<EOF`, `<<-EOF`, `<<'EOF'` and the like; also returns the width.
+    ///
+    /// # Errors
+    /// For a delimiter that shells could read in several ways.
+    pub fn read(text: &str, depth: usize) -> Result<(Self, usize), Fault> {
+        let strips_tabs = text.starts_with("<<-");
+        let after = &text[2 + usize::from(strips_tabs)..];
+        let word = after.trim_start_matches([' ', '\t']);
+        let quote = word.chars().next().filter(|c| matches!(c, '\'' | '"'));
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let inside = quote.map_or(word, |_| &word[1..]);
+        let length = inside.find(|c| !plain(c)).unwrap_or(inside.len());
+        let rest = &inside[length..];
+        let rest = quote.map_or(Some(rest), |quote| rest.strip_prefix(quote));
+        let ends = |rest: &str| {
+            rest.is_empty() || rest.starts_with([' ', '\t', '\n', ';', '&', '|', ')', '<', '>'])
+        };
+        match rest {
+            Some(rest) if length > 0 && ends(rest) => {
+                let pending = Self {
+                    delimiter: inside[..length].to_owned(),
+                    quoted: quote.is_some(),
+                    strips_tabs,
+                    depth,
+                };
+                Ok((pending, text.len() - rest.len()))
+            }
+            _ => Err(Fault::new(
+                "<<",
+                "this here-document's delimiter is not a plain word",
+            )),
+        }
+    }
+
+    /// Whether the operator stood at this depth.
+    pub fn began_at(&self, depth: usize) -> bool {
+        self.depth == depth
+    }
+
+    /// The width of the body at the start of `text`, with the line that ends it.
+    ///
+    /// # Errors
+    /// When no line ends it, and when an unquoted body expands more than plain variables.
+    pub fn body(&self, text: &str) -> Result<usize, Fault> {
+        let mut width = 0;
+        for line in text.split_inclusive('\n') {
+            width += line.len();
+            let bare = line.strip_suffix('\n').unwrap_or(line);
+            let bare = if self.strips_tabs {
+                bare.trim_start_matches('\t')
+            } else {
+                bare
+            };
+            if bare == self.delimiter {
+                let body = &text[..width - line.len()];
+                if OLD_BASH && self.depth > 0 && !old_bash_agrees(body) {
+                    let why = "old shells end the substitution inside this here-document";
+                    return Err(Fault::new("<<", why));
+                }
+                return Ok(width);
+            }
+            if !self.quoted {
+                expansion::plain_variables_only(bare)?;
+                if bare.ends_with('\\') {
+                    return Err(Fault::new(
+                        "<<",
+                        "a here-document's line ends in a backslash",
+                    ));
+                }
+            }
+        }
+        Err(Fault::new("<<", "a here-document has no end"))
+    }
+}
+
+/// Whether a body cannot be taken for the end of the substitution around it: without quotes, and
+/// with every parenthesis closed that is opened.
+fn old_bash_agrees(body: &str) -> bool {
+    let mut depth = 0_usize;
+    body.chars().all(|c| {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return false,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        !matches!(c, '\'' | '"' | '`' | '\\')
+    }) && depth == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_that_old_shells_would_leave() {
+        assert!(old_bash_agrees("fix(parser): all of it\n\n- more\n"));
+        for body in [")\" ; rm x", "it's", "(", "a) (b", "`x`", "\\"] {
+            assert!(!old_bash_agrees(body), "{body}");
+        }
+    }
+
+    #[test]
+    fn plain_delimiters_are_read_with_their_width() {
+        let width = |text: &str| Pending::read(text, 0).map(|(_, width)| width).ok();
+        assert_eq!(width("<<E\n"), Some(3));
+        assert_eq!(width("<<- 'EOF' | x"), Some(9));
+        for text in [
+            "<<",
+            "<<\\E\n",
+            "<<$x\n",
+            "<<'E F'\n",
+            "<<E$x\n",
+            "<<''\n",
+            "<<'E\n",
+            "<<E-x\n",
+        ] {
+            assert_eq!(width(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_body_ends_at_the_line_that_is_the_delimiter() {
+        let width = |operator: &str, body: &str| {
+            let (pending, _) = Pending::read(operator, 0).unwrap();
+            pending.body(body).ok()
+        };
+        assert_eq!(width("<<E\n", "a\nE\nb"), Some(4));
+        assert_eq!(width("<<-E\n", "a\n\tE\nb"), Some(5));
+        assert_eq!(width("<<'E'\n", "$(x)\nE"), Some(6));
+        for body in [
+            "a\n E\n",
+            "a\nE \n",
+            "$(x)\nE\n",
+            "`x`\nE\n",
+            "a\\\nE\n",
+            "",
+        ] {
+            assert_eq!(width("<<E\n", body), None, "{body}");
+        }
+    }
+}

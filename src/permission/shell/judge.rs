@@ -1,0 +1,375 @@
+//! Every step of a command line held against the rules: commands, redirections and where they
+//! lead after a change of directory.
+
+use std::cell::RefCell;
+
+use super::Fault;
+use super::builtins::{self, Builtin};
+use super::directories::WorkingDirectories;
+use super::filters;
+use super::find;
+use super::names;
+use super::read::{Redirect, Simple, Step, read};
+use super::scan::Budget;
+use super::word::{Piece, Word};
+use super::wrappers::{self, Inner};
+use crate::permission::command::Canonical;
+
+/// What the rules around the shell say.
+pub trait Rules {
+    /// The entry that grants a command; it must spell each of these words itself.
+    fn grants(&self, command: &Canonical, spelled: &[&str]) -> Option<String>;
+    /// The entry that lets a file be written or read, or why none does.
+    ///
+    /// # Errors
+    /// The reason, for a person.
+    fn file(&self, path: &str, writes: bool) -> Result<String, String>;
+    /// Whether a command may work in this directory: it lies in the project or in the skill.
+    fn is_home_ground(&self, directory: &str) -> bool;
+    /// Whether `cd x` may lead to an `x` elsewhere, since `CDPATH` is set.
+    fn searches_directories(&self) -> bool;
+    /// Whether filters at the end of a pipe need no grant.
+    fn pipe_filters(&self) -> bool;
+}
+
+/// What was found out about one part of a command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// `command`, `redirection` or `syntax`.
+    pub kind: &'static str,
+    /// The part as it is written.
+    pub part: String,
+    /// What grants it, or why nothing does.
+    pub outcome: Result<String, String>,
+}
+
+/// Texts within texts that are followed: `bash -c "bash -c …"`.
+const MAX_TEXTS: usize = 8;
+/// Wrappers around one command that are taken off.
+const MAX_WRAPPERS: usize = 8;
+
+/// Holds a command line against the rules; it may run when every finding is a grant.
+pub fn judge(command: &str, rules: &dyn Rules) -> Vec<Finding> {
+    let mut judge = Judge {
+        rules,
+        budget: Budget::default(),
+        directories: WorkingDirectories::default(),
+        findings: Vec::new(),
+        texts: 0,
+    };
+    judge.text(command, false);
+    judge.findings
+}
+
+/// The files that a command's redirections name, and whether they are written; none for a command
+/// that cannot be read.
+pub fn redirected(command: &str) -> Vec<(String, bool)> {
+    #[derive(Default)]
+    struct Recorder(RefCell<Vec<(String, bool)>>);
+    impl Rules for Recorder {
+        fn grants(&self, _: &Canonical, _: &[&str]) -> Option<String> {
+            None
+        }
+        fn file(&self, path: &str, writes: bool) -> Result<String, String> {
+            self.0.borrow_mut().push((path.to_owned(), writes));
+            Ok(String::new())
+        }
+        fn is_home_ground(&self, _: &str) -> bool {
+            true
+        }
+        fn searches_directories(&self) -> bool {
+            false
+        }
+        fn pipe_filters(&self) -> bool {
+            true
+        }
+    }
+    let recorder = Recorder::default();
+    judge(command, &recorder);
+    recorder.0.into_inner()
+}
+
+struct Judge<'a> {
+    rules: &'a dyn Rules,
+    budget: Budget,
+    directories: WorkingDirectories,
+    findings: Vec<Finding>,
+    texts: usize,
+}
+
+/// A command on its way through its wrappers.
+struct View<'a> {
+    words: &'a [Word],
+    /// Assignments that an entry must spell.
+    lead: &'a [String],
+    simple: &'a Simple,
+    wrapped: bool,
+    programs_only: bool,
+    /// Wrappers around it.
+    depth: usize,
+}
+
+impl Judge<'_> {
+    fn text(&mut self, text: &str, in_loop: bool) {
+        let steps = match read(text, &mut self.budget) {
+            Ok(steps) => steps,
+            Err(fault) => return self.fault(&fault, text),
+        };
+        let wanders = |step: &Step| match step {
+            Step::Command(simple) => {
+                (simple.in_loop || in_loop)
+                    && simple
+                        .words
+                        .iter()
+                        .any(|word| CHANGES_DIRECTORY.contains(&&*word.raw))
+            }
+            _ => false,
+        };
+        if steps.iter().any(wanders) {
+            self.directories.lose();
+        }
+        for step in steps {
+            match step {
+                Step::Command(mut simple) => {
+                    simple.in_loop |= in_loop;
+                    self.command(&simple);
+                }
+                Step::Redirect(redirect) => self.redirect(&redirect),
+                Step::Join => self.directories.join(),
+            }
+        }
+    }
+
+    fn fault(&mut self, fault: &Fault, whole: &str) {
+        let part = if fault.part.is_empty() {
+            whole
+        } else {
+            &fault.part
+        };
+        self.findings.push(Finding {
+            kind: "syntax",
+            part: part.to_owned(),
+            outcome: Err(fault.why.clone()),
+        });
+    }
+
+    fn command(&mut self, simple: &Simple) {
+        match self.simple(simple) {
+            Ok(by) => self.findings.push(Finding {
+                kind: "command",
+                part: simple.shown(),
+                outcome: Ok(by),
+            }),
+            Err(fault) => self.findings.push(Finding {
+                kind: "subcommand",
+                part: simple.shown(),
+                outcome: Err(fault.why),
+            }),
+        }
+    }
+
+    fn simple(&mut self, simple: &Simple) -> Result<String, Fault> {
+        let Some(program) = simple.words.first() else {
+            let unsafe_name = simple
+                .assignments
+                .iter()
+                .find(|one| !names::may_be_set(&one.name));
+            return match unsafe_name {
+                Some(one) => Err(Fault::new(&one.raw, "this variable may steer programs")),
+                None => Ok("an assignment".to_owned()),
+            };
+        };
+        let program = program
+            .text()
+            .filter(|program| !program.is_empty())
+            .ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))?;
+        let mut lead = Vec::new();
+        for one in &simple.assignments {
+            let kept = one.name == "IFS" && builtins::keeps_separators_to_itself(program);
+            if !kept && !names::may_be_exported(&one.name) {
+                let text = one.text.clone();
+                lead.push(
+                    text.ok_or_else(|| Fault::new(&one.raw, "this variable may steer programs"))?,
+                );
+            }
+        }
+        self.run(&View {
+            words: &simple.words,
+            lead: &lead,
+            simple,
+            wrapped: false,
+            programs_only: false,
+            depth: 0,
+        })
+    }
+
+    fn run(&mut self, view: &View) -> Result<String, Fault> {
+        let Some((program, arguments)) = view.words.split_first() else {
+            return Err(Fault::new("", "there is no command"));
+        };
+        let name = program
+            .text()
+            .filter(|program| !program.is_empty())
+            .ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))?;
+        let is_relative = name.contains('/') && !name.starts_with('/');
+        if is_relative && !self.directories.are_unchanged() {
+            return Err(Fault::new(
+                name,
+                "it is another program in another directory",
+            ));
+        }
+        let builtin = builtins::classify(name, arguments)?;
+        let actions = match name.rsplit('/').next() {
+            Some("find") => find::actions(arguments)?,
+            _ => find::Actions::default(),
+        };
+        if let Some(by) = self.rules.grants(&canonical(view), &actions.spelled) {
+            for words in &actions.commands {
+                self.inner(words, view, true)?;
+            }
+            if CHANGES_DIRECTORY.contains(&name) {
+                if view.simple.in_loop && self.directories.are_known() {
+                    return Err(Fault::new(name, "it changes the directory again and again"));
+                }
+                self.directories.lose();
+            }
+            return Ok(by);
+        }
+        if !view.lead.is_empty() {
+            return Err(Fault::new(
+                &view.lead[0],
+                "this variable may steer programs",
+            ));
+        }
+        match builtin {
+            Builtin::Neutral if !view.programs_only || HARMLESS_PROGRAMS.contains(&name) => {
+                return Ok("it needs no grant".to_owned());
+            }
+            Builtin::ChangeDirectory(directory) if !view.programs_only => {
+                let stays = !view.simple.in_loop && self.directories.enter(&directory, self.rules);
+                return if stays {
+                    Ok("it stays in the project".to_owned())
+                } else {
+                    Err(Fault::new("", "it leaves the project"))
+                };
+            }
+            _ => {}
+        }
+        if !view.wrapped && self.is_filter(view) {
+            return Ok("it only filters a pipe".to_owned());
+        }
+        let is_builtin = view.programs_only && wrappers::is_builtin(name);
+        match wrappers::unwrap(view.words).filter(|_| !is_builtin) {
+            Some(Inner::Command(words)) => {
+                let programs_only = view.programs_only || wrappers::runs_programs_only(name);
+                self.inner(&words, view, programs_only)
+            }
+            Some(Inner::Text(text)) => {
+                self.texts += 1;
+                if self.texts > MAX_TEXTS {
+                    return Err(Fault::new(
+                        "",
+                        "too many command lines within command lines",
+                    ));
+                }
+                let before = self.findings.len();
+                self.text(&text, view.simple.in_loop);
+                match self.findings[before..]
+                    .iter()
+                    .find(|finding| finding.outcome.is_err())
+                {
+                    Some(_) => Err(Fault::new("", "a command in it is not granted")),
+                    None => Ok("each command in it is granted".to_owned()),
+                }
+            }
+            _ => Err(Fault::new("", "no entry grants it")),
+        }
+    }
+
+    fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<String, Fault> {
+        if view.depth == MAX_WRAPPERS {
+            return Err(Fault::new("", "too many wrappers around a command"));
+        }
+        self.run(&View {
+            words,
+            wrapped: true,
+            programs_only,
+            depth: view.depth + 1,
+            ..*view
+        })
+    }
+
+    fn is_filter(&self, view: &View) -> bool {
+        let simple = view.simple;
+        let only_text = simple.has_text_input && !simple.reads_input;
+        let echoes = only_text && matches!(view.words, [cat] if cat.text() == Some("cat"));
+        echoes
+            || self.rules.pipe_filters()
+                && simple.stage > 0
+                && !simple.reads_input
+                && filters::is_filter(view.words)
+    }
+
+    fn redirect(&mut self, redirect: &Redirect) {
+        let outcome = self.target(redirect);
+        self.findings.push(Finding {
+            kind: "redirection",
+            part: redirect.target.raw.clone(),
+            outcome,
+        });
+    }
+
+    fn target(&self, redirect: &Redirect) -> Result<String, String> {
+        let path = match redirect.target.pieces.as_slice() {
+            [Piece::Text(text)] if text.starts_with('~') => format!("./{text}"),
+            [Piece::Text(text)] => text.clone(),
+            [Piece::Tilde, Piece::Text(text)] if text.starts_with('/') => format!("~{text}"),
+            // `<(…)`: what it runs was judged already.
+            [Piece::Hole { quoted: true }] if redirect.target.raw.starts_with(['<', '>']) => {
+                return Ok("it is a pipe".to_owned());
+            }
+            _ => return Err("the file must be plain text".to_owned()),
+        };
+        let descriptor = path
+            .strip_prefix("/dev/fd/")
+            .is_some_and(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()));
+        if descriptor || ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&path.as_str()) {
+            return Ok("it is no file".to_owned());
+        }
+        if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
+            return Err("it is a network connection".to_owned());
+        }
+        if path.starts_with(['/', '~']) {
+            return self.rules.file(&path, redirect.writes);
+        }
+        let mut granted = Err("it is not clear in which directory this is".to_owned());
+        for path in self.directories.resolve(&path) {
+            granted = Ok(self.rules.file(&path, redirect.writes)?);
+        }
+        granted
+    }
+}
+
+/// Words that may leave the shell elsewhere.
+const CHANGES_DIRECTORY: [&str; 3] = ["cd", "pushd", "popd"];
+
+/// The shell's own neutral commands that are harmless programs too.
+const HARMLESS_PROGRAMS: [&str; 7] = ["echo", "true", "false", "pwd", "test", "[", "printf"];
+
+/// A command as patterns are compared with it.
+fn canonical(view: &View) -> Canonical {
+    let mut canonical = Canonical::default();
+    for assignment in view.lead {
+        canonical.assignment(assignment);
+    }
+    for word in view.words {
+        canonical.word();
+        for piece in &word.pieces {
+            match piece {
+                Piece::Text(text) => canonical.literal(text),
+                Piece::Hole { .. } | Piece::Tilde => canonical.dynamic(),
+            }
+        }
+    }
+    canonical
+}

@@ -1,0 +1,404 @@
+//! The scan's one pass: where in a command it is, what it is inside of, and what it refuses to step
+//! over because shells read it differently. It builds no tree and knows no rules.
+
+use super::Fault;
+use super::expansion;
+use super::heredoc::Pending;
+use super::position::Position;
+use super::scan::{Budget, Scan};
+
+/// Constructs open at one point.
+const MAX_DEPTH: usize = 32;
+
+/// Bare `{`: the parser looks for the end of each.
+const MAX_BRACES: usize = 256;
+
+/// What the reader is inside of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// `( … )`.
+    Subshell,
+    /// `$(…)`, `<(…)` or `>(…)`.
+    Substitution,
+    Backtick,
+    DoubleQuote,
+    /// `case … esac`, whose patterns end in a parenthesis that closes nothing.
+    Case,
+}
+
+/// Reads a command once from left to right.
+pub struct Lexer<'a> {
+    source: &'a str,
+    budget: &'a mut Budget,
+    at: usize,
+    copied: usize,
+    text: String,
+    levels: Vec<Level>,
+    pending: Vec<Pending>,
+    position: Position,
+    substitutions: usize,
+    heredocs: usize,
+    braces: usize,
+}
+
+impl<'a> Lexer<'a> {
+    /// At the beginning of a command.
+    pub fn new(source: &'a str, budget: &'a mut Budget) -> Self {
+        Self {
+            source,
+            budget,
+            at: 0,
+            copied: 0,
+            text: String::with_capacity(source.len()),
+            levels: Vec::new(),
+            pending: Vec::new(),
+            position: Position::default(),
+            substitutions: 0,
+            heredocs: 0,
+            braces: 0,
+        }
+    }
+
+    /// Reads to the end.
+    ///
+    /// # Errors
+    /// For anything that this reading, or some shell's, could get wrong.
+    pub fn read(mut self) -> Result<Scan, Fault> {
+        while let Some(c) = self.peek() {
+            self.weigh(1)?;
+            match self.levels.last() {
+                Some(Level::DoubleQuote) => self.quoted(c)?,
+                _ => self.code(c)?,
+            }
+        }
+        self.finish()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.source[self.at..]
+    }
+
+    /// Counts the work the parser will have with this many bytes.
+    fn weigh(&mut self, bytes: usize) -> Result<(), Fault> {
+        let depth = self.levels.len();
+        if depth + self.position.open_words() > MAX_DEPTH
+            || !self.budget.spend(bytes * (1 + depth * depth))
+        {
+            return Err(Fault::new("", "it is nested too deeply"));
+        }
+        Ok(())
+    }
+
+    /// One step inside double quotes.
+    fn quoted(&mut self, c: char) -> Result<(), Fault> {
+        match c {
+            '"' => {
+                self.levels.pop();
+                self.at += 1;
+            }
+            '\\' => self.escape()?,
+            '$' => self.dollar()?,
+            '`' => self.backtick()?,
+            '\n' if !self.pending.is_empty() => return Err(heredoc_astray()),
+            _ => self.at += c.len_utf8(),
+        }
+        Ok(())
+    }
+
+    /// One step outside quotes.
+    fn code(&mut self, c: char) -> Result<(), Fault> {
+        match c {
+            ' ' | '\t' => self.end_word(1)?,
+            '\n' => {
+                self.end_word(1)?;
+                self.position.separate()?;
+                self.bodies()?;
+            }
+            ';' | '&' | '|' => {
+                self.end_word(1)?;
+                self.position.separate()?;
+            }
+            '(' => {
+                self.end_word(0)?;
+                if self.rest().starts_with("((") {
+                    return Err(Fault::new("((", "shells disagree about `((`"));
+                }
+                self.open(Level::Subshell);
+            }
+            ')' => {
+                self.end_word(0)?;
+                self.close_paren()?;
+            }
+            '<' | '>' => self.redirection()?,
+            '\'' => self.single_quotes()?,
+            '"' => {
+                self.quote_begins()?;
+                self.levels.push(Level::DoubleQuote);
+                self.at += 1;
+            }
+            '\\' => self.escape()?,
+            '$' => {
+                self.position.begin_word(self.at, false);
+                self.dollar()?;
+            }
+            '`' => self.backtick()?,
+            '#' if !self.position.is_in_word() => self.comment()?,
+            c if may_be_blank(c) => {
+                let text = c.encode_utf8(&mut [0; 4]).to_owned();
+                return Err(Fault::new(&text, "some shells split words at it; quote it"));
+            }
+            _ => {
+                self.braces += usize::from(c == '{');
+                if self.braces > MAX_BRACES {
+                    return Err(Fault::new("{", "it has too many braces"));
+                }
+                self.position.begin_word(self.at, true);
+                self.at += c.len_utf8();
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the word before this character, which is `width` bytes to step over.
+    fn end_word(&mut self, width: usize) -> Result<(), Fault> {
+        match self.position.end_word(&self.source[..self.at])? {
+            "case" => self.levels.push(Level::Case),
+            "esac" if self.levels.pop_if(|level| *level == Level::Case).is_none() => {
+                return Err(unclosed());
+            }
+            _ => {}
+        }
+        self.at += width;
+        Ok(())
+    }
+
+    fn open(&mut self, level: Level) {
+        self.levels.push(level);
+        self.position.begin_commands();
+        self.at += 1;
+    }
+
+    fn close_paren(&mut self) -> Result<(), Fault> {
+        match self.levels.last() {
+            Some(Level::Case) => self.position.begin_commands(),
+            Some(level @ (Level::Subshell | Level::Substitution)) => {
+                // A substitution is part of a word, which goes on after it.
+                self.position.end_commands(*level == Level::Substitution);
+                self.no_pending()?;
+                self.levels.pop();
+            }
+            _ => return Err(unclosed()),
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn escape(&mut self) -> Result<(), Fault> {
+        if self.levels.contains(&Level::Backtick) {
+            return Err(Fault::new(
+                "`",
+                "backslashes inside backticks are read in several ways",
+            ));
+        }
+        let Some(escaped) = self.rest()[1..].chars().next() else {
+            return Err(Fault::new("\\", "it ends in a backslash"));
+        };
+        if escaped == '\n' {
+            return self.continuation();
+        }
+        if self.levels.last() != Some(&Level::DoubleQuote) {
+            self.position.begin_word(self.at, false);
+        }
+        self.at += 1 + escaped.len_utf8();
+        Ok(())
+    }
+
+    /// Leaves a backslash at the end of a line out, where no token can grow together over it.
+    fn continuation(&mut self) -> Result<(), Fault> {
+        let blank = |c: Option<char>| c.is_none_or(|c| c == ' ' || c == '\t' || c == '\n');
+        let before = self.source[..self.at].chars().next_back();
+        let after = self.rest()[2..].chars().next();
+        if !blank(before) && !blank(after) {
+            return Err(Fault::new(
+                "\\",
+                "a word goes on after a backslash and a line break",
+            ));
+        }
+        if self.levels.last() != Some(&Level::DoubleQuote) {
+            self.end_word(0)?;
+        }
+        self.text.push_str(&self.source[self.copied..self.at]);
+        self.at += 2;
+        self.copied = self.at;
+        Ok(())
+    }
+
+    fn single_quotes(&mut self) -> Result<(), Fault> {
+        self.quote_begins()?;
+        let inside = &self.rest()[1..];
+        let end = inside.find('\'').ok_or_else(unclosed)?;
+        let inside = &inside[..end];
+        if self.levels.contains(&Level::Backtick) && inside.contains('`') {
+            return Err(Fault::new(
+                "`",
+                "quotes inside backticks are read in several ways",
+            ));
+        }
+        if inside.contains('\n') {
+            self.no_pending()?;
+        }
+        self.weigh(end)?;
+        self.at += end + 2;
+        Ok(())
+    }
+
+    fn quote_begins(&mut self) -> Result<(), Fault> {
+        let mut inner = self.levels.iter().rev();
+        if inner.any(|level| *level == Level::Backtick)
+            && inner.any(|level| *level == Level::DoubleQuote)
+        {
+            return Err(Fault::new(
+                "`",
+                "quotes inside backticks are read in several ways",
+            ));
+        }
+        self.position.begin_word(self.at, false);
+        Ok(())
+    }
+
+    fn dollar(&mut self) -> Result<(), Fault> {
+        let rest = self.rest();
+        let quoted = self.levels.last() == Some(&Level::DoubleQuote);
+        if rest.starts_with("$((") {
+            self.at += expansion::arithmetic(rest)?;
+        } else if rest.starts_with("$(") {
+            self.substitutions += 1;
+            self.at += 1;
+            self.open(Level::Substitution);
+        } else if rest.starts_with("${") {
+            self.at += expansion::parameter(rest)?;
+        } else if rest.starts_with("$[") {
+            return Err(Fault::new("$[", "arithmetic of this form is not read"));
+        } else if !quoted && (rest.starts_with("$'") || rest.starts_with("$\"")) {
+            return Err(Fault::new(
+                &rest[..2],
+                "shells disagree about this kind of quotes",
+            ));
+        } else {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn backtick(&mut self) -> Result<(), Fault> {
+        if self.levels.last() == Some(&Level::Backtick) {
+            self.no_pending()?;
+            self.end_word(0)?;
+            self.levels.pop();
+            self.position.end_commands(true);
+        } else if self.levels.contains(&Level::Backtick) {
+            return Err(Fault::new("`", "nested backticks are read in several ways"));
+        } else {
+            self.levels.push(Level::Backtick);
+            self.substitutions += 1;
+            self.position.begin_commands();
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn comment(&mut self) -> Result<(), Fault> {
+        if self.levels.contains(&Level::Backtick) {
+            return Err(Fault::new(
+                "#",
+                "comments inside backticks are read in several ways",
+            ));
+        }
+        self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+        Ok(())
+    }
+
+    fn redirection(&mut self) -> Result<(), Fault> {
+        let rest = self.rest();
+        self.end_word(0)?;
+        if rest.starts_with("<(") || rest.starts_with(">(") {
+            self.substitutions += 1;
+            self.at += 1;
+            self.open(Level::Substitution);
+        } else if rest.starts_with("<<<") {
+            self.at += 3;
+        } else if rest.starts_with("<<") {
+            if self.levels.contains(&Level::Backtick) {
+                return Err(heredoc_astray());
+            }
+            let (pending, width) = Pending::read(rest, self.levels.len())?;
+            self.pending.push(pending);
+            self.heredocs += 1;
+            self.at += width;
+        } else {
+            // `>&` and `&>` are one operator, not the end of a command.
+            self.at += 1 + usize::from(rest[1..].starts_with(['&', '>', '|']));
+        }
+        Ok(())
+    }
+
+    /// Steps over the bodies of the here-documents that this line began.
+    fn bodies(&mut self) -> Result<(), Fault> {
+        for pending in std::mem::take(&mut self.pending) {
+            if !pending.began_at(self.levels.len()) {
+                return Err(heredoc_astray());
+            }
+            let width = pending.body(self.rest())?;
+            self.weigh(width)?;
+            self.at += width;
+        }
+        Ok(())
+    }
+
+    fn no_pending(&self) -> Result<(), Fault> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        Err(heredoc_astray())
+    }
+
+    fn finish(mut self) -> Result<Scan, Fault> {
+        self.end_word(0)?;
+        self.no_pending()?;
+        if !self.levels.is_empty() {
+            return Err(unclosed());
+        }
+        self.text.push_str(&self.source[self.copied..]);
+        Ok(Scan {
+            text: self.text,
+            substitutions: self.substitutions,
+            heredocs: self.heredocs,
+        })
+    }
+}
+
+/// Whether a byte of this character is a blank in the locale of some shell.
+fn may_be_blank(c: char) -> bool {
+    !c.is_ascii()
+        && c.encode_utf8(&mut [0; 4])
+            .bytes()
+            .any(|byte| byte == 0x85 || byte == 0xa0)
+}
+
+fn unclosed() -> Fault {
+    Fault::new(
+        "",
+        "a quote or parenthesis is not closed where it should be",
+    )
+}
+
+fn heredoc_astray() -> Fault {
+    Fault::new(
+        "<<",
+        "it is not clear where this here-document begins or ends",
+    )
+}

@@ -1,0 +1,53 @@
+//! What a shell command line would run (RESTRICTION.md §4), read so that nothing can run which
+//! was not seen: `scan` first, then the parser, then `read` holds the two against each other.
+//! `judge` asks the rules about every step, `deny` looks for what is forbidden.
+
+mod builtins;
+mod conditional;
+mod deny;
+#[cfg(test)]
+mod differential;
+mod directories;
+mod expansion;
+mod filters;
+mod find;
+mod heredoc;
+mod judge;
+mod lexer;
+mod names;
+mod position;
+mod read;
+
+mod scan;
+#[cfg(test)]
+#[rustfmt::skip]
+mod tests;
+mod word;
+mod wrappers;
+
+pub use deny::denied;
+pub use judge::{Finding, Rules, judge, redirected};
+pub use names::{is_name, may_be_exported};
+
+/// Something in a command that cannot be vouched for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The text it is about; empty for the command as a whole.
+    pub part: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl Fault {
+    fn new(part: &str, why: &str) -> Self {
+        Self {
+            part: part.to_owned(),
+            why: why.to_owned(),
+        }
+    }
+
+    /// For text that the parser did not take apart as a shell would.
+    fn unread(part: &str) -> Self {
+        Self::new(part, "this cannot be read with certainty")
+    }
+}

@@ -1,0 +1,101 @@
+//! Which variables a command may set (RESTRICTION.md §4.2 and §4.8). Most names that programs
+//! look at are upper case; setting one redirects a granted program.
+
+/// Variables that change how output looks, never what runs.
+const HARMLESS: [&str; 15] = [
+    "LANG",
+    "TZ",
+    "TERM",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "COLUMNS",
+    "LINES",
+    "CI",
+    "DEBUG",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "NODE_ENV",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+];
+
+/// Whether a variable may be exported, or set before a command.
+pub fn may_be_exported(name: &str) -> bool {
+    let locale = name.strip_prefix("LC_");
+    HARMLESS.contains(&name)
+        || locale
+            .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase()))
+}
+
+/// Whether a variable may be set for the shell itself: harmless ones, and lower-case names that
+/// no program is known to read when they happen to be exported already.
+pub fn may_be_set(name: &str) -> bool {
+    let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    let read_by_programs = name.ends_with("_proxy")
+        || ["npm_config_", "yarn_", "pnpm_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix));
+    may_be_exported(name) || begins && name.chars().all(lower) && !read_by_programs
+}
+
+/// The name and the raw value of a word that assigns; `None` for `a[0]=x`, `a+=x` and whatever
+/// else shells read differently.
+pub fn assignment(raw: &str) -> Option<(&str, &str)> {
+    let (name, value) = raw.split_once('=')?;
+    is_name(name).then_some((name, value))
+}
+
+/// Whether this is a variable's name at all.
+pub fn is_name(name: &str) -> bool {
+    let valid = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(valid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_redirect_programs_are_not_set() {
+        for name in ["LANG", "LC_ALL", "LC_TIME", "CI", "RUST_LOG"] {
+            assert!(may_be_exported(name) && may_be_set(name), "{name}");
+        }
+        for name in ["f", "_x", "my_var2", "file"] {
+            assert!(may_be_set(name) && !may_be_exported(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "IFS",
+            "LD_PRELOAD",
+            "BASH_ENV",
+            "ENV",
+            "GIT_DIR",
+            "PAGER",
+            "NODE_OPTIONS",
+            "PYTHONPATH",
+            "http_proxy",
+            "npm_config_script_shell",
+            "yarn_x",
+            "pnpm_config_x",
+            "X",
+            "LC_",
+            "LC_x",
+            "PS4",
+            "1x",
+            "",
+            "a-b",
+        ] {
+            assert!(!may_be_set(name) && !may_be_exported(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_plain_assignments_are_read() {
+        assert_eq!(assignment("x=a=b"), Some(("x", "a=b")));
+        for raw in ["x", "x+=a", "x[0]=a", "1=a", "=a", "a-b=c", "'x'=a"] {
+            assert_eq!(assignment(raw), None, "{raw}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The reading of a command that comes before the parser's: one pass from left to right that
+//! keeps what it is inside of on a stack of its own. It refuses what is too long, too deep or too
+//! much work for the parser (RESTRICTION.md §4.10), and whatever shells are known to read
+//! differently. It counts what it saw, so that the parser's reading can be held against it.
+
+use super::Fault;
+use super::lexer::Lexer;
+
+/// Longest command.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// How much the parser may still be given to do. It reads the inside of a substitution again at
+/// each level around it, so its work grows with the square of the depth of each byte.
+#[derive(Debug)]
+pub struct Budget(usize);
+
+impl Budget {
+    /// Takes this much off, if there is as much.
+    pub fn spend(&mut self, work: usize) -> bool {
+        let left = self.0.checked_sub(work);
+        self.0 = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+impl Default for Budget {
+    /// About 15 ms of the parser's time.
+    fn default() -> Self {
+        Self(200_000)
+    }
+}
+
+/// What was seen, and the text to parse.
+#[derive(Debug)]
+pub struct Scan {
+    /// The command without line continuations.
+    pub text: String,
+    /// Command and process substitutions, nested ones too.
+    pub substitutions: usize,
+    /// Here-documents.
+    pub heredocs: usize,
+}
+
+/// Reads `source` once.
+///
+/// # Errors
+/// For anything that this reading, or some shell's, could get wrong.
+pub fn scan(source: &str, budget: &mut Budget) -> Result<Scan, Fault> {
+    if source.len() > MAX_BYTES {
+        return Err(Fault::new("", "it is longer than 64 KiB"));
+    }
+    let strange = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if source.contains(strange) {
+        return Err(Fault::new("", "it has control characters"));
+    }
+    Lexer::new(source, budget).read()
+}

@@ -1,0 +1,146 @@
+//! Which tools an entry speaks of, from its name alone (RESTRICTION.md §2).
+
+use std::collections::BTreeSet;
+
+use super::call::{Call, OurTool};
+use crate::host::alias::{self, Capability, fold};
+use crate::host::tools;
+
+/// Which tools a rule speaks of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// All of them: a bare `*`.
+    Everything,
+    /// What other clients' names stand for.
+    Capability(Capability),
+    /// Commands that begin with one of these words: a program listed as if it were a tool.
+    Programs(&'static [&'static str]),
+    /// A tool of this name, folded; the host's own ones too.
+    Named(String),
+    /// Tools whose names begin so; never one that is reached by its own name only.
+    Prefix(String),
+    /// A tool of an MCP server, by the host's name for it, or a prefix of such names.
+    Mcp {
+        /// Server and tool.
+        name: String,
+        /// Whether more may follow.
+        open: bool,
+    },
+}
+
+/// A tool, with what has to be known to see whether a rule speaks of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Which of ours it is.
+    pub ours: Option<OurTool<'a>>,
+    /// Whether the host says it belongs to an MCP server.
+    pub is_mcp: bool,
+}
+
+impl<'a> Tool<'a> {
+    /// The tool of a call.
+    pub fn of(call: &Call<'a>, mcp_tools: &BTreeSet<String>) -> Self {
+        Self::new(call.tool, call.ours, mcp_tools)
+    }
+
+    /// A tool by name.
+    pub fn new(name: &'a str, ours: Option<OurTool<'a>>, mcp_tools: &BTreeSet<String>) -> Self {
+        let is_mcp = ours.is_none() && tools::find(name).is_none() && mcp_tools.contains(name);
+        Self { name, ours, is_mcp }
+    }
+
+    /// A tool of the host, by exact name.
+    pub fn host(name: &'static str) -> Tool<'static> {
+        Tool {
+            name,
+            ours: None,
+            is_mcp: false,
+        }
+    }
+}
+
+impl Subject {
+    /// What a name stands for.
+    pub fn of(name: &str) -> Self {
+        if name == "*" {
+            return Self::Everything;
+        }
+        if let Some(capability) = Capability::of(name) {
+            return Self::Capability(capability);
+        }
+        if let Some(programs) = alias::programs(name) {
+            return Self::Programs(programs);
+        }
+        Self::mcp(name).unwrap_or_else(|| match name.strip_suffix('*') {
+            Some(prefix) if prefix.len() >= 3 && !prefix.contains('*') => {
+                Self::Prefix(joined(prefix))
+            }
+            _ => Self::Named(fold(name)),
+        })
+    }
+
+    /// `mcp__S__T`, `mcp__S__*`, `mcp__S`, `S:T`, `S/T` and `mcp_S*`, with a glob for either.
+    fn mcp(name: &str) -> Option<Self> {
+        let name = &joined(name);
+        let (server, tool) = if let Some(rest) = name.strip_prefix("mcp__") {
+            rest.split_once("__").unwrap_or((rest, "*"))
+        } else if let Some(rest) = name.strip_prefix("mcp_") {
+            (rest, "*")
+        } else {
+            let (path, tool) = name.rsplit_once([':', '/'])?;
+            (path.rsplit('/').next().unwrap_or(path), tool)
+        };
+        // A plugin's server is `plugin_<plugin>_<server>`; the host knows it by its own name.
+        let bundled = server
+            .strip_prefix("plugin_")
+            .and_then(|rest| rest.split_once('_'));
+        let server = bundled.map_or(server, |(_, server)| server);
+        let (name, open) = match (server.strip_suffix('*'), tool.strip_suffix('*')) {
+            (Some(server), _) => (server.to_owned(), true),
+            (None, Some(tool)) => (format!("{server}_{tool}"), true),
+            (None, None) => (format!("{server}_{tool}"), false),
+        };
+        let usable = name.len() >= 3 && !name.contains('*');
+        usable.then_some(Self::Mcp { name, open })
+    }
+
+    /// The host's tools it means by exact name, best first.
+    pub fn host_tools(&self) -> &'static [&'static str] {
+        match self {
+            Self::Capability(capability) => capability.tools(),
+            Self::Programs(_) => Capability::Shell.tools(),
+            _ => &[],
+        }
+    }
+
+    /// Whether it speaks of a tool.
+    pub fn covers(&self, tool: &Tool<'_>) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Capability(Capability::WebSearch) => {
+                tool.ours.is_none() && fold(tool.name) == "websearch"
+            }
+            Self::Capability(Capability::Skill) => matches!(tool.ours, Some(OurTool::Skill(_))),
+            Self::Capability(_) | Self::Programs(_) => {
+                tool.ours.is_none() && self.host_tools().contains(&tool.name)
+            }
+            Self::Named(name) => fold(tool.name) == *name,
+            Self::Prefix(prefix) => {
+                let reachable = match tool.ours {
+                    Some(ours) => matches!(ours, OurTool::Skill(_)),
+                    None => !tools::only_by_own_name(tool.name),
+                };
+                reachable && joined(tool.name).starts_with(prefix)
+            }
+            Self::Mcp { name, open: true } => tool.is_mcp && joined(tool.name).starts_with(name),
+            Self::Mcp { name, open: false } => tool.is_mcp && joined(tool.name) == *name,
+        }
+    }
+}
+
+/// A name as prefixes are compared: the `_` between a server and its tool has to stay.
+pub fn joined(name: &str) -> String {
+    name.to_ascii_lowercase().replace('-', "_")
+}

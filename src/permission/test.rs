@@ -1,0 +1,158 @@
+//! Which arguments an entry speaks of: the text in its parentheses, understood by what its tool
+//! takes (RESTRICTION.md §3).
+
+use super::command::{Canonical, CommandPattern};
+use super::domain::DomainPattern;
+use super::path_pattern::PathPattern;
+use super::subject::Subject;
+use super::template::Directories;
+use crate::host::alias::{Capability, fold};
+use crate::host::tools::{Argument, HOST_TOOLS, HostTool};
+
+/// How the name of a notebook ends.
+const NOTEBOOK: &str = ".ipynb";
+
+/// Which arguments a rule speaks of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Test {
+    /// All.
+    Any,
+    /// Commands like one of these.
+    Command(Vec<CommandPattern>),
+    /// Paths like this one.
+    Path(PathPattern),
+    /// URLs of this domain.
+    Domain(DomainPattern),
+    /// Sub-agents of these presets.
+    Presets(Vec<String>),
+    /// Arguments that are text like this, each of them.
+    Arguments(Vec<(String, CommandPattern)>),
+    /// The skill of this name.
+    Skill(String),
+    /// None: the entry is broken or asks for something this host does not have.
+    Nothing,
+}
+
+/// A code and a sentence about an entry that could match nothing.
+pub type Flaw = (&'static str, &'static str);
+
+impl Test {
+    /// Reads the text in the parentheses of an entry for `subject`.
+    ///
+    /// # Errors
+    /// When it could match nothing.
+    pub fn parse(
+        subject: &Subject,
+        body: Option<&str>,
+        directories: &Directories,
+    ) -> Result<Self, Flaw> {
+        const UNKNOWN: Flaw = (
+            "unsupported-pattern",
+            "this tool takes no pattern of this kind",
+        );
+        let path = |body: &str| PathPattern::parse(&directories.fill(body)).map(Self::Path);
+        let body = body.filter(|body| *body != "*");
+        match (subject, body) {
+            (Subject::Capability(Capability::NoCounterpart), _) => Ok(Self::Nothing),
+            (Subject::Capability(Capability::EditNotebook), None) => {
+                Ok(Self::Path(PathPattern::anywhere(&format!("*{NOTEBOOK}"))))
+            }
+            (Subject::Programs(programs), None) => {
+                let patterns = programs.iter().map(|name| CommandPattern::program(name));
+                Ok(Self::Command(patterns.collect()))
+            }
+            (_, None) => Ok(Self::Any),
+            (Subject::Named(name), Some(body)) => {
+                let tool = HOST_TOOLS.iter().find(|tool| fold(tool.name) == *name);
+                tool.map_or_else(
+                    || arguments(body),
+                    |tool| Self::of_host_tool(tool, body, directories),
+                )
+            }
+            (Subject::Capability(capability), Some(body)) => match capability {
+                Capability::Shell => command(body, directories),
+                Capability::Fetch => DomainPattern::parse(body).map(Self::Domain),
+                Capability::SubAgent => {
+                    let presets = body.split([',', ' ']).filter(|preset| !preset.is_empty());
+                    Ok(Self::Presets(presets.map(str::to_owned).collect()))
+                }
+                Capability::Skill => {
+                    let name = body.strip_suffix('*').unwrap_or(body).trim_end();
+                    Ok(Self::Skill(name.to_owned()))
+                }
+                Capability::ReadFile
+                | Capability::SearchContent
+                | Capability::FindFiles
+                | Capability::ListDirectory
+                | Capability::WriteFile
+                | Capability::EditFile => path(body),
+                Capability::EditNotebook if body.ends_with(NOTEBOOK) => path(body),
+                _ => Err(UNKNOWN),
+            },
+            _ => Err(UNKNOWN),
+        }
+    }
+
+    /// Reads a pattern for a tool of the host by its own name: `param:glob`, where a command or
+    /// a path is compared as such, never as text.
+    fn of_host_tool(tool: &HostTool, body: &str, directories: &Directories) -> Result<Self, Flaw> {
+        let of = |meaning: Argument, body: &str| {
+            let meanings = [meaning];
+            let keys: Vec<_> = tool.keys(&meanings).collect();
+            let named = keys.iter().find_map(|key| {
+                let rest = body.strip_prefix(key)?.strip_prefix(':')?;
+                Some(rest.trim().to_owned())
+            });
+            (!keys.is_empty()).then(|| named.unwrap_or_else(|| body.to_owned()))
+        };
+        let any = |body: &String| body == "*";
+        if let Some(body) = of(Argument::Command, body) {
+            return if any(&body) {
+                Ok(Self::Any)
+            } else {
+                command(&body, directories)
+            };
+        }
+        if let Some(body) = of(Argument::Path, body) {
+            return if any(&body) {
+                Ok(Self::Any)
+            } else {
+                PathPattern::parse(&directories.fill(&body)).map(Self::Path)
+            };
+        }
+        if body.starts_with("domain:") && of(Argument::Url, body).is_some() {
+            return DomainPattern::parse(body).map(Self::Domain);
+        }
+        arguments(body)
+    }
+}
+
+fn command(body: &str, directories: &Directories) -> Result<Test, Flaw> {
+    let pattern = CommandPattern::parse(&directories.fill(body))?;
+    if pattern.is_placeholder() {
+        return Err(("placeholder", "`cmd` stands for no program"));
+    }
+    Ok(Test::Command(vec![pattern]))
+}
+
+/// `key:glob, key:glob`.
+fn arguments(body: &str) -> Result<Test, Flaw> {
+    let pair = |pair: &str| {
+        let (key, glob) = pair.trim().split_once(':')?;
+        let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let valid = !key.is_empty() && key.chars().all(is_key);
+        valid.then(|| (key.to_owned(), CommandPattern::text(glob.trim())))
+    };
+    let pairs: Option<Vec<_>> = body.split(',').map(pair).collect();
+    pairs.map(Test::Arguments).ok_or((
+        "unsupported-pattern",
+        "a pattern for this tool is `argument:glob`",
+    ))
+}
+
+/// A text argument as patterns compare it.
+pub fn as_text(value: &str) -> Canonical {
+    let mut canonical = Canonical::default();
+    canonical.literal(value);
+    canonical
+}

@@ -1,0 +1,104 @@
+//! What a job is called and whom it belongs to.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// A job's name, which nobody can guess: knowing it is the half of what it takes to use the job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobId(String);
+
+/// What ids are made of.
+const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+/// 80 bits.
+const LENGTH: usize = 16;
+
+impl JobId {
+    /// A new one.
+    ///
+    /// # Errors
+    /// When the system has no random bytes.
+    pub fn random() -> Result<Self> {
+        let mut bytes = [0; LENGTH];
+        File::open("/dev/urandom")
+            .and_then(|mut source| source.read_exact(&mut bytes))
+            .map_err(|source| Error::io("read", "/dev/urandom".as_ref(), &source))?;
+        // 256 is a multiple of 32: no letter is likelier than another.
+        let letter = |byte: u8| char::from(LETTERS[usize::from(byte) % LETTERS.len()]);
+        Ok(Self(bytes.into_iter().map(letter).collect()))
+    }
+
+    /// Takes an id as somebody wrote it; `None` when no job has such a name.
+    pub fn parse(written: &str) -> Option<Self> {
+        let written = written.trim();
+        let is_ours = written.len() == LENGTH
+            && written
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        is_ours.then(|| Self(written.to_owned()))
+    }
+
+    /// The id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whom a job belongs to. Nobody else can read or stop it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner(String);
+
+impl Owner {
+    /// A conversation of the host (its `context_name`), which outlives the host's process.
+    pub fn conversation(name: &str) -> Self {
+        Self(format!("conversation:{name}"))
+    }
+
+    /// One process of the host.
+    pub fn session(key: &str) -> Self {
+        Self(format!("session:{key}"))
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_differ_and_survive_being_written() {
+        let (one, two) = (JobId::random().unwrap(), JobId::random().unwrap());
+        assert_ne!(one, two);
+        assert_eq!(JobId::parse(one.as_str()), Some(one.clone()));
+        assert_eq!(JobId::parse(&format!(" {one}\n")), Some(one));
+    }
+
+    #[test]
+    fn nothing_else_is_an_id() {
+        for bad in [
+            "",
+            "..",
+            "../../../etc/pass",
+            "ABCDEFGH01234567",
+            "abcdefgh0123456",
+            "a/b",
+        ] {
+            assert_eq!(JobId::parse(bad), None, "{bad}");
+        }
+    }
+}

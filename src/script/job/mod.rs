@@ -1,0 +1,12 @@
+//! Jobs: scripts that go on after the call that started them. One directory each, in which the
+//! supervisor writes output and end, and everybody else reads.
+
+mod id;
+mod progress;
+mod scratch;
+mod store;
+
+pub use id::{JobId, Owner};
+pub use progress::{Job, Look, Summary};
+pub use scratch::Scratch;
+pub use store::{Facts, Jobs, Origin, Spools, private_dir};

@@ -1,0 +1,364 @@
+//! One job as others see it: whether it runs, what is new, how it ended, and stopping it. A FIFO
+//! that the supervisor holds open tells all of that without a process id, which could be another
+//! process's by now: who opens it for writing finds a reader or none, who writes stops the job,
+//! and who polls it is woken by its end.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::id::JobId;
+use super::store::{self, Facts};
+use crate::error::{Error, Result};
+use crate::script::descriptor;
+use crate::script::missing;
+use crate::script::outcome::{Outcome, State};
+use crate::script::relay;
+use crate::script::report::Ended;
+use crate::script::spool::{self, News};
+use crate::sys::{files, limits};
+
+/// A job.
+#[derive(Debug, Clone)]
+pub struct Job {
+    id: JobId,
+    dir: PathBuf,
+    facts: Facts,
+}
+
+/// One look at a job: what came of it since the last one, and how far that goes.
+#[derive(Debug)]
+pub struct Look {
+    /// What is new.
+    pub outcome: Outcome,
+    /// For [`Job::mark_seen`], or the next look.
+    pub seen: [u64; 2],
+}
+
+/// A job in a list.
+#[derive(Debug, Clone, Serialize)]
+pub struct Summary {
+    /// Its id.
+    pub id: String,
+    /// What runs.
+    pub label: String,
+    /// The skill it is part of.
+    pub skill: Option<String>,
+    /// Whom it belongs to.
+    pub owner: String,
+    /// Milliseconds since 1970 at its start.
+    pub started: u64,
+    /// How long it has run, or ran.
+    pub duration_ms: u64,
+    /// `running`, `ended`, `timed out`, `stopped` or `lost`.
+    pub state: &'static str,
+    /// Its exit status, when it exited by itself.
+    pub exit_code: Option<i32>,
+}
+
+impl Job {
+    pub(super) const FACTS: &'static str = "job.json";
+    pub(super) const STDOUT: &'static str = "stdout";
+    pub(super) const STDERR: &'static str = "stderr";
+    pub(super) const STOP: &'static str = "stop";
+    const SEEN: &'static str = "seen.json";
+    pub(super) const EXIT: &'static str = "exit";
+
+    pub(super) fn of(id: JobId, dir: PathBuf, facts: Facts) -> Self {
+        Self { id, dir, facts }
+    }
+
+    /// What was written down when it began.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Whether its supervisor is there.
+    pub fn is_running(&self) -> bool {
+        self.lifeline().is_some()
+    }
+
+    /// Waits for its end, at most until `until`.
+    ///
+    /// # Errors
+    /// When the system refuses to wait.
+    pub fn wait(&self, until: Instant) -> Result<()> {
+        let Some(lifeline) = self.lifeline() else {
+            return Ok(());
+        };
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            // No event is asked for: what wakes is the error that the last reader has left.
+            let mut fds = [descriptor::interest(Some(lifeline.as_raw_fd()), 0)];
+            descriptor::poll(&mut fds, left).map_err(|source| self.failed("wait for", &source))?;
+            if fds[0].revents != 0 || left.is_zero() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Stops it and waits until everything it started is gone. One that is over already stays as
+    /// it is.
+    ///
+    /// # Errors
+    /// When its supervisor does not answer.
+    pub fn stop(&self) -> Result<()> {
+        let Some(mut lifeline) = self.lifeline() else {
+            return Ok(());
+        };
+        // An error means that it ended just now.
+        let _ = lifeline.write(b"s");
+        drop(lifeline);
+        self.wait(Instant::now() + limits::REAP + Duration::from_secs(1))?;
+        if self.is_running() {
+            return Err(Error::new(format!("the job `{}` does not end", self.id))
+                .hint("its supervisor does not answer: tell the user"));
+        }
+        Ok(())
+    }
+
+    /// What came since the last look that was marked.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub fn look(&self) -> Result<Look> {
+        let seen = files::read_capped(&self.dir.join(Self::SEEN), limits::JOB_FILE);
+        let seen = seen
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        self.look_from(seen.unwrap_or_default())
+    }
+
+    /// What came since `seen`.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub fn look_from(&self, seen: [u64; 2]) -> Result<Look> {
+        // In this order: what a job that is over has written is all there.
+        let running = self.is_running();
+        let end = if running { None } else { self.end() };
+        let stdout = self.news(Self::STDOUT, seen[0], running)?;
+        let stderr = self.news(Self::STDERR, seen[1], running)?;
+        let (state, millis) = match end {
+            _ if running => (State::Running(self.id.clone()), self.age()),
+            Some((ended, millis)) => (State::JobEnded(ended), millis),
+            None => (State::Lost, self.age()),
+        };
+        let mut outcome = Outcome {
+            stdout: stdout.text,
+            stderr: stderr.text,
+            state,
+            limit: Duration::from_millis(self.facts.limit),
+            duration: Duration::from_millis(millis),
+            notes: Vec::new(),
+        };
+        if let Some(origin) = &self.facts.origin {
+            missing::add_notes(&mut outcome, origin);
+        }
+        Ok(Look {
+            seen: [stdout.next, stderr.next],
+            outcome,
+        })
+    }
+
+    /// Notes down what its owner has been told.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn mark_seen(&self, seen: [u64; 2]) -> Result<()> {
+        let json = serde_json::to_vec(&seen).map_err(|error| Error::new(error.to_string()))?;
+        files::replace_scratch_file(&self.dir.join(Self::SEEN), &json, 0o600)
+    }
+
+    /// Shows its output from the beginning and as it comes, until it ends; how it ended.
+    ///
+    /// # Errors
+    /// When its files cannot be read. A reader that has gone away is an end.
+    pub fn follow(&self, out: &mut dyn Write, err: &mut dyn Write) -> Result<Outcome> {
+        /// Often enough for a person.
+        const TICK: Duration = Duration::from_millis(100);
+        let mut seen = [0; 2];
+        loop {
+            let look = self.look_from(seen)?;
+            seen = look.seen;
+            let shown = show(&look.outcome, out, err);
+            if look.outcome.job().is_none() || shown.is_err() {
+                return Ok(look.outcome);
+            }
+            self.wait(Instant::now() + TICK)?;
+        }
+    }
+
+    /// One line of a list.
+    pub fn summary(&self) -> Summary {
+        let running = self.is_running();
+        let end = self.end();
+        let (state, exit_code) = match end {
+            _ if running => ("running", None),
+            Some((ended, _)) => (name_of(ended), exit_code(ended)),
+            None => ("lost", None),
+        };
+        Summary {
+            id: self.id.to_string(),
+            label: self.facts.label.clone(),
+            skill: self
+                .facts
+                .origin
+                .as_ref()
+                .map(|origin| origin.skill.clone()),
+            owner: self.facts.owner.to_string(),
+            started: self.facts.started,
+            duration_ms: end.map_or_else(|| self.age(), |(_, millis)| millis),
+            state,
+            exit_code,
+        }
+    }
+
+    fn lifeline(&self) -> Option<File> {
+        let mut options = File::options();
+        let options = options.write(true).custom_flags(libc::O_NONBLOCK);
+        options.open(self.dir.join(Self::STOP)).ok()
+    }
+
+    fn end(&self) -> Option<(Ended, u64)> {
+        let record = files::read_capped(&self.dir.join(Self::EXIT), limits::JOB_FILE).ok()?;
+        relay::read_record(&record)
+    }
+
+    fn news(&self, stream: &str, from: u64, running: bool) -> Result<News> {
+        let read = |path: &Path| spool::read(&File::open(path)?, from, running);
+        read(&self.dir.join(stream)).map_err(|source| self.failed("read the output of", &source))
+    }
+
+    fn age(&self) -> u64 {
+        store::now().saturating_sub(self.facts.started)
+    }
+
+    fn failed(&self, action: &str, source: &io::Error) -> Error {
+        Error::io(action, Path::new(&format!("job {}", self.id)), source)
+    }
+}
+
+fn show(outcome: &Outcome, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<()> {
+    out.write_all(outcome.stdout.text().as_bytes())?;
+    out.flush()?;
+    err.write_all(outcome.stderr.text().as_bytes())?;
+    err.flush()
+}
+
+fn name_of(ended: Ended) -> &'static str {
+    match ended {
+        Ended {
+            timed_out: true, ..
+        } => "timed out",
+        Ended { stopped: true, .. } => "stopped",
+        _ => "ended",
+    }
+}
+
+fn exit_code(ended: Ended) -> Option<i32> {
+    use std::os::unix::process::ExitStatusExt;
+    std::process::ExitStatus::from_raw(ended.status).code()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{JobId, Owner};
+    use super::*;
+    use crate::script::fixture::{Fixture, eventually};
+
+    /// The only job of a fixture.
+    fn job(script: &Fixture) -> Job {
+        let id = script.jobs().list().remove(0).id;
+        let found = script.jobs().find(&id, &Owner::session("test"));
+        found.unwrap()
+    }
+
+    #[test]
+    fn looks_are_told_apart_by_what_was_marked() {
+        let script =
+            Fixture::bash("echo one; while [ ! -e go ]; do sleep 0.01; done; echo two").wait(200);
+        let first = script.start();
+        assert_eq!(first.stdout.text(), "one\n");
+        let job = job(&script);
+        assert_eq!(job.look().unwrap().outcome.stdout.text(), "");
+        std::fs::write(script.path("go"), "").unwrap();
+        job.wait(Instant::now() + Duration::from_secs(10)).unwrap();
+        let look = job.look().unwrap();
+        assert_eq!(look.outcome.stdout.text(), "two\n");
+        assert_eq!(job.look().unwrap().seen, look.seen, "not told yet");
+        job.mark_seen(look.seen).unwrap();
+        let last = job.look().unwrap().outcome;
+        assert_eq!((last.stdout.total(), last.exit_code()), (0, Some(0)));
+    }
+
+    #[test]
+    fn a_list_tells_how_each_job_stands() {
+        let script = Fixture::bash("exit 7").wait(0);
+        script.start();
+        eventually("ended", || !job(&script).is_running());
+        let [summary] = <[Summary; 1]>::try_from(script.jobs().list()).unwrap();
+        assert_eq!((summary.state, summary.exit_code), ("ended", Some(7)));
+        assert_eq!(summary.skill.as_deref(), Some("fixture"));
+        let limited = Fixture::bash("sleep 300").wait(0).limit(100);
+        limited.start();
+        eventually("over", || !job(&limited).is_running());
+        assert_eq!(limited.jobs().list()[0].state, "timed out");
+    }
+
+    #[test]
+    fn following_shows_everything_once_in_order() {
+        let script = Fixture::bash("echo a; echo b >&2; sleep 0.3; echo c; exit 2").wait(0);
+        script.start();
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let outcome = job(&script).follow(&mut out, &mut err).unwrap();
+        assert_eq!(
+            (out.as_slice(), err.as_slice()),
+            (&b"a\nc\n"[..], &b"b\n"[..])
+        );
+        assert_eq!(outcome.exit_code(), Some(2));
+    }
+
+    #[test]
+    fn only_its_owner_finds_it_and_a_person() {
+        let script = Fixture::bash("").wait(0);
+        script.start();
+        let (jobs, id) = (script.jobs(), script.jobs().list().remove(0).id);
+        let foreign = jobs.find(&id, &Owner::conversation("test")).unwrap_err();
+        let other = JobId::parse("abcdefgh23456789").unwrap();
+        let unknown = jobs
+            .find(other.as_str(), &Owner::session("test"))
+            .unwrap_err();
+        assert_eq!(
+            foreign.to_string().replace(&id, other.as_str()),
+            unknown.to_string()
+        );
+        assert!(jobs.find_any(&id).is_ok());
+    }
+
+    #[test]
+    fn there_are_never_too_many() {
+        let script = Fixture::bash("sleep 300").wait(0).limit(20_000);
+        for _ in 0..limits::JOBS {
+            script.start();
+        }
+        let refused = script.start_in(&script.path("")).unwrap_err().to_string();
+        assert!(refused.contains("jobs are running already"), "{refused}");
+        let script = script.wait(50);
+        let stopped = script.run().unwrap();
+        assert!(
+            stopped.notes[0].contains("it could not go on as a job: "),
+            "{:?}",
+            stopped.notes
+        );
+        assert!(stopped.ended().unwrap().stopped);
+        for job in script.jobs().list() {
+            script.jobs().find_any(&job.id).unwrap().stop().unwrap();
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The directory of all jobs: making one, finding one, and cleaning up after those long over.
+
+use std::ffi::CString;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::id::{JobId, Owner};
+use super::progress::{Job, Summary};
+use crate::error::{Error, Result};
+use crate::script::capture::Captured;
+use crate::script::spool;
+use crate::sys::{files, limits};
+
+/// What is written down about a job when it begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Whom it belongs to.
+    pub owner: Owner,
+    /// What runs, as its caller wrote it.
+    pub label: String,
+    /// Where it comes from; `None` for one of our own commands.
+    pub origin: Option<Origin>,
+    /// Milliseconds since 1970 at its start.
+    pub started: u64,
+    /// Milliseconds after which it is stopped.
+    pub limit: u64,
+}
+
+/// Which script of which skill something is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The skill's name.
+    pub skill: String,
+    /// The skill's directory.
+    pub skill_dir: PathBuf,
+    /// The script's file.
+    pub script: PathBuf,
+}
+
+impl Facts {
+    /// Of something that has been running for `waited`.
+    pub fn of_now(
+        owner: &Owner,
+        label: &str,
+        origin: Option<&Origin>,
+        waited: Duration,
+        limit: Duration,
+    ) -> Self {
+        Self {
+            owner: owner.clone(),
+            label: label.to_owned(),
+            origin: origin.cloned(),
+            started: now().saturating_sub(millis(waited)),
+            limit: millis(limit),
+        }
+    }
+}
+
+/// What a supervisor needs to keep a job's output.
+#[derive(Debug)]
+pub struct Spools {
+    /// The job's directory.
+    pub dir: File,
+    /// The FIFO whose traffic stops the job, and which is open for as long as the job runs.
+    pub stop: File,
+    /// Of standard output and standard error.
+    pub files: [File; 2],
+    /// How many bytes each of them holds already.
+    pub begun: [u64; 2],
+}
+
+/// All jobs of this installation.
+#[derive(Debug, Clone)]
+pub struct Jobs {
+    dir: PathBuf,
+}
+
+impl Jobs {
+    /// The jobs kept in `dir`, which need not exist yet.
+    pub fn at(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// Where everything about a job is.
+    pub fn dir_of(&self, id: &JobId) -> PathBuf {
+        self.dir.join(id.as_str())
+    }
+
+    /// Makes a job that has had this output so far. Cleans up first.
+    ///
+    /// # Errors
+    /// When the directory cannot be written, or too many jobs are running.
+    pub fn create(&self, id: &JobId, facts: &Facts, so_far: [&Captured; 2]) -> Result<Spools> {
+        self.clean();
+        let running = self.all().filter(Job::is_running).count();
+        if running >= limits::JOBS {
+            let text = format!("{running} jobs are running already, which is the most at once");
+            return Err(Error::new(text).hint("wait for one of them, or stop it"));
+        }
+        let dir = self.dir_of(id);
+        private_dir(&dir)?;
+        let write = |source: io::Error| Error::io("write", &dir, &source);
+        let make = |name: &str, captured: &Captured| {
+            let mut options = File::options();
+            let file = options.read(true).write(true).create_new(true).mode(0o600);
+            let file = file.open(dir.join(name))?;
+            let begun = spool::begin(&file, captured.text().as_bytes())?;
+            Ok::<_, io::Error>((file, begun))
+        };
+        let (stdout, out_length) = make(Job::STDOUT, so_far[0]).map_err(write)?;
+        let (stderr, err_length) = make(Job::STDERR, so_far[1]).map_err(write)?;
+        let stop = make_fifo(&dir.join(Job::STOP)).map_err(write)?;
+        let begun = [out_length, err_length];
+        let job = Job::of(id.clone(), dir.clone(), facts.clone());
+        job.mark_seen(begun)?;
+        let json = serde_json::to_vec(facts).map_err(|error| Error::new(error.to_string()))?;
+        files::replace_scratch_file(&dir.join(Job::FACTS), &json, 0o600)?;
+        Ok(Spools {
+            dir: File::open(&dir).map_err(write)?,
+            stop,
+            files: [stdout, stderr],
+            begun,
+        })
+    }
+
+    /// Forgets a job that did not come to be.
+    pub fn remove(&self, id: &JobId) {
+        // What cannot be removed now is removed when it is old.
+        let _ = fs::remove_dir_all(self.dir_of(id));
+    }
+
+    /// The job that `owner` knows as `written`. Cleans up first.
+    ///
+    /// # Errors
+    /// When there is none, or it is another's: which of the two is not told.
+    pub fn find(&self, written: &str, owner: &Owner) -> Result<Job> {
+        self.clean();
+        let job = JobId::parse(written).and_then(|id| self.read(id));
+        job.filter(|job| job.facts().owner == *owner)
+            .ok_or_else(|| unknown(written))
+    }
+
+    /// The job a person named, whoever it belongs to.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find_any(&self, written: &str) -> Result<Job> {
+        JobId::parse(written)
+            .and_then(|id| self.read(id))
+            .ok_or_else(|| unknown(written))
+    }
+
+    /// Every job, the oldest first. Cleans up first.
+    pub fn list(&self) -> Vec<Summary> {
+        self.clean();
+        let mut all: Vec<Summary> = self.all().map(|job| job.summary()).collect();
+        all.sort_by_key(|summary| summary.started);
+        all
+    }
+
+    /// Removes what ended a day ago, and what never became a job.
+    fn clean(&self) {
+        let Ok(entries) = fs::read_dir(&self.dir) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            let id = entry.file_name().to_str().and_then(JobId::parse);
+            let job = id.and_then(|id| self.read(id));
+            if job.as_ref().is_some_and(Job::is_running) {
+                continue;
+            }
+            let path = entry.path();
+            let end = fs::metadata(path.join(Job::EXIT)).or_else(|_| entry.metadata());
+            let changed = end.and_then(|meta| meta.modified());
+            let age = changed.ok().and_then(|changed| changed.elapsed().ok());
+            if age.is_some_and(|age| age > limits::JOB_AGE) {
+                let _ = fs::remove_dir_all(&path);
+            }
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = Job> + '_ {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        entries.filter_map(|entry| self.read(JobId::parse(entry.file_name().to_str()?)?))
+    }
+
+    fn read(&self, id: JobId) -> Option<Job> {
+        let dir = self.dir_of(&id);
+        let facts = files::read_capped(&dir.join(Job::FACTS), limits::JOB_FILE).ok()?;
+        Some(Job::of(id, dir, serde_json::from_slice(&facts).ok()?))
+    }
+}
+
+/// Milliseconds since 1970.
+pub fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    millis(since.unwrap_or_default())
+}
+
+/// A time in milliseconds.
+pub fn millis(time: Duration) -> u64 {
+    time.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+/// Makes a directory that only this user can enter, and those above it.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn private_dir(dir: &Path) -> Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.map_err(|source| Error::io("create", dir, &source))
+}
+
+fn unknown(written: &str) -> Error {
+    let shown: String = written.chars().take(60).collect();
+    Error::new(format!("there is no job `{}`", shown.escape_debug()))
+        .hint("a job is known to the conversation that started it, until a day after its end")
+}
+
+/// Makes a FIFO and opens it from both sides, so that opening waits for nobody.
+#[allow(unsafe_code)]
+fn make_fifo(path: &Path) -> io::Result<File> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: a C string that outlives the call.
+    if unsafe { libc::mkfifo(name.as_ptr(), 0o600) } == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    let mut options = File::options();
+    options
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+}

@@ -1,0 +1,130 @@
+//! Which packages a script's own directory says it needs: the nearest `requirements.txt`,
+//! `pyproject.toml` or `package.json` between the script and its skill's root. It only reads.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::sys::{files, limits};
+
+/// What `uv run` has to be told so that a Python script has its packages; `None` when nothing
+/// beside the script names any.
+pub fn python_packages(script: &Path, skill_dir: &Path) -> Option<Vec<OsString>> {
+    if let Some(file) = requirements(script, skill_dir) {
+        return Some(vec!["--with-requirements".into(), file.into()]);
+    }
+    // uv refuses a pyproject.toml as a list of requirements, and as a project it would write an
+    // environment and a lockfile into the skill.
+    let file = nearest(script, skill_dir, "pyproject.toml")?;
+    let text = files::read_capped(&file, limits::SCRIPT_HEAD).ok()?;
+    let project: toml::Table = toml::from_str(std::str::from_utf8(&text).ok()?).ok()?;
+    let packages = project.get("project")?.get("dependencies")?.as_array()?;
+    let with = packages.iter().filter_map(toml::Value::as_str);
+    let args: Vec<OsString> = with
+        .flat_map(|package| ["--with".into(), package.into()])
+        .collect();
+    (!args.is_empty()).then_some(args)
+}
+
+/// The `requirements.txt` of a script.
+pub fn requirements(script: &Path, skill_dir: &Path) -> Option<PathBuf> {
+    nearest(script, skill_dir, "requirements.txt")
+}
+
+/// The directory whose `package.json` a script belongs to, if its packages are not installed, and
+/// the command that installs them.
+pub fn node_packages_missing(script: &Path, skill_dir: &Path) -> Option<(PathBuf, &'static str)> {
+    let file = nearest(script, skill_dir, "package.json")?;
+    let dir = file.parent()?;
+    if dir.join("node_modules").exists() {
+        return None;
+    }
+    let has = |lock: &str| dir.join(lock).is_file();
+    let command = match () {
+        () if has("bun.lock") || has("bun.lockb") => "bun install",
+        () if has("pnpm-lock.yaml") => "pnpm install",
+        () if has("yarn.lock") => "yarn install",
+        () if has("package-lock.json") => "npm ci",
+        () => "npm install",
+    };
+    Some((dir.to_owned(), command))
+}
+
+fn nearest(script: &Path, skill_dir: &Path, name: &str) -> Option<PathBuf> {
+    // The script's path is canonical; the skill's may be written otherwise.
+    let root = skill_dir.canonicalize().ok()?;
+    let inside = script
+        .ancestors()
+        .skip(1)
+        .take_while(|dir| dir.starts_with(&root));
+    inside.map(|dir| dir.join(name)).find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn skill(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap().join("skill");
+        fs::create_dir_all(root.join("scripts")).unwrap();
+        for (name, content) in files {
+            fs::write(root.join(name), content).unwrap();
+        }
+        (dir, root)
+    }
+
+    fn packages(files: &[(&str, &str)]) -> Option<String> {
+        let (_dir, root) = skill(files);
+        let args = python_packages(&root.join("scripts/a.py"), &root)?;
+        let words: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
+        Some(words.join(" ").replace(root.to_str().unwrap(), "SKILL"))
+    }
+
+    #[test]
+    fn the_nearest_list_of_packages_counts_and_none_outside_the_skill() {
+        let near = ("scripts/requirements.txt", "");
+        let far = ("requirements.txt", "");
+        let project = (
+            "pyproject.toml",
+            "[project]\ndependencies = [\"a>=1\", \"b\"]\n",
+        );
+        for (files, expected) in [
+            (
+                &[far][..],
+                Some("--with-requirements SKILL/requirements.txt"),
+            ),
+            (
+                &[near, far],
+                Some("--with-requirements SKILL/scripts/requirements.txt"),
+            ),
+            (
+                &[far, project],
+                Some("--with-requirements SKILL/requirements.txt"),
+            ),
+            (&[project], Some("--with a>=1 --with b")),
+            (&[("pyproject.toml", "[project]\nname = \"x\"\n")], None),
+            (&[("pyproject.toml", "not toml [")], None),
+            (&[("../requirements.txt", "outside")], None),
+            (&[], None),
+        ] {
+            assert_eq!(packages(files).as_deref(), expected, "{files:?}");
+        }
+    }
+
+    #[test]
+    fn node_packages_are_missing_until_they_are_installed() {
+        let missing = |files: &[(&str, &str)]| {
+            let (_dir, root) = skill(files);
+            node_packages_missing(&root.join("scripts/a.js"), &root).map(|(_, command)| command)
+        };
+        assert_eq!(missing(&[]), None);
+        assert_eq!(missing(&[("package.json", "{}")]), Some("npm install"));
+        let with = |lock| missing(&[("package.json", "{}"), (lock, "")]);
+        assert_eq!(with("package-lock.json"), Some("npm ci"));
+        assert_eq!(with("pnpm-lock.yaml"), Some("pnpm install"));
+        assert_eq!(with("yarn.lock"), Some("yarn install"));
+        assert_eq!(with("bun.lock"), Some("bun install"));
+        assert_eq!(with("node_modules"), None);
+    }
+}

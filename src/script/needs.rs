@@ -1,0 +1,242 @@
+//! What a skill says its scripts need (`metadata.openclaw` and its older names, CORPUS.md §3), and
+//! what of that is not there. It installs nothing.
+
+use serde_json::Value;
+
+use super::environment::Variable;
+use super::interpreter::find;
+use super::pass_env::is_never_passed;
+use crate::skill::Fields;
+use crate::sys::Env;
+
+/// What a skill declares.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Programs, all of them.
+    programs: Vec<String>,
+    /// Programs, one of them.
+    any_program: Vec<String>,
+    /// Environment variables.
+    env: Vec<String>,
+    /// Commands that install, with what each is for.
+    installs: Vec<Install>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Install {
+    /// Programs it brings; empty when it does not say.
+    bins: Vec<String>,
+    command: String,
+}
+
+/// The keys under which `metadata` has the block.
+const BLOCKS: [&str; 4] = ["openclaw", "clawdbot", "clawdis", "moltbot"];
+
+impl Needs {
+    /// What the frontmatter declares.
+    pub fn of(fields: &Fields) -> Self {
+        // Some authors write the metadata as JSON text.
+        let parsed = |text: &str| serde_json::from_str(text).unwrap_or_default();
+        let metadata = match fields.value("metadata") {
+            Some(Value::String(text)) => parsed(text),
+            Some(other) => other.clone(),
+            None => return Self::default(),
+        };
+        let Some(block) = BLOCKS.iter().find_map(|key| metadata.get(key)) else {
+            return Self::default();
+        };
+        let requires = |key: &str| texts(block.pointer(&format!("/requires/{key}")));
+        let mut env = requires("env");
+        let primary = texts(block.get("primaryEnv")).into_iter();
+        let primary: Vec<String> = primary.filter(|name| !env.contains(name)).collect();
+        env.extend(primary);
+        let installs = block.get("install").and_then(Value::as_array);
+        Self {
+            programs: requires("bins"),
+            any_program: requires("anyBins"),
+            env,
+            installs: installs
+                .into_iter()
+                .flatten()
+                .filter_map(Install::of)
+                .collect(),
+        }
+    }
+
+    /// What is not there, a sentence each: programs looked for on the host's PATH, variables in
+    /// what the script gets.
+    pub fn unmet(&self, skill: &str, base: &Env, given: &[Variable]) -> Vec<String> {
+        let is_missing = |name: &&String| find(name, base).is_none();
+        let mut unmet: Vec<String> = self
+            .programs
+            .iter()
+            .filter(is_missing)
+            .map(|name| {
+                let how = self.how_to_install(name);
+                format!("the skill needs `{name}`, which was not found on PATH: {how}")
+            })
+            .collect();
+        if let Some(first) = self.any_program.first()
+            && self.any_program.iter().all(|name| is_missing(&name))
+        {
+            let names = self.any_program.join("` or `");
+            let how = self.how_to_install(first);
+            unmet.push(format!(
+                "the skill needs `{names}`, none of which was found on PATH: {how}"
+            ));
+        }
+        let is_given = |name: &str| given.iter().any(|(given, _)| given.to_str() == Some(name));
+        let withheld = self.env.iter().filter(|name| !is_given(name));
+        unmet.extend(withheld.map(|name| without(skill, name, base.os(name).is_some())));
+        unmet
+    }
+
+    fn how_to_install(&self, program: &str) -> String {
+        let names_it = |install: &&Install| install.bins.iter().any(|bin| bin == program);
+        let install = self.installs.iter().find(names_it);
+        let unnamed = || self.installs.iter().find(|install| install.bins.is_empty());
+        match install.or_else(unnamed) {
+            Some(install) => format!("the user can install it with `{}`", install.command),
+            None => system_install(program),
+        }
+    }
+}
+
+/// How to get a program that nobody gave a command for.
+pub fn system_install(program: &str) -> String {
+    format!(
+        "the user can install it with the system's package manager, for example \
+         `sudo apt install {program}` or `brew install {program}`"
+    )
+}
+
+fn without(skill: &str, name: &str, is_set: bool) -> String {
+    let setting = format!("`pass_env = [\"{name}\"]` for the skill `{skill}`");
+    if is_never_passed(name) {
+        format!("the skill needs the variable `{name}`, which is the host's own and never passed")
+    } else if is_set {
+        format!(
+            "the skill needs the variable `{name}`, which was not passed on because its name looks \
+             like a secret's or is not listed: the setting {setting} passes it"
+        )
+    } else {
+        format!(
+            "the skill needs the variable `{name}`, which is not set: the user can set it before \
+             starting chibi; if its name looks like a secret's, the setting {setting} passes it on"
+        )
+    }
+}
+
+impl Install {
+    fn of(entry: &Value) -> Option<Self> {
+        let text = |keys: &[&str]| keys.iter().find_map(|key| entry.get(key)?.as_str());
+        let package = |keys: &[&str]| text(keys).filter(|name| is_package(name));
+        let named = ["formula", "package", "pkg", "module", "name"];
+        let command = match text(&["kind"])? {
+            "brew" => format!("brew install {}", package(&named)?),
+            "apt" => format!("sudo apt install {}", package(&named)?),
+            "uv" => format!("uv tool install {}", package(&named)?),
+            "pip" => format!("python3 -m pip install {}", package(&named)?),
+            "node" | "npm" => format!("npm install -g {}", package(&named)?),
+            "go" => format!("go install {}", package(&["module", "package"])?),
+            _ => return None,
+        };
+        Some(Self {
+            bins: texts(entry.get("bins")),
+            command,
+        })
+    }
+}
+
+/// Whether it is a package's name and nothing that a shell would understand.
+fn is_package(name: &str) -> bool {
+    !name.starts_with('-')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "@/._-+=<>[],:".contains(c))
+}
+
+/// One text or a list of them.
+fn texts(value: Option<&Value>) -> Vec<String> {
+    let items = match value {
+        Some(Value::Array(items)) => items.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
+    let text = |item: &Value| item.as_str().map(str::to_owned);
+    items
+        .iter()
+        .filter_map(text)
+        .filter(|text| !text.is_empty())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::path::Path;
+
+    fn needs(block: &Value) -> Needs {
+        let metadata = json!({ "metadata": block });
+        Needs::of(&Fields::from(metadata.as_object().unwrap().clone()))
+    }
+
+    fn unmet(block: &Value, set: &[(&str, &str)], given: &[&str]) -> Vec<String> {
+        let base = Env::new(
+            set.iter().copied().chain([("PATH", "/no/such")]),
+            Path::new("/"),
+        );
+        let given: Vec<Variable> = given.iter().map(|name| (name.into(), "x".into())).collect();
+        needs(block).unmet("pdf", &base, &given)
+    }
+
+    #[test]
+    fn a_missing_program_is_named_with_the_command_that_installs_it() {
+        let block = json!({"openclaw": {
+            "requires": {"bins": ["ffmpeg", "jq"], "anyBins": ["a", "b"]},
+            "install": [{"id": "brew", "kind": "brew", "formula": "ffmpeg-full", "bins": ["ffmpeg"]}],
+        }});
+        let unmet = unmet(&block, &[], &[]);
+        assert!(unmet[0].contains("`ffmpeg`") && unmet[0].contains("`brew install ffmpeg-full`"));
+        assert!(unmet[1].contains("`jq`") && unmet[1].contains("`sudo apt install jq`"));
+        assert!(unmet[2].contains("`a` or `b`"), "{unmet:?}");
+    }
+
+    #[test]
+    fn what_is_there_is_not_spoken_of() {
+        let here = Env::of_process();
+        let block = json!({"clawdbot": {"requires": {"bins": ["sh"], "anyBins": ["no", "sh"]}}});
+        assert_eq!(needs(&block).unmet("x", &here, &[]), Vec::<String>::new());
+        for nothing in [
+            json!(null),
+            json!("text"),
+            json!({"openclaw": null}),
+            json!([1]),
+        ] {
+            assert_eq!(needs(&nothing), Needs::default());
+        }
+    }
+
+    #[test]
+    fn a_variable_that_is_withheld_comes_with_the_setting_that_passes_it() {
+        let block = json!({"moltbot": {"requires": {"env": ["A_TOKEN", "B"]}, "primaryEnv": "B"}});
+        let text = unmet(&block, &[("A_TOKEN", "1")], &["B"]);
+        assert_eq!(text.len(), 1);
+        assert!(text[0].contains("`A_TOKEN`") && text[0].contains("pass_env = [\"A_TOKEN\"]"));
+        let text = unmet(&block, &[], &[]);
+        assert!(
+            text[0].contains("not set") && text[1].contains("`B`"),
+            "{text:?}"
+        );
+        let own = json!({"openclaw": {"requires": {"env": "CHIBI_API_KEY"}}});
+        assert!(unmet(&own, &[("CHIBI_API_KEY", "1")], &[])[0].contains("never passed"));
+    }
+
+    #[test]
+    fn metadata_as_json_text_is_read_and_odd_packages_are_not_repeated() {
+        let text = r#"{"openclaw":{"requires":{"bins":["x"]},"install":[{"kind":"pip","package":"a; rm -rf ~"}]}}"#;
+        let unmet = unmet(&json!(text), &[], &[]);
+        assert!(!unmet[0].contains("rm -rf"), "{unmet:?}");
+    }
+}

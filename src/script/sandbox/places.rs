@@ -1,0 +1,262 @@
+//! Which files a confined script may read and which it may change. Everything that is not named
+//! here is out of its reach, the user's home above all.
+
+use std::path::{Path, PathBuf};
+
+use crate::sys::Env;
+
+/// The system: programs, libraries and their configuration, and what the kernel tells. Not the
+/// users' homes, not `/var`, not other people's temporary files.
+const SYSTEM: [&str; 17] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix",
+    "/gnu",
+    "/snap",
+    "/proc",
+    "/sys",
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/run/NetworkManager",
+];
+
+/// Devices that any program may need, to read and to write.
+const DEVICES: [&str; 6] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+];
+
+/// What interpreters keep in a home, below it.
+const HOME_LIBRARIES: [&str; 2] = [".local/lib", ".local/share/uv"];
+
+/// What a script's surroundings are.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    /// The skill's directory.
+    pub skill_dir: &'a Path,
+    /// The user's project.
+    pub project_dir: &'a Path,
+    /// The script's own temporary directory.
+    pub temp: &'a Path,
+    /// The program that runs the script.
+    pub interpreter: &'a Path,
+    /// Where else it may write.
+    pub allowed_paths: &'a [PathBuf],
+    /// What this process was given.
+    pub base: &'a Env,
+}
+
+impl Places<'_> {
+    /// What may be read and executed.
+    pub fn readable(&self) -> Vec<PathBuf> {
+        let mut all: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
+        all.push(self.skill_dir.to_owned());
+        let home = self.base.home();
+        if let Some(home) = &home {
+            all.extend(HOME_LIBRARIES.iter().map(|below| home.join(below)));
+        }
+        let path = self.base.os("PATH").unwrap_or_default();
+        let real = self.interpreter.canonicalize();
+        let interpreters = [Some(self.interpreter), real.as_deref().ok()];
+        let of_interpreter = interpreters.into_iter().flatten().filter_map(Path::parent);
+        for dir in std::env::split_paths(path).chain(of_interpreter.map(Path::to_owned)) {
+            if dir.is_absolute() && !SYSTEM.iter().any(|system| dir.starts_with(system)) {
+                all.extend(installation(&dir, home.as_deref()));
+                all.push(dir);
+            }
+        }
+        all
+    }
+
+    /// What may be changed, besides [`Places::devices`]; and a remark, if the project is not
+    /// among it: one that contains the user's home is no project, and would open all of it.
+    pub fn writable(&self) -> (Vec<PathBuf>, Vec<String>) {
+        let mut notes = Vec::new();
+        let mut all = vec![self.temp.to_owned()];
+        if contains_home(self.project_dir, self.base.home().as_deref()) {
+            notes.push(format!(
+                "sandbox: `{}` contains the home directory, so the script may not use it as its \
+                 project",
+                self.project_dir.display()
+            ));
+        } else {
+            all.push(self.project_dir.to_owned());
+        }
+        for path in self.allowed_paths {
+            let path = self.expanded(path);
+            if !path.exists() {
+                let shown = path.display();
+                notes.push(format!(
+                    "sandbox: the allowed path `{shown}` does not exist"
+                ));
+            }
+            all.push(path);
+        }
+        (all, notes)
+    }
+
+    /// Devices that may be read and written.
+    pub fn devices() -> impl Iterator<Item = &'static Path> {
+        DEVICES.iter().map(Path::new)
+    }
+
+    /// `~` is the home, and what is relative is so to the project.
+    fn expanded(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), self.base.home()) {
+            (Ok(below), Some(home)) => home.join(below),
+            _ => self.project_dir.join(path),
+        }
+    }
+}
+
+/// Where the programs in `dir` keep their libraries: the directory above, if it looks like an
+/// installation and is not part of somebody's home that holds more than that.
+fn installation(dir: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let above = dir.parent()?;
+    let shared = [".local", ".cargo", ".config"]
+        .iter()
+        .any(|name| above.ends_with(name));
+    let has_libraries = ["lib", "libexec"]
+        .iter()
+        .any(|name| above.join(name).is_dir());
+    let is_one = has_libraries || dir.ends_with("shims");
+    (is_one && !shared && !contains_home(above, home)).then(|| above.to_owned())
+}
+
+fn contains_home(dir: &Path, home: Option<&Path>) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    home.is_some_and(|home| real(home).starts_with(real(dir)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    struct Tree {
+        _dir: tempfile::TempDir,
+        root: PathBuf,
+    }
+
+    fn tree(dirs: &[&str]) -> Tree {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for below in dirs {
+            fs::create_dir_all(root.join(below)).unwrap();
+        }
+        Tree { _dir: dir, root }
+    }
+
+    impl Tree {
+        /// What may be read there, and what may be changed, with the remarks on that.
+        fn places(&self, path: &str, project: &str) -> (Vec<PathBuf>, Vec<PathBuf>, Vec<String>) {
+            let at = |below: &str| self.root.join(below);
+            let path: Vec<PathBuf> = path.split(':').map(at).collect();
+            let path = std::env::join_paths(path).unwrap();
+            let base = Env::new(
+                [("HOME", at("home").into_os_string()), ("PATH", path)],
+                &self.root,
+            );
+            let places = Places {
+                skill_dir: &at("skill"),
+                project_dir: &at(project),
+                temp: &at("temp"),
+                interpreter: Path::new("/usr/bin/true"),
+                allowed_paths: &["~/out".into(), "/abs".into(), "rel".into()],
+                base: &base,
+            };
+            let (writable, notes) = places.writable();
+            (places.readable(), writable, notes)
+        }
+    }
+
+    #[test]
+    fn programs_outside_the_system_come_with_their_installation_and_never_with_the_home() {
+        let tree = tree(&[
+            "home/.pyenv/shims",
+            "home/.local/bin",
+            "home/.local/lib",
+            "home/.cargo/bin",
+            "home/bin",
+            "home/lib",
+            "tools/node/bin",
+            "tools/node/lib",
+            "plain/bin",
+        ]);
+        let path =
+            "home/.pyenv/shims:home/.local/bin:home/.cargo/bin:home/bin:tools/node/bin:plain/bin";
+        let (readable, ..) = tree.places(path, "project");
+        let may = |below: &str| readable.contains(&tree.root.join(below));
+        for open in [
+            "home/.pyenv",
+            "tools/node",
+            "home/bin",
+            "home/.local/lib",
+            "plain/bin",
+            "skill",
+        ] {
+            assert!(may(open), "{open}");
+        }
+        for closed in [
+            "home",
+            "home/.local",
+            "home/.cargo",
+            "plain",
+            "",
+            "home/.ssh",
+        ] {
+            assert!(!may(closed), "{closed}");
+        }
+        assert!(!readable.contains(&PathBuf::from("/")));
+    }
+
+    #[test]
+    fn a_project_that_contains_the_home_is_none() {
+        let tree = tree(&["home/project", "elsewhere"]);
+        for (project, is_open) in [
+            ("home/project", true),
+            ("elsewhere", true),
+            ("home", false),
+            ("", false),
+        ] {
+            let (_, writable, notes) = tree.places("x", project);
+            assert_eq!(
+                writable.contains(&tree.root.join(project)),
+                is_open,
+                "{project}"
+            );
+            assert_eq!(
+                notes.iter().any(|note| note.contains("home directory")),
+                !is_open
+            );
+            assert!(writable.contains(&tree.root.join("temp")));
+        }
+    }
+
+    #[test]
+    fn allowed_paths_are_of_the_home_of_the_project_or_absolute() {
+        let tree = tree(&["home/out"]);
+        let (_, writable, notes) = tree.places("x", "project");
+        for path in ["home/out", "project/rel"] {
+            assert!(writable.contains(&tree.root.join(path)), "{path}");
+        }
+        assert!(writable.contains(&PathBuf::from("/abs")));
+        assert!(
+            notes
+                .iter()
+                .any(|note| note.contains("`/abs` does not exist")),
+            "{notes:?}"
+        );
+    }
+}

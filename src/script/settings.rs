@@ -1,0 +1,205 @@
+//! What an administrator or a user can choose about scripts. Plain data with its defaults; where
+//! it is read from is not this room's business.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+
+use super::pass_env::PassEnv;
+use super::sandbox::{Mode, Network};
+use crate::sys::{Env, limits};
+
+/// Everything that can be chosen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Which of the host's variables scripts get.
+    pub pass_env: PassEnv,
+    /// Whether scripts are confined (Linux).
+    pub sandbox: Mode,
+    /// What a confined script may use of the network.
+    pub network: Network,
+    /// Where else a confined script may write.
+    pub allowed_paths: Vec<PathBuf>,
+    /// Seconds a script may take altogether.
+    pub timeout: Limit,
+    /// Seconds after which a call answers and the script goes on as a job.
+    pub call_seconds: CallSeconds,
+    /// What differs for single skills, by name.
+    pub skills: BTreeMap<String, SkillSettings>,
+}
+
+/// What can be chosen for one skill; what is not, is as for all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SkillSettings {
+    /// See [`Settings::pass_env`].
+    pub pass_env: Option<PassEnv>,
+    /// See [`Settings::sandbox`].
+    pub sandbox: Option<Mode>,
+    /// See [`Settings::network`].
+    pub network: Option<Network>,
+    /// See [`Settings::allowed_paths`].
+    pub allowed_paths: Option<Vec<PathBuf>>,
+    /// See [`Settings::timeout`].
+    pub timeout: Option<Limit>,
+}
+
+/// A number of seconds that something can be limited to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit(Duration);
+
+/// How long a call waits, by how the host hands over data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CallSeconds {
+    /// Up to chibi 0.6, which waits for ever: until the end, unless chosen otherwise.
+    pub environment: Option<Limit>,
+    /// From chibi 0.7, which kills a call after 30 seconds and loses its answer.
+    pub stdin: Option<Limit>,
+}
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self(Duration::from_secs_f64(limits::SCRIPT_SECONDS))
+    }
+}
+
+impl Default for CallSeconds {
+    fn default() -> Self {
+        let stdin = Duration::from_secs(limits::HOST_CALL_SECONDS);
+        Self {
+            environment: None,
+            stdin: Some(Limit(stdin)),
+        }
+    }
+}
+
+impl Limit {
+    /// So many seconds; `None` for zero, less, or more than can be configured.
+    pub fn of_seconds(seconds: f64) -> Option<Self> {
+        let possible = seconds > 0.0 && seconds <= limits::SCRIPT_SECONDS_MOST;
+        possible.then(|| Self(Duration::from_secs_f64(seconds)))
+    }
+
+    /// As a time.
+    pub fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let seconds = f64::deserialize(deserializer)?;
+        Self::of_seconds(seconds).ok_or_else(|| {
+            let most = limits::SCRIPT_SECONDS_MOST;
+            serde::de::Error::custom(format!(
+                "{seconds} is not a number of seconds above 0 and up to {most}"
+            ))
+        })
+    }
+}
+
+impl Settings {
+    /// With what the environment says for this run: `AGENT_SKILLS_CALL_SECONDS` is how long a
+    /// call waits under either protocol.
+    #[must_use]
+    pub fn with_env(mut self, env: &Env) -> Self {
+        let seconds = env.text("AGENT_SKILLS_CALL_SECONDS");
+        let seconds = seconds.and_then(|text| Limit::of_seconds(text.trim().parse().ok()?));
+        if seconds.is_some() {
+            self.call_seconds = CallSeconds {
+                environment: seconds,
+                stdin: seconds,
+            };
+        }
+        self
+    }
+
+    /// What holds for one skill: nothing in it is left to be looked up elsewhere.
+    pub fn for_skill(&self, name: &str) -> SkillSettings {
+        let own = self.skills.get(name).cloned().unwrap_or_default();
+        SkillSettings {
+            pass_env: own.pass_env.or_else(|| Some(self.pass_env.clone())),
+            sandbox: own.sandbox.or(Some(self.sandbox)),
+            network: own.network.or(Some(self.network)),
+            allowed_paths: own
+                .allowed_paths
+                .or_else(|| Some(self.allowed_paths.clone())),
+            timeout: own.timeout.or(Some(self.timeout)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+    use std::path::Path;
+
+    fn parsed(value: Value) -> Result<Settings, String> {
+        serde_json::from_value(value).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nothing_chosen_is_the_documented_defaults() {
+        let settings = parsed(json!({})).unwrap();
+        assert_eq!(settings, Settings::default());
+        assert_eq!(settings.timeout.duration(), Duration::from_mins(2));
+        assert_eq!(settings.call_seconds.environment, None);
+        assert_eq!(settings.call_seconds.stdin, Limit::of_seconds(25.0));
+        assert_eq!(settings.pass_env, PassEnv::NotSecret);
+        assert_eq!(settings.sandbox, Mode::Off);
+    }
+
+    #[test]
+    fn a_skill_differs_in_what_is_said_for_it() {
+        let settings = parsed(json!({
+            "timeout": 10, "sandbox": "auto", "pass_env": "all",
+            "skills": {"pdf": {"timeout": 0.5, "pass_env": ["A"], "network": "restricted"}},
+        }))
+        .unwrap();
+        let pdf = settings.for_skill("pdf");
+        assert_eq!(pdf.timeout, Limit::of_seconds(0.5));
+        assert_eq!(pdf.pass_env, Some(PassEnv::Named(vec!["A".to_owned()])));
+        assert_eq!(
+            (pdf.sandbox, pdf.network),
+            (Some(Mode::Auto), Some(Network::Restricted))
+        );
+        let other = settings.for_skill("other");
+        assert_eq!(
+            (other.timeout, other.network),
+            (Limit::of_seconds(10.0), Some(Network::Open))
+        );
+    }
+
+    #[test]
+    fn what_is_not_possible_is_refused() {
+        for bad in [
+            json!({"timeout": 0}),
+            json!({"timeout": -1}),
+            json!({"timeout": 1e9}),
+            json!({"sandbox": "on"}),
+            json!({"pass_env": "none"}),
+            json!({"pass_env": [1]}),
+            json!({"time_out": 1}),
+        ] {
+            assert!(parsed(bad.clone()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_environment_says_how_long_a_call_waits() {
+        let with = |value| {
+            let env = Env::new([("AGENT_SKILLS_CALL_SECONDS", value)], Path::new("/"));
+            Settings::default().with_env(&env).call_seconds
+        };
+        let half = Limit::of_seconds(0.5);
+        assert_eq!((with("0.5").environment, with("0.5").stdin), (half, half));
+        for odd in ["", "x", "-1", "0", "inf"] {
+            assert_eq!(with(odd), CallSeconds::default(), "{odd}");
+        }
+    }
+}

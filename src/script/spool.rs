@@ -1,0 +1,230 @@
+//! One stream of a job's output in one bounded file: the beginning, then a ring that holds the
+//! end. The supervisor writes it without allocating; readers come whenever they like, without a
+//! lock. It knows neither jobs nor what the bytes mean.
+//!
+//! ```text
+//! 0       8                    8+HEAD                     8+HEAD+RING
+//! │ total │ the first HEAD bytes │ the last bytes, in a ring │
+//! ```
+
+use std::fs::File;
+use std::io;
+use std::os::fd::RawFd;
+use std::os::unix::fs::FileExt;
+
+use super::capture::{self, Captured};
+use super::descriptor;
+use crate::sys::limits;
+
+/// Bytes that are never overwritten.
+const HEAD: u64 = limits::JOB_OUTPUT / 2;
+/// Bytes of the ring.
+const RING: u64 = limits::JOB_OUTPUT - HEAD;
+/// Where the bytes begin; before them stands how many there were altogether.
+const START: u64 = 8;
+/// What is written at most at once; so much of the ring may change while it is read.
+pub const CHUNK: usize = 16 * 1024;
+
+/// Where the byte at `position` of the stream lies in the file, and how many follow it there.
+fn place(position: u64) -> (u64, u64) {
+    if position < HEAD {
+        return (START + position, HEAD - position);
+    }
+    let within = (position - HEAD) % RING;
+    (START + HEAD + within, RING - within)
+}
+
+/// The writing side: plain numbers, usable after a fork.
+#[derive(Debug)]
+pub struct Writer {
+    fd: RawFd,
+    total: u64,
+}
+
+impl Writer {
+    /// Goes on writing behind what the file already holds.
+    pub fn new(fd: RawFd, total: u64) -> Self {
+        Self { fd, total }
+    }
+
+    /// Adds at most [`CHUNK`] bytes. What a full disk does not take is dropped: whoever writes
+    /// must not be held up.
+    pub fn append(&mut self, mut bytes: &[u8]) {
+        let mut total = self.total;
+        while !bytes.is_empty() {
+            let (offset, room) = place(total);
+            let room = usize::try_from(room).unwrap_or(usize::MAX);
+            let (now, later) = bytes.split_at(bytes.len().min(room));
+            if !descriptor::write_at(self.fd, now, offset) {
+                return;
+            }
+            total += now.len() as u64;
+            bytes = later;
+        }
+        if descriptor::write_at(self.fd, &total.to_le_bytes(), 0) {
+            self.total = total;
+        }
+    }
+}
+
+/// Begins a spool in an empty file with what a stream has had so far.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn begin(file: &File, so_far: &[u8]) -> io::Result<u64> {
+    let (head, _) = so_far.split_at(
+        so_far
+            .len()
+            .min(usize::try_from(HEAD).unwrap_or(usize::MAX)),
+    );
+    file.write_all_at(head, START)?;
+    file.write_all_at(&(head.len() as u64).to_le_bytes(), 0)?;
+    Ok(head.len() as u64)
+}
+
+/// What a stream had from one position on.
+#[derive(Debug, Default)]
+pub struct News {
+    /// The text, its middle left out where the spool no longer has it or it is too long.
+    pub text: Captured,
+    /// Where to go on next time.
+    pub next: u64,
+}
+
+/// Reads from `position` on. While the stream may go on (`open`), a character that is not whole
+/// yet is left for the next time.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read(file: &File, position: u64, open: bool) -> io::Result<News> {
+    let total = read_total(file)?;
+    let mut text = Captured::default();
+    let mut bytes = read_range(file, position, total.min(HEAD))?;
+    let ring_from = position.max(HEAD).max(total.saturating_sub(RING));
+    if ring_from < total {
+        let ring = read_range(file, ring_from, total)?;
+        // What was being overwritten meanwhile is not what it was.
+        let margin = if open { CHUNK as u64 } else { 0 };
+        let oldest = (read_total(file)? + margin).saturating_sub(RING);
+        let valid_from = ring_from.max(oldest.min(total));
+        let skipped = usize::try_from(valid_from - ring_from).unwrap_or(usize::MAX);
+        text.push(&bytes);
+        text.skip(valid_from.saturating_sub(position.max(HEAD)));
+        bytes = ring[skipped.min(ring.len())..].to_vec();
+    }
+    let whole = if open {
+        capture::without_split_end(&bytes).len()
+    } else {
+        bytes.len()
+    };
+    text.push(&bytes[..whole]);
+    Ok(News {
+        text,
+        next: total.max(position) - (bytes.len() - whole) as u64,
+    })
+}
+
+fn read_total(file: &File) -> io::Result<u64> {
+    let mut total = [0; 8];
+    file.read_exact_at(&mut total, 0)?;
+    Ok(u64::from_le_bytes(total))
+}
+
+fn read_range(file: &File, mut from: u64, to: u64) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    while from < to {
+        let (offset, room) = place(from);
+        let length = room.min(to - from);
+        let mut part = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        file.read_exact_at(&mut part, offset)?;
+        all.extend(part);
+        from += length;
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    fn spool() -> (File, Writer) {
+        let file = tempfile::tempfile().unwrap();
+        begin(&file, b"").unwrap();
+        let writer = Writer::new(file.as_raw_fd(), 0);
+        (file, writer)
+    }
+
+    fn stream(length: usize) -> Vec<u8> {
+        let word = |n: usize| format!("{n:07}\n").into_bytes();
+        (0..length.div_ceil(8))
+            .flat_map(word)
+            .take(length)
+            .collect()
+    }
+
+    #[test]
+    fn a_short_stream_is_read_in_pieces() {
+        let (file, mut writer) = spool();
+        writer.append(b"one ");
+        let first = read(&file, 0, true).unwrap();
+        assert_eq!((first.text.text().as_str(), first.next), ("one ", 4));
+        writer.append(b"two");
+        let second = read(&file, first.next, true).unwrap();
+        assert_eq!((second.text.text().as_str(), second.next), ("two", 7));
+        let third = read(&file, second.next, false).unwrap();
+        assert_eq!((third.text.total(), third.next), (0, 7));
+    }
+
+    #[test]
+    fn of_a_long_stream_the_end_is_there_and_the_file_stays_bounded() {
+        let (file, mut writer) = spool();
+        let bytes = stream(5_000_000);
+        for chunk in bytes.chunks(50_001) {
+            writer.append(chunk);
+        }
+        assert!(file.metadata().unwrap().len() <= START + limits::JOB_OUTPUT);
+        for from in [0, 10, 600_000, 4_000_000] {
+            let news = read(&file, from, false).unwrap();
+            assert_eq!(news.next, 5_000_000);
+            assert_eq!(news.text.total(), 5_000_000 - from);
+            let text = news.text.text();
+            assert!(
+                text.as_bytes().ends_with(&bytes[bytes.len() - 30_000..]),
+                "{from}"
+            );
+        }
+        let last = read(&file, 4_999_990, true).unwrap();
+        assert_eq!(last.text.text().into_bytes(), bytes[4_999_990..]);
+        assert!(!last.text.is_truncated());
+    }
+
+    #[test]
+    fn a_character_that_is_not_whole_yet_waits() {
+        let (file, mut writer) = spool();
+        writer.append(&"a\u{fc}".as_bytes()[..2]);
+        let news = read(&file, 0, true).unwrap();
+        assert_eq!((news.text.text().as_str(), news.next), ("a", 1));
+        writer.append(&"\u{fc}".as_bytes()[1..]);
+        assert_eq!(read(&file, 1, true).unwrap().text.text(), "\u{fc}");
+        assert_eq!(read(&file, 2, false).unwrap().text.text(), "\u{fffd}");
+    }
+
+    #[test]
+    fn what_was_captured_before_is_the_beginning() {
+        let file = tempfile::tempfile().unwrap();
+        assert_eq!(begin(&file, b"before ").unwrap(), 7);
+        Writer::new(file.as_raw_fd(), 7).append(b"after");
+        assert_eq!(read(&file, 0, false).unwrap().text.text(), "before after");
+    }
+
+    #[test]
+    fn a_full_disk_drops_and_goes_on() {
+        let Ok(full) = File::options().write(true).open("/dev/full") else {
+            return;
+        };
+        let mut writer = Writer::new(full.as_raw_fd(), 0);
+        writer.append(b"x");
+        assert_eq!(writer.total, 0);
+    }
+}

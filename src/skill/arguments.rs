@@ -1,0 +1,201 @@
+//! Arguments put into a skill's instructions, where its author asked for them and nowhere else: one
+//! real skill in twenty has text like `$12.50` that must stay what it is (CORPUS.md §7).
+
+use serde_json::Value;
+
+use super::Fields;
+
+/// What a body's placeholders stand for.
+#[derive(Debug)]
+pub struct Arguments {
+    whole: String,
+    words: Vec<String>,
+    /// Whether the skill declares arguments, so that `$1` and its own names are placeholders.
+    declared: bool,
+    names: Vec<String>,
+}
+
+impl Arguments {
+    /// The arguments of one activation of the skill with these `fields`.
+    pub fn new(given: &str, fields: &Fields) -> Self {
+        let declared = ["arguments", "argument-hint"]
+            .iter()
+            .any(|key| fields.value(key).is_some());
+        Self {
+            whole: given.trim().to_owned(),
+            words: split_words(given),
+            declared,
+            names: names(fields.value("arguments")),
+        }
+    }
+
+    /// `body` with every placeholder replaced: `$ARGUMENTS` and `$ARGUMENTS[n]` (counted from 0)
+    /// wherever they stand; `$1` to `$9` and `$name` only where the skill declares arguments. One
+    /// pass: what a value contains is never taken for a placeholder.
+    pub fn fill(&self, body: &str) -> String {
+        let mut filled = String::with_capacity(body.len());
+        let mut rest = body;
+        while let Some(at) = rest.find('$') {
+            filled.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let (value, length) = self.placeholder(&rest[1..]).unwrap_or(("$", 0));
+            filled.push_str(value);
+            rest = &rest[1 + length..];
+        }
+        filled + rest
+    }
+
+    /// The value of the placeholder that `text` begins with, behind its `$`, and its length.
+    fn placeholder(&self, text: &str) -> Option<(&str, usize)> {
+        let word = text.len()
+            - text
+                .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
+                .len();
+        let (name, behind) = text.split_at(word);
+        if name == "ARGUMENTS" {
+            let index = behind
+                .strip_prefix('[')
+                .and_then(|rest| rest.split_once(']'));
+            return Some(
+                match index.and_then(|(n, _)| Some((n.len(), n.parse::<usize>().ok()?))) {
+                    Some((digits, n)) => (self.word(n), word + 2 + digits),
+                    None => (&self.whole, word),
+                },
+            );
+        }
+        if !self.declared {
+            return None;
+        }
+        if let Some(n) = self.names.iter().position(|known| known == name) {
+            return Some((self.word(n), word));
+        }
+        let digit = name
+            .parse::<usize>()
+            .ok()
+            .filter(|n| name.len() == 1 && *n > 0)?;
+        // `$1.50` and `$1,000` are prices.
+        let mut following = behind.chars();
+        let price = matches!(following.next(), Some('.' | ','))
+            && following.next().is_some_and(|c| c.is_ascii_digit());
+        (!price).then(|| (self.word(digit - 1), word))
+    }
+
+    fn word(&self, n: usize) -> &str {
+        self.words.get(n).map(String::as_str).unwrap_or_default()
+    }
+}
+
+/// Words as a shell would split them, as far as quotes go; a quote that is never closed is text.
+fn split_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut open = None;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match (c, open) {
+            (c, Some(quote)) if c == quote => open = None,
+            (c, Some(_)) => word.push(c),
+            ('"' | '\'', None) if rest.as_str().contains(c) => open = Some(c),
+            (c, None) if c.is_whitespace() => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            (c, None) => word.push(c),
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// The names that a skill gives its arguments, in order.
+fn names(declared: Option<&Value>) -> Vec<String> {
+    let name = |value: &Value| match value {
+        Value::String(name) => Some(name.clone()),
+        Value::Object(map) => Some(map.get("name")?.as_str()?.to_owned()),
+        _ => None,
+    };
+    match declared {
+        Some(Value::Array(items)) => items.iter().filter_map(name).collect(),
+        Some(Value::Object(map)) => map.keys().cloned().collect(),
+        Some(Value::String(text)) => {
+            let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            words
+                .filter(|word| !word.is_empty())
+                .map(str::to_owned)
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn fill(body: &str, given: &str, declared: &Value) -> String {
+        let map = declared.as_object().cloned().unwrap_or_default();
+        Arguments::new(given, &Fields::from(map)).fill(body)
+    }
+
+    #[test]
+    fn the_whole_and_single_words_are_replaced_wherever_they_stand() {
+        for (body, filled) in [
+            ("Do $ARGUMENTS.", "Do a 'b c' d."),
+            (
+                "`$ARGUMENTS[0]`, $ARGUMENTS[1], $ARGUMENTS[9]!",
+                "`a`, b c, !",
+            ),
+            (
+                "$ARGUMENTS[x] $ARGUMENTSX $ARGUMENTS_X",
+                "a 'b c' d[x] $ARGUMENTSX $ARGUMENTS_X",
+            ),
+        ] {
+            assert_eq!(fill(body, " a 'b c' d ", &json!({})), filled);
+        }
+        assert_eq!(fill("[$ARGUMENTS]", "", &json!({})), "[]");
+    }
+
+    #[test]
+    fn digits_and_names_are_placeholders_only_where_arguments_are_declared() {
+        let body = "$1 $2 $3 $issue awk '{print $1}' $12.50 $1.50 $5,000 $100/mo $0 $$ $";
+        assert_eq!(fill(body, "a b", &json!({})), body);
+        let filled = "a b  a awk '{print a}' $12.50 $1.50 $5,000 $100/mo $0 $$ $";
+        assert_eq!(fill(body, "a b", &json!({"arguments": ["issue"]})), filled);
+        let hint = json!({"argument-hint": "[x]"});
+        assert_eq!(fill("$1 $issue", "a", &hint), "a $issue");
+    }
+
+    #[test]
+    fn a_value_is_never_expanded_again() {
+        let declared = json!({"arguments": "one two"});
+        assert_eq!(
+            fill("$one $ARGUMENTS", "$2 $ARGUMENTS", &declared),
+            "$2 $2 $ARGUMENTS"
+        );
+    }
+
+    #[test]
+    fn words_are_split_as_by_a_shell() {
+        assert_eq!(
+            split_words("a  'b c'd \"e\" it's"),
+            ["a", "b cd", "e", "it's"]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_body_without_placeholders_stays_what_it_is(body in "[^$]{0,80}", given in ".{0,20}") {
+            prop_assert_eq!(fill(&body, &given, &json!({"arguments": ["x"]})), body);
+        }
+
+        #[test]
+        fn anything_is_filled(body in "(\\$|ARGUMENTS|\\[|\\]|[0-9]|x| |é){0,20}", given in ".{0,20}") {
+            fill(&body, &given, &json!({"arguments": ["x"]}));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A restriction that stands in a frontmatter nobody can parse still restricts (RESTRICTION.md §7):
+//! what its line says is taken, and doubt restricts more.
+
+use super::fields::{Fields, fold};
+use super::{Diagnostic, ToolList};
+
+/// Takes the tool lists that `fields` lacks from their lines in `text`; says so for each.
+pub fn restriction(text: &str, fields: &mut Fields) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
+    for key in ["allowed-tools", "disallowed-tools"] {
+        let is_there = match key {
+            "allowed-tools" => fields.allowed_tools() != ToolList::Absent,
+            _ => !fields.disallowed_tools().is_empty(),
+        };
+        if is_there {
+            continue;
+        }
+        if let Some(entries) = entries(text, key) {
+            fields.restrict(key, entries);
+            let message = format!(
+                "the frontmatter could not be read, so `{key}` was taken from its line, and the \
+                 skill is restricted by that"
+            );
+            diagnostics.push(Diagnostic::warning("allowed-tools-salvaged", message));
+        }
+    }
+    diagnostics
+}
+
+/// Two lists of allowed tools at the top level: which one counts differs from parser to parser, so
+/// neither allows anything.
+pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
+    let is_list = |line: &&str| {
+        let key = line
+            .split_once(':')
+            .map(|(key, _)| key.trim_matches(['"', '\'', ' ']));
+        !line.starts_with([' ', '\t']) && key.is_some_and(|key| fold(key) == fold("allowed-tools"))
+    };
+    let mut lines = yaml.lines().filter(is_list);
+    let (first, second) = (lines.next()?, lines.next()?);
+    if first == second {
+        return None;
+    }
+    fields.restrict("allowed-tools", Vec::new());
+    let message =
+        "`allowed-tools` stands there twice, so nothing is allowed: remove one of the two";
+    Some(Diagnostic::warning("allowed-tools-twice", message))
+}
+
+/// What follows a key on its line, else the list items on the lines below it.
+fn entries(text: &str, key: &str) -> Option<Vec<String>> {
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| {
+        let (written, value) = line.split_once(':')?;
+        // Indentation, list marks, quotes and invisible characters may stand around the key.
+        let written = written.trim_matches(|c: char| !c.is_alphanumeric());
+        (fold(written) == fold(key)).then(|| value.trim().trim_matches(['"', '\'', '[', ']']))
+    })?;
+    if !value.is_empty() {
+        return Some(vec![value.to_owned()]);
+    }
+    let items = lines.map_while(|line| line.trim_start().strip_prefix("- "));
+    Some(items.map(|item| item.trim().to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn salvaged(text: &str) -> Fields {
+        let mut fields = Fields::default();
+        assert_eq!(restriction(text, &mut fields).len(), 1, "{text}");
+        fields
+    }
+
+    #[test]
+    fn a_list_is_taken_from_its_line_or_from_the_items_below() {
+        for (text, entries) in [
+            ("  name: x: y\n  allowed-tools: Read\n", &["Read"][..]),
+            ("- a: b: c\nallowed_tools : [Read, Grep]\n", &["Read, Grep"]),
+            ("# x\nallowed-tools: \"Read\"\n", &["Read"]),
+            ("  \"allowed-tools\": Read\n", &["Read"]),
+            ("\u{feff}allowedTools: Read", &["Read"]),
+            (
+                "  allowed-tools:\n    - Read\n    - Grep\n  x: y: z",
+                &["Read", "Grep"],
+            ),
+            ("  allowed-tools:\n    Read: yes", &[]),
+        ] {
+            let entries = entries.iter().map(|entry| (*entry).to_owned()).collect();
+            assert_eq!(
+                salvaged(text).allowed_tools(),
+                ToolList::Listed(entries),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn two_lists_allow_nothing() {
+        let contradicted = |yaml: &str| {
+            let mut fields = Fields::default();
+            contradiction(yaml, &mut fields).map(|_| fields.allowed_tools())
+        };
+        let nothing = Some(ToolList::Listed(Vec::new()));
+        assert_eq!(
+            contradicted("allowed-tools: Read\nx: y\nallowed-tools: Bash"),
+            nothing
+        );
+        assert_eq!(
+            contradicted("allowed-tools: Read\nallowed_tools: Bash"),
+            nothing
+        );
+        assert_eq!(
+            contradicted("allowed-tools: Read\nallowed-tools: Read"),
+            None
+        );
+        assert_eq!(
+            contradicted("allowed-tools: Read\nx:\n  allowed-tools: Bash"),
+            None
+        );
+    }
+
+    #[test]
+    fn denials_are_taken_too() {
+        for text in ["  disallowed-tools: Bash", "  disallowedTools:\n  - Bash"] {
+            assert_eq!(salvaged(text).disallowed_tools(), ["Bash"], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_could_be_read_is_left_alone_and_nothing_is_made_up() {
+        let mut fields = Fields::default();
+        assert!(restriction("  name: x: y\nnot-allowed-tools: Read", &mut fields).is_empty());
+        fields.restrict("allowed_tools", vec!["Grep".to_owned()]);
+        assert!(restriction("allowed-tools: Read", &mut fields).is_empty());
+    }
+}

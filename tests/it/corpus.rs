@@ -1,0 +1,195 @@
+//! The 76 real skills of `../shared/corpus` in one catalog: each is offered or reported with a
+//! reason, and each that is offered comes whole. Without the corpus there is nothing to test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use agent_skills::catalog::{Catalog, Entry};
+use agent_skills::skill::{Level, Listing};
+use serde_json::json;
+
+use crate::Host;
+
+const SKILLS: usize = 76;
+
+/// Every directory below the corpus that has a `SKILL.md`, with a name of its own.
+fn corpus() -> Option<Vec<(String, PathBuf)>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    let Ok(collections) = fs::read_dir(root) else {
+        println!("skipped: ../shared/corpus is not there");
+        return None;
+    };
+    let mut found = Vec::new();
+    for collection in collections.flatten().filter(|entry| entry.path().is_dir()) {
+        let collection_name = collection.file_name().to_string_lossy().into_owned();
+        let mut dirs = Vec::new();
+        skill_dirs(&collection.path(), &mut dirs);
+        found.extend(dirs.into_iter().map(|dir| {
+            let name = dir.file_name().unwrap().to_string_lossy();
+            (format!("{collection_name}--{name}"), dir.clone())
+        }));
+    }
+    found.sort();
+    Some(found)
+}
+
+fn skill_dirs(dir: &Path, found: &mut Vec<PathBuf>) {
+    if dir.join("SKILL.md").is_file() {
+        found.push(dir.to_owned());
+        return;
+    }
+    for entry in fs::read_dir(dir).unwrap().flatten() {
+        if entry.file_type().unwrap().is_dir() {
+            skill_dirs(&entry.path(), found);
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else if entry.path().is_file() {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// A host whose catalog is the corpus.
+fn host_of_all(host: Host) -> Option<(Host, Vec<PathBuf>)> {
+    let corpus = corpus()?;
+    assert_eq!(corpus.len(), SKILLS);
+    let mut dirs = Vec::new();
+    for (name, from) in corpus {
+        let to = host.skills_dir().join(name);
+        assert!(!to.exists(), "two skills in {}", to.display());
+        copy(&from, &to);
+        dirs.push(to);
+    }
+    Some((host, dirs))
+}
+
+/// The body as anybody would cut it out: what follows the second line of three dashes.
+fn body_of(dir: &Path) -> String {
+    let text = fs::read_to_string(dir.join("SKILL.md")).unwrap();
+    let mut fences = 0;
+    let mut body = Vec::new();
+    for line in text.split('\n') {
+        if fences >= 2 {
+            body.push(line);
+        } else if line.trim_end() == "---" {
+            fences += 1;
+        }
+    }
+    assert_eq!(fences, 2, "{}", dir.display());
+    let dir = dir.display().to_string();
+    body.join("\n")
+        .trim()
+        .replace("${CLAUDE_SKILL_DIR}", &dir)
+        .replace("${SKILL_DIR}", &dir)
+        .replace("{baseDir}", &dir)
+}
+
+#[test]
+fn each_is_offered_or_reported_with_a_reason() {
+    let Some((host, dirs)) = host_of_all(Host::stdin()) else {
+        return;
+    };
+    let catalog = Catalog::scan(&host.skills_dir());
+    let listed: Vec<_> = catalog.entries().iter().map(|e| e.dir.clone()).collect();
+    assert_eq!(listed, dirs);
+    let names = host.tool_names();
+    for entry in catalog.entries() {
+        let dir = entry.dir.display();
+        match entry.offered() {
+            Some((_, tool)) => {
+                assert!(names.iter().any(|name| name == tool), "{dir}");
+                let errors = entry.diagnostics();
+                let errors = errors.iter().filter(|remark| remark.level == Level::Error);
+                assert_eq!(errors.count(), 0, "{dir}");
+            }
+            None => assert!(
+                entry.reason_not_offered().is_some_and(|r| !r.is_empty()),
+                "{dir}"
+            ),
+        }
+    }
+    let reasons: Vec<_> = catalog
+        .entries()
+        .iter()
+        .filter_map(Entry::reason_not_offered)
+        .collect();
+    // Two collections have `brand-guidelines`; nothing else stands in a skill's way.
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    assert!(reasons[0].contains("same name"), "{reasons:?}");
+    assert_eq!(names.len(), 4 + SKILLS - 1);
+}
+
+#[test]
+fn the_prompt_has_one_line_for_each() {
+    for host in Host::both() {
+        let Some((host, _)) = host_of_all(host) else {
+            return;
+        };
+        let names = host.tool_names();
+        let prompt = host.prompt();
+        let lines: Vec<_> = prompt.lines().filter(|l| l.starts_with("- ")).collect();
+        assert_eq!(lines.len(), names.len() - 4);
+        for name in &names[4..] {
+            let its = lines
+                .iter()
+                .filter(|line| line.contains(&format!("(tool `{name}`): ")));
+            assert_eq!(its.count(), 1, "{name}");
+        }
+        assert!(
+            prompt
+                .lines()
+                .all(|line| line.is_empty() || !line.starts_with(['<', ' ']))
+        );
+    }
+}
+
+#[test]
+fn each_activates_with_its_whole_body_and_its_directory() {
+    // Each call reads the whole catalog, so one generation shows all and the other some of it.
+    for (host, step) in Host::both().into_iter().zip([7, 1]) {
+        let Some((host, _)) = host_of_all(host) else {
+            return;
+        };
+        let catalog = Catalog::scan(&host.skills_dir());
+        for (skill, tool) in catalog.offered().into_iter().step_by(step) {
+            let text = host.tool(tool, &json!({"arguments": "go"}));
+            let dir = skill.dir.display();
+            let head = format!("<skill_content name=\"{}\">\n", skill.name);
+            let body = body_of(&skill.dir).replace("$ARGUMENTS", "go");
+            let rest = text
+                .strip_prefix(&head)
+                .and_then(|rest| rest.strip_prefix(body.as_str()))
+                .unwrap_or_else(|| panic!("{dir}: the body is not whole\n{text}"));
+            assert!(
+                rest.starts_with(&format!("\n\nSkill directory: {dir}\n")),
+                "{dir}: {rest}"
+            );
+            assert!(rest.ends_with("</skill_content>"), "{dir}: {rest}");
+            assert!(rest.contains("\n## Arguments\n\ngo\n"), "{dir}: {rest}");
+        }
+    }
+}
+
+#[test]
+fn the_files_that_are_listed_can_be_read() {
+    let Some((host, _)) = host_of_all(Host::stdin()) else {
+        return;
+    };
+    let catalog = Catalog::scan(&host.skills_dir());
+    for (skill, _) in catalog.offered().into_iter().step_by(4) {
+        let listing = Listing::of(&skill.dir, 1);
+        for resource in listing.resources {
+            let arguments = json!({"skill": skill.name, "path": resource.path, "limit": 1});
+            let read = host.tool("read_skill_file", &arguments);
+            assert!(!read.starts_with("Error: "), "{arguments}: {read}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Jobs: scripts that outlast the call that started them.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::Host;
+use crate::host::Generation;
+use crate::scripts::{RUN, started};
+
+/// Leaves three processes behind: a plain child, one in a session of its own, and a daemon.
+const LITTER: &str = r#"
+    left() { while [ ! -s "$1" ]; do sleep 0.01; done; }
+    sleep 300 & echo $! > plain
+    setsid bash -c 'echo $$ > session; exec sleep 300' &
+    (setsid bash -c '(trap "" TERM HUP; echo $BASHPID > daemon; sleep 300; :) & disown' &)
+    left session; left daemon; echo $$ > own
+"#;
+
+fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !condition() {
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether the process whose id is in that file is there.
+fn runs(file: &Path) -> bool {
+    let pid = std::fs::read_to_string(file).unwrap();
+    Path::new("/proc").join(pid.trim()).exists()
+}
+
+#[track_caller]
+fn assert_all_gone(host: &Host) {
+    for file in ["plain", "session", "daemon", "own"] {
+        assert!(!runs(&host.at(file)), "{file}");
+    }
+}
+
+#[test]
+fn a_script_that_outlasts_its_call_becomes_a_job_that_is_polled_to_its_end() {
+    for host in Host::both() {
+        let host = host
+            .script(
+                "echo one; echo oops >&2; while [ ! -e go ]; do sleep 0.01; done; echo two; exit 3",
+            )
+            .answers_after("0.3");
+        let first = host.runs(&json!({}));
+        let id = started(&first);
+        assert!(
+            first.starts_with("one\n[stderr]\noops\n[still running after 0."),
+            "{first}"
+        );
+        assert!(
+            id.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'),
+            "{id}"
+        );
+        let (second, third) = (host.polls(&id), host.polls(&id));
+        assert!(
+            second.starts_with("(no output)\n[still running after "),
+            "{second}"
+        );
+        assert_ne!(
+            second, third,
+            "two identical answers look like a loop to the host"
+        );
+        std::fs::write(host.at("go"), "").unwrap();
+        let last = host.polls(&id);
+        assert!(
+            last.starts_with("two\n[exit code: 3]\n[the job ended after "),
+            "{last}"
+        );
+        assert!(host.polls(&id).starts_with("(no output)\n[exit code: 3]\n"));
+    }
+}
+
+#[test]
+fn in_the_background_it_is_a_job_at_once() {
+    for host in Host::both() {
+        let host = host.script("while [ ! -e go ]; do sleep 0.01; done; echo done");
+        let began = Instant::now();
+        let id = started(&host.runs(&json!({"background": true})));
+        assert!(began.elapsed() < Duration::from_secs(5));
+        std::fs::write(host.at("go"), "").unwrap();
+        let last = host.polls(&id);
+        assert!(last.starts_with("done\n[exit code: 0]\n"), "{last}");
+    }
+}
+
+#[test]
+fn stopping_a_job_ends_all_that_it_started() {
+    for host in Host::both() {
+        let host = host
+            .script(&format!("{LITTER} echo ready; sleep 300"))
+            .answers_after("5");
+        let id = started(&host.runs(&json!({"background": true})));
+        eventually("started", || {
+            host.at("own").exists() && runs(&host.at("own"))
+        });
+        let text = host.tool(RUN, &json!({"job": id, "stop": true}));
+        assert!(text.contains("[the job stopped after "), "{text}");
+        assert_all_gone(&host);
+        // Stopping what is over says how it ended.
+        let again = host.tool(RUN, &json!({"job": id, "stop": true}));
+        assert!(again.contains("[the job stopped after "), "{again}");
+    }
+}
+
+#[test]
+fn the_total_limit_holds_even_if_nobody_asks_again() {
+    for host in Host::both() {
+        let host = host
+            .script(&format!("{LITTER} echo ready; sleep 300"))
+            .answers_after("5");
+        let id = started(&host.runs(&json!({"background": true, "timeout_secs": 1.5})));
+        eventually("started", || host.at("own").exists());
+        eventually("ended by itself", || !runs(&host.at("own")));
+        let text = host.polls(&id);
+        assert!(text.contains("ready\ntimed out after 1.5 s"), "{text}");
+        assert_all_gone(&host);
+    }
+}
+
+#[test]
+fn until_the_id_is_printed_our_death_ends_it_all() {
+    for host in Host::both() {
+        let host = host.script(&format!("{LITTER} sleep 300"));
+        let mut plugin = call(&host, Stdio::null()).spawn().unwrap();
+        feed(&mut plugin);
+        eventually("started", || host.at("own").exists());
+        plugin.kill().unwrap();
+        plugin.wait().unwrap();
+        eventually("gone", || {
+            !runs(&host.at("own")) && !runs(&host.at("daemon"))
+        });
+        eventually("all gone", || {
+            !runs(&host.at("session")) && !runs(&host.at("plain"))
+        });
+    }
+}
+
+#[test]
+fn a_job_whose_id_nobody_could_read_ends_with_us() {
+    for host in Host::both() {
+        let host = host
+            .script("echo $$ > own; exec sleep 300")
+            .answers_after("0.5");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut plugin = call(&host, Stdio::from(writer)).spawn().unwrap();
+        feed(&mut plugin);
+        plugin.wait().unwrap();
+        eventually("gone", || !runs(&host.at("own")));
+    }
+}
+
+/// The executable about to run the script, its answer going to `stdout`.
+fn call(host: &Host, stdout: Stdio) -> std::process::Command {
+    let mut command = host.command();
+    command
+        .env("CHIBI_TOOL_NAME", RUN)
+        .stdout(stdout)
+        .stderr(Stdio::null());
+    match host.generation() {
+        Generation::Environment => command.env("CHIBI_TOOL_ARGS", CALL),
+        Generation::Stdin => command.stdin(Stdio::piped()),
+    };
+    command
+}
+
+const CALL: &str = r#"{"skill":"s","script":"run.sh"}"#;
+
+fn feed(plugin: &mut std::process::Child) {
+    if let Some(mut stdin) = plugin.stdin.take() {
+        std::io::Write::write_all(&mut stdin, CALL.as_bytes()).unwrap();
+    }
+}
+
+#[test]
+fn a_job_belongs_to_its_conversation_and_to_nobody_else() {
+    for mut host in Host::both() {
+        host = host.script("sleep 300").answers_after("0.2");
+        host.session("one")
+            .hook("post_system_prompt", &json!({"context_name": "work"}));
+        let id = started(&host.runs(&json!({"background": true})));
+        host.session("two")
+            .hook("post_system_prompt", &json!({"context_name": "play"}));
+        let unknown = host
+            .polls("abcdefgh23456789")
+            .replace("abcdefgh23456789", &id);
+        assert!(unknown.starts_with("Error: there is no job `"), "{unknown}");
+        assert_eq!(
+            host.polls(&id),
+            unknown,
+            "a foreign job is as unknown as any"
+        );
+        assert_eq!(host.tool(RUN, &json!({"job": id, "stop": true})), unknown);
+        host.session("three")
+            .hook("post_system_prompt", &json!({"context_name": "work"}));
+        assert!(
+            host.polls(&id).contains("still running"),
+            "the next prompt of the conversation"
+        );
+        host.tool(RUN, &json!({"job": id, "stop": true}));
+    }
+}
+
+#[test]
+fn without_a_conversation_it_belongs_to_the_session() {
+    for mut host in Host::both() {
+        host = host.script("sleep 300").answers_after("0.2");
+        let id = started(&host.runs(&json!({"background": true})));
+        assert!(
+            host.session("other")
+                .polls(&id)
+                .starts_with("Error: there is no job")
+        );
+        host.session("host")
+            .tool(RUN, &json!({"job": id, "stop": true}));
+    }
+}
+
+#[test]
+fn input_and_output_go_on_after_the_call() {
+    // More input than pipes hold, read only after the call is over.
+    let host = Host::stdin()
+        .script("while [ ! -e go ]; do sleep 0.01; done; wc -c; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end")
+        .answers_after("0.3");
+    let id = started(&host.runs(&json!({"stdin": "y".repeat(3_000_000)})));
+    std::fs::write(host.at("go"), "").unwrap();
+    let all = host.polls_to_the_end(&id);
+    assert!(all.contains("3000000\n"), "{}", &all[..200]);
+    assert!(
+        all.contains("truncated") && all.contains("x\nend\n"),
+        "the end is there"
+    );
+    let dir = host.plugin_dir().join("jobs").join(&id);
+    let kept = std::fs::metadata(dir.join("stdout")).unwrap().len();
+    assert!(kept <= 1024 * 1024 + 8, "{kept}");
+}
+
+#[test]
+fn a_supervisor_that_is_killed_is_told() {
+    let host = Host::stdin()
+        .script("echo $PPID > supervisor; exec sleep 300")
+        .answers_after("5");
+    let id = started(&host.runs(&json!({"background": true})));
+    eventually("started", || {
+        host.at("supervisor").exists() && runs(&host.at("supervisor"))
+    });
+    let pid = std::fs::read_to_string(host.at("supervisor")).unwrap();
+    let killed = std::process::Command::new("kill")
+        .args(["-9", pid.trim()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let text = host.polls(&id);
+    assert!(text.contains("its supervisor was killed"), "{text}");
+}
+
+#[test]
+fn a_job_is_private_and_cleaned_up_a_day_after_its_end() {
+    use std::os::unix::fs::PermissionsExt;
+    let host = Host::stdin().script("echo hi").answers_after("5");
+    let id = started(&host.runs(&json!({"background": true})));
+    host.polls_to_the_end(&id);
+    let dir = host.plugin_dir().join("jobs").join(&id);
+    assert_eq!(
+        std::fs::metadata(&dir).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    let age = |hours: u64| {
+        let then = std::time::SystemTime::now() - Duration::from_secs(hours * 3600);
+        std::fs::File::open(dir.join("exit"))
+            .unwrap()
+            .set_modified(then)
+            .unwrap();
+        host.polls("abcdefgh23456789");
+    };
+    age(23);
+    assert!(dir.exists());
+    age(25);
+    assert!(!dir.exists());
+}

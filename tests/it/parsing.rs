@@ -1,0 +1,416 @@
+//! `SKILL.md` as strangers write it, through the real program: what is forgiven and what is
+//! reported.
+
+use std::fs;
+
+use agent_skills::catalog::{Catalog, Entry};
+use serde_json::json;
+
+use crate::Host;
+
+/// A host whose only skill is this file in the directory `x`.
+fn with_file(host: Host, text: impl AsRef<[u8]>) -> Host {
+    host.file("x/SKILL.md", text)
+}
+
+/// The one skill's tool and its description in the schema.
+#[track_caller]
+fn offered(host: &Host) -> (String, String) {
+    let schema = host.schema();
+    assert_eq!(schema.len(), 5, "{schema:?}");
+    let text = |key: &str| schema[4][key].as_str().unwrap().to_owned();
+    (text("name"), text("description"))
+}
+
+/// The one skill's remarks, by code.
+fn codes(host: &Host) -> Vec<String> {
+    let catalog = Catalog::scan(&host.skills_dir());
+    let remarks = catalog.entries().iter().flat_map(Entry::diagnostics);
+    remarks.map(|remark| remark.code).collect()
+}
+
+/// The body as the model gets it.
+#[track_caller]
+fn body(host: &Host) -> String {
+    let (tool, _) = offered(host);
+    let text = host.tool(&tool, &json!({}));
+    let (_, text) = text.split_once(">\n").unwrap();
+    let (body, _) = text.rsplit_once("\n\nSkill directory: ").unwrap();
+    body.to_owned()
+}
+
+#[test]
+fn odd_fences_are_forgiven() {
+    let plain = "---\nname: x\ndescription: Does it.\n---\nBody.\n";
+    for (text, note) in [
+        (plain.to_owned(), None),
+        (format!("\u{feff}{plain}"), None),
+        (plain.replace('\n', "\r\n"), None),
+        (plain.replace("---", "---  "), None),
+        (plain.replace("---", "---\u{a0}"), None),
+        (format!("\n\n{plain}"), None),
+        (format!("<!-- a\nb -->\n{plain}"), None),
+        (plain.trim_end().to_owned(), None),
+        (
+            format!("# Title\n\n{plain}"),
+            Some("text-before-frontmatter"),
+        ),
+        (
+            format!("```markdown\n{plain}```\n"),
+            Some("wrapped-in-fence"),
+        ),
+        (format!("````md\n{plain}````"), Some("wrapped-in-fence")),
+        (plain.replace("---\nBody.", "---Body."), Some("glued-fence")),
+        (plain.replacen("---\n", "", 1), Some("no-opening-fence")),
+    ] {
+        for host in Host::both() {
+            let host = with_file(host, &text);
+            let (tool, description) = offered(&host);
+            assert_eq!(tool, "skill_x", "{text:?}");
+            assert_eq!(description, "Activate the skill `x`: Does it.", "{text:?}");
+            assert_eq!(body(&host), "Body.", "{text:?}");
+            assert_eq!(codes(&host), Vec::from_iter(note), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn only_the_first_block_is_frontmatter() {
+    let written =
+        "# T\n\n---\n\nA rule above.\n\n---\nname: example\nallowed-tools: Bash\n---\nEnd.";
+    for host in Host::both() {
+        let host = with_file(
+            host,
+            format!("---\nname: x\ndescription: d\nallowed-tools: Read\n---\n{written}\n"),
+        );
+        assert_eq!(offered(&host).0, "skill_x");
+        assert_eq!(body(&host), written);
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn descriptions_keep_their_text_whatever_yaml_makes_of_it() {
+    for (yaml, shown) in [
+        ("description: Use when: x", "Use when: x"),
+        ("description: **Bold** text", "**Bold** text"),
+        ("description: `cmd` does x", "`cmd` does x"),
+        ("description: @scope/x", "@scope/x"),
+        ("description: %done", "%done"),
+        ("description: [a, b]", "a, b"),
+        ("description: 3", "3"),
+        ("description: one\n  two\n  three", "one two three"),
+        ("description: >-\n  one\n  two", "one two"),
+        ("description: |\n  one\n  two\n", "one two"),
+        ("description: \"one\n  two\"", "one two"),
+        ("description: \"one\ntwo\"", "one two"),
+        ("description: 'it''s'", "it's"),
+        ("description: \"a \\\"b\\\" \\u00e9\"", "a \"b\" é"),
+        ("description: d\nargument-hint: [a] [b]", "d"),
+        ("description: d\nmetadata: {\"a\":{\"b\":[\"c\"]}}", "d"),
+        (
+            "description: d\nmetadata: {\"emoji\":\"\\ud83d\\ude00\"}",
+            "d",
+        ),
+        ("description: d\nmetadata: {\"a\":{\"b\":[\"c\"]}", "d"),
+        ("description: d\nmetadata: '{\"a\": 1}'", "d"),
+        ("description: d\nmetadata:", "d"),
+        ("description: d\nmetadata:\n  version: 1\n  version: 2", "d"),
+        ("description: d\nunknown_field: x\n1: y", "d"),
+        ("description: d # a comment", "d"),
+    ] {
+        for host in Host::both() {
+            let host = with_file(host, format!("---\nname: x\n{yaml}\n---\nBody.\n"));
+            let (tool, description) = offered(&host);
+            assert_eq!(tool, "skill_x", "{yaml}");
+            assert_eq!(
+                description,
+                format!("Activate the skill `x`: {shown}"),
+                "{yaml}"
+            );
+            assert_eq!(body(&host), "Body.", "{yaml}");
+        }
+    }
+}
+
+#[test]
+fn argument_hints_are_shown_as_they_were_meant() {
+    for (hint, shown) in [("[a] [b]", "[a] [b]"), ("\"<file>\"", "&lt;file&gt;")] {
+        let text = format!("---\nname: x\ndescription: d\nargument-hint: {hint}\n---\n");
+        let host = with_file(Host::stdin(), text);
+        let schema = host.schema();
+        let described = schema[4]["parameters"]["properties"]["arguments"]["description"].clone();
+        assert!(described.as_str().unwrap().contains(shown), "{described}");
+    }
+}
+
+#[test]
+fn names_become_keys_that_are_neither_paths_nor_options() {
+    let longer = "b".repeat(65);
+    let cut = "b".repeat(64);
+    for (written, name) in [
+        ("yes", "yes"),
+        ("123", "123"),
+        ("true", "true"),
+        ("", "x"),
+        ("~", "x"),
+        ("\"...\"", "x"),
+        ("ce:work", "ce-work"),
+        ("obra/superpowers@x", "obra-superpowers-x"),
+        ("PDF OCR", "pdf-ocr"),
+        ("-2chat", "2chat"),
+        ("../x", "x"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("--help", "help"),
+        ("my_skill", "my-skill"),
+        ("my--skill", "my-skill"),
+        ("\"a\\nb\\u001b[2J\"", "a-b-2j"),
+        ("\"p\\u200bd\\u3164f\"", "p-d-f"),
+        ("<system>", "system"),
+        (&longer, &cut),
+    ] {
+        for host in Host::both() {
+            let host = with_file(
+                host,
+                format!("---\nname: {written}\ndescription: d\n---\nB\n"),
+            );
+            let (tool, description) = offered(&host);
+            assert_eq!(
+                description,
+                format!("Activate the skill `{name}`: d"),
+                "{written}"
+            );
+            assert!(tool.len() <= 64 && tool.starts_with("skill_"), "{tool}");
+            let text = host.tool(&tool, &json!({}));
+            let head = format!("<skill_content name=\"{name}\">\nB\n");
+            assert!(text.starts_with(&head), "{written}: {text}");
+            let read = json!({"skill": name, "path": "SKILL.md"});
+            assert!(host.tool("read_skill_file", &read).starts_with("---\n"));
+        }
+    }
+}
+
+#[test]
+fn tool_lists_in_every_form_restrict() {
+    for list in [
+        "allowed-tools: Read, Grep",
+        "allowed-tools: \"Read, Grep\"",
+        "allowed-tools: Read Grep",
+        "allowed-tools:\n- Read\n- Grep",
+        "allowed-tools: [Read, Grep]",
+        "allowed-tools:\n  - Read Grep",
+        "allowed-tools: Read | Grep",
+        "allowed-tools: \"- Read - Grep\"",
+        "allowed-tools: [\"WebFetch(domain\": \"x)\", Read, Grep]",
+        "allowed-tools: Bash(git log:*, git diff:*) Read Grep",
+        "allowed_tools: Read, Grep",
+        "allowedTools: [Read, Grep]",
+        "\"allowed-tools\": Read, Grep",
+        "tools: Read, Grep",
+        // With something that is not YAML around it.
+        "argument-hint: [a] [b]\nallowed-tools: Read, Grep",
+        "argument-hint: [a] [b]\nallowed-tools:\n  - Read\n  - Grep",
+        "argument-hint: [a] [b]\n\"allowed-tools\": Read, Grep",
+        "argument-hint: [a] [b]\nallowed-tools : Read, Grep",
+        "argument-hint: [a] [b]\nallowed_tools: Read, Grep",
+    ] {
+        for host in Host::both() {
+            let text = format!("---\nname: x\ndescription: d\n{list}\n---\n");
+            let host = with_file(host, text);
+            host.activates("x");
+            host.blocks("shell_exec", &json!({"command": "ls"}));
+            host.allows("file_head", &json!({"path": "a"}));
+            host.allows("grep_files", &json!({"pattern": "a"}));
+        }
+    }
+}
+
+#[test]
+fn an_empty_list_allows_nothing_and_a_missing_value_everything() {
+    for (list, restricts) in [
+        ("allowed-tools: \"\"", true),
+        ("allowed-tools: []", true),
+        ("allowed-tools: {}", true),
+        ("allowed-tools: Bash(", true),
+        ("allowed-tools: false", true),
+        ("allowed-tools:", false),
+        ("allowed-tools: null", false),
+        ("license: MIT", false),
+    ] {
+        for host in Host::both() {
+            let host = with_file(host, format!("---\nname: x\ndescription: d\n{list}\n---\n"));
+            host.activates("x");
+            let shell = json!({"command": "ls"});
+            if restricts {
+                host.blocks("shell_exec", &shell);
+                host.blocks("file_head", &json!({"path": "a"}));
+            } else {
+                host.allows("shell_exec", &shell);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_offered_is_reported() {
+    for (text, code) in [
+        ("", "no-frontmatter"),
+        ("# Only a body\n", "no-frontmatter"),
+        ("---\nname: x\n---\nBody.", "description-missing"),
+        ("---\nname: x\ndescription:\n---\n", "description-missing"),
+        (
+            "---\nname: x\ndescription: ' '\n---\n",
+            "description-missing",
+        ),
+        (
+            "---\nname: x\ndescription: \"\\u200b\"\n---\n",
+            "description-missing",
+        ),
+        ("---\n- just\n- a\n- list\n---\n", "description-missing"),
+        ("---\n---\n", "description-missing"),
+        ("../../outside/SKILL.md", "unreadable"),
+        ("@../../outside/SKILL.md", "unreadable"),
+        ("../y/SKILL.md", "unreadable"),
+    ] {
+        let host = with_file(Host::stdin(), text).skill("good", "", "").file(
+            "../outside/SKILL.md",
+            "---\nname: out\ndescription: d\n---\n",
+        );
+        assert_eq!(host.tool_names()[4..], ["skill_good"], "{text:?}");
+        assert!(
+            codes(&host).iter().any(|c| c == code),
+            "{text:?}: {:?}",
+            codes(&host)
+        );
+        let answer = host.tool("skill_x", &json!({}));
+        assert!(answer.starts_with("Error: "), "{text:?}: {answer}");
+    }
+}
+
+#[test]
+fn one_bad_skill_never_hides_the_others() {
+    for host in Host::both() {
+        let host = host
+            .skill("a-good", "", "")
+            .skill("z-good", "", "")
+            .file("no-frontmatter/SKILL.md", "x")
+            .file("binary/SKILL.md", b"\0\xff\xfe\x01---\n")
+            .file("utf16/SKILL.md", b"\xff\xfe-\0-\0-\0\n\0")
+            .file("large/SKILL.md", vec![b'x'; 3 * 1024 * 1024])
+            .file("empty/notes.md", "")
+            .file("---/SKILL.md", "---\ndescription: d\n---\n")
+            .file("nested/SKILL.md/x", "a directory of that name")
+            .file("README.md", "no skill")
+            .file(
+                ".hidden/SKILL.md",
+                "---\nname: hidden\ndescription: d\n---\n",
+            );
+        let dir = host.skills_dir();
+        let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, dir.join(name)).unwrap();
+        link("..", "up");
+        link("loop", "loop");
+        link("gone", "gone");
+        link("a-good/SKILL.md", "file");
+        fs::create_dir(dir.join("fifo")).unwrap();
+        let fifo = dir.join("fifo/SKILL.md");
+        let made = std::process::Command::new("mkfifo")
+            .arg(fifo)
+            .status()
+            .unwrap();
+        assert!(made.success());
+        assert_eq!(host.tool_names()[4..], ["skill_a-good", "skill_z-good"]);
+        assert_eq!(host.prompt().matches("\n- ").count(), 2);
+        host.activates("z-good");
+        let catalog = Catalog::scan(&dir);
+        for entry in catalog.entries() {
+            let good = entry.name().ends_with("-good");
+            let reason = entry.reason_not_offered();
+            assert_eq!(reason.is_none(), good, "{}", entry.name());
+            assert_ne!(reason.as_deref(), Some(""), "{}", entry.name());
+        }
+        for bad in [
+            "no-frontmatter",
+            "binary",
+            "utf16",
+            "large",
+            "empty",
+            "---",
+            "nested",
+            "fifo",
+        ] {
+            let reported = |entry: &Entry| entry.dir.ends_with(bad);
+            assert!(catalog.entries().iter().any(reported), "{bad}");
+        }
+    }
+}
+
+#[test]
+fn of_two_skills_with_one_name_one_is_offered_and_the_other_reported() {
+    for host in Host::both() {
+        let text = |body: &str| format!("---\nname: calendar\ndescription: d\n---\n{body}\n");
+        let host = host
+            .file("a/SKILL.md", text("the first"))
+            .file("b/SKILL.md", text("the second"));
+        assert_eq!(host.tool_names()[4..], ["skill_calendar"]);
+        assert!(
+            host.tool("skill_calendar", &json!({}))
+                .contains("the first")
+        );
+        assert!(codes(&host).contains(&"duplicate-name".to_owned()));
+        assert_eq!(host.prompt().matches("\n- ").count(), 1);
+        // A directory of the name is the better claim.
+        let host = host.file("calendar/SKILL.md", text("the third"));
+        assert!(
+            host.tool("skill_calendar", &json!({}))
+                .contains("the third")
+        );
+        // One that is not offered takes no name from another.
+        let host = host.file("calendar/SKILL.md", "---\nname: calendar\n---\n");
+        assert!(
+            host.tool("skill_calendar", &json!({}))
+                .contains("the first")
+        );
+    }
+}
+
+#[test]
+fn a_file_that_points_to_another_is_followed_inside_the_skills_directory() {
+    for host in Host::both() {
+        let host = with_file(host, "../shared/SKILL.md\n").file(
+            "shared/SKILL.md",
+            "---\nname: shared\ndescription: d\n---\nShared body.\n",
+        );
+        assert_eq!(host.tool_names()[4..], ["skill_shared"]);
+        assert!(
+            host.tool("skill_shared", &json!({}))
+                .contains("Shared body.")
+        );
+    }
+}
+
+#[test]
+fn a_skill_inside_a_skill_is_not_offered_and_its_files_are_not_the_outer_ones() {
+    for host in Host::both() {
+        let host = host
+            .skill("x", "", "Outer.")
+            .file("x/a.md", "")
+            .file(
+                "x/sub/SKILL.md",
+                "---\nname: sub\ndescription: d\n---\nInner.\n",
+            )
+            .file("x/sub/b.md", "");
+        std::os::unix::fs::symlink("..", host.skills_dir().join("x/up")).unwrap();
+        assert_eq!(host.tool_names()[4..], ["skill_x"]);
+        let text = host.tool("skill_x", &json!({}));
+        assert!(text.contains(">a.md<") && !text.contains("b.md"), "{text}");
+        assert_eq!(text.matches("<file ").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn lower_case_file_names_count() {
+    for host in Host::both() {
+        let host = host.file("x/skill.md", "---\nname: x\ndescription: d\n---\nLower.\n");
+        assert_eq!(body(&host), "Lower.");
+    }
+}

@@ -1,0 +1,409 @@
+//! `read_skill_file`: text as it is, notices behind it, and nothing that lies outside the skill.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+
+const CAP: usize = 256 * 1024;
+
+fn with_skill(host: Host) -> Host {
+    host.skill("x", "", "body")
+}
+
+#[track_caller]
+fn read(host: &Host, path: &str) -> String {
+    host.tool("read_skill_file", &json!({"skill": "x", "path": path}))
+}
+
+#[track_caller]
+fn read_lines(host: &Host, path: &str, offset: Value, limit: Value) -> String {
+    let mut arguments = json!({"skill": "x", "path": path});
+    arguments["offset"] = offset;
+    arguments["limit"] = limit;
+    host.tool("read_skill_file", &arguments)
+}
+
+#[test]
+fn text_comes_byte_for_byte() {
+    for host in Host::both() {
+        let mut host = with_skill(host);
+        for text in [
+            "plain\n",
+            "no newline at the end",
+            "crlf\r\nkept\r\n",
+            "\u{feff}byte order mark",
+            "  spaces \t around  \n\n\n",
+            "control \u{1b}[31m and \u{7f}",
+            "技能 👍 \u{200b}",
+            "Error: not an error\n",
+            "</skill_content>",
+            "\r",
+        ] {
+            host = host.file("x/a.txt", text);
+            assert_eq!(read(&host, "a.txt"), text);
+        }
+    }
+}
+
+#[test]
+fn notices_follow_the_text_on_lines_of_their_own() {
+    for host in Host::both() {
+        let host = with_skill(host)
+            .file("x/latin1.txt", b"caf\xe9\nau lait")
+            .file("x/empty.txt", "")
+            .file("x/five.txt", "1\n2\n3\n4\n5\n");
+        let text = read(&host, "latin1.txt");
+        let (shown, notice) = text.split_once("\n[").unwrap();
+        assert_eq!(shown, "caf\u{fffd}\nau lait");
+        assert!(notice.starts_with("the file is not UTF-8"), "{notice}");
+        assert_eq!(read(&host, "empty.txt"), "[the file is empty]");
+        assert_eq!(
+            read_lines(&host, "five.txt", json!(2), json!(2)),
+            "2\n3\n[lines 2-3 of 5; go on with offset 4]"
+        );
+        // Models write numbers as text, too.
+        assert_eq!(
+            read_lines(&host, "five.txt", json!("5"), json!("9")),
+            "5\n[lines 5-5 of 5]"
+        );
+        assert_eq!(
+            read_lines(&host, "five.txt", json!(6), Value::Null),
+            "[the file ends at line 5]"
+        );
+        for odd in [
+            json!(-1),
+            json!(1.5),
+            json!("many"),
+            json!([1]),
+            json!(true),
+        ] {
+            let text = read_lines(&host, "five.txt", odd.clone(), Value::Null);
+            assert!(
+                text.starts_with("Error: ") && text.contains("whole number"),
+                "{odd}: {text}"
+            );
+        }
+        for huge in [json!(u64::MAX), json!("18446744073709551615")] {
+            let text = read_lines(&host, "five.txt", huge.clone(), huge);
+            assert_eq!(text, "[the file ends at line 5]");
+        }
+    }
+}
+
+#[test]
+fn a_large_file_comes_in_parts_that_make_up_the_whole() {
+    for host in Host::both() {
+        let line = |n: u32| format!("line {n} é{}", ["\n", "\r\n"][n as usize % 2]);
+        let whole = (0..40_000).map(line).collect::<Vec<_>>().concat();
+        assert!(whole.len() > 2 * CAP);
+        let host = with_skill(host).file("x/big.txt", &whole);
+        let mut offset = Value::Null;
+        let mut together = String::new();
+        for _ in 0..10 {
+            let text = read_lines(&host, "big.txt", offset, Value::Null);
+            assert!(text.len() < CAP + 200);
+            let (part, notice) = text.rsplit_once("[lines ").unwrap();
+            together.push_str(part);
+            match notice.rsplit_once("offset ") {
+                Some((_, next)) => offset = json!(next.trim_end_matches(']')),
+                None => break,
+            }
+        }
+        assert!(together == whole, "{} of {}", together.len(), whole.len());
+    }
+}
+
+#[test]
+fn a_file_of_one_endless_line_is_shown_in_part() {
+    for host in Host::both() {
+        let host = with_skill(host).file("x/min.txt", "é".repeat(CAP));
+        let text = read(&host, "min.txt");
+        assert!(text.len() < CAP + 200 && text.starts_with("éé"));
+        assert!(text.ends_with("was cut]"), "{}", &text[text.len() - 99..]);
+    }
+}
+
+#[test]
+fn bytes_with_nuls_are_base64_with_a_media_type() {
+    for host in Host::both() {
+        let host = with_skill(host)
+            .file("x/a.png", b"\x89PNG\r\n\x1a\n\0\0")
+            .file("x/font.ttf", b"\0\x01\0\0\0")
+            .file("x/a.docx", b"PK\x03\x04\0")
+            .file("x/odd", b"a\0b")
+            .file("x/utf16.txt", b"\xff\xfeh\0i\0")
+            .file("x/huge.bin", vec![0; CAP + 1]);
+        for (path, begin) in [
+            ("a.png", "data:image/png;base64,iVBORw0KGgoAAA==\n["),
+            ("font.ttf", "data:font/ttf;base64,AAEAAAA=\n["),
+            ("a.docx", "data:application/vnd.openxmlformats-"),
+            ("odd", "data:application/octet-stream;base64,YQBi\n["),
+            (
+                "utf16.txt",
+                "data:application/octet-stream;base64,//5oAGkA\n[",
+            ),
+        ] {
+            let text = read(&host, path);
+            assert!(text.starts_with(begin), "{path}: {text}");
+        }
+        let text = read(&host, "huge.bin");
+        let path = host.skills_dir().join("x/huge.bin").display().to_string();
+        assert!(
+            text.starts_with("Error: ") && text.contains(&path),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_file_too_large_to_open_is_an_error() {
+    for host in Host::both() {
+        let host = with_skill(host);
+        let file = fs::File::create(host.skills_dir().join("x/sparse")).unwrap();
+        file.set_len(65 * 1024 * 1024).unwrap();
+        let text = read(&host, "sparse");
+        assert!(
+            text.starts_with("Error: ") && text.contains("larger than"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_missing_file_is_answered_with_what_is_there() {
+    for host in Host::both() {
+        let host = with_skill(host);
+        let text = read(&host, "none.md");
+        assert!(text.contains("no files besides SKILL.md"), "{text}");
+        let host = host
+            .file("x/references/forms.md", "")
+            .file("x/scripts/fill.py", "")
+            .file("x/.git/config", "");
+        for path in ["none.md", "references", "references/forms.md/x"] {
+            let text = read(&host, path);
+            assert!(text.starts_with("Error: "), "{path}: {text}");
+            assert!(
+                text.ends_with("the skill has references/forms.md, scripts/fill.py"),
+                "{path}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_unknown_skill_is_answered_with_the_nearest() {
+    for host in Host::both() {
+        let host = host.skill("pdf-forms", "", "").file("broken/SKILL.md", "x");
+        let text = host.tool(
+            "read_skill_file",
+            &json!({"skill": "pdf_from", "path": "a"}),
+        );
+        assert_eq!(
+            text,
+            "Error: there is no skill `pdf_from`\ndid you mean `pdf-forms`?"
+        );
+        let text = host.tool("read_skill_file", &json!({"skill": "broken", "path": "a"}));
+        assert!(
+            text.starts_with("Error: ") && text.contains("no description"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn no_spelling_of_a_path_leads_out_of_the_skill() {
+    for host in Host::both() {
+        let host = with_skill(host)
+            .file("x/references/a.md", "inside")
+            .file("other/SKILL.md", "the secret")
+            .file("other/secret", "the secret")
+            .file("../secret", "the secret")
+            .file("secret", "the secret");
+        let skills = host.skills_dir().display().to_string();
+        for path in [
+            "../secret",
+            "../other/secret",
+            "../../secret",
+            "./../secret",
+            ".//..//secret",
+            "references/../../secret",
+            "references/../../x/../secret",
+            "none/../../secret",
+            "..",
+            "../",
+            ".",
+            "",
+            "/",
+            " ",
+            "\\..\\secret",
+            "..\\secret",
+            "%2e%2e/secret",
+            "%2e%2e%2fsecret",
+            "..%00/secret",
+            "../secret\0.md",
+            "references/a.md\0",
+            "~/secret",
+            "$HOME/secret",
+            "file:///etc/passwd",
+            "/etc/passwd",
+            "//etc/passwd",
+            "/proc/self/environ",
+            "/proc/self/root/etc/passwd",
+            &format!("{skills}/secret"),
+            &format!("{skills}/x/../secret"),
+            &format!("{skills}/x/references/../../secret"),
+            &format!("{skills}/x/../x/../other/secret"),
+            &format!("{skills}/xy/secret"),
+            &format!("{skills}/x"),
+            "\u{ff0e}\u{ff0e}/secret",
+            "．．/secret",
+            &"../".repeat(50),
+            &"a/".repeat(3000),
+        ] {
+            let text = read(&host, path);
+            assert!(text.starts_with("Error: "), "{path:?}: {text}");
+            assert!(
+                !text.contains("the secret") && !text.contains("root:"),
+                "{path:?}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn ways_of_writing_a_path_inside_are_all_understood() {
+    for host in Host::both() {
+        let host = with_skill(host)
+            .file("x/references/a.md", "inside")
+            .file("x/-o", "inside")
+            .file("x/a b\n'c'.txt", "inside")
+            .file("x/..a/...", "inside");
+        let dir = host.skills_dir().join("x").display().to_string();
+        for path in [
+            "references/a.md",
+            "./references/a.md",
+            "references//a.md",
+            "references/./a.md",
+            "references/../references/a.md",
+            "-o",
+            "./-o",
+            "a b\n'c'.txt",
+            "..a/...",
+            &format!("{dir}/references/a.md"),
+            &format!("{dir}/./references/../-o"),
+        ] {
+            assert_eq!(read(&host, path), "inside", "{path:?}");
+        }
+        assert!(read(&host, "SKILL.md").starts_with("---\nname: x\n"));
+    }
+}
+
+#[test]
+fn links_are_followed_inside_the_skill_only() {
+    for host in Host::both() {
+        let host = with_skill(host)
+            .file("x/real.md", "inside")
+            .file("x/sub/deep.md", "deep inside")
+            .file("../secret", "the secret");
+        let dir = host.skills_dir().join("x");
+        let link = |target: &str, name: &str| symlink(target, dir.join(name)).unwrap();
+        link("real.md", "in.md");
+        link("in.md", "chain.md");
+        link("sub", "subdir");
+        link("../x/real.md", "round.md");
+        link("../../secret", "out.md");
+        link("out.md", "chain-out.md");
+        link("..", "up");
+        link("/etc", "etc");
+        link("/dev/zero", "zero");
+        link("loop", "loop");
+        link("gone", "dangling");
+        for (path, text) in [
+            ("in.md", "inside"),
+            ("chain.md", "inside"),
+            ("round.md", "inside"),
+            ("subdir/deep.md", "deep inside"),
+            ("up/x/real.md", "inside"),
+        ] {
+            assert_eq!(read(&host, path), text, "{path}");
+        }
+        for path in [
+            "out.md",
+            "chain-out.md",
+            "up/../secret",
+            "up/../../secret",
+            "etc/passwd",
+            "zero",
+            "loop",
+            "dangling",
+        ] {
+            let text = read(&host, path);
+            assert!(text.starts_with("Error: "), "{path}: {text}");
+            assert!(!text.contains("the secret"), "{path}: {text}");
+        }
+        assert!(read(&host, "out.md").contains("leads outside"));
+        // They are not offered either.
+        let listing = host.tool("skill_x", &json!({}));
+        for path in [
+            "out.md",
+            "chain-out.md",
+            "etc",
+            "zero",
+            "loop",
+            "dangling",
+            "up/",
+        ] {
+            assert!(!listing.contains(&format!(">{path}")), "{path}: {listing}");
+        }
+        assert!(listing.contains(">in.md<"), "{listing}");
+    }
+}
+
+#[test]
+fn a_skill_that_is_itself_linked_is_read_where_it_is() {
+    for host in Host::both() {
+        let host = host.file(
+            "../../dev/x/SKILL.md",
+            "---\nname: x\ndescription: d\n---\n",
+        );
+        let real = host.home().join(".chibi/plugins/dev/x");
+        assert!(real.exists());
+        fs::write(real.join("a.md"), "inside").unwrap();
+        symlink(&real, host.skills_dir().join("x")).unwrap();
+        assert_eq!(read(&host, "a.md"), "inside");
+        assert_eq!(read(&host, real.join("a.md").to_str().unwrap()), "inside");
+        assert!(read(&host, "../y").starts_with("Error: "));
+    }
+}
+
+#[test]
+fn what_is_no_regular_file_is_refused_and_not_waited_for() {
+    for host in Host::both() {
+        let host = with_skill(host).file("x/sub/a.md", "");
+        let fifo = host.skills_dir().join("x/fifo");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&fifo)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let socket = host.skills_dir().join("x/sock");
+        let _listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
+        for (path, why) in [
+            ("fifo", "not a regular file"),
+            ("sock", "not a regular file"),
+            ("sub", "is a directory"),
+        ] {
+            let text = read(&host, path);
+            assert!(
+                text.starts_with("Error: ") && text.contains(why),
+                "{path}: {text}"
+            );
+        }
+    }
+}

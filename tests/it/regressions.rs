@@ -1,0 +1,411 @@
+//! One test for each defect of an earlier plugin of this kind (REGRESSIONS.md), named after it.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::Host;
+
+fn shell(command: &str) -> serde_json::Value {
+    json!({"command": command})
+}
+
+#[test]
+fn defect_01_allowed_tools_as_a_yaml_list() {
+    for host in Host::both() {
+        let host = host
+            .skill("block", "allowed-tools:\n  - Read\n  - Grep", "")
+            .skill("flow", "allowed-tools: [Read, Grep]", "")
+            .skill("map", "allowed-tools:\n  Read:\n  Grep: true", "");
+        for skill in ["block", "flow", "map"] {
+            host.starts().activates(skill);
+            host.blocks("shell_exec", &shell("ls"));
+            host.allows("file_head", &json!({"path": "x"}));
+            host.allows("file_grep", &json!({"path": "x", "pattern": "y"}));
+        }
+    }
+}
+
+#[test]
+fn defect_02_allowed_tools_separated_by_spaces() {
+    for host in Host::both() {
+        let host = host
+            .skill("spaces", "allowed-tools: Read Grep", "")
+            .skill("commas", "allowed-tools: Read,Grep", "")
+            .skill("both", "allowed-tools: \"Read, Grep\"", "")
+            .skill("lines", "allowed-tools: >\n  Read\n  Grep", "");
+        for skill in ["spaces", "commas", "both", "lines"] {
+            host.starts().activates(skill);
+            host.allows("file_head", &json!({"path": "x"}));
+            host.allows("grep_files", &json!({"pattern": "y"}));
+            host.blocks("write_file", &json!({"path": "x", "content": ""}));
+        }
+    }
+}
+
+#[test]
+fn defect_03_names_of_another_clients_tools() {
+    for (listed, tool, arguments) in [
+        ("Read", "file_head", json!({"path": "x"})),
+        (
+            "Read",
+            "file_lines",
+            json!({"path": "x", "start": 1, "end": 2}),
+        ),
+        ("Grep", "grep_files", json!({"pattern": "x"})),
+        ("Glob", "glob_files", json!({"pattern": "*"})),
+        ("Write", "write_file", json!({"path": "x", "content": ""})),
+        (
+            "Edit",
+            "file_edit",
+            json!({"path": "x", "operation": "find"}),
+        ),
+        ("Bash", "shell_exec", shell("ls | wc -l")),
+        (
+            "WebFetch",
+            "fetch_url",
+            json!({"url": "https://example.org"}),
+        ),
+    ] {
+        for host in Host::both() {
+            let host = host.skill("x", &format!("allowed-tools: {listed}"), "");
+            host.activates("x").allows(tool, &arguments);
+            host.blocks("vfs_delete", &json!({"path": "vfs:///x"}));
+        }
+    }
+}
+
+#[test]
+fn defect_04_the_argument_of_a_shell_entry_is_dropped() {
+    for host in Host::both() {
+        let host = host.skill("git", "allowed-tools: Bash(git:*) Bash(ls)", "");
+        host.activates("git");
+        for allowed in ["git status", "git commit -m 'a; b'", "ls"] {
+            host.allows("shell_exec", &shell(allowed));
+        }
+        for blocked in [
+            "rm -rf x",
+            "gitk",
+            "git status; rm x",
+            "git status && rm x",
+            "git log | sh",
+            "git log $(rm x)",
+            "git log `rm x`",
+            "git log > x",
+            "git status\nrm x",
+            "ls -la",
+            "",
+        ] {
+            host.blocks("shell_exec", &shell(blocked));
+        }
+        host.blocks("shell_exec", &json!({}));
+        host.blocks("shell_exec", &json!({"command": ["git", "status"]}));
+    }
+}
+
+#[test]
+fn defect_06_a_skill_name_that_is_a_path() {
+    for host in Host::both() {
+        let host = host
+            .skill("x", "", "")
+            .file("x/run.sh", "echo ran")
+            .file("../../SKILL.md", "---\nname: up\ndescription: d\n---\n")
+            .file("../../run.sh", "echo ran outside")
+            .file("../../secret", "the secret");
+        let absolute = host.home().join(".chibi/plugins").display().to_string();
+        for skill in [
+            "../..",
+            "..",
+            ".",
+            "",
+            "x/../../..",
+            "./../..",
+            "/",
+            absolute.as_str(),
+        ] {
+            let read = host.tool(
+                "read_skill_file",
+                &json!({"skill": skill, "path": "secret"}),
+            );
+            assert!(read.starts_with("Error: "), "{skill:?}: {read}");
+            let ran = host.tool(
+                "run_skill_script",
+                &json!({"skill": skill, "script": "run.sh"}),
+            );
+            assert!(ran.starts_with("Error: "), "{skill:?}: {ran}");
+            let activated = host.tool(&format!("skill_{skill}"), &json!({}));
+            assert!(activated.starts_with("Error: "), "{skill:?}: {activated}");
+        }
+    }
+}
+
+#[test]
+fn defect_07_no_time_limit_for_scripts() {
+    for host in Host::both() {
+        let host = host
+            .skill("x", "", "")
+            .file("x/slow.sh", "echo before; sleep 300")
+            .file("x/quick.sh", "echo done");
+        let began = Instant::now();
+        let slow = json!({"skill": "x", "script": "slow.sh", "timeout_secs": 1});
+        let text = host.tool("run_skill_script", &slow);
+        assert!(text.starts_with("before\ntimed out after 1 s"), "{text}");
+        assert!(began.elapsed() < Duration::from_secs(20));
+        // Nobody may be given more than a script may take at all.
+        let long = json!({"skill": "x", "script": "quick.sh", "timeout_secs": 500});
+        let text = host.tool("run_skill_script", &long);
+        assert!(
+            text.starts_with("Error: ") && text.contains("at most 120"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn defect_08_all_input_is_written_before_output_is_read() {
+    for host in Host::both() {
+        // The older host's arguments are one environment variable, of 128 KiB at most.
+        let size = match host.generation() {
+            crate::host::Generation::Environment => 100_000,
+            crate::host::Generation::Stdin => 2_000_000,
+        };
+        // More than a pipe holds comes out before anything is read.
+        let script = "head -c 1000000 /dev/zero | tr '\\0' y; wc -c";
+        let host = host.skill("x", "", "").file("x/a.sh", script);
+        let arguments = json!({"skill": "x", "script": "a.sh", "stdin": "z".repeat(size)});
+        let text = host.tool("run_skill_script", &arguments);
+        assert!(text.trim_end().ends_with(&format!("y{size}")), "{size}");
+    }
+}
+
+#[test]
+fn defect_09_output_without_a_bound() {
+    for host in Host::both() {
+        let script = "yes out | head -c 3000000; yes err | head -c 3000000 >&2";
+        let host = host.skill("x", "", "").file("x/a.sh", script);
+        let text = host.tool("run_skill_script", &json!({"skill": "x", "script": "a.sh"}));
+        assert!(text.len() < 140_000, "{}", text.len());
+        assert_eq!(text.matches("truncated").count(), 2);
+        assert!(text.starts_with("out\n") && text.trim_end().ends_with("err"));
+    }
+}
+
+#[test]
+fn defect_10_files_that_are_not_utf8() {
+    for host in Host::both() {
+        let host = host
+            .skill("x", "", "")
+            .file("x/latin1.txt", b"caf\xe9 au lait\n")
+            .file("x/logo.png", b"\x89PNG\r\n\x1a\n\0\0\0");
+        let read = |path| host.tool("read_skill_file", &json!({"skill": "x", "path": path}));
+        let text = read("latin1.txt");
+        assert!(text.starts_with("caf\u{fffd} au lait\n["), "{text}");
+        let text = read("logo.png");
+        assert!(text.starts_with("data:image/png;base64,iVBORw0K"), "{text}");
+    }
+}
+
+#[test]
+fn defect_11_carriage_returns_and_a_fence_at_the_end_of_the_file() {
+    for host in Host::both() {
+        let host = host
+            .file(
+                "crlf/SKILL.md",
+                "---\r\nname: crlf\r\ndescription: d\r\nallowed-tools: Read\r\n---\r\nBody.\r\n",
+            )
+            .file("bare/SKILL.md", "---\nname: bare\ndescription: d\n---");
+        let text = host.tool("skill_crlf", &json!({}));
+        assert!(
+            text.starts_with("<skill_content name=\"crlf\">\nBody.\n"),
+            "{text}"
+        );
+        host.blocks("shell_exec", &shell("ls"));
+        let text = host.tool("skill_bare", &json!({}));
+        assert!(
+            text.starts_with("<skill_content name=\"bare\">\n\n\nSkill directory: "),
+            "{text}"
+        );
+        assert!(
+            !text.contains("description:") && !text.contains("---"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn defect_12_corrupt_state_lifts_the_restriction() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        for corrupt in [
+            "",
+            "{",
+            "null",
+            "[]",
+            "{}",
+            "{\"version\":2,\"sessions\":{}}",
+            "\u{1}",
+        ] {
+            host.starts().activates("careful");
+            fs::write(host.plugin_dir().join("state.json"), corrupt).unwrap();
+            host.blocks("shell_exec", &shell("ls"));
+            host.blocks("write_file", &json!({"path": "x", "content": ""}));
+            host.allows("file_head", &json!({"path": "x"}));
+        }
+    }
+}
+
+#[test]
+fn defect_13_another_terminal_lifts_the_restriction() {
+    for mut host in Host::both() {
+        host = host.skill("careful", "allowed-tools: Read", "").skill(
+            "other",
+            "allowed-tools: Bash",
+            "",
+        );
+        host.session("one").starts().activates("careful");
+        host.session("two").starts().activates("other").starts();
+        host.session("two")
+            .allows("write_file", &json!({"path": "x", "content": ""}));
+        host.session("one").blocks("shell_exec", &shell("ls"));
+    }
+}
+
+#[test]
+fn defect_14_a_failed_activation_restricts() {
+    for host in Host::both() {
+        let host = host
+            .file("bad/SKILL.md", "---\nname: bad\nallowed-tools: Read\n---\n")
+            .skill("good", "allowed-tools: Read", "");
+        let before = host.tool_names();
+        assert_eq!(before[4..], ["skill_good"]);
+        for tool in ["skill_bad", "skill_gone", "skill_"] {
+            host.starts().allows(tool, &json!({}));
+            assert!(host.tool(tool, &json!({})).starts_with("Error: "));
+            host.allows("shell_exec", &shell("ls"));
+        }
+        // Removed between the schema, which the host reads once, and the call.
+        fs::remove_dir_all(host.skills_dir().join("good")).unwrap();
+        host.starts().allows("skill_good", &json!({}));
+        assert!(host.tool("skill_good", &json!({})).starts_with("Error: "));
+        host.allows("shell_exec", &shell("ls"));
+    }
+}
+
+#[test]
+fn defect_15_another_plugins_tool_passes_by_its_prefix() {
+    for host in Host::both() {
+        let host = host
+            .skill("careful", "allowed-tools: Read", "")
+            .skill("x", "", "");
+        host.activates("careful");
+        for tool in [
+            "skill_deploy",
+            "skill_",
+            "skill_careful_",
+            "skill_X",
+            "Skill_x",
+        ] {
+            host.blocks(tool, &json!({}));
+        }
+        host.allows("skill_careful", &json!({}));
+    }
+}
+
+#[test]
+fn defect_16_tool_names_that_providers_refuse() {
+    for host in Host::both() {
+        let names = [
+            "a".repeat(64),
+            "a".repeat(58),
+            "é".repeat(64),
+            "marketplace".to_owned(),
+        ];
+        let mut host = host;
+        for name in &names {
+            host = host.skill(name, "allowed-tools: Read", &format!("Body of {name}."));
+        }
+        let tools = host.tool_names();
+        assert_eq!(tools.len(), 4 + names.len());
+        for tool in &tools {
+            let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            assert!(tool.len() <= 64 && tool.chars().all(fits), "{tool}");
+            assert_eq!(tools.iter().filter(|other| *other == tool).count(), 1);
+        }
+        // What `pre_tool` makes of such a name is the skill, too.
+        for tool in &tools[4..] {
+            host.starts().allows(tool, &json!({}));
+            host.blocks("shell_exec", &shell("ls"));
+            assert!(host.tool(tool, &json!({})).contains("Body of "));
+        }
+    }
+}
+
+#[test]
+fn defect_21_failures_cannot_be_told_from_answers() {
+    for host in Host::both() {
+        let host = host.skill("x", "", "");
+        for (tool, arguments) in [
+            ("read_skill_file", json!({"skill": "x", "path": "none"})),
+            ("read_skill_file", json!({"skill": "none", "path": "none"})),
+            ("read_skill_file", json!({})),
+            ("run_skill_script", json!({"skill": "x", "script": "none"})),
+            ("run_skill_script", json!({"skill": "x"})),
+            ("skill_none", json!({})),
+            ("skill_x", json!([])),
+        ] {
+            // That the status is 0, or the host would drop the text, is checked by `tool`.
+            let text = host.tool(tool, &arguments);
+            let (first, next_step) = text.split_once('\n').unwrap_or((&text, ""));
+            assert!(first.starts_with("Error: "), "{tool} {arguments}: {text}");
+            assert!(!next_step.is_empty(), "{tool} {arguments}: {text}");
+        }
+    }
+}
+
+#[test]
+fn defect_23_the_answer_does_not_tell_the_skills_directory() {
+    for host in Host::both() {
+        let host = host.skill("x", "", "Run {baseDir}/a.sh and ${CLAUDE_SKILL_DIR}/b.sh.");
+        let dir = host.skills_dir().join("x").display().to_string();
+        let text = host.tool("skill_x", &json!({}));
+        assert!(
+            text.contains(&format!("\nSkill directory: {dir}\n")),
+            "{text}"
+        );
+        assert!(
+            text.contains(&format!("Run {dir}/a.sh and {dir}/b.sh.")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn defect_24_tools_for_skills_are_shown_without_any() {
+    for host in Host::both() {
+        let tools = json!({"context_name": "c", "tools": []});
+        let hidden = host.hook("pre_api_tools", &tools);
+        let needs_skills = ["read_skill_file", "run_skill_script"];
+        let hides = |hidden: &serde_json::Value, tool: &str| {
+            hidden["exclude"].as_array().unwrap().contains(&json!(tool))
+        };
+        assert!(
+            needs_skills.iter().all(|tool| hides(&hidden, tool)),
+            "{hidden}"
+        );
+        assert_eq!(host.prompt(), "");
+        // One that is not offered is none.
+        let host = host.file("x/SKILL.md", "no frontmatter");
+        let hidden = host.hook("pre_api_tools", &tools);
+        assert!(
+            needs_skills.iter().all(|tool| hides(&hidden, tool)),
+            "{hidden}"
+        );
+        let host = host.skill("y", "", "");
+        let hidden = host.hook("pre_api_tools", &tools);
+        assert!(
+            !needs_skills.iter().any(|tool| hides(&hidden, tool)),
+            "{hidden}"
+        );
+    }
+}

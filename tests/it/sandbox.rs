@@ -1,0 +1,194 @@
+//! Confined scripts: what the kernel refuses them, from the script itself and from its children.
+
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::scripts::started;
+
+/// Whether this kernel can do all that is tested here (Landlock since Linux 6.7).
+fn can_confine() -> bool {
+    let host = Host::stdin()
+        .skill("s", ALL, "")
+        .file("s/run.sh", "echo confined");
+    let text = host.runs(&json!({}));
+    let can = text == "confined\n";
+    if !can {
+        println!("passed over: this kernel cannot confine: {text}");
+    }
+    can
+}
+
+const ALL: &str = "execution: {sandbox: true, network: restricted}";
+
+/// Tells for each command whether it could be done, by the script and by a child of it.
+const ATTEMPTS: &str = r#"
+    attempt() {
+        if bash -c "$2" > /dev/null 2>&1; then echo "child $1: yes"; else echo "child $1: no"; fi
+        if eval "$2" > /dev/null 2>&1; then echo "$1: yes"; else echo "$1: no"; fi
+    }
+"#;
+
+fn attempts(host: Host, more: &str, commands: &str) -> (Host, Vec<String>) {
+    let ssh = host.home().join(".ssh");
+    std::fs::create_dir(&ssh).unwrap();
+    std::fs::write(ssh.join("id"), "key").unwrap();
+    let host = host
+        .skill("s", more, "")
+        .file("s/run.sh", format!("{ATTEMPTS}{commands}"));
+    let text = host.runs(&json!({}));
+    let lines = text.lines().map(str::to_owned).collect();
+    (host, lines)
+}
+
+#[track_caller]
+fn assert_answers(lines: &[String], what: &str, answer: &str) {
+    for line in [
+        format!("{what}: {answer}"),
+        format!("child {what}: {answer}"),
+    ] {
+        assert!(lines.contains(&line), "{line}: {lines:?}");
+    }
+}
+
+#[test]
+fn a_confined_script_reads_and_writes_only_where_it_may() {
+    if !can_confine() {
+        return;
+    }
+    for host in Host::both() {
+        let (host, lines) = attempts(
+            host,
+            ALL,
+            r#"
+            attempt ssh 'cat "$HOME/.ssh/id"'
+            attempt list 'ls "$HOME"'
+            attempt outside 'echo x > "$HOME/evil"'
+            attempt skill 'echo x > "$SKILL_DIR/evil"'
+            attempt remove 'rm "$SKILL_DIR/SKILL.md"'
+            attempt tmp 'echo x > /tmp/agent-skills-evil'
+            attempt state 'cat "$SKILL_DIR/../../state.json" || ls "$SKILL_DIR/../../jobs"'
+            attempt inspect 'readlink /proc/'$PPID'/exe'
+            attempt signal 'kill -0 '$PPID
+            attempt own 'cat "$SKILL_DIR/SKILL.md"'
+            attempt project 'echo x > "$PROJECT_DIR/made" && cat "$PROJECT_DIR/made"'
+            attempt temp 'echo x > "$TMPDIR/made" && cat "$TMPDIR/made"'
+            attempt null 'echo x > /dev/null'
+            attempt system 'ls /usr && cat /etc/passwd'
+            attempt programs 'sort < /dev/null'
+        "#,
+        );
+        for refused in [
+            "ssh", "list", "outside", "skill", "remove", "tmp", "state", "inspect", "signal",
+        ] {
+            assert_answers(&lines, refused, "no");
+        }
+        for granted in ["own", "project", "temp", "null", "system", "programs"] {
+            assert_answers(&lines, granted, "yes");
+        }
+        assert!(!host.home().join("evil").exists() && !host.at("evil").exists());
+    }
+}
+
+#[test]
+fn a_confined_script_connects_to_nobody_and_serves_nobody() {
+    if !can_confine() {
+        return;
+    }
+    for host in Host::both() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let attempt = format!(
+            "attempt connect 'exec 9<>/dev/tcp/127.0.0.1/{port}'\n
+            attempt serve 'python3 -c \"import socket; socket.socket().bind((str(), 0))\"'"
+        );
+        let (_host, lines) = attempts(host, ALL, &attempt);
+        assert_answers(&lines, "connect", "no");
+        assert_answers(&lines, "serve", "no");
+    }
+    for host in Host::both() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let attempt = format!("attempt connect 'exec 9<>/dev/tcp/127.0.0.1/{port}'");
+        let (_host, lines) = attempts(host, "execution: {sandbox: true}", &attempt);
+        assert_answers(&lines, "connect", "yes");
+    }
+}
+
+#[test]
+fn paths_that_the_skill_names_are_open_where_the_sandbox_is_its_own_idea() {
+    if !can_confine() {
+        return;
+    }
+    for host in Host::both() {
+        std::fs::create_dir(host.home().join("out")).unwrap();
+        let (_host, lines) = attempts(
+            host,
+            r#"execution: {sandbox: true, allowed-paths: ["~/out"]}"#,
+            r#"attempt out 'echo x > "$HOME/out/x"'; attempt beside 'echo x > "$HOME/x"'"#,
+        );
+        assert_answers(&lines, "out", "yes");
+        assert_answers(&lines, "beside", "no");
+    }
+}
+
+#[test]
+fn a_job_stays_confined() {
+    if !can_confine() {
+        return;
+    }
+    for host in Host::both() {
+        let script = "while [ ! -e \"$PROJECT_DIR/go\" ]; do sleep 0.01; done
+            cat \"$HOME/.ssh/id\" 2>/dev/null || echo refused; echo x > \"$TMPDIR/x\" && echo wrote";
+        let host = host.skill("s", ALL, "").file("s/run.sh", script);
+        let ssh = host.home().join(".ssh");
+        std::fs::create_dir(&ssh).unwrap();
+        std::fs::write(ssh.join("id"), "key").unwrap();
+        let id = started(&host.runs(&json!({"background": true})));
+        std::fs::write(host.project().join("go"), "").unwrap();
+        let text = host.polls_to_the_end(&id);
+        assert!(text.contains("refused\nwrote\n"), "{text}");
+    }
+}
+
+#[test]
+fn without_being_asked_for_nothing_is_confined() {
+    for host in Host::both() {
+        let (_host, lines) = attempts(host, "", r#"attempt ssh 'cat "$HOME/.ssh/id"'"#);
+        assert_answers(&lines, "ssh", "yes");
+    }
+}
+
+#[test]
+fn interpreters_work_in_the_sandbox() {
+    if !can_confine() {
+        return;
+    }
+    for host in Host::both() {
+        let host = host
+            .skill("s", ALL, "")
+            .file("s/a.py", "import json, ssl, tempfile\ntempfile.mkstemp()\nprint('python')")
+            .file("s/a.js", "require('fs').writeFileSync(process.env.TMPDIR + '/x', ''); console.log('node')")
+            .file("s/git.sh", "git init -q \"$PROJECT_DIR/r\" && cd \"$PROJECT_DIR/r\" && git status > /dev/null && echo git");
+        for (script, says) in [
+            ("a.py", "python\n"),
+            ("a.js", "node\n"),
+            ("git.sh", "git\n"),
+        ] {
+            let program = says.trim_end();
+            let installed = std::process::Command::new(program)
+                .arg("--version")
+                .output();
+            if installed.is_err() {
+                println!("passed over: {program} is not installed");
+                continue;
+            }
+            let arguments = json!({"skill": "s", "script": script, "format": "json"});
+            let answer: Value =
+                serde_json::from_str(&host.tool(crate::scripts::RUN, &arguments)).unwrap();
+            assert_eq!(answer["stdout"], says, "{answer}");
+            assert_eq!(answer["exit_code"], 0, "{answer}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A person at a terminal: a pseudo-terminal whose other end is the test.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::FromRawFd;
+use std::process::Command;
+
+use crate::Host;
+use crate::repository::Hub;
+
+/// Both ends of a new pseudo-terminal: ours, and the program's.
+#[allow(unsafe_code)]
+fn terminal() -> (File, File) {
+    let (mut ours, mut theirs) = (0, 0);
+    let null = std::ptr::null_mut();
+    // SAFETY: the two integers outlive the call; name, mode and size may be null.
+    let opened = unsafe {
+        libc::openpty(
+            &raw mut ours,
+            &raw mut theirs,
+            null,
+            null.cast(),
+            null.cast(),
+        )
+    };
+    assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: `openpty` succeeded, so both are open and nobody else owns them.
+    unsafe { (File::from_raw_fd(ours), File::from_raw_fd(theirs)) }
+}
+
+/// Runs a command on a terminal, types `answer`, and returns what was shown and the status.
+fn converse(command: &mut Command, answer: &str) -> (String, i32) {
+    let (mut ours, theirs) = terminal();
+    let end = || theirs.try_clone().unwrap();
+    let mut child = command
+        .stdin(end())
+        .stdout(end())
+        .stderr(end())
+        .spawn()
+        .unwrap();
+    // The command holds copies of the program's end; without them its exit ends our reading.
+    command
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null());
+    command.stderr(std::process::Stdio::null());
+    drop(theirs);
+    ours.write_all(answer.as_bytes()).unwrap();
+    let mut shown = Vec::new();
+    // When the last program on a terminal has left, reading it is an error on Linux.
+    let _ = ours.read_to_end(&mut shown);
+    (
+        String::from_utf8_lossy(&shown).into_owned(),
+        child.wait().unwrap().code().unwrap(),
+    )
+}
+
+#[test]
+fn an_install_shows_what_it_brings_and_asks() {
+    let hub = Hub::new();
+    hub.repository(
+        "acme/skills",
+        &[
+            (
+                "skills/pdf/SKILL.md",
+                "---\nname: pdf\ndescription: Fills forms.\nallowed-tools: Read\n---\n",
+            ),
+            ("skills/pdf/scripts/fill.py", "print()\n"),
+        ],
+    );
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    for (answer, status) in [("n\n", 1), ("\n", 1), ("what\n", 1), ("y\n", 0)] {
+        let (shown, code) = converse(host.command().args(["install", "acme/pdf"]), answer);
+        assert_eq!(code, status, "{answer:?}: {shown}");
+        for part in ["Fills forms.", "scripts/fill.py", "Read", "[y/N]"] {
+            assert!(shown.contains(part), "{answer:?} lacks {part}: {shown}");
+        }
+        assert_eq!(host.skills_dir().join("pdf").exists(), status == 0);
+    }
+    host.succeeds(&["remove", "pdf"]);
+    let (shown, code) = converse(host.command().args(["install", "--yes", "acme/pdf"]), "");
+    assert!(
+        code == 0 && !shown.contains("[y/N]") && shown.contains("scripts/fill.py"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn no_call_waits_for_a_terminal() {
+    let host = Host::stdin().skill("x", "", "body");
+    for vars in [
+        [("CHIBI_HOOK", "pre_tool"), ("A", "")],
+        [("CHIBI_TOOL_NAME", "skill_x"), ("A", "")],
+        [("CHIBI_TOOL_NAME", "skill_x"), ("CHIBI_TOOL_ARGS", "{}")],
+        [("CHIBI_HOOK", "pre_tool"), ("CHIBI_HOOK_DATA", "{}")],
+    ] {
+        let (_, code) = converse(host.command().envs(vars), "");
+        assert_eq!(code, 0);
+    }
+}
