@@ -28,7 +28,7 @@ impl Enforcement {
     /// What is in force in a session.
     ///
     /// # Errors
-    /// When a policy denies something that has no meaning, and so may deny anything.
+    /// When a policy or the configuration denies something that has no meaning.
     pub fn of(app: &App, config: &Config, policies: &Policies, session: &Session) -> Result<Self> {
         let activated = &session.activated;
         let project_root = app.env.project_root();
@@ -37,18 +37,18 @@ impl Enforcement {
             let allowed = skill.allowed.as_deref();
             Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
         };
-        let mut denials = policy_denials(policies, &project_root)?;
-        if !config.deny.is_empty() && !activated.is_empty() {
-            denials.push(Restriction::policy(
-                "the configuration",
-                &config.deny,
-                &project_root,
-            ));
+        let mut denied = Vec::new();
+        for (file, entries) in policies.denied_tools() {
+            let source = format!("the policy {}", file.display());
+            denied.push(denials(&source, entries, &project_root)?);
+        }
+        if !activated.is_empty() {
+            denied.push(denials("the configuration", &config.deny, &project_root)?);
         }
         let store = app.store();
         Ok(Self {
             restrictions: activated.iter().map(parse).collect(),
-            denials,
+            denials: denied,
             settings: config.permission(),
             places: Places {
                 home: app.env.home(),
@@ -77,22 +77,17 @@ impl Enforcement {
     }
 }
 
-fn policy_denials(policies: &Policies, project_root: &Path) -> Result<Vec<Restriction>> {
-    let mut denials = Vec::new();
-    for (file, denied) in policies.denied_tools() {
-        let source = format!("the policy {}", file.display());
-        let deny = |entries: &[String]| Restriction::policy(&source, entries, project_root);
-        let means_nothing = |entry: &&String| deny(std::slice::from_ref(entry)).denied().is_empty();
-        if let Some(entry) = denied.iter().find(means_nothing) {
-            let text = format!(
-                "`{}`: `deny` has `{entry}`, which means no tool",
-                file.display()
-            );
-            return Err(Error::new(text).hint("correct it; until then only reading is allowed"));
-        }
-        denials.push(deny(denied));
+/// Denials that no skill brought. One that has no meaning might have been meant to deny anything.
+fn denials(source: &str, denied: &[String], project_root: &Path) -> Result<Restriction> {
+    let deny = |entries: &[String]| Restriction::policy(source, entries, project_root);
+    let means_nothing = |entry: &&String| deny(std::slice::from_ref(entry)).denied().is_empty();
+    match denied.iter().find(means_nothing) {
+        None => Ok(deny(denied)),
+        Some(entry) => Err(
+            Error::new(format!("{source} denies `{entry}`, which is no tool"))
+                .hint("correct it; until then only reading is allowed"),
+        ),
     }
-    Ok(denials)
 }
 
 /// A skill as the session remembers it.

@@ -39,7 +39,7 @@ impl App {
         let rules = Rules::of(self);
         let config = rules.config();
         let admit = |entry: &Entry, skill: &Skill| rules.admit(entry, skill);
-        Catalog::scan(&self.roots(&config), config.order(), &admit)
+        Catalog::of_layers(&self.roots(&config), config.order(), &admit)
     }
 
     /// The catalog to look `written` up in. Whose skill is whose costs a look at the lockfiles,

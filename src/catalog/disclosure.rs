@@ -57,7 +57,6 @@ pub fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::testing::one_root;
     use std::fs;
 
     #[test]
@@ -65,7 +64,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let disclose = || {
             Disclosure {
-                catalog: &one_root(root.path()),
+                catalog: &Catalog::scan(root.path()),
             }
             .prompt_block()
         };

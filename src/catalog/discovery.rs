@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::contest::{self, Rules};
-use super::entry::{Entry, Offered, Standing};
-use super::layer::{Order, Root};
+use super::entry::{Admission, Entry, Offered, Standing};
+use super::layer::{Layer, Order, Root};
 use crate::skill::Skill;
 use crate::sys::limits;
 
@@ -16,8 +16,17 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// Reads one directory of skills, with no rules.
+    pub fn scan(root: &Path) -> Self {
+        let root = Root {
+            layer: Layer::Plugin,
+            dir: root.to_owned(),
+        };
+        Self::of_layers(&[root], Order::default(), &|_, _| Admission::Shown)
+    }
+
     /// Reads the skills of `roots`. One that is missing or unreadable has no skills.
-    pub fn scan(roots: &[Root], order: Order, rules: Rules) -> Self {
+    pub fn of_layers(roots: &[Root], order: Order, rules: Rules) -> Self {
         let mut entries = Vec::new();
         for (at, root) in roots.iter().enumerate() {
             entries.extend(directories(&root.dir).into_iter().map(|dir| Entry {
@@ -73,7 +82,7 @@ fn directories(root: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::testing::{PDF, catalog, one_root};
+    use crate::catalog::testing::{PDF, catalog};
 
     #[test]
     fn one_bad_skill_hides_no_other_and_is_not_dropped() {
@@ -109,7 +118,10 @@ mod tests {
     fn hidden_directories_and_plain_files_are_no_skills() {
         let (root, _) = catalog(&[(".git", PDF), ("pdf", PDF)]);
         fs::write(root.path().join("README.md"), "x").unwrap();
-        assert_eq!(one_root(root.path()).entries().len(), 1);
-        assert_eq!(one_root(&root.path().join("missing")).entries().len(), 0);
+        assert_eq!(Catalog::scan(root.path()).entries().len(), 1);
+        assert_eq!(
+            Catalog::scan(&root.path().join("missing")).entries().len(),
+            0
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! `stats`: for each skill, how often it was used and how that went, from the audit log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde::Serialize;
@@ -27,9 +27,13 @@ struct Figures {
 /// Every skill that was used since then.
 pub fn stats(app: &App, since: Option<&str>, json: bool) -> Result<String> {
     let mut skills: BTreeMap<String, Figures> = BTreeMap::new();
+    let mut jobs = BTreeSet::new();
     for line in events(app, since)? {
         let name = line.text("skill");
-        if name.is_empty() || !["activate", "tool", "script"].contains(&line.text("event")) {
+        let counted = ["activate", "tool", "script", "job"].contains(&line.text("event"));
+        // Whoever looks at a job again finds the same end.
+        let again = line.text("event") == "job" && !jobs.insert(line.text("job").to_owned());
+        if name.is_empty() || !counted || again {
             continue;
         }
         skills.entry(name.to_owned()).or_default().add(&line);
@@ -71,8 +75,8 @@ impl Figures {
         match line.text("event") {
             "activate" => self.activations += 1,
             "tool" if line.text("decision") == "blocked" => self.refusals += 1,
-            "script" => {
-                self.scripts += 1;
+            kind @ ("script" | "job") => {
+                self.scripts += u64::from(kind == "script");
                 self.scripts_succeeded += u64::from(number("exit_code") == Some(0));
                 self.scripts_ms += number("duration_ms").unwrap_or(0).unsigned_abs();
             }

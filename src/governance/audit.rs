@@ -86,7 +86,12 @@ impl Audit {
     }
 
     fn append(&self, line: &[u8]) -> io::Result<()> {
-        let mut file = open(&self.file)?;
+        let mut file = open(&self.file).or_else(|error| {
+            // The user's state directory may not be there yet.
+            let dir = self.file.parent().ok_or(error)?;
+            fs::create_dir_all(dir)?;
+            open(&self.file)
+        })?;
         if file.metadata()?.len() + line.len() as u64 > self.max {
             self.put_aside();
             file = open(&self.file)?;

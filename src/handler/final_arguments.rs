@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use super::judge::{Verdict, judge};
+use super::judge::{Verdict, judge, nothing_is_in_force};
 use crate::app::App;
 use crate::request::ToolUse;
 use crate::response::Response;
@@ -13,8 +13,7 @@ use crate::response::Response;
 pub fn final_arguments(app: &App, used: Option<&ToolUse>) -> Response {
     let session = app.store().session(&app.session());
     let Some(used) = used else {
-        let open = session.is_ok_and(|session| !session.is_restricted());
-        return if open {
+        return if nothing_is_in_force(app, &session) {
             Response::nothing()
         } else {
             denied(UNCLEAR)

@@ -71,7 +71,7 @@ pub fn judge(
     };
     let enforcement = match Enforcement::of(app, &config, &policies, session) {
         Ok(enforcement) => enforcement,
-        Err(error) => return closed(&call, "the policy", &error, Event::new("tool")),
+        Err(error) => return closed(&call, "what is denied", &error, Event::new("tool")),
     };
     let decision = decide(&enforcement.scope(), &call, &OnDisk);
     let event = decision_of(&enforcement.scope(), &call, &decision);
@@ -92,6 +92,16 @@ pub fn judge(
         event: (!session.activated.is_empty() || judged != Verdict::Allowed).then_some(event),
         verdict: judged,
     }
+}
+
+/// Whether no call could be refused: no skill restricts, and no policy denies a tool.
+pub fn nothing_is_in_force(app: &App, session: &Result<Session, Unreadable>) -> bool {
+    let free = session
+        .as_ref()
+        .is_ok_and(|session| !session.is_restricted());
+    free && app
+        .policies()
+        .is_ok_and(|policies| policies.denied_tools().next().is_none())
 }
 
 /// Nothing is active and no policy says anything about tools.

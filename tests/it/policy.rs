@@ -322,6 +322,12 @@ fn denied_tools_are_denied_with_and_without_a_skill() {
         };
         denied();
         host.allows("file_head", &json!({"path": "x"}));
+        // Which tool is called, the policy has to know.
+        assert_eq!(host.hook("pre_tool", &json!({}))["block"], json!(true));
+        assert_eq!(
+            host.hook("pre_fetch_url", &json!({}))["denied"],
+            json!(true)
+        );
         for skill in ["free", "fetching"] {
             host.activates(skill);
             denied();
