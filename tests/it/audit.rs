@@ -8,6 +8,7 @@ use agent_skills::governance::{Audit, Event, read_log};
 use serde_json::{Value, json};
 
 use crate::Host;
+use crate::repository::{Hub, commit};
 
 fn events(host: &Host) -> Vec<Value> {
     serde_json::from_str(&host.succeeds(&["audit", "--json"])).unwrap_or_default()
@@ -168,11 +169,24 @@ fn installs_trust_and_approvals_are_written_down() {
         crate::layers::put(&host.project().join(".claude/skills"), "x", "", "x");
         host.succeeds(&["trust"]);
         host.succeeds(&["untrust"]);
+        let (hub, text) = (Hub::new(), "---\nname: csv\ndescription: d\n---\n");
+        let repository = hub.repository("acme/skills", &[("skills/csv/SKILL.md", text)]);
+        let host = host.var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+        host.succeeds(&["install", "acme/csv"]);
+        fs::write(repository.join("skills/csv/more.md"), "x").unwrap();
+        commit(&repository);
+        host.succeeds(&["update"]);
+        host.succeeds(&["update"]);
         let kinds: Vec<Value> = events(&host)
             .iter()
             .map(|event| event["event"].clone())
             .collect();
-        assert_eq!(kinds, ["install", "approve", "remove", "trust", "untrust"]);
+        assert_eq!(
+            kinds,
+            [
+                "install", "approve", "remove", "trust", "untrust", "install", "update"
+            ]
+        );
     }
 }
 

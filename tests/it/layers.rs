@@ -305,7 +305,18 @@ fn visibility_is_the_users_choice_before_the_authors() {
     for host in Host::both() {
         let host = host
             .skill("plain", "", "")
-            .skill("shy", "disable_model_invocation: yes", "");
+            .skill("shy", "disable_model_invocation: yes", "")
+            .skill("deep", "userInvokable: false", "");
+        let called_by = |name: &str| {
+            let info = host.succeeds(&["info", name]);
+            let line = info.lines().find(|line| line.starts_with("called by"));
+            line.unwrap().split_once("  ").unwrap().1.trim().to_owned()
+        };
+        assert_eq!(called_by("plain"), "the model and people");
+        assert_eq!(
+            (called_by("shy"), called_by("deep")),
+            ("people".into(), "the model".into())
+        );
         let hidden = |name: &str, code: &str| {
             assert!(
                 !is_offered(&host, name) && codes(&host, name).contains(&code.to_owned()),

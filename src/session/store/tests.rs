@@ -35,7 +35,12 @@ fn sessions_do_not_touch_each_other() {
     let (a, b) = (named("a"), named("b"));
     store.activate(&a, skill("x")).unwrap();
     store.activate(&b, skill("y")).unwrap();
-    store.begin(&b).unwrap();
+    let ended = store.begin(&b).unwrap();
+    assert_eq!(
+        (ended.len(), ended[0].skill.as_str(), ended[0].host_is_gone),
+        (1, "y", false)
+    );
+    assert!(ended[0].began > 1_700_000_000_000);
     assert_eq!(activated(&store, &a), [skill("x")]);
     assert_eq!(activated(&store, &b), []);
 }
@@ -73,7 +78,16 @@ fn sessions_of_ended_processes_are_forgotten() {
             Ok(())
         })
         .unwrap();
-    store.begin(&named("other")).unwrap();
+    let ended = store.begin(&named("other")).unwrap();
+    let of = |ended: &Ended| {
+        (
+            ended.session.clone(),
+            ended.skill.clone(),
+            ended.host_is_gone,
+        )
+    };
+    let gone = ("4194304-1".to_owned(), "z".to_owned(), true);
+    assert_eq!(ended.iter().map(of).collect::<Vec<_>>(), [gone]);
     let keys: Vec<String> = store
         .read()
         .unwrap()
