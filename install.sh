@@ -52,6 +52,10 @@ done
     fail "neither HOME nor CHIBI_HOME is set" "say where to install: ./install.sh --dir DIR"
 [ -n "$dir" ] || dir=${CHIBI_HOME:-$HOME/.chibi}/plugins/agent-skills
 case $dir in
+*[![:space:]]*) ;;
+*) fail "--dir needs a directory" "./install.sh --dir DIR" ;;
+esac
+case $dir in
 /*) ;;
 *) dir=$PWD/$dir ;;
 esac
@@ -104,11 +108,23 @@ else
         fail "could not copy the example skill" "check permissions and free space"
 fi
 say "Installed in $dir"
+case $dir in
+*/plugins/agent-skills) ;;
+*)
+    say "note: chibi loads plugins from plugins/agent-skills in its home, and the program looks for"
+    say "      its skills there: to use this copy, set AGENT_SKILLS_HOME='$dir'"
+    ;;
+esac
 
-# One conversation, as the host would have it: each call is a process of its own.
+# One conversation, as the host would have it: each call is a process of its own. It is played in
+# a directory of its own, so that neither the user's skills nor their settings come into it.
 say
 say "A short conversation through it:"
-AGENT_SKILLS_HOME=$dir
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+mkdir "$stage/skills"
+cp -R skills/example-skill "$stage/skills/"
+AGENT_SKILLS_HOME=$stage
 AGENT_SKILLS_SESSION=install-$$
 export AGENT_SKILLS_HOME AGENT_SKILLS_SESSION
 unset CHIBI_HOOK CHIBI_HOOK_DATA CHIBI_TOOL_NAME CHIBI_TOOL_ARGS

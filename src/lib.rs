@@ -4,7 +4,7 @@
 //! short walk:
 //!
 //! ```text
-//! main ─> request ─> handler, cli ─> catalog  permission  session  script  marketplace  governance
+//! main ─> request ─> handler, cli ─> app ─> catalog  permission  session  script  marketplace  governance
 //!            │            │             └──────────┴────┬────┴────────┴─────────┘
 //!            │            └─> response               skill, host ─> sys, error
 //!            └ which call is this, with which arguments     └ files, locks, processes, limits
@@ -37,6 +37,7 @@ use cli::{Caller, Failure};
 use error::Error;
 use request::{Hook, Input, Payload, Request, ToolCall};
 use response::{Response, answer_panics_with};
+use sys::{remark, tell};
 
 /// Answers one call.
 pub fn run(input: Input) -> Response {
@@ -99,8 +100,7 @@ fn tool(app: &App, name: &str, arguments: Payload) -> Response {
 fn command(app: &App, words: &[String]) -> Response {
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
     match cli::run(app, &words, Caller::Host) {
-        Ok(answer) => Response::text(answer),
-        Err(Failure::Answered(answer)) => Response::text(answer),
+        Ok(answer) | Err(Failure::Answered(answer)) => Response::text(answer),
         Err(Failure::Failed(error)) => Response::failure(&error),
         Err(Failure::Misused(usage)) => {
             let usage = usage.strip_prefix("error: ").unwrap_or(&usage).trim_end();
@@ -114,14 +114,14 @@ fn person(app: &App, words: &[OsString]) -> Response {
         Ok(stdout) => Response::text(stdout),
         Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),
         Err(Failure::Failed(error)) => {
-            eprintln!("agent-skills: {error}");
+            remark(format_args!("{error}"));
             if let Some(hint) = error.next_step() {
-                eprintln!("hint: {hint}");
+                tell(format_args!("hint: {hint}\n"));
             }
             Response::text("").status(1)
         }
         Err(Failure::Misused(usage)) => {
-            eprint!("{usage}");
+            tell(format_args!("{usage}"));
             Response::text("").status(2)
         }
     }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::sys::process;
+use crate::sys::remark;
 
 /// The one answer of a run.
 pub struct Response {
@@ -74,7 +75,7 @@ impl Response {
     pub fn write(self) -> ExitCode {
         match write_stdout(self.stdout.as_bytes()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe && self.status == 0 => {
-                eprintln!("agent-skills: could not write the answer: {error}");
+                remark(format_args!("could not write the answer: {error}"));
                 ExitCode::FAILURE
             }
             Ok(()) => {

@@ -227,8 +227,11 @@ impl App {
     pub fn market_at<'a>(&'a self, base: &'a Path) -> crate::marketplace::Market<'a> {
         crate::marketplace::Market {
             plugin_dir: base,
+            home: &self.dirs.plugin,
             env: &self.env,
             deadline: None,
+            offline: true,
+            progress: None,
         }
     }
 }

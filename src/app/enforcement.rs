@@ -10,9 +10,10 @@ use crate::governance::Policies;
 use crate::host::alias::{self, Capability};
 use crate::host::{ours, tools};
 use crate::permission::{OurTool, Places, Resolve, Restriction, Scope, Settings};
-use crate::request::ToolUse;
+use crate::request::{RunSkillScript, ToolCall, ToolUse};
 use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, ToolList};
+use crate::sys::remark;
 
 /// Owns what a [`Scope`] borrows.
 #[derive(Debug)]
@@ -108,6 +109,35 @@ pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
     }
 }
 
+/// Puts a skill in force in this call's session, unless it is already.
+///
+/// # Errors
+/// When that cannot be recorded and there is something to enforce.
+pub fn put_in_force(app: &App, skill: &Skill, tool: &str) -> Result<()> {
+    let (store, key) = (app.store(), app.session());
+    let snapshot = snapshot(skill, tool);
+    let before = store.session(&key);
+    let last = before
+        .as_ref()
+        .ok()
+        .and_then(|session| session.activated.last());
+    if last == Some(&snapshot) {
+        return Ok(());
+    }
+    let harmless =
+        !snapshot.is_restricted() && before.is_ok_and(|session| !session.is_restricted());
+    match store.activate(&key, snapshot) {
+        // With nothing to enforce, a state that cannot be written is no reason to refuse.
+        Err(error) if harmless => {
+            remark(format_args!("{error}"));
+            Ok(())
+        }
+        result => result.map(|_| ()),
+    }?;
+    app.record_activation(skill);
+    Ok(())
+}
+
 fn names_a_tool(entries: &[String]) -> bool {
     let words = entries
         .iter()
@@ -116,24 +146,46 @@ fn names_a_tool(entries: &[String]) -> bool {
         Capability::of(word).is_some()
             || tools::find(word).is_some()
             || alias::programs(word).is_some()
+            || ours::FIXED.contains(&word)
+            || word.starts_with("skill_")
+            || word.starts_with("mcp__")
     })
 }
 
-/// Which of our own tools a call is for.
+/// Which of our own tools a call is for. What a call asks for is read as its tool will read it:
+/// anything else would be a way round the decision.
 pub fn our_tool<'a>(used: &'a ToolUse, skill: Option<&'a Skill>) -> Option<OurTool<'a>> {
     let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
+    let parsed = || ToolCall::parse(&used.tool, Ok(used.arguments.clone())).ok();
     match used.tool.as_str() {
         ours::DIRECT => Some(OurTool::Direct),
         ours::MARKETPLACE => Some(OurTool::Marketplace {
-            action: text("action"),
+            action: match parsed() {
+                Some(ToolCall::Command(words)) => words.first().and_then(|verb| looking(verb)),
+                _ => None,
+            },
         }),
         ours::READ_FILE => Some(OurTool::ReadSkillFile {
             skill: text("skill"),
         }),
-        ours::RUN_SCRIPT => Some(OurTool::RunSkillScript {
-            skill: text("skill"),
+        ours::RUN_SCRIPT => Some(match parsed() {
+            Some(ToolCall::RunSkillScript(RunSkillScript::Job(_))) => OurTool::Job,
+            _ => OurTool::RunSkillScript {
+                skill: text("skill"),
+            },
         }),
         _ => skill.map(|skill| OurTool::Skill(skill.name.as_str())),
+    }
+}
+
+/// The verbs that only look, as the permission room calls them.
+fn looking(verb: &str) -> Option<&'static str> {
+    match verb.replace('-', "_").as_str() {
+        "list" => Some("list"),
+        "list_installed" => Some("list_installed"),
+        "info" => Some("info"),
+        "search" => Some("search"),
+        _ => None,
     }
 }
 

@@ -77,22 +77,13 @@ impl App {
     }
 
     /// The directory in which a layer's own things are installed.
-    ///
-    /// # Errors
-    /// When there is no home directory for the personal layer.
-    pub fn layer_dir(&self, layer: Layer) -> Result<PathBuf> {
-        Ok(match layer {
+    pub fn layer_dir(&self, layer: Layer) -> PathBuf {
+        match layer {
             Layer::Enterprise => self.enterprise().dirs()[0].to_owned(),
-            Layer::Personal => {
-                let home = self
-                    .env
-                    .home()
-                    .ok_or_else(|| Error::new("there is no home directory").hint("set HOME"))?;
-                home.join(".chibi")
-            }
+            Layer::Personal => self.env.home().unwrap_or_default().join(".chibi"),
             Layer::Project => self.project_dir().join(".chibi"),
             Layer::Plugin => self.dirs.plugin.clone(),
-        })
+        }
     }
 
     /// The project's root, absolute.

@@ -19,6 +19,21 @@ pub enum ModelInstall {
     Refused(String),
 }
 
+/// What a model may do with the marketplace at all: the actions of its tool, and looking.
+const VERBS: [&str; 11] = [
+    "install",
+    "remove",
+    "update",
+    "search",
+    "list",
+    "list-installed",
+    "list_installed",
+    "info",
+    "outdated",
+    "verify",
+    "rollback",
+];
+
 /// Who may install on the model's word alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -39,15 +54,21 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
     else {
         return ModelInstall::Allowed;
     };
-    // Where else things may be installed, or removed from, is the user's to decide.
-    if words.iter().any(|word| word.starts_with("--layer")) {
+    let Some(verb) = words.first().filter(|verb| !verb.starts_with('-')) else {
+        return ModelInstall::Allowed;
+    };
+    if !VERBS.contains(&verb.as_str()) {
+        return refused(app, verb, "only what its tool's actions are");
+    }
+    if let Some(option) = words.iter().find(|word| is_the_users(word)) {
+        let with = format!("{verb} {option}");
         return refused(
             app,
-            "into the plugin's own layer",
-            "--layer LAYER REFERENCE",
+            &with,
+            "nothing that takes the user's consent for granted",
         );
     }
-    if words.first().is_none_or(|verb| verb != "install") {
+    if verb != "install" {
         return ModelInstall::Allowed;
     }
     let operands: Vec<&String> = words[1..]
@@ -55,32 +76,47 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
         .filter(|word| !word.starts_with('-'))
         .collect();
     let [reference] = operands[..] else {
-        return refused(app, "an install of one reference at a time", "REFERENCE");
+        return refused(app, "install REFERENCE", "one reference at a time");
     };
+    let install = format!("install {reference}");
     match app.config().map(|config| config.model_installs) {
         Ok(ModelInstalls::Any) => ModelInstall::Allowed,
-        Ok(ModelInstalls::Sources) => match within_sources(reference) {
+        Ok(ModelInstalls::Sources) => match within_sources(&app.dirs.plugin, reference) {
             Some(spelled) if spelled == *reference => ModelInstall::Allowed,
             Some(spelled) if arguments.get("action").is_some() => ModelInstall::AllowedAs(spelled),
-            _ => refused(app, "a skill of a configured source", reference),
+            _ => refused(app, &install, "a skill of a configured source"),
         },
-        Ok(ModelInstalls::Off) | Err(_) => refused(app, "nothing", reference),
+        Ok(ModelInstalls::Off) | Err(_) => refused(app, &install, "nothing"),
     }
 }
 
-fn refused(app: &App, permitted: &str, reference: &str) -> ModelInstall {
-    let safe: String = reference
+/// Whether an option gives consent, or changes what a reference means.
+fn is_the_users(word: &str) -> bool {
+    let options = [
+        "--yes",
+        "-y",
+        "--force",
+        "--accept",
+        "--reading",
+        "--project",
+        "--layer",
+    ];
+    options.iter().any(|option| word.starts_with(option))
+}
+
+fn refused(app: &App, command: &str, permitted: &str) -> ModelInstall {
+    let safe: String = command
         .chars()
         .filter(|c| !c.is_control() && *c != '"')
         .take(200)
         .collect();
     let command = match app.protocol {
-        Some(Protocol::Environment) => format!("chibi -P agent-skills install {safe}"),
-        _ => format!("chibi -p agent-skills \"install {safe}\""),
+        Some(Protocol::Environment) => format!("chibi -P agent-skills {safe}"),
+        _ => format!("chibi -p agent-skills \"{safe}\""),
     };
     ModelInstall::Refused(format!(
-        "Installing this is not allowed without the user: a model may install {permitted}. Ask the \
-         user to look at it and to run: {command}"
+        "This is not allowed without the user: a model may install {permitted}. Ask the user to look \
+         at it and to run: {command}"
     ))
 }
 
@@ -131,13 +167,31 @@ mod tests {
         }
         let two = judged(&json!({"args": ["install", "anthropics/skills@pdf", "evil/x"]}));
         assert!(matches!(two, ModelInstall::Refused(_)));
+        let words = judged(&json!({"args": ["install", "--yes", "evil/x"]}));
+        assert!(matches!(words, ModelInstall::Refused(_)));
+        let accepting = json!({"args": ["install", "--accept-findings", "anthropics/skills@pdf"]});
+        assert!(matches!(judged(&accepting), ModelInstall::Refused(_)));
+    }
+
+    #[test]
+    fn what_would_widen_what_a_model_may_install_is_the_users_to_do() {
         for words in [
-            json!(["install", "--yes", "evil/x"]),
-            json!(["install", "--layer=personal", "anthropics/skills@pdf"]),
-            json!(["remove", "--layer", "personal", "x"]),
+            &["sources", "add", "evil/x"][..],
+            &["link", "./x"],
+            &["import-lock"],
+            &["install"],
+            &["install", "--reading=path", "anthropics/skills@pdf"],
+            &["update", "--yes"],
+            &["install", "--layer=personal", "anthropics/skills@pdf"],
+            &["remove", "--layer", "personal", "x"],
+            &["trust", "--always"],
+            &["approve", "x"],
+            &["enable", "x"],
+            &["config", "set", "enforce", "off"],
+            &["update", "-y", "pdf"],
         ] {
             let judged = judged(&json!({"args": words}));
-            assert!(matches!(judged, ModelInstall::Refused(_)), "{words}");
+            assert!(matches!(judged, ModelInstall::Refused(_)), "{words:?}");
         }
     }
 

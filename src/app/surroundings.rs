@@ -124,7 +124,7 @@ impl App {
 /// # Errors
 /// When there is none: the hint has the nearest names, or the reason why it is not offered.
 pub fn usable<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Skill> {
-    let shown = written.escape_debug();
+    let shown = quoted(written);
     if let Some(skill) = catalog.by_qualified_name(written).and_then(Entry::shadowed) {
         return Ok(skill);
     }
@@ -139,6 +139,15 @@ pub fn usable<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Skill> {
         Error::new(format!("the skill `{shown}` cannot be used: {reason}"))
             .hint("the user can see more with `agent-skills list-installed`")
     })
+}
+
+/// What somebody wrote, fit for a message: on one line, and not the whole of a long text.
+pub fn quoted(written: &str) -> String {
+    let mut shown: String = written.escape_debug().take(100).collect();
+    if written.chars().count() > 100 {
+        shown.push('…');
+    }
+    shown
 }
 
 /// What to do about a name that no skill has.

@@ -2,8 +2,9 @@
 //! priority, then the order of the directories. Tool names depend on the skill's name alone.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::discovery::directory_name;
 use super::entry::{Admission, Entry, Standing};
 use super::layer::Order;
 use super::tool_name::tool_name;
@@ -16,28 +17,15 @@ pub type Rules<'a> = &'a dyn Fn(&Entry, &Skill) -> Admission;
 /// Settles every entry's standing, and drops copies: an entry of another root that has the very
 /// content of the one that is offered.
 pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: Rules) {
-    let mut contests: HashMap<SkillName, Vec<usize>> = HashMap::new();
-    let mut shown: HashMap<usize, Standing> = HashMap::new();
+    let mut contests: BTreeMap<SkillName, Vec<usize>> = BTreeMap::new();
     for (at, entry) in entries.iter_mut().enumerate() {
-        let Ok(skill) = &entry.skill else { continue };
-        let standing = match rules(entry, skill) {
-            Admission::Shown => Standing::Offered { name_only: false },
-            Admission::NameOnly => Standing::Offered { name_only: true },
-            Admission::Hidden(why) => Standing::Hidden(why),
-            Admission::Excluded(why) => {
-                entry.standing = Standing::Hidden(why);
-                continue;
-            }
-        };
-        // A skill without a description cannot be chosen, so it takes nobody's place.
-        if !skill.is_offered() {
-            continue;
+        if let Some(name) = admit(entry, rules) {
+            contests.entry(name).or_default().push(at);
         }
-        contests.entry(skill.name.clone()).or_default().push(at);
-        shown.insert(at, standing);
     }
     let mut copies = Vec::new();
-    for (name, mut contenders) in contests {
+    let mut taken: BTreeSet<SkillName> = contests.keys().cloned().collect();
+    for mut contenders in contests.into_values() {
         contenders.sort_by_key(|at| rank(&entries[*at], order, *at));
         let winner = contenders[0];
         for at in contenders.drain(1..) {
@@ -45,21 +33,68 @@ pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: Rules) {
                 copies.push(at);
                 continue;
             }
-            entries[at].standing = match shown.remove(&at) {
-                Some(hidden @ Standing::Hidden(_)) => hidden,
-                _ => Standing::Shadowed(why(&entries[winner], &entries[at])),
-            };
+            let beside = are_equals(&entries[winner], &entries[at])
+                .then(|| directory_name(&entries[at].dir))
+                .flatten()
+                .filter(|name| !taken.contains(name));
+            if let Some(name) = beside {
+                taken.insert(name.clone());
+                entries[at].renamed = Some(beside_another(&entries[winner]));
+                rename(&mut entries[at], name, rules);
+            } else if let Standing::Offered { .. } = entries[at].standing {
+                let why = why(&entries[winner], &entries[at]);
+                entries[at].standing = Standing::Shadowed(why);
+            }
         }
-        let standing = shown.remove(&winner).unwrap_or(Standing::Unusable);
-        if let Standing::Offered { .. } = standing {
-            entries[winner].tool = Some(tool_name(&name));
-        }
-        entries[winner].standing = standing;
     }
     copies.sort_unstable_by_key(|at| Reverse(*at));
     for at in copies {
         entries.remove(at);
     }
+    for entry in entries {
+        if let (Standing::Offered { .. }, Ok(skill)) = (&entry.standing, &entry.skill) {
+            entry.tool = Some(tool_name(&skill.name));
+        }
+    }
+}
+
+/// Sets the entry's standing by the rules; its name, if it takes part in the contest for that.
+fn admit(entry: &mut Entry, rules: Rules) -> Option<SkillName> {
+    let skill = entry.skill.as_ref().ok()?;
+    let (standing, takes_part) = match rules(entry, skill) {
+        Admission::Shown => (Standing::Offered { name_only: false }, true),
+        Admission::NameOnly => (Standing::Offered { name_only: true }, true),
+        Admission::Hidden(why) => (Standing::Hidden(why), true),
+        Admission::Excluded(why) => (Standing::Hidden(why), false),
+    };
+    // A skill without a description cannot be chosen, so it takes nobody's place.
+    let described = skill.is_offered();
+    let name = skill.name.clone();
+    if described || !takes_part {
+        entry.standing = standing;
+    }
+    (described && takes_part).then_some(name)
+}
+
+/// Gives a skill its directory's name. What the rules say may depend on the name.
+fn rename(entry: &mut Entry, name: SkillName, rules: Rules) {
+    if let Ok(skill) = &mut entry.skill {
+        skill.name = name;
+    }
+    admit(entry, rules);
+}
+
+/// Whether nothing but their directories tells two skills of one name apart.
+fn are_equals(a: &Entry, b: &Entry) -> bool {
+    a.root == b.root && priority(a) == priority(b)
+}
+
+fn beside_another(winner: &Entry) -> Diagnostic {
+    let text = format!(
+        "`{}` has a skill of the same name, so this one has its directory's: rename or remove one",
+        winner.dir.display()
+    );
+    Diagnostic::note("duplicate-name", text)
 }
 
 /// The least comes first.
@@ -101,7 +136,7 @@ fn is_copy(entry: &Entry, winner: &Entry) -> bool {
 
 fn why(winner: &Entry, loser: &Entry) -> Diagnostic {
     let dir = winner.dir.display();
-    if winner.root == loser.root && priority(winner) == priority(loser) {
+    if are_equals(winner, loser) {
         let text = format!(
             "`{dir}` has a skill of the same name and is offered instead: rename or remove one"
         );

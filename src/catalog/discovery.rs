@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::contest::{self, Rules};
 use super::entry::{Admission, Entry, Offered, Standing};
 use super::layer::{Layer, Order, Root};
-use crate::skill::Skill;
+use crate::skill::{Skill, SkillName};
 use crate::sys::limits;
 
 /// Every skill there is, by root, and inside each sorted by directory.
@@ -29,14 +29,21 @@ impl Catalog {
     pub fn of_layers(roots: &[Root], order: Order, rules: Rules) -> Self {
         let mut entries = Vec::new();
         for (at, root) in roots.iter().enumerate() {
-            entries.extend(directories(&root.dir).into_iter().map(|dir| Entry {
-                skill: Skill::load(&dir),
-                dir,
-                layer: root.layer,
-                tool: None,
-                standing: Standing::Unusable,
-                owner: None,
-                root: at,
+            entries.extend(directories(&root.dir).into_iter().map(|dir| {
+                let mut skill = Skill::load(&dir);
+                if let (Ok(skill), Some(name)) = (&mut skill, own_name(&dir)) {
+                    skill.name = name;
+                }
+                Entry {
+                    dir,
+                    layer: root.layer,
+                    skill,
+                    tool: None,
+                    standing: Standing::Unusable,
+                    renamed: None,
+                    owner: None,
+                    root: at,
+                }
             }));
         }
         contest::settle(&mut entries, order, rules);
@@ -79,6 +86,18 @@ fn directories(root: &Path) -> Vec<PathBuf> {
     dirs
 }
 
+/// The name that the directory of a skill gives it.
+pub(super) fn directory_name(dir: &Path) -> Option<SkillName> {
+    SkillName::from_written(&dir.file_name()?.to_string_lossy())
+}
+
+/// The name of a skill that was installed as `<owner>--<name>`, beside another one of its name.
+/// It has it whether or not the other is still there.
+fn own_name(dir: &Path) -> Option<SkillName> {
+    let name = dir.file_name()?.to_string_lossy();
+    name.contains("--").then(|| directory_name(dir)).flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,9 +128,30 @@ mod tests {
             catalog.by_tool("skill_pdf").unwrap().dir,
             root.path().join("pdf")
         );
+        let tools: Vec<_> = catalog.offered().iter().map(|one| one.tool).collect();
+        assert_eq!(tools, ["skill_acme", "skill_pdf", "skill_zeta"]);
         let shadowed = |at: usize| catalog.entries()[at].diagnostics().pop().map(|d| d.code);
         assert_eq!(shadowed(0).as_deref(), Some("duplicate-name"));
         assert_eq!(shadowed(2).as_deref(), Some("duplicate-name"));
+    }
+
+    #[test]
+    fn a_skill_beside_another_is_named_by_its_directory_with_or_without_it() {
+        for dirs in [
+            &[("acme--pdf", PDF)][..],
+            &[("acme--pdf", PDF), ("pdf", PDF)],
+        ] {
+            let (root, catalog) = catalog(dirs);
+            let beside = catalog.by_tool("skill_acme-pdf").unwrap();
+            assert_eq!(beside.dir, root.path().join("acme--pdf"));
+        }
+    }
+
+    #[test]
+    fn of_three_that_claim_two_names_one_is_not_offered() {
+        let (_root, catalog) = catalog(&[("PDF", PDF), ("pdf", PDF)]);
+        assert_eq!(catalog.offered().len(), 1);
+        assert!(catalog.entries()[0].reason_not_offered().is_some());
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct Entry {
     pub tool: Option<String>,
     /// How it stands.
     pub standing: Standing,
+    /// That it has its directory's name, because another has its own.
+    pub(super) renamed: Option<Diagnostic>,
     /// The account it was installed from, where that is known.
     pub(super) owner: Option<String>,
     /// The place of its root among the roots.
@@ -116,6 +118,7 @@ impl Entry {
                 .map_or_else(Vec::new, |skill| skill.diagnostics.clone()),
             Err(diagnostic) => vec![diagnostic.clone()],
         };
+        found.extend(self.renamed.clone());
         if let Standing::Shadowed(why) | Standing::Hidden(why) = &self.standing {
             found.push(why.clone());
         }

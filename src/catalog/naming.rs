@@ -4,6 +4,7 @@ use std::path::{Component, Path};
 
 use super::{Catalog, Entry, Layer};
 use crate::skill::SkillName;
+use crate::sys::limits;
 
 impl Catalog {
     /// Tells whose skill an entry is, so that `acme/deploy` and `deploy@acme` can be understood.
@@ -60,6 +61,10 @@ impl Catalog {
 
     /// The names of offered skills most like `written`, best first, at most three.
     pub fn nearest(&self, written: &str) -> Vec<String> {
+        // Nobody misspells at such length, and comparing is quadratic.
+        if written.len() > limits::SUGGESTED_FOR {
+            return Vec::new();
+        }
         let wanted = written
             .strip_prefix("skill_")
             .unwrap_or(written)

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::error::{Error, Result};
 use crate::governance::{Line, read_log};
 use crate::skill::SkillName;
-use crate::sys::Moment;
+use crate::sys::{Moment, remark};
 
 /// The events that the filter lets through.
 pub fn audit(app: &App, filter: &AuditFilter) -> Result<String> {
@@ -45,7 +45,9 @@ pub fn events(app: &App, since: Option<&str>) -> Result<Vec<Line>> {
     };
     let (mut lines, torn) = read_log(&app.audit_file())?;
     if torn > 0 {
-        eprintln!("agent-skills: {torn} lines of the audit log cannot be read and were left out");
+        remark(format_args!(
+            "{torn} lines of the audit log cannot be read and were left out"
+        ));
     }
     lines.retain(|line| line.time >= since);
     Ok(lines)

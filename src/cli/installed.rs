@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::report::Report;
-use crate::app::{App, suggestion};
+use crate::app::{App, quoted, suggestion};
 use crate::error::{Error, Result};
 use crate::skill::{Diagnostic, Level, Listing, Skill, one_line};
 use crate::sys::limits;
@@ -42,6 +42,9 @@ pub fn list(app: &App, json: bool) -> Result<String> {
             one_line(&report.name)
         );
         let _ = writeln!(text, "{}", line.trim_end());
+        if let Some(to) = &report.linked_to {
+            let _ = writeln!(text, "{:width$}  linked to {}", "", one_line(to));
+        }
         for diagnostic in &report.diagnostics {
             let _ = writeln!(text, "{:width$}  {}", "", remark(diagnostic));
         }
@@ -53,11 +56,8 @@ pub fn list(app: &App, json: bool) -> Result<String> {
 pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
     let catalog = app.catalog_naming(name);
     let entry = catalog.by_name(name).ok_or_else(|| {
-        Error::new(format!(
-            "there is no installed skill `{}`",
-            name.escape_debug()
-        ))
-        .hint(suggestion(&catalog, name))
+        Error::new(format!("there is no installed skill `{}`", quoted(name)))
+            .hint(suggestion(&catalog, name))
     })?;
     let report = Report::of(app, entry);
     if json {

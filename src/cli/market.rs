@@ -1,76 +1,73 @@
-//! `install`, `remove`, `update`, `list` and `search`: the marketplace's verbs, with consent.
+//! `install`, `remove`, `update` and their kin, `list` and `search`: the marketplace's verbs that
+//! change what is installed, or tell what could be.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, Write as _};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use super::args::{Catalogue, Install};
+use super::args::{Catalogue, Consent, Install, Scope, Update};
+use super::consent::{self, Consenting};
 use super::installed::{brief, to_json};
-use super::run::Caller;
+use super::permitted::{permits, permits_findings};
+use super::run::{Caller, Failure};
+use super::shop::{Shop, note};
 use crate::app::App;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
-use crate::governance::{Event, Policies};
+use crate::governance::Event;
 use crate::marketplace::{
-    Change, InstallOptions, Installed, Listed, Market, Plan, Planned, Status, Updated,
+    Change, Edited, InstallOptions, Installed, Kind, Listed, Plan, State, Status, UpdateOptions,
+    Updated, Verified,
 };
-use crate::request::Protocol;
 use crate::skill::one_line;
-use crate::sys::limits;
+use crate::sys::tell;
 
-/// Installs what a reference names, after showing it to whoever can be asked.
+/// Installs what a reference names, after showing it to whoever can be asked. Without a reference,
+/// what the lockfile says: the project's, else the user's.
 pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
-    let asks = caller == Caller::Person { terminal: true } && !install.yes;
-    let options = InstallOptions {
-        all: install.all,
-        skills: install.skill,
-    };
+    let consenting = Consenting::of(install.consent, caller);
     let policies = app.policies()?;
-    let mut forbidden = None;
     let mut confirm = |plan: &Plan| {
-        forbidden = forbidden_by(&policies, plan).filter(|_| install.layer != Layer::Enterprise);
-        if forbidden.is_some() {
-            return false;
-        }
-        eprint!("{}", describe(plan));
-        !asks || agrees()
+        permits(&policies, install.scope, plan)?;
+        consenting.to_install(plan)
     };
-    let dir = app.layer_dir(install.layer)?;
-    let market = market(app, &dir);
-    let installed = market.install(&install.reference, &options, &mut confirm, &mut note)?;
-    if let Some(reason) = forbidden {
-        return Err(Error::new(format!("nothing was installed: {reason}"))
-            .hint("ask the administrator of this machine"));
-    }
+    let mut shop = Shop::new(app, install.scope).offline(install.offline);
+    let installed = if let Some(reference) = &install.reference {
+        let options = InstallOptions {
+            all: install.all,
+            skills: install.skill,
+            name: install.name,
+            reading: install.reading.map(Into::into),
+        };
+        shop.market(app)
+            .install(reference, &options, &mut confirm, &mut note)?
+    } else {
+        let project = Shop::of_project(app).offline(install.offline);
+        if install.scope.is_default() && project.market(app).has_lockfile() {
+            shop = project;
+        }
+        shop.market(app)
+            .restore(install.frozen, &mut confirm, &mut note)?
+    };
     for skill in installed.iter().filter(|skill| skill.status == Status::New) {
         let event = Event::new("install")
             .with("skill", skill.name.as_str())
             .with("source", skill.source.clone())
-            .with("commit", skill.commit.clone())
-            .with("layer", install.layer.as_str());
-        app.record(event);
+            .with("commit", skill.commit.clone());
+        app.record(event.with("layer", install.scope.layer().as_str()));
     }
-    if installed
-        .iter()
-        .all(|skill| skill.status == Status::Declined)
-    {
-        return Err(Error::new("nothing was installed: you said no"));
-    }
-    let mut text: String = installed.iter().map(outcome).collect();
-    if install.layer == Layer::Project {
+    let mut text = told(&installed)?;
+    if install.scope.layer() == Layer::Project {
         text.push_str("  it is used once the project is trusted: agent-skills trust\n");
     }
     Ok(text)
 }
 
-/// Why a policy keeps this from being installed, if one does.
-fn forbidden_by(policies: &Policies, plan: &Plan) -> Option<String> {
-    let refused =
-        |skill: &Planned| policies.refuses_skill(skill.name.as_str(), skill.name.as_str());
-    policies
-        .refuses_source(Some(&plan.source))
-        .or_else(|| plan.skills.iter().find_map(refused))
+fn told(installed: &[Installed]) -> Result<String> {
+    let declined = |skill: &Installed| skill.status == Status::Declined;
+    if !installed.is_empty() && installed.iter().all(declined) {
+        return Err(Error::new("nothing was installed: you said no"));
+    }
+    Ok(installed.iter().map(outcome).collect())
 }
 
 fn outcome(skill: &Installed) -> String {
@@ -84,75 +81,142 @@ fn outcome(skill: &Installed) -> String {
     text
 }
 
-/// What would land: enough to decide about it.
-fn describe(plan: &Plan) -> String {
-    let commit = plan
-        .commit
-        .as_deref()
-        .map(|commit| format!(" at {commit}"))
-        .unwrap_or_default();
-    let mut text = format!("From {}{commit}:\n", one_line(&plan.source));
-    for skill in &plan.skills {
-        describe_skill(&mut text, skill);
-    }
-    text
-}
-
-fn describe_skill(text: &mut String, skill: &Planned) {
-    let description = brief(
-        skill.description.as_deref().unwrap_or("no description"),
-        200,
-    );
-    let _ = writeln!(text, "  {}: {description}", skill.name);
-    let _ = writeln!(text, "    {} files, {} bytes", skill.files, skill.bytes);
-    let list = |items: &[String]| brief(&items.join(", "), 300);
-    if !skill.scripts.is_empty() {
-        let _ = writeln!(text, "    scripts: {}", list(&skill.scripts));
-    }
-    let tools = match &skill.allowed_tools {
-        None => "every tool, as it has no allowed-tools".to_owned(),
-        Some(tools) => list(tools),
-    };
-    let _ = writeln!(text, "    may use: {tools}");
-    for remark in skill.dropped.iter().chain(&skill.warnings) {
-        let _ = writeln!(text, "    note: {}", one_line(remark));
-    }
-}
-
-fn agrees() -> bool {
-    eprint!("Install? [y/N] ");
-    let _ = std::io::stderr().flush();
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
-}
-
 /// Removes one skill.
-pub fn remove(app: &App, name: &str, layer: Layer) -> Result<String> {
-    let removed = market(app, &app.layer_dir(layer)?).remove(name)?;
+pub fn remove(app: &App, name: &str, scope: Scope) -> Result<String> {
+    let removed = Shop::new(app, scope).market(app).remove(name)?;
     let event = Event::new("remove")
         .with("skill", removed.name.as_str())
         .with("source", removed.source.clone())
-        .with("layer", layer.as_str());
+        .with("layer", scope.layer().as_str());
     app.record(event);
     Ok(format!("removed `{}`\n", removed.name))
 }
 
+/// Links the skill in a directory.
+pub fn link(app: &App, dir: &Path, name: Option<&str>, scope: Scope) -> Result<String> {
+    let linked = Shop::new(app, scope).market(app).link(dir, name)?;
+    let to = linked.source.unwrap_or_default();
+    Ok(format!(
+        "`{}` is linked to {}\n",
+        linked.name,
+        one_line(&to)
+    ))
+}
+
+/// Puts the state before the last update back.
+pub fn rollback(app: &App, name: &str, scope: Scope) -> Result<String> {
+    let entry = Shop::new(app, scope).market(app).rollback(name)?;
+    let commit = entry
+        .commit
+        .as_deref()
+        .map(|commit| format!(" at {commit}"));
+    Ok(format!(
+        "`{}` is what it was before{}\n",
+        entry.name,
+        commit.unwrap_or_default()
+    ))
+}
+
+/// Installs what a foreign lock file names.
+pub fn import_lock(
+    app: &App,
+    path: &Path,
+    consent: Consent,
+    scope: Scope,
+    caller: Caller,
+) -> Result<String, Failure> {
+    let consenting = Consenting::of(consent, caller);
+    let policies = app.policies()?;
+    let mut confirm = |plan: &Plan| {
+        permits(&policies, scope, plan)?;
+        consenting.to_install(plan)
+    };
+    let shop = Shop::new(app, scope);
+    let imported = shop
+        .market(app)
+        .import_lock(path, &mut confirm, &mut note)?;
+    let (mut text, mut failed) = (String::new(), false);
+    for one in imported {
+        match one.outcome.and_then(|installed| told(&installed)) {
+            Ok(told) => text += &told,
+            Err(error) => {
+                failed = true;
+                let hint = error
+                    .next_step()
+                    .map(|hint| format!("; {hint}"))
+                    .unwrap_or_default();
+                let _ = writeln!(
+                    text,
+                    "`{}` was left out: {}",
+                    one_line(&one.name),
+                    one_line(&format!("{error}{hint}"))
+                );
+            }
+        }
+    }
+    if failed {
+        Err(Failure::Answered(text))
+    } else {
+        Ok(text)
+    }
+}
+
 /// Brings skills up to date.
-pub fn update(app: &App, names: &[String], layer: Layer) -> Result<String> {
-    let updated = market(app, &app.layer_dir(layer)?).update(names, &mut note)?;
-    for skill in &updated {
+pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String> {
+    let consenting = Consenting::of(update.consent, caller);
+    let shop = Shop::new(app, update.scope).offline(update.offline);
+    let options = UpdateOptions {
+        dry_run: update.dry_run,
+        diff: update.diff,
+        edited: match (update.stash, update.force) {
+            (true, _) => Edited::Stash,
+            (_, true) => Edited::Replace,
+            _ => Edited::Keep,
+        },
+    };
+    let policies = app.policies()?;
+    let mut agree = |difference: &crate::marketplace::Difference| {
+        permits_findings(&policies, &difference.new_findings)?;
+        // What was asked for is shown also where nobody is asked to agree.
+        if update.diff && !difference.needs_consent() {
+            tell(format_args!("{}", consent::describe_difference(difference)));
+        }
+        consenting.to_update(difference)
+    };
+    let updated = shop
+        .market(app)
+        .update(&update.names, options, &mut agree, &mut note)?;
+    for skill in updated.iter().filter(|_| !update.dry_run) {
         if let Change::Updated { from, to, .. } = &skill.change {
             let event = Event::new("update")
                 .with("skill", skill.name.as_str())
                 .with("from", from.clone())
-                .with("commit", to.clone())
-                .with("layer", layer.as_str());
-            app.record(event);
+                .with("commit", to.clone());
+            app.record(event.with("layer", update.scope.layer().as_str()));
         }
     }
     if updated.is_empty() {
         return Ok("No skill here came from a source that could have a newer one.\n".to_owned());
+    }
+    Ok(updated.iter().map(what_changed).collect())
+}
+
+/// Tells what `update` would change.
+pub fn outdated(app: &App, names: &[String], json: bool, scope: Scope) -> Result<String> {
+    let options = UpdateOptions {
+        dry_run: true,
+        ..UpdateOptions::default()
+    };
+    let market = Shop::new(app, scope);
+    let mut updated = market
+        .market(app)
+        .update(names, options, &mut |_| Ok(false), &mut note)?;
+    updated.retain(|one| !matches!(one.change, Change::UpToDate | Change::Linked));
+    if json {
+        return to_json(&updated);
+    }
+    if updated.is_empty() {
+        return Ok("Everything is up to date.\n".to_owned());
     }
     Ok(updated.iter().map(what_changed).collect())
 }
@@ -165,7 +229,14 @@ fn what_changed(skill: &Updated) -> String {
     };
     match &skill.change {
         Change::UpToDate => format!("`{name}` is up to date\n"),
-        Change::Updated { from, to, dropped } => {
+        Change::Linked => format!("`{name}` is a link to a working copy, and never updated over\n"),
+        Change::Available(difference) => consent::describe_difference(difference),
+        Change::Updated {
+            from,
+            to,
+            dropped,
+            stashed,
+        } => {
             let mut text = format!(
                 "`{name}` was updated from {} to {}\n",
                 short(from),
@@ -173,6 +244,9 @@ fn what_changed(skill: &Updated) -> String {
             );
             for remark in dropped {
                 let _ = writeln!(text, "  note: {}", one_line(remark));
+            }
+            if let Some(place) = stashed {
+                let _ = writeln!(text, "  your changes are kept in {place}");
             }
             text
         }
@@ -189,15 +263,54 @@ fn what_changed(skill: &Updated) -> String {
     }
 }
 
+/// Compares skills with the lockfile; fails when one is not what it says.
+pub fn verify(app: &App, names: &[String], json: bool, scope: Scope) -> Result<String, Failure> {
+    let verified = Shop::new(app, scope).market(app).verify(names)?;
+    let text = if json {
+        to_json(&verified)?
+    } else if verified.is_empty() {
+        "The lockfile has no skill.\n".to_owned()
+    } else {
+        verified.iter().map(how_it_is).collect()
+    };
+    if verified.iter().all(Verified::is_well) {
+        Ok(text)
+    } else {
+        Err(Failure::Answered(text))
+    }
+}
+
+fn how_it_is(skill: &Verified) -> String {
+    let state = match skill.state {
+        State::Intact => "intact",
+        State::Changed => "changed",
+        State::Missing => "missing",
+        State::Linked => "a link, not compared",
+    };
+    let mut text = format!("{}: {state}\n", skill.name);
+    for (label, paths) in [
+        ("changed", &skill.changed),
+        ("missing", &skill.missing),
+        ("extra", &skill.extra),
+    ] {
+        for path in paths {
+            let _ = writeln!(text, "  {label} {}", one_line(path));
+        }
+    }
+    text
+}
+
 /// What can be installed.
 pub fn list(app: &App, catalogue: &Catalogue) -> Result<String> {
-    let listed = market(app, &app.dirs.plugin).list(catalogue.offline, &mut note)?;
-    show(&listed, catalogue.json, "The source has no skills.\n")
+    let shop = Shop::of_user(app).offline(catalogue.offline);
+    let listed = shop.market(app).list(&mut note)?;
+    show(&listed, catalogue.json, "The sources have no skills.\n")
 }
 
 /// What can be installed and has to do with some words.
 pub fn search(app: &App, words: &[String], catalogue: &Catalogue) -> Result<String> {
-    let listed = market(app, &app.dirs.plugin).search(words, catalogue.offline, &mut note)?;
+    let shop = Shop::of_user(app).offline(catalogue.offline);
+    let listed = shop.market(app).search(words, &mut note)?;
     let none = format!(
         "No skill matches `{}`. `list` shows all.\n",
         words.join(" ")
@@ -233,23 +346,15 @@ pub fn origin(app: &App, dir: &str) -> Option<String> {
     let dir = Path::new(dir);
     let name = dir.file_name()?.to_string_lossy();
     let layer_dir = dir.parent()?.parent()?;
-    let entry = market(app, layer_dir).origin(&name).ok().flatten()?;
+    let entry = app.market_at(layer_dir).origin(&name).ok().flatten()?;
     let commit = entry
         .commit
         .map(|commit| format!(" at {commit}"))
         .unwrap_or_default();
-    Some(format!("{}{commit}", entry.source))
-}
-
-fn market<'a>(app: &'a App, layer_dir: &'a Path) -> Market<'a> {
-    let waits = || Instant::now() + Duration::from_secs(limits::HOST_CALL_SECONDS);
-    Market {
-        plugin_dir: layer_dir,
-        env: &app.env,
-        deadline: (app.protocol == Some(Protocol::Stdin)).then(waits),
-    }
-}
-
-fn note(text: &str) {
-    eprintln!("agent-skills: {}", one_line(text));
+    let linked = if entry.kind == Kind::Link {
+        "linked to "
+    } else {
+        ""
+    };
+    Some(format!("{linked}{}{commit}", entry.source))
 }

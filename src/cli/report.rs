@@ -20,6 +20,8 @@ pub struct Report {
     pub path: String,
     /// Whose it is: `enterprise`, `personal`, `project` or `plugin`.
     pub layer: &'static str,
+    /// The working copy it is a link to.
+    pub linked_to: Option<String>,
     /// Whether the model is told of it.
     pub offered: bool,
     /// What it may use; `null` when it restricts nothing.
@@ -69,6 +71,9 @@ impl Report {
             description: skill.and_then(|skill| skill.description.clone()),
             path: entry.dir.display().to_string(),
             layer: entry.layer.as_str(),
+            linked_to: std::fs::read_link(&entry.dir)
+                .ok()
+                .map(|to| to.display().to_string()),
             offered: entry.tool.is_some(),
             restriction,
             diagnostics,

@@ -7,7 +7,7 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::check::check;
-use super::{approve, audit, config, installed, market, stats, trust, visibility};
+use super::{approve, audit, config, installed, look, market, stats, trust, visibility};
 use crate::app::App;
 use crate::error::Error;
 
@@ -65,8 +65,26 @@ pub fn run(app: &App, words: &[OsString], caller: Caller) -> Result<String, Fail
     };
     Ok(match verb {
         Verb::Install(install) => market::install(app, install, caller)?,
-        Verb::Remove { name, layer } => market::remove(app, &name, layer)?,
-        Verb::Update { names, layer } => market::update(app, &names, layer)?,
+        Verb::Remove { name, scope } => market::remove(app, &name, scope)?,
+        Verb::Update(update) => market::update(app, &update, caller)?,
+        Verb::Outdated { names, scope, json } => market::outdated(app, &names, json, scope)?,
+        Verb::Rollback { name, scope } => market::rollback(app, &name, scope)?,
+        Verb::Verify { names, scope, json } => market::verify(app, &names, json, scope)?,
+        Verb::Link { dir, name, scope } => market::link(app, &dir, name.as_deref(), scope)?,
+        Verb::ImportLock {
+            path,
+            consent,
+            scope,
+        } => market::import_lock(app, &path, consent, scope, caller)?,
+        Verb::Scan {
+            target,
+            json,
+            fail_on,
+            offline,
+        } => look::scan(app, &target, json, fail_on.map(Into::into), offline)?,
+        Verb::Show { wanted, json } => look::show(app, &wanted, json)?,
+        Verb::Cat { file, offline } => look::cat(app, &file, offline)?,
+        Verb::Sources(verb) => look::sources(app, &verb)?,
         Verb::List(catalogue) => market::list(app, &catalogue)?,
         Verb::Search { words, catalogue } => market::search(app, &words, &catalogue)?,
         Verb::ListInstalled { json } => installed::list(app, json)?,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::masking::mask_value;
-use crate::sys::{FileLock, Moment, limits};
+use crate::sys::{FileLock, Moment, limits, remark};
 
 /// Where events go.
 #[derive(Debug, Clone)]
@@ -65,10 +65,10 @@ impl Audit {
             line = event.line(limits::AUDIT_TEXT / 10);
         }
         let failed = |path: &Path, error: &io::Error| {
-            eprintln!(
-                "agent-skills: could not write to the audit log `{}`: {error}",
+            remark(format_args!(
+                "could not write to the audit log `{}`: {error}",
                 path.display()
-            );
+            ));
         };
         if let Err(error) = self.append(&line) {
             failed(&self.file, &error);

@@ -125,13 +125,13 @@ pub enum Confinement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Worth a look.
-    Low,
-    /// Worth a question.
-    Medium,
-    /// Likely harmful.
+    /// Worth knowing.
+    Note,
+    /// Many honest skills have it.
+    Warn,
+    /// Few honest skills have it.
     High,
-    /// Certainly harmful.
+    /// No honest skill was seen to have it.
     Block,
 }
 

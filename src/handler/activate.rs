@@ -1,8 +1,8 @@
 //! A skill's own tool: hands over its instructions.
 
 use crate::app::App;
-use crate::app::snapshot;
-use crate::app::suggestion;
+use crate::app::put_in_force;
+use crate::app::{quoted, suggestion};
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::request::Protocol;
@@ -20,28 +20,10 @@ pub fn activate(app: &App, tool: &str, arguments: Option<&str>) -> Response {
 fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String> {
     let catalog = app.catalog();
     let skill = catalog.by_tool(tool).ok_or_else(|| {
-        let text = format!("there is no tool `{}`", tool.escape_debug());
+        let text = format!("there is no tool `{}`", quoted(tool));
         Error::new(text).hint(suggestion(&catalog, tool))
     })?;
-    let (store, session) = (app.store(), app.session());
-    let snapshot = snapshot(skill, tool);
-    let before = store.session(&session);
-    let in_force = before
-        .as_ref()
-        .ok()
-        .and_then(|before| before.activated.last());
-    if in_force != Some(&snapshot) {
-        let harmless =
-            !snapshot.is_restricted() && before.is_ok_and(|before| !before.is_restricted());
-        match store.activate(&session, snapshot) {
-            // With nothing to enforce, a state that cannot be written is no reason to refuse.
-            Err(error) if harmless => eprintln!("agent-skills: {error}"),
-            result => {
-                result?;
-            }
-        }
-        app.record_activation(skill);
-    }
+    put_in_force(app, skill, tool)?;
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
     let notes = notes(app, skill, &listing);
     Ok(Activation {

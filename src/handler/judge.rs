@@ -55,7 +55,7 @@ pub fn judge(
     };
     let policies = match app.policies() {
         Ok(policies) => policies,
-        Err(error) => return closed(&call, "the policy", &error, Event::new("tool")),
+        Err(error) => return closed(&call, "the policy", &error),
     };
     let session = match session {
         Ok(session) if nothing_is_decided(session, &policies, &call) => {
@@ -67,11 +67,11 @@ pub fn judge(
     let config = match app.config() {
         Ok(config) => config,
         Err(_) if session.activated.is_empty() => Config::default(),
-        Err(error) => return closed(&call, "the configuration", &error, Event::new("tool")),
+        Err(error) => return judge_unconfigured(app, &policies, session, &call, &error),
     };
     let enforcement = match Enforcement::of(app, &config, &policies, session) {
         Ok(enforcement) => enforcement,
-        Err(error) => return closed(&call, "what is denied", &error, Event::new("tool")),
+        Err(error) => return closed(&call, "what is denied", &error),
     };
     let decision = decide(&enforcement.scope(), &call, &OnDisk);
     let event = decision_of(&enforcement.scope(), &call, &decision);
@@ -113,7 +113,7 @@ fn nothing_is_decided(session: &Session, policies: &Policies, call: &Call) -> bo
 
 /// Reading goes on, and of our own tools what only tells: a skill that could be used might be one
 /// that the unreadable file forbids.
-fn closed(call: &Call, what: &str, error: &Error, event: Event) -> Judged {
+fn closed(call: &Call, what: &str, error: &Error) -> Judged {
     let only_tells = match call.ours {
         Some(OurTool::ReadSkillFile { .. }) => true,
         Some(OurTool::Marketplace { action }) => {
@@ -129,7 +129,7 @@ fn closed(call: &Call, what: &str, error: &Error, event: Event) -> Judged {
         "`{}` is not allowed while {what} cannot be read: {error}. Tell the user.",
         call.tool
     );
-    let event = event
+    let event = Event::new("tool")
         .with("tool", call.tool)
         .with("arguments", call_summary(call));
     Judged {
@@ -139,6 +139,30 @@ fn closed(call: &Call, what: &str, error: &Error, event: Event) -> Judged {
                 .with("decision", "blocked")
                 .with("by", format!("{what} cannot be read")),
         ),
+    }
+}
+
+/// Without a configuration both must permit the call: the rules as they are by default, and the
+/// caution due where it is not known what else the user forbade.
+fn judge_unconfigured(
+    app: &App,
+    policies: &Policies,
+    session: &Session,
+    call: &Call,
+    error: &Error,
+) -> Judged {
+    let by_default = Enforcement::of(app, &Config::default(), policies, session);
+    let enforcement = match by_default {
+        Ok(enforcement) => enforcement,
+        Err(error) => return closed(call, "what is denied", &error),
+    };
+    let decision = decide(&enforcement.scope(), call, &OnDisk);
+    let Decision::Block(refusal) = &decision else {
+        return closed(call, "the configuration", error);
+    };
+    Judged {
+        verdict: Verdict::Refused(format!("{} ({error})", refusal.message(false))),
+        event: Some(decision_of(&enforcement.scope(), call, &decision)),
     }
 }
 

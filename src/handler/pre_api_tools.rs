@@ -11,6 +11,7 @@ use crate::permission::{OurTool, forbidden_outright};
 use crate::request::ListedTool;
 use crate::response::Response;
 use crate::session::{Session, SessionKey, Store};
+use crate::sys::remark;
 
 /// Hides the command line, the tools that need a skill when there is none, and what an active
 /// skill forbids whatever the arguments.
@@ -67,6 +68,8 @@ fn remember_mcp_tools(
     session.mcp_tools.clone_from(&names);
     if let Err(error) = store.remember_mcp_tools(key, names) {
         // Then `mcp__…` entries grant nothing in this prompt, which is the safe side.
-        eprintln!("agent-skills: could not remember which tools are MCP servers': {error}");
+        remark(format_args!(
+            "could not remember which tools are MCP servers': {error}"
+        ));
     }
 }

@@ -4,12 +4,13 @@
 use serde_json::{Value, json};
 
 use super::judge::{Verdict, called_skill, judge, nothing_is_in_force};
-use crate::app::{App, ModelInstall, model_install, snapshot};
+use crate::app::{App, ModelInstall, model_install, put_in_force};
 use crate::host::ours;
 use crate::request::{ToolUse, skill_arguments};
 use crate::response::{Response, answer_panics_with};
-use crate::session::{SessionKey, Store};
+use crate::session::SessionKey;
 use crate::skill::Skill;
+use crate::sys::remark;
 
 /// Decides about a tool call.
 pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
@@ -37,9 +38,9 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     }
     match (judged.verdict, skill) {
         (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
-        (_, Some(skill)) => activate(app, &store, &key, skill, used),
+        (_, Some(skill)) => activate(app, skill, used),
         (Verdict::Noted(note), None) => {
-            eprintln!("agent-skills: {note}");
+            remark(format_args!("{note}"));
             Response::nothing()
         }
         (Verdict::Allowed, None) if used.tool == ours::MARKETPLACE => install(app, used),
@@ -64,24 +65,19 @@ fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Respons
 
 /// The skill becomes active before its own tool runs, so that the very next call is checked. A
 /// call that its tool will refuse activates nothing.
-fn activate(app: &App, store: &Store, key: &SessionKey, skill: &Skill, used: &ToolUse) -> Response {
+fn activate(app: &App, skill: &Skill, used: &ToolUse) -> Response {
     if skill_arguments(&used.arguments).is_err() {
         return Response::nothing();
     }
-    match store.activate(key, snapshot(skill, &used.tool)) {
-        Ok(is_new) => {
-            if is_new {
-                app.record_activation(skill);
-            }
-            Response::nothing()
-        }
+    match put_in_force(app, skill, &used.tool) {
+        Ok(()) => Response::nothing(),
         Err(error) => {
             let hint = error
                 .next_step()
-                .map(|hint| format!(" {hint}."))
+                .map(|hint| format!(" ({hint})"))
                 .unwrap_or_default();
             Response::block(&format!(
-                "The skill `{}` is not allowed to become active: {error}.{hint}",
+                "The skill `{}` is not allowed to become active: {error}{hint}.",
                 skill.name
             ))
         }

@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::response::Response;
 use crate::skill::one_line;
+use crate::sys::remark;
 
 /// The catalog block, or nothing when there are no skills.
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
@@ -17,7 +18,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     {
         // Jobs then belong to this run of the host alone, and skills of some contexts only are
         // hidden, which is no reason to fail.
-        eprintln!("agent-skills: {error}");
+        remark(format_args!("{error}"));
     }
     let catalog = app.catalog();
     tell_the_user(app, &catalog);
@@ -41,12 +42,12 @@ fn tell_the_user(app: &App, catalog: &Catalog) {
     }
     for (holder, count) in untrusted {
         let holder = one_line(&holder.display().to_string());
-        eprintln!(
-            "agent-skills: skills that come with `{holder}` and are not trusted are not offered \
+        remark(format_args!(
+            "skills that come with `{holder}` and are not trusted are not offered \
              ({count}): look at them, then run agent-skills trust {holder}"
-        );
+        ));
     }
     if let Err(error) = app.config() {
-        eprintln!("agent-skills: no skill is offered: {error}");
+        remark(format_args!("no skill is offered: {error}"));
     }
 }

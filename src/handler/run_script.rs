@@ -13,6 +13,7 @@ use crate::response::Response;
 use crate::script::{self, Confinement, Execution, Needs, Outcome, Ran, Request, Terms};
 use crate::skill::{Skill, SkillPath};
 use crate::sys::limits;
+use crate::sys::remark;
 
 /// Starts a script, or looks after a job.
 pub fn run_skill_script(app: &App, call: &RunSkillScript) -> Response {
@@ -104,7 +105,7 @@ fn look_after(app: &App, call: &UseJob) -> Result<Response> {
     let text = shown(&look.outcome, &job.facts().label, call.format);
     Ok(Response::text(text).once_written(move || {
         if let Err(error) = job.mark_seen(look.seen) {
-            eprintln!("agent-skills: {error}");
+            remark(format_args!("{error}"));
         }
     }))
 }

@@ -54,16 +54,13 @@ impl RepoUrl {
             return Err(refused("has a path that cannot be used"));
         }
         let authority = authority.to_ascii_lowercase();
-        let loopback = ["localhost", "127.0.0.1", "[::1]"]
-            .iter()
-            .any(|host| authority.strip_prefix(host).is_some_and(is_port));
         match scheme.as_str() {
             "file" if authority.is_empty() => {}
             "file" => return Err(refused("is a file of another machine")),
             "https" | "http" if authority.contains('@') => {
                 return Err(refused("contains credentials: keep them in git's helper"));
             }
-            "http" if !loopback => {
+            "http" if !is_loopback(&authority) => {
                 return Err(refused("is not encrypted: use https"));
             }
             "https" | "http" | "ssh" | "git" if is_authority(&authority) => {}
@@ -212,7 +209,7 @@ impl SubPath {
 }
 
 /// Why a text must not reach git, whatever it is.
-fn unsafe_text(text: &str) -> Option<&'static str> {
+pub(super) fn unsafe_text(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         Some("is empty")
     } else if text.len() > limits::REFERENCE {
@@ -228,6 +225,13 @@ fn unsafe_text(text: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether a host, with or without a port, is this machine.
+pub(super) fn is_loopback(authority: &str) -> bool {
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|host| authority.strip_prefix(host).is_some_and(is_port))
+}
+
 fn is_path(path: &str) -> bool {
     path.split('/')
         .all(|part| !matches!(part, "" | "." | "..") && !part.starts_with('-'))
@@ -235,7 +239,7 @@ fn is_path(path: &str) -> bool {
 }
 
 /// `host`, `host:port`, each with `user@` before it.
-fn is_authority(authority: &str) -> bool {
+pub(super) fn is_authority(authority: &str) -> bool {
     let word = |text: &str| {
         !text.is_empty()
             && !text.starts_with('-')

@@ -17,7 +17,9 @@ const LISTED: usize = 60;
 pub enum Want {
     /// Its skill, if it has one only.
     Any,
-    /// The skill of this name, as written.
+    /// The skill at its root.
+    Root,
+    /// The skill of this name, as written, or the group of that name in the manifest.
     Named(String),
     /// What is at this path, else the skill of that name.
     PathOrName(SubPath),
@@ -44,7 +46,25 @@ pub fn choose<'f>(
     let everything: Vec<&Found> = found.iter().collect();
     match want {
         Want::Any => several(&everything, names, all),
-        Want::Named(name) => Ok(vec![named(&everything, name)?]),
+        Want::Root => match everything.iter().find(|found| found.path.is_empty()) {
+            Some(root) => Ok(vec![*root]),
+            None => Err(absent(&everything, "there is no skill at its root")),
+        },
+        Want::Named(name) => match named(&everything, name) {
+            Err(miss) if miss.absent => match group(&everything, name) {
+                group if group.is_empty() => Err(miss),
+                group => several(&group, names, all),
+            },
+            Ok(_) if all || !names.is_empty() => {
+                let text = format!("`{}` names one skill already", name.escape_debug());
+                let error = Error::new(text).hint("leave out `--skill` and `--all`");
+                Err(Miss {
+                    absent: false,
+                    error,
+                })
+            }
+            found => Ok(vec![found?]),
+        },
         Want::Path(path) => match at_path(&everything, path.as_str()) {
             Some(inside) => several(&inside, names, all),
             None => Err(absent(
@@ -125,6 +145,12 @@ fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&
             })
         }
     }
+}
+
+/// The skills that the manifest puts into the plugin `name`.
+fn group<'f>(found: &[&'f Found], name: &str) -> Vec<&'f Found> {
+    let of_group = |found: &&&Found| found.plugin.as_deref() == Some(name);
+    found.iter().filter(of_group).copied().collect()
 }
 
 /// A test of whether a skill is the one a name means.
@@ -218,9 +244,11 @@ fn list(found: &[&Found]) -> String {
         } else {
             &skill.path
         };
+        let group = skill.plugin.as_deref().map(one_line);
+        let group = group.map_or(String::new(), |name| format!(", of {name}"));
         let _ = write!(
             text,
-            "\n  {} ({}) — {clean}",
+            "\n  {} ({}{group}) — {clean}",
             skill.skill.name,
             path.escape_debug()
         );

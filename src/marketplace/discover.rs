@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::content::{self, Content, Wanted};
+use super::manifest::{self, Manifest};
 use super::tree::{self, Node, Tree};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
@@ -49,6 +50,19 @@ pub struct Found {
     pub hidden: bool,
     /// Which copy of a skill is its main one: the lowest.
     pub rank: u8,
+    /// The plugin that the manifest puts it into.
+    pub plugin: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+}
+
+/// What was found in a tree.
+#[derive(Debug, Default)]
+pub struct Discovered {
+    /// The skills, sorted by rank and path.
+    pub skills: Vec<Found>,
+    /// The manifest; empty when there is none.
+    pub manifest: Manifest,
 }
 
 impl Found {
@@ -58,25 +72,29 @@ impl Found {
     }
 }
 
-/// Finds every skill, sorted by rank and path. `root_name` names a root `SKILL.md` that has no
-/// name: the repository's name.
+/// Finds every skill. `root_name` names a root `SKILL.md` that has no name: the repository's name.
 ///
 /// # Errors
 /// When there are too many, or their content cannot be had.
-pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<Vec<Found>> {
+pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<Discovered> {
     let places = candidates(tree);
-    if places.len() > limits::TREE_SKILLS {
+    let manifests = manifests(tree);
+    if places.len() + manifests.len() > limits::TREE_SKILLS {
         let text = format!("there are more than {} skills", limits::TREE_SKILLS);
         return Err(Error::new(text).hint("give the address of the directory of the one you want"));
     }
-    let files: Vec<Wanted> = places.iter().map(|(_, file)| file.clone()).collect();
-    let texts = content::read_small(content, &files, limits::SKILL_FILE)?;
+    // One request for everything: the manifests come last.
+    let mut files: Vec<Wanted> = places.iter().map(|(_, file)| file.clone()).collect();
+    files.extend(manifests.iter().cloned());
+    let mut texts = content::read_small(content, &files, limits::SKILL_FILE)?;
+    let manifest_texts = texts.split_off(places.len());
     let mut found: Vec<Found> = places
         .iter()
         .zip(texts)
         .filter_map(|((dir, file), text)| {
             let named = if dir.is_empty() { root_name } else { dir };
             let skill = Skill::parse(Path::new(named), PathBuf::from(&file.path), &text?).ok()?;
+            let tags = tags(&skill);
             Some(Found {
                 fingerprint: fingerprint(tree, dir, &skill),
                 nested: places.iter().any(|(other, _)| {
@@ -85,12 +103,75 @@ pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<V
                 hidden: parts_before_last(dir).any(|part| HIDDEN.contains(&part)),
                 rank: rank(dir),
                 path: dir.clone(),
+                plugin: None,
+                tags,
                 skill,
             })
         })
         .collect();
+    let manifest = group(&mut found, &manifests, &manifest_texts);
     found.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
-    Ok(found)
+    let skills = found;
+    Ok(Discovered { skills, manifest })
+}
+
+/// The `tags` of the frontmatter: a list, or words between commas.
+fn tags(skill: &Skill) -> Vec<String> {
+    match skill.fields.value("tags") {
+        Some(serde_json::Value::Array(tags)) => {
+            let texts = tags.iter().filter_map(serde_json::Value::as_str);
+            texts.map(str::to_owned).collect()
+        }
+        Some(serde_json::Value::String(text)) => {
+            text.split(',').map(|tag| tag.trim().to_owned()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The manifest of the repository, and those of the plugins in it.
+fn manifests(tree: &Tree) -> Vec<Wanted> {
+    let is_manifest = |path: &str| {
+        manifest::PLACES.contains(&path)
+            || path == manifest::PLUGIN
+            || path
+                .strip_suffix(manifest::PLUGIN)
+                .is_some_and(|dir| dir.ends_with('/'))
+    };
+    let files = tree.iter().filter(|(path, _)| is_manifest(path));
+    files
+        .filter_map(|(path, node)| Wanted::new(path, node))
+        .collect()
+}
+
+/// Tells the skills which plugin they belong to. A skill that the manifest names is the main copy.
+fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Manifest {
+    let read = |path: &str| {
+        let at = files.iter().position(|file| file.path == path)?;
+        texts.get(at)?.as_deref()
+    };
+    let mut places = manifest::PLACES.iter();
+    let Some(manifest) = places.find_map(|place| Manifest::parse(read(place)?)) else {
+        return Manifest::default();
+    };
+    let listed = |dir: &str| {
+        let path = [dir, manifest::PLUGIN].join(if dir.is_empty() { "" } else { "/" });
+        manifest::plugin_skills(read(&path)?)
+    };
+    let paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
+    let groups = manifest.groups(&paths, &listed);
+    for group in groups {
+        for skill in found
+            .iter_mut()
+            .filter(|found| group.paths.contains(&found.path))
+        {
+            skill.rank = 0;
+            skill.tags.extend(group.tags.iter().cloned());
+            // A skill that several plugins have belongs to the first.
+            skill.plugin.get_or_insert_with(|| group.name.clone());
+        }
+    }
+    manifest
 }
 
 /// The directories with a `SKILL.md`, in any letters, and that file, links followed. Of several
@@ -141,18 +222,18 @@ fn parts_before_last(dir: &str) -> impl Iterator<Item = &str> {
     tree::parent(dir).split('/')
 }
 
-/// `skills/` before `*/skills`, before other directories, before those of single clients, before
+/// What the manifest names (0) before `skills/`, before `*/skills`, before other directories, before those of single clients, before
 /// derived copies.
 fn rank(dir: &str) -> u8 {
     let parts: Vec<&str> = parts_before_last(dir).collect();
     match parts[0] {
-        _ if parts.iter().any(|part| LAST.contains(part)) => 6,
-        "skills" => 0,
-        ".agents" => 3,
-        ".claude" => 4,
-        _ if parts.iter().any(|part| part.starts_with('.')) => 5,
-        _ if parts.contains(&"skills") => 1,
-        _ => 2,
+        _ if parts.iter().any(|part| LAST.contains(part)) => 7,
+        "skills" => 1,
+        ".agents" => 4,
+        ".claude" => 5,
+        _ if parts.iter().any(|part| part.starts_with('.')) => 6,
+        _ if parts.contains(&"skills") => 2,
+        _ => 3,
     }
 }
 
@@ -175,7 +256,7 @@ pub(super) mod tests {
     }
 
     pub fn found(entries: &[(&str, &str)]) -> Vec<Found> {
-        discover(&tree(entries), &Ids, "repo").unwrap()
+        discover(&tree(entries), &Ids, "repo").unwrap().skills
     }
 
     #[test]
@@ -214,6 +295,26 @@ pub(super) mod tests {
                 "a dist/a",
                 "t skills/a/templates/t nested",
             ]
+        );
+    }
+
+    #[test]
+    fn a_manifest_names_groups_and_ranks() {
+        let json = r#"{"plugins":[{"name":"docs","source":"./","skills":["./.claude/skills/a"],
+            "keywords":["office"]}]}"#;
+        let found = found(&[
+            (".claude-plugin/marketplace.json", json),
+            (".claude/skills/a/SKILL.md", "---\nname: a\n---\n"),
+            ("skills/a/SKILL.md", "---\nname: a\ntags: [x]\n---\nother"),
+        ]);
+        let main = &found[0];
+        assert_eq!(
+            (main.path.as_str(), main.plugin.as_deref()),
+            (".claude/skills/a", Some("docs"))
+        );
+        assert_eq!(
+            (&main.tags[..], &found[1].tags[..]),
+            (&["office".to_owned()][..], &["x".to_owned()][..])
         );
     }
 

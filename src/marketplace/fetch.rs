@@ -1,19 +1,35 @@
-//! Repositories and directories opened for reading, each asked at most once in one command.
+//! Places opened for reading, each asked at most once in one command: repositories, directories,
+//! archives, sites.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::address::RepoUrl;
+use sha2::{Digest, Sha256};
+
+use super::address::{RepoUrl, Rev, SubPath};
+use super::archive;
+use super::cache::Slot;
+use super::choose::Want;
 use super::content::Content;
 use super::discover::{self, Found};
+use super::download;
+use super::failure::{Class, Failure};
+use super::forms;
 use super::git::Git;
-use super::git_failure::Failure;
-use super::local::LocalDir;
-use super::reference::At;
+use super::local::{self, LocalDir};
+use super::lockfile::Kind;
+use super::manifest::Manifest;
+use super::memory::Memory;
+use super::origin::Origin;
+use super::reference::{At, Place, Reading};
 use super::refs::{Refs, Resolved};
 use super::repository::{self, Repository};
 use super::tree::{Node, Tree};
-use crate::error::Result;
+use super::web::WebUrl;
+use super::well_known::Index;
+use crate::error::{Error, Result};
+use crate::sys::{files, limits};
 
 /// What a source held at one time.
 pub struct Snapshot<'a> {
@@ -23,41 +39,194 @@ pub struct Snapshot<'a> {
     pub content: Box<dyn Content + 'a>,
     /// Its skills, main copies first.
     pub found: Vec<Found>,
+    /// Its manifest; empty when it has none.
+    pub manifest: Manifest,
     /// How many of its paths cannot be written on this system.
     pub unusable: usize,
+    root: Option<String>,
 }
 
-impl Snapshot<'_> {
-    /// Git's id of a directory; none for the root and for local directories.
+impl<'a> Snapshot<'a> {
+    fn new(
+        (tree, unusable): (Tree, usize),
+        content: impl Content + 'a,
+        name: &str,
+    ) -> Result<Self> {
+        let discovered = discover::discover(&tree, &content, name)?;
+        Ok(Self {
+            tree,
+            content: Box::new(content),
+            found: discovered.skills,
+            manifest: discovered.manifest,
+            unusable,
+            root: None,
+        })
+    }
+
+    /// Git's id of a directory; none for what did not come from git.
     pub fn tree_id(&self, path: &str) -> Option<&str> {
         match self.tree.get(path) {
+            None if path.is_empty() => self.root.as_deref(),
             Some(Node::Dir { id }) if !id.is_empty() => Some(id),
             _ => None,
         }
     }
 }
 
-/// Opens repositories with the user's git.
+/// A place, opened.
+pub struct Opened<'a> {
+    /// What it holds.
+    pub snapshot: Rc<Snapshot<'a>>,
+    /// What the lockfile will say of it.
+    pub origin: Origin,
+    /// The path that a ref and a path in one ended with.
+    pub path: Option<SubPath>,
+}
+
+/// Opens places with the user's git and curl.
 pub struct Fetcher<'a> {
     git: Git<'a>,
+    cache: PathBuf,
+    offline: bool,
     mirror: Option<String>,
     refs: HashMap<RepoUrl, Refs>,
-    snapshots: HashMap<(RepoUrl, String), Rc<Snapshot<'a>>>,
+    snapshots: HashMap<(String, String), Rc<Snapshot<'a>>>,
 }
 
 impl<'a> Fetcher<'a> {
-    /// `git` works, and repositories are kept, in its scratch directory.
-    pub fn new(git: Git<'a>) -> Self {
-        let mirror = git
-            .env
-            .text("AGENT_SKILLS_GITHUB_BASE")
-            .filter(|base| !base.is_empty());
+    /// `git` works in its scratch directory; what was fetched is kept in `cache`, and `offline`
+    /// nothing but that is used.
+    pub fn new(git: Git<'a>, cache: PathBuf, offline: bool) -> Self {
+        let mirror = git.0.env.text("AGENT_SKILLS_GITHUB_BASE");
         Self {
             git,
-            mirror,
+            cache,
+            offline,
+            mirror: mirror.filter(|base| !base.is_empty()),
             refs: HashMap::new(),
             snapshots: HashMap::new(),
         }
+    }
+
+    /// The git in use.
+    pub fn git(&self) -> Git<'a> {
+        self.git
+    }
+
+    /// Opens the place of a reading. `skills` and `all` say which of a site's skills are fetched.
+    ///
+    /// # Errors
+    /// The outer one when it cannot be used, the inner one when git or curl says no.
+    pub fn open(
+        &mut self,
+        reading: &Reading,
+        requested: &str,
+        skills: &[String],
+        all: bool,
+    ) -> Result<Result<Opened<'a>, Failure>> {
+        let origin = |source: &str, kind, rev, commit| Origin {
+            source: source.to_owned(),
+            kind,
+            requested: requested.to_owned(),
+            rev,
+            commit,
+        };
+        let (snapshot, origin, path) = match &reading.place {
+            Place::Repository { url, at } => {
+                let resolved = match self.resolve(url, at)? {
+                    Ok(resolved) => resolved,
+                    Err(failure) => return Ok(Err(failure)),
+                };
+                let snapshot = self.snapshot(url, &resolved.commit)?;
+                let commit = Some(resolved.commit);
+                let origin = origin(url.as_str(), Kind::Git, resolved.rev, commit);
+                (snapshot, origin, resolved.path)
+            }
+            Place::Local(written) => {
+                let (path, digest) = match written.rsplit_once("#sha256=") {
+                    Some((path, hex)) => (path, Some(forms::digest(&format!("sha256={hex}"))?)),
+                    None => (written.as_str(), None),
+                };
+                let full = local::expand(path, self.git.0.env);
+                if forms::is_archive(path) && !full.is_dir() {
+                    let unreadable = |e| Error::io("read", &full, &e).hint("check the path");
+                    let full = full.canonicalize().map_err(unreadable)?;
+                    let bytes = files::read_capped(&full, limits::DOWNLOAD).map_err(unreadable)?;
+                    let source = full.to_string_lossy().into_owned();
+                    let (snapshot, found) = archive_of(&bytes, digest.as_deref(), &source)?;
+                    (
+                        snapshot,
+                        origin(&source, Kind::Archive, digest, Some(found)),
+                        None,
+                    )
+                } else {
+                    let dir = LocalDir::open(written, self.git.0.env)?;
+                    let source = dir.path().to_string_lossy().into_owned();
+                    let snapshot = local_dir(dir).map_err(|e| e.context(format!("`{source}`")))?;
+                    (snapshot, origin(&source, Kind::Local, None, None), None)
+                }
+            }
+            Place::Archive { url, sha256 } => {
+                let bytes = match self.download(url, limits::DOWNLOAD) {
+                    Ok(bytes) => bytes,
+                    Err(failure) => return Ok(Err(failure)),
+                };
+                let (snapshot, found) = archive_of(&bytes, sha256.as_deref(), url.as_str())?;
+                let origin = origin(url.as_str(), Kind::Archive, sha256.clone(), Some(found));
+                (snapshot, origin, None)
+            }
+            Place::WellKnown(url) => {
+                let index = match self.index(url) {
+                    Ok(index) => index,
+                    Err(failure) => return Ok(Err(failure)),
+                };
+                let of_site = |error: Error| error.context(format!("`{url}`"));
+                let offers = index.choose(&reading.want, skills, all);
+                let offers = offers.map_err(|miss| of_site(miss.error))?;
+                let memory = index.fetch(&self.git.0, &offers).map_err(of_site)?;
+                let snapshot = Rc::new(Snapshot::new(memory.tree(), memory, url.host())?);
+                (
+                    snapshot,
+                    origin(url.as_str(), Kind::WellKnown, None, None),
+                    None,
+                )
+            }
+            Place::File(url) => {
+                let bytes = match self.download(url, limits::SKILL_FILE) {
+                    Ok(bytes) => bytes,
+                    Err(failure) => return Ok(Err(failure)),
+                };
+                let mut memory = Memory::default();
+                memory.add_file("SKILL.md", bytes, false);
+                let snapshot = Rc::new(Snapshot::new(memory.tree(), memory, url.host())?);
+                (snapshot, origin(url.as_str(), Kind::File, None, None), None)
+            }
+        };
+        Ok(Ok(Opened {
+            snapshot,
+            origin,
+            path,
+        }))
+    }
+
+    /// What a site says it has.
+    pub fn index(&self, url: &WebUrl) -> Result<Index, Failure> {
+        self.online(url)?;
+        Index::of(&self.git.0, url)
+    }
+
+    /// A file of the web.
+    pub fn download(&self, url: &WebUrl, max: u64) -> Result<Vec<u8>, Failure> {
+        self.online(url)?;
+        download::file(&self.git.0, url, max)
+    }
+
+    fn online(&self, url: &WebUrl) -> Result<(), Failure> {
+        if self.offline {
+            let text = format!("`{url}` is not kept on this machine");
+            return Err(Failure::new(Class::Offline, text));
+        }
+        Ok(())
     }
 
     /// Which commit `at` means now.
@@ -67,8 +236,17 @@ impl<'a> Fetcher<'a> {
     pub fn resolve(&mut self, url: &RepoUrl, at: &At) -> Result<Result<Resolved, Failure>> {
         if !self.refs.contains_key(url) {
             let address = url.fetch_from(self.mirror.as_deref())?;
-            match repository::list_refs(&self.git, &address) {
-                Ok(refs) => self.refs.insert(url.clone(), refs),
+            let slot = Slot::of(&self.cache, &address);
+            let listed = if self.offline {
+                let text = "it was never asked for its branches";
+                slot.refs()
+                    .ok_or_else(|| Failure::new(Class::Offline, text))
+            } else {
+                repository::list_refs(&self.git, &address)
+                    .inspect(|refs| slot.keep_refs(refs, self.git.0.scratch))
+            };
+            match listed {
+                Ok(refs) => self.refs.insert(url.clone(), Refs::parse(&refs)),
                 Err(failure) => return Ok(Err(failure.context(format!("could not read `{url}`")))),
             };
         }
@@ -77,53 +255,70 @@ impl<'a> Fetcher<'a> {
             .map_err(|failure| failure.context(format!("`{url}`"))))
     }
 
+    /// Whether a repository that was asked has a branch or tag of this name.
+    pub fn has_ref(&self, url: &RepoUrl, name: &str) -> bool {
+        let rev = Rev::parse(name).map(At::Rev);
+        self.refs
+            .get(url)
+            .zip(rev.ok())
+            .is_some_and(|(refs, at)| refs.resolve(&at).is_ok())
+    }
+
     /// What the repository holds at a commit that [`Fetcher::resolve`] answered.
     ///
     /// # Errors
     /// When it cannot be fetched or read.
     pub fn snapshot(&mut self, url: &RepoUrl, commit: &str) -> Result<Rc<Snapshot<'a>>> {
-        let key = (url.clone(), commit.to_owned());
+        let key = (url.as_str().to_owned(), commit.to_owned());
         if let Some(snapshot) = self.snapshots.get(&key) {
             return Ok(Rc::clone(snapshot));
         }
         let address = url.fetch_from(self.mirror.as_deref())?;
-        let dir = self
-            .git
-            .scratch
-            .join(format!("{}.git", self.snapshots.len()));
-        let repository = Repository::fetch(self.git, dir, &address, commit)
+        let slot = Slot::of(&self.cache, &address);
+        let repository = Repository::fetch(self.git, slot, &address, commit, self.offline)?
             .map_err(|failure| failure.context(format!("could not fetch `{url}`")))?;
-        let (tree, unusable) = repository.tree(commit)?;
-        let found = discover::discover(&tree, &repository, url.repo_name())
+        let (tree, root) = (repository.tree(commit)?, repository.root_tree(commit)?);
+        let snapshot = Snapshot::new(tree, repository, url.repo_name())
             .map_err(|error| error.context(format!("`{url}`")))?;
-        let snapshot = Rc::new(Snapshot {
-            tree,
-            content: Box::new(repository),
-            found,
-            unusable,
-        });
+        let root = Some(root);
+        let snapshot = Rc::new(Snapshot { root, ..snapshot });
         self.snapshots.insert(key, Rc::clone(&snapshot));
         Ok(snapshot)
     }
+
+    /// Whether a repository's history leads from `old` to `new`; `None` when nobody can tell.
+    pub fn follows(&self, url: &RepoUrl, old: &str, new: &str) -> Option<bool> {
+        let address = url.fetch_from(self.mirror.as_deref()).ok()?;
+        repository::follows(&self.git, &address, old, new).ok()?
+    }
 }
 
-/// What a local directory holds.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn local<'a>(dir: LocalDir) -> Result<Snapshot<'a>> {
-    let (tree, unusable) = dir.tree()?;
-    let name = dir
-        .path()
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let found = discover::discover(&tree, &dir, &name)?;
-    Ok(Snapshot {
-        tree,
-        content: Box::new(dir),
-        found,
-        unusable,
-    })
+fn local_dir<'a>(dir: LocalDir) -> Result<Rc<Snapshot<'a>>> {
+    let name = dir.path().file_name().unwrap_or_default();
+    let name = name.to_string_lossy().into_owned();
+    Ok(Rc::new(Snapshot::new(dir.tree()?, dir, &name)?))
+}
+
+/// An archive's content and its digest, which is compared with the one asked for.
+fn archive_of<'a>(
+    bytes: &[u8],
+    sha256: Option<&str>,
+    source: &str,
+) -> Result<(Rc<Snapshot<'a>>, String)> {
+    let found = format!("{:x}", Sha256::digest(bytes));
+    if sha256.is_some_and(|wanted| wanted != found) {
+        let text = format!("the archive `{source}` has the digest {found}, not the one asked for");
+        return Err(Error::new(text).hint("do not use it unless its author has published this one"));
+    }
+    let memory = archive::read(bytes).map_err(|error| error.context(format!("`{source}`")))?;
+    let stem = source.rsplit('/').next().unwrap_or_default();
+    let stem = stem.split('.').next().unwrap_or_default();
+    let snapshot = Snapshot::new(memory.tree(), memory, stem)?;
+    Ok((Rc::new(snapshot), format!("sha256:{found}")))
+}
+
+/// What of the place is meant: the path behind the ref goes before what was asked for.
+pub fn wanted(opened: &Opened, reading: &Reading) -> Want {
+    let path = opened.path.clone();
+    path.map_or_else(|| reading.want.clone(), Want::Path)
 }

@@ -1,40 +1,54 @@
-//! The forms that name a repository, each understood by itself (MARKETPLACE.md §1). Pure.
+//! The forms that name a place, each understood by itself (MARKETPLACE.md §1). Pure.
 
 use super::address::{RepoUrl, SubPath};
 use super::choose::Want;
-use super::reference::{At, DEFAULT_OWNER, DEFAULT_REPO, Reading};
+use super::reference::{At, Place, Reading, Reference, at};
+use super::web::WebUrl;
 use crate::error::{Error, Result};
 use crate::skill::SkillName;
 
 const FORMS: &str = "give OWNER/SKILL, OWNER/REPO@SKILL, OWNER/REPO/PATH, the https or ssh address \
-                     of a repository, or a local directory as ./DIR";
+                     of a repository or an archive, or a local directory as ./DIR";
 
-/// `SKILL`, `OWNER/NAME`, `OWNER/REPO@SKILL`, `OWNER/REPO/PATH`.
-pub fn short(text: &str, at: At) -> Result<Vec<Reading>> {
-    let Some((owner, name)) = text.split_once('/') else {
-        if text.contains('@') {
-            return Err(refused(text, "names no repository"));
-        }
-        let url = RepoUrl::github(DEFAULT_OWNER, DEFAULT_REPO)?;
-        let want = Want::Named(skill(text)?);
-        return Ok(vec![Reading { url, at, want }]);
+/// Hosts of git repositories whose addresses need not end in `.git`.
+const FORGES: [&str; 5] = [
+    "github.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "codeberg.org",
+    "dev.azure.com",
+];
+
+const ARCHIVES: [&str; 4] = [".zip", ".tar", ".tar.gz", ".tgz"];
+
+/// `SKILL`, `SKILL@SOURCE`: names that the configured sources are asked for.
+pub fn named(text: &str) -> Result<Reference> {
+    let (name, source) = match text.split_once('@') {
+        Some((name, source)) => (name, Some(skill(source)?)),
+        None => (text, None),
     };
+    let name = skill(name)?;
+    Ok(Reference::Named { name, source })
+}
+
+/// `OWNER/NAME`, `OWNER/REPO@SKILL`, `OWNER/REPO/PATH`.
+pub fn short(text: &str, at: &At) -> Result<Vec<Reading>> {
+    let (owner, name) = text.split_once('/').unwrap_or((text, ""));
     if name.contains(['/', '@']) || name.strip_suffix(".git").is_some() {
-        return Ok(vec![github(text, at)?]);
+        return Ok(vec![github(text, at.clone())?]);
     }
-    let named = |repo: &str| -> Result<Reading> {
-        Ok(Reading {
-            url: RepoUrl::github(owner, repo)?,
-            at: at.clone(),
-            want: Want::Named(skill(name)?),
-        })
+    let reading = |repo: &str, want: Want| -> Result<Reading> {
+        let url = RepoUrl::github(owner, repo)?;
+        let at = at.clone();
+        let place = Place::Repository { url, at };
+        Ok(Reading { place, want })
     };
-    let whole = Reading {
-        url: RepoUrl::github(owner, name)?,
-        at: at.clone(),
-        want: Want::Any,
-    };
-    Ok(vec![named("skills")?, whole, named("agent-skills")?])
+    let wanted = Want::Named(skill(name)?);
+    Ok(vec![
+        reading("skills", wanted.clone())?,
+        reading(name, Want::Any)?,
+        reading("agent-skills", wanted)?,
+    ])
 }
 
 /// `OWNER/REPO`, `OWNER/REPO@SKILL`, `OWNER/REPO/PATH`, always of GitHub.
@@ -52,42 +66,133 @@ pub fn github(text: &str, at: At) -> Result<Reading> {
         (Some(path), None) => Want::PathOrName(SubPath::parse(path)?),
         (Some(_), Some(_)) => return Err(refused(text, "has both a path and a skill's name")),
     };
-    Ok(Reading { url, at, want })
+    let place = Place::Repository { url, at };
+    Ok(Reading { place, want })
 }
 
-/// An address of any host, of a whole repository or of a place in one.
-pub fn address(text: &str, at: At) -> Result<Reading> {
-    let lower = text.to_ascii_lowercase();
-    if [".zip", ".tar", ".tar.gz", ".tgz"]
-        .iter()
-        .any(|end| lower.ends_with(end))
-    {
-        return Err(refused(text, "is an archive, not a repository"));
+/// An address of any host: a repository or a place in one, an archive, a `SKILL.md`, a site.
+/// `fragment` is what stood behind `#`; `repository` says that it is one, whatever it looks like.
+pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<Reading> {
+    let is_web = text.starts_with("http://") || text.starts_with("https://");
+    if is_web && let Some(reading) = azure(text, fragment)? {
+        return Ok(reading);
     }
-    if text.starts_with("http")
-        && let Some((repo, place)) = place_in_repository(text)
-    {
-        if at != At::Default {
+    let (bare, named) = split_skill(text)?;
+    let want = || named.clone().map_or(Want::Any, Want::Named);
+    if is_web && !repository {
+        let path = bare.split('?').next().unwrap_or_default();
+        if is_archive(path) {
+            let (url, sha256) = (WebUrl::parse(bare)?, fragment.map(digest).transpose()?);
+            let place = Place::Archive { url, sha256 };
+            return Ok(Reading {
+                place,
+                want: want(),
+            });
+        }
+    }
+    if is_web && let Some((repo, place)) = place_in_repository(text) {
+        if fragment.is_some() {
             return Err(refused(
                 text,
                 "names a ref twice, in its path and after `#`",
             ));
         }
         let place = percent_decoded(&place).ok_or_else(|| refused(text, "is not UTF-8"))?;
+        let (url, at) = (
+            RepoUrl::parse(&repo)?,
+            At::RefAndPath(SubPath::parse(&place)?),
+        );
+        let place = Place::Repository { url, at };
         return Ok(Reading {
-            url: RepoUrl::parse(&repo)?,
-            at: At::RefAndPath(SubPath::parse(&place)?),
+            place,
             want: Want::Any,
         });
     }
-    let (address, named) = split_skill(text)?;
-    let url = RepoUrl::parse(address)?;
+    if is_web && !repository && fragment.is_none() && !is_forge(bare) {
+        let url = WebUrl::parse(bare)?;
+        let place = if url.file_name().eq_ignore_ascii_case("SKILL.md") {
+            Place::File(url)
+        } else {
+            Place::WellKnown(url)
+        };
+        return Ok(Reading {
+            place,
+            want: want(),
+        });
+    }
+    let url = RepoUrl::parse(bare)?;
     let on_github = url.as_str().strip_prefix("https://github.com/");
     if on_github.is_some_and(|path| path.matches('/').count() != 1) {
         return Err(refused(text, "is a page of GitHub's, but not a repository"));
     }
-    let want = named.map_or(Want::Any, Want::Named);
-    Ok(Reading { url, at, want })
+    let place = Place::Repository {
+        url,
+        at: at(fragment)?,
+    };
+    Ok(Reading {
+        place,
+        want: want(),
+    })
+}
+
+/// Whether a path or an address names an archive.
+pub fn is_archive(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    ARCHIVES.iter().any(|end| lower.ends_with(end))
+}
+
+/// The digest in `sha256=DIGEST`.
+pub fn digest(fragment: &str) -> Result<String> {
+    let hex = fragment.strip_prefix("sha256=").unwrap_or_default();
+    if hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(hex.to_ascii_lowercase());
+    }
+    Err(
+        refused(fragment, "does not say what an archive's digest is")
+            .hint("give it as `#sha256=` and 64 hexadecimal digits"),
+    )
+}
+
+/// Whether an address is that of a repository by its host or its ending.
+fn is_forge(url: &str) -> bool {
+    let host = url
+        .split('/')
+        .nth(2)
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let first = host.split('.').next().unwrap_or_default();
+    let path = url.split('?').next().unwrap_or_default();
+    // git.example.org, gitlab.example.org, gitea.example.org
+    FORGES.contains(&host.as_str())
+        || (first.starts_with("git") && host.contains('.'))
+        || path.strip_suffix(".git").is_some()
+        || host.ends_with(".visualstudio.com")
+}
+
+/// `…/_git/REPO?path=/PATH&version=GBref`, as Azure writes it.
+fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
+    let Some((repo, query)) = text
+        .split_once('?')
+        .filter(|(repo, _)| repo.contains("/_git/"))
+    else {
+        return Ok(None);
+    };
+    let field = |name: &str| {
+        let value = query.split('&').find_map(|pair| pair.strip_prefix(name));
+        value.and_then(percent_decoded)
+    };
+    // A branch, tag or commit is marked by two letters.
+    let version = field("version=").and_then(|version| version.get(2..).map(str::to_owned));
+    let at = at(version.as_deref().or(fragment))?;
+    let want = match field("path=").filter(|path| !path.trim_matches('/').is_empty()) {
+        Some(path) => Want::Path(SubPath::parse(&path)?),
+        None => Want::Any,
+    };
+    let place = Place::Repository {
+        url: RepoUrl::parse(repo)?,
+        at,
+    };
+    Ok(Some(Reading { place, want }))
 }
 
 /// The repository, and `REF/PATH`, of a page that shows a directory or a `SKILL.md`.

@@ -1,16 +1,13 @@
-//! The user's own `git` as a child process that cannot prompt, run hooks, outlive its deadline or
-//! fill memory (MARKETPLACE.md §5). It knows nothing of skills.
+//! The user's own `git`, told never to prompt, run hooks or trust what a repository configures
+//! (MARKETPLACE.md §5). It knows nothing of skills.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use wait_timeout::ChildExt;
-
-use super::git_failure::{Class, Failure};
-use crate::sys::{Env, files, limits, process};
+use super::failure::Failure;
+use super::tool::Tool;
+use crate::sys::files;
 
 /// What a repository, a hostile one included, must not change about how git works here.
 const SETTINGS: [&str; 9] = [
@@ -25,9 +22,8 @@ const SETTINGS: [&str; 9] = [
     "maintenance.auto=false",
 ];
 
-/// Variables that would point git at another repository than the one it is told, or that belong
-/// to the host's call and are nobody else's business.
-const SCRUBBED: [&str; 22] = [
+/// Variables that would point git at another repository than the one it is told.
+const SCRUBBED: [&str; 18] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -46,27 +42,11 @@ const SCRUBBED: [&str; 22] = [
     "GIT_PAGER",
     "GIT_EDITOR",
     "GIT_DEFAULT_HASH",
-    "CHIBI_HOOK",
-    "CHIBI_HOOK_DATA",
-    "CHIBI_TOOL_NAME",
-    "CHIBI_TOOL_ARGS",
 ];
 
-/// How often a running git's output is measured. Its end is seen at once.
-const MEASURE: Duration = Duration::from_millis(100);
-/// How much of standard error is read: the telling lines are its first.
-const STDERR: u64 = 16 * 1024;
-
-/// How to run git for one command of ours.
+/// Git, and how it is run for one command of ours.
 #[derive(Debug, Clone, Copy)]
-pub struct Git<'a> {
-    /// The environment it inherits, scrubbed.
-    pub env: &'a Env,
-    /// When the answer must be there; none for a person at a terminal.
-    pub deadline: Option<Instant>,
-    /// A directory of ours: git's working directory, and the place for its output.
-    pub scratch: &'a Path,
-}
+pub struct Git<'a>(pub Tool<'a>);
 
 /// One git command.
 #[derive(Debug, Default)]
@@ -81,79 +61,53 @@ pub struct Call<'a> {
     pub input: &'a str,
     /// Never fetch missing objects one by one.
     pub no_lazy_fetch: bool,
+    /// Status 1 is an answer, as that of `diff` and `merge-base`.
+    pub may_say_no: bool,
 }
 
 impl Git<'_> {
     /// Runs git and answers its standard output, of at most `max` bytes, as a file at its
     /// beginning.
     pub fn run(&self, call: &Call, max: u64) -> Result<File, Failure> {
-        let files = (|| Ok((self.anonymous()?, self.anonymous()?, self.anonymous()?)))();
-        let (mut input, output, mut errors) = files.map_err(|e| self.local(&e))?;
-        let given = input
-            .write_all(call.input.as_bytes())
-            .and_then(|()| input.seek(SeekFrom::Start(0)));
-        given.map_err(|e| self.local(&e))?;
-
-        let mut command = self.command(call);
-        let clones = (|| Ok((output.try_clone()?, errors.try_clone()?)))();
-        let (stdout, stderr) = clones.map_err(|e| self.local(&e))?;
-        command
-            .stdin(Stdio::from(input))
-            .stdout(stdout)
-            .stderr(stderr);
-        let child = process::in_own_group(&mut command).spawn();
-        let mut child = child.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Failure::new(Class::GitMissing, "git was not found"),
-            _ => Failure::new(Class::Other, format!("could not start git: {error}")),
-        })?;
-        let ended = self.wait(&mut child, &output, max);
-        // Helpers that git left behind go with it.
-        process::kill_group(child.id());
-        let status = ended?;
-        if !status.success() {
-            let mut text = Vec::new();
-            let read = errors
-                .seek(SeekFrom::Start(0))
-                .and_then(|_| errors.take(STDERR).read_to_end(&mut text));
-            read.map_err(|e| self.local(&e))?;
-            return Err(Failure::from_stderr(&String::from_utf8_lossy(&text)));
+        let ran = self.0.run(self.command(call), call.input, max)?;
+        let no = call.may_say_no && ran.status.code() == Some(1);
+        if ran.status.success() || no {
+            Ok(ran.output)
+        } else {
+            Err(Failure::from_stderr(&ran.errors))
         }
-        let mut output = output;
-        output
-            .seek(SeekFrom::Start(0))
-            .map_err(|e| self.local(&e))?;
-        Ok(output)
     }
 
     /// As [`Git::run`], and reads the answer.
     pub fn read(&self, call: &Call, max: u64) -> Result<Vec<u8>, Failure> {
         let output = self.run(call, max)?;
-        files::read_all_capped(output, max).map_err(|e| self.local(&e))
+        files::read_all_capped(output, max).map_err(|e| self.0.local(&e))
     }
 
     fn command(&self, call: &Call) -> Command {
-        let mut command = Command::new("git");
-        command.env_clear();
-        command.envs(self.env.vars().filter(|(name, _)| {
-            let name = name.to_string_lossy();
-            !SCRUBBED.contains(&name.as_ref()) && !name.starts_with("GIT_TRACE")
-        }));
-        command.env("LC_ALL", "C");
+        let mut command = self.0.command("git");
+        for (name, _) in self.0.env.vars() {
+            let text = name.to_string_lossy();
+            if SCRUBBED.contains(&text.as_ref()) || text.starts_with("GIT_TRACE") {
+                command.env_remove(name);
+            }
+        }
         command.env("GIT_TERMINAL_PROMPT", "0");
         command.env("GIT_LFS_SKIP_SMUDGE", "1");
         command.env("GIT_OPTIONAL_LOCKS", "0");
         // The plugin directory may lie in somebody's repository, which is none of ours.
+        let scratch = self.0.scratch;
         command.env(
             "GIT_CEILING_DIRECTORIES",
-            self.scratch.parent().unwrap_or(self.scratch),
+            scratch.parent().unwrap_or(scratch),
         );
-        if self.env.os("GIT_SSH_COMMAND").is_none() && self.env.os("GIT_SSH").is_none() {
+        let env = self.0.env;
+        if env.os("GIT_SSH_COMMAND").is_none() && env.os("GIT_SSH").is_none() {
             command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
         }
         if call.no_lazy_fetch {
             command.env("GIT_NO_LAZY_FETCH", "1");
         }
-        command.current_dir(self.scratch);
         for setting in SETTINGS
             .into_iter()
             .chain(call.settings.iter().map(String::as_str))
@@ -166,59 +120,14 @@ impl Git<'_> {
         command.args(call.args);
         command
     }
-
-    fn wait(&self, child: &mut Child, output: &File, max: u64) -> Result<ExitStatus, Failure> {
-        let person = Instant::now() + Duration::from_secs(limits::GIT_SECONDS);
-        let deadline = self
-            .deadline
-            .map_or(person, |deadline| deadline.min(person));
-        let stopped = loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match child.wait_timeout(left.min(MEASURE)) {
-                Ok(Some(status)) => return Ok(status),
-                Ok(None) if left.is_zero() => {
-                    break Failure::new(Class::TimedOut, "git did not finish in time");
-                }
-                Ok(None) => {}
-                Err(error) => break self.local(&error),
-            }
-            if output.metadata().is_ok_and(|metadata| metadata.len() > max) {
-                let text = format!("git answered with more than {max} bytes");
-                break Failure::new(Class::TooLarge, text);
-            }
-        };
-        process::kill_group(child.id());
-        // Killed, so this does not wait; it keeps the dead child from staying around.
-        let _ = child.wait();
-        Err(stopped)
-    }
-
-    /// A file that nobody else sees and that is gone when it is closed.
-    fn anonymous(&self) -> io::Result<File> {
-        let path = files::temp_sibling(&self.scratch.join("git"));
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path)?;
-        std::fs::remove_file(&path)?;
-        Ok(file)
-    }
-
-    fn local(&self, error: &io::Error) -> Failure {
-        let class = match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Class::DiskFull,
-            io::ErrorKind::FileTooLarge => Class::TooLarge,
-            _ => Class::Other,
-        };
-        let text = format!("could not work in `{}`: {error}", self.scratch.display());
-        Failure::new(class, text)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marketplace::failure::Class;
+    use crate::sys::Env;
+    use std::time::{Duration, Instant};
 
     fn git_in<T>(vars: &[(&str, &str)], test: impl FnOnce(Git) -> T) -> T {
         let dir = tempfile::tempdir().unwrap();
@@ -228,11 +137,12 @@ mod tests {
             vars.collect::<std::collections::HashMap<_, _>>(),
             dir.path(),
         );
-        test(Git {
+        test(Git(Tool {
             env: &env,
             deadline: None,
             scratch: dir.path(),
-        })
+            progress: None,
+        }))
     }
 
     fn alias(script: &str) -> Vec<String> {
@@ -279,7 +189,7 @@ mod tests {
         let started = Instant::now();
         let failure = git_in(&[], |git| {
             let deadline = Some(Instant::now() + Duration::from_millis(200));
-            Git { deadline, ..git }.run(&call, 10).unwrap_err()
+            Git(Tool { deadline, ..git.0 }).run(&call, 10).unwrap_err()
         });
         assert_eq!(failure.class, Class::TimedOut);
         assert!(started.elapsed() < Duration::from_secs(10));
@@ -300,11 +210,11 @@ mod tests {
     #[test]
     fn a_missing_git_is_named() {
         let failure = git_in(&[("PATH", "/nowhere")], |git| {
-            let env = Env::new([("PATH", "/nowhere")], git.scratch);
-            Git { env: &env, ..git }
+            let env = Env::new([("PATH", "/nowhere")], git.0.scratch);
+            Git(Tool { env: &env, ..git.0 })
                 .run(&Call::default(), 10)
                 .unwrap_err()
         });
-        assert_eq!(failure.class, Class::GitMissing);
+        assert_eq!(failure.class, Class::Missing);
     }
 }

@@ -5,15 +5,15 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use super::choose::{self, Want};
+use super::choose;
 use super::discover::Found;
-use super::fetch::{self, Fetcher, Snapshot};
-use super::git_failure::Class;
-use super::local::LocalDir;
-use super::lockfile::{Kind, Lockfile};
+use super::failure::Class;
+use super::fetch::{self, Fetcher, Opened, Snapshot};
+use super::lockfile::{self, Lockfile};
 use super::market::Market;
-use super::plan::{self, Origin, Plan, Staged};
-use super::reference::{Reading, Reference};
+use super::origin::Origin;
+use super::plan::{self, Plan, Staged};
+use super::reference::{As, Place, Reading, Reference};
 use super::staging::Staging;
 use super::swap::{self, Changes, Existing};
 use crate::error::{Error, Result};
@@ -26,7 +26,16 @@ pub struct InstallOptions {
     pub all: bool,
     /// Those of the source with these names (`--skill a,b`).
     pub skills: Vec<String>,
+    /// What its directory is to be called (`--name`).
+    pub name: Option<String>,
+    /// What the reference is to be taken for (`--reading`).
+    pub reading: Option<As>,
 }
+
+/// Is shown what would land, and decides.
+pub type Confirm<'c> = dyn FnMut(&Plan) -> Result<bool> + 'c;
+/// Is told what was understood, as it happens.
+pub type Note<'n> = dyn FnMut(&str) + 'n;
 
 /// What became of one skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -43,8 +52,8 @@ pub enum Status {
 /// One skill of an install.
 #[derive(Debug, Clone, Serialize)]
 pub struct Installed {
-    /// Its name.
-    pub name: SkillName,
+    /// Its directory's name.
+    pub name: String,
     /// Its directory.
     pub dir: PathBuf,
     /// Where it came from: for one that was there already, where that came from, or `None` for
@@ -95,6 +104,12 @@ pub(super) struct Picked<'a> {
     pub origin: Origin,
 }
 
+/// Where a skill is to be.
+enum Seat {
+    Free(String),
+    Taken(String),
+}
+
 impl Market<'_> {
     /// Installs what `reference` means. `confirm` is shown what would land before anything does;
     /// `note` is told what was understood, as it happens.
@@ -107,63 +122,62 @@ impl Market<'_> {
         &self,
         reference: &str,
         options: &InstallOptions,
-        confirm: &mut dyn FnMut(&Plan) -> bool,
-        note: &mut dyn FnMut(&str),
+        confirm: &mut Confirm,
+        note: &mut Note,
+    ) -> Result<Vec<Installed>> {
+        let understood = Reference::parse(reference, options.reading)?;
+        self.install_of(&understood, reference, options, confirm, note)
+    }
+
+    pub(super) fn install_of(
+        &self,
+        reference: &Reference,
+        requested: &str,
+        options: &InstallOptions,
+        confirm: &mut Confirm,
+        note: &mut Note,
     ) -> Result<Vec<Installed>> {
         self.clean_litter();
         Lockfile::read(self.plugin_dir)?.check_writable()?;
-        let understood = Reference::parse(reference)?;
         let staging = Staging::new(self.plugin_dir, self.patience())?;
         let mut fetcher = self.fetcher(&staging);
-        let picked = match understood {
-            Reference::Local(path) => self.pick_local(&path, reference, options)?,
-            Reference::Remote(readings) => {
-                pick_remote(&mut fetcher, &readings, reference, options, note)?
-            }
-        };
-        if picked.snapshot.unusable > 0 {
-            note(&format!(
-                "{} paths of the source cannot be used and were left out",
-                picked.snapshot.unusable
-            ));
-        }
+        let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
+        let lockfile = Lockfile::read(self.plugin_dir)?;
         let mut results = Vec::new();
-        let mut staged = Vec::new();
+        let mut staged: Vec<Staged> = Vec::new();
         for found in &picked.chosen {
-            let name = &found.skill.name;
-            if self.dir(name).symlink_metadata().is_ok() {
-                results.push(self.already(name)?);
-                continue;
+            match self.seat(found, &picked, options, &lockfile)? {
+                Seat::Taken(name) => results.push(self.already(&name)?),
+                Seat::Free(name) if staged.iter().any(|other| other.planned.name == name) => {
+                    let text = format!("two of the skills would be called `{name}`");
+                    return Err(Error::new(text).hint("install one of them with `--name`"));
+                }
+                Seat::Free(name) => {
+                    let dir = staging.dir().join("new").join(&name);
+                    let (snapshot, origin) = (&picked.snapshot, &picked.origin);
+                    staged.push(plan::stage(snapshot, found, origin, &name, dir)?);
+                }
             }
-            let dir = staging.dir().join("new").join(name.as_str());
-            staged.push(plan::stage(
-                &picked.snapshot,
-                found,
-                &picked.origin,
-                name,
-                dir,
-            )?);
         }
         if staged.is_empty() {
             return Ok(results);
         }
-        let shown = Plan {
-            source: picked.origin.source.clone(),
-            commit: picked.origin.commit.clone(),
-            skills: staged.iter().map(|staged| staged.planned.clone()).collect(),
-        };
-        if !confirm(&shown) {
-            results.extend(
-                staged
-                    .into_iter()
-                    .map(|staged| self.result(staged, Status::Declined)),
-            );
+        if !confirm(&Plan::of(&picked.origin, &staged))? {
+            let declined = staged.into_iter();
+            results.extend(declined.map(|staged| self.result(staged, Status::Declined)));
             return Ok(results);
         }
+        results.extend(self.land(&staging, staged)?);
+        Ok(results)
+    }
+
+    /// Moves staged skills into place.
+    pub(super) fn land(&self, staging: &Staging, staged: Vec<Staged>) -> Result<Vec<Installed>> {
         let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        let mut results = Vec::new();
         for staged in staged {
             let entry = staged.entry.clone();
-            if changes.place(&staging, &staged.dir, entry, Existing::Keep)? {
+            if changes.place(staging, &staged.dir, entry, Existing::Keep)? {
                 results.push(self.result(staged, Status::New));
             } else {
                 // Somebody else was faster.
@@ -173,40 +187,95 @@ impl Market<'_> {
         Ok(results)
     }
 
-    pub(super) fn pick_local<'s>(
+    /// Finds what a reference means, and which skills of it.
+    pub(super) fn pick<'a>(
         &self,
-        written: &str,
+        fetcher: &mut Fetcher<'a>,
+        reference: &Reference,
         requested: &str,
         options: &InstallOptions,
-    ) -> Result<Picked<'s>> {
-        let dir = LocalDir::open(written, self.env)?;
-        let source = dir.path().to_string_lossy().into_owned();
-        let snapshot = fetch::local(dir).map_err(|error| error.context(format!("`{source}`")))?;
-        let chosen = choose::choose(&snapshot.found, &Want::Any, &options.skills, options.all)
-            .map_err(|miss| miss.error.context(format!("`{source}`")))?;
-        let chosen = chosen.into_iter().cloned().collect();
-        let origin = Origin {
-            source,
-            kind: Kind::Local,
-            requested: requested.to_owned(),
-            rev: None,
-            commit: None,
+        note: &mut Note,
+    ) -> Result<Picked<'a>> {
+        let readings = match reference {
+            Reference::Named { name, source } => {
+                vec![self.find_by_name(fetcher, name, source.as_deref(), note)?]
+            }
+            Reference::Readings(readings) => readings.clone(),
         };
-        Ok(Picked {
-            snapshot: Rc::new(snapshot),
-            chosen,
-            origin,
-        })
+        let picked = pick(fetcher, &readings, requested, options, note)?;
+        if picked.snapshot.unusable > 0 {
+            note(&format!(
+                "{} paths of the source cannot be used and were left out",
+                picked.snapshot.unusable
+            ));
+        }
+        Ok(picked)
     }
 
-    pub(super) fn dir(&self, name: &SkillName) -> PathBuf {
-        swap::skills(self.plugin_dir).join(name.as_str())
+    /// Where a skill goes: beside one of the same name from elsewhere, never in its place.
+    fn seat(
+        &self,
+        found: &Found,
+        picked: &Picked,
+        options: &InstallOptions,
+        lockfile: &Lockfile,
+    ) -> Result<Seat> {
+        let is_there = |name: &str| self.dir(name).symlink_metadata().is_ok();
+        let seat = |name: String| {
+            if is_there(&name) {
+                Seat::Taken(name)
+            } else {
+                Seat::Free(name)
+            }
+        };
+        let source = &picked.origin.source;
+        if let Some(entry) = lockfile.by_id(&plan::id(source, &found.path)) {
+            return Ok(seat(entry.name.clone()));
+        }
+        let wanted = match &options.name {
+            Some(_) if picked.chosen.len() > 1 => {
+                let text = "`--name` names one skill, and several are to be installed";
+                return Err(Error::new(text).hint("choose one of them"));
+            }
+            Some(name) => SkillName::from_written(name).ok_or_else(|| {
+                Error::new(format!(
+                    "`{}` cannot be a skill's name",
+                    name.escape_debug()
+                ))
+                .hint("use letters and digits")
+            })?,
+            None => found.skill.name.clone(),
+        };
+        let wanted = wanted.as_str().to_owned();
+        let taken = |name: &str| {
+            Error::new(format!("there is a skill `{name}` from somewhere else"))
+                .hint("give this one a name of its own with `--name NAME`")
+        };
+        match lockfile.get(&wanted) {
+            Some(_) if options.name.is_none() => {
+                let owner = lockfile::owner(picked.origin.kind, source);
+                let owner = owner.as_deref().and_then(SkillName::from_written);
+                let owner = owner.as_ref().map_or("local", SkillName::as_str);
+                let beside = format!("{owner}--{wanted}");
+                if is_there(&beside) {
+                    Err(taken(&beside))
+                } else {
+                    Ok(Seat::Free(beside))
+                }
+            }
+            Some(_) => Err(taken(&wanted)),
+            None => Ok(seat(wanted)),
+        }
     }
 
-    fn already(&self, name: &SkillName) -> Result<Installed> {
-        let entry = self.origin(name.as_str())?;
+    pub(super) fn dir(&self, name: &str) -> PathBuf {
+        swap::skills(self.plugin_dir).join(name)
+    }
+
+    pub(super) fn already(&self, name: &str) -> Result<Installed> {
+        let entry = self.origin(name)?;
         Ok(Installed {
-            name: name.clone(),
+            name: name.to_owned(),
             dir: self.dir(name),
             source: entry.as_ref().map(|entry| entry.source.clone()),
             commit: entry.and_then(|entry| entry.commit),
@@ -231,35 +300,44 @@ impl Market<'_> {
 
 /// Takes the first reading that there is. A repository or skill that is not there passes the word
 /// to the next reading; any other failure is the answer.
-fn pick_remote<'a>(
+fn pick<'a>(
     fetcher: &mut Fetcher<'a>,
     readings: &[Reading],
     requested: &str,
     options: &InstallOptions,
-    note: &mut dyn FnMut(&str),
+    note: &mut Note,
 ) -> Result<Picked<'a>> {
     let choosing = options.all || !options.skills.is_empty();
     let mut misses: Vec<Error> = Vec::new();
     for reading in readings {
-        if choosing && matches!(reading.want, Want::Named(_)) {
+        // Of several readings, those of one skill are not meant when several are wanted.
+        if choosing && readings.len() > 1 && matches!(reading.want, choose::Want::Named(_)) {
             continue;
         }
-        let resolved = match fetcher.resolve(&reading.url, &reading.at)? {
-            Ok(resolved) => resolved,
+        let told = format!("`{requested}` is the {reading}");
+        // Of several readings only what is found tells which one it is.
+        if readings.len() == 1 {
+            note(&told);
+        }
+        let opened = match fetcher.open(reading, requested, &options.skills, options.all)? {
+            Ok(opened) => opened,
             Err(failure) if failure.is_absence() || failure.class == Class::NoSuchRef => {
                 misses.push(failure.into());
                 continue;
             }
             Err(failure) => return Err(failure.into()),
         };
-        let want = resolved
-            .path
-            .map_or_else(|| reading.want.clone(), Want::Path);
-        let snapshot = fetcher.snapshot(&reading.url, &resolved.commit)?;
-        let chosen = match choose::choose(&snapshot.found, &want, &options.skills, options.all) {
+        let want = fetch::wanted(&opened, reading);
+        // Of a site only what was chosen has been fetched.
+        let (want, all) = match &reading.place {
+            Place::WellKnown(_) => (choose::Want::Any, true),
+            _ => (want, options.all),
+        };
+        let found = &opened.snapshot.found;
+        let chosen: Vec<Found> = match choose::choose(found, &want, &options.skills, all) {
             Ok(chosen) => chosen.into_iter().cloned().collect(),
             Err(miss) => {
-                let error = miss.error.context(format!("`{}`", reading.url));
+                let error = miss.error.context(format!("`{}`", opened.origin.shown()));
                 if miss.absent {
                     misses.push(error);
                     continue;
@@ -267,14 +345,13 @@ fn pick_remote<'a>(
                 return Err(error);
             }
         };
-        note(&format!("`{requested}` is the {reading}"));
-        let origin = Origin {
-            source: reading.url.as_str().to_owned(),
-            kind: Kind::Git,
-            requested: requested.to_owned(),
-            rev: resolved.rev,
-            commit: Some(resolved.commit),
-        };
+        if readings.len() > 1 {
+            note(&told);
+        }
+        warn_of_ref(fetcher, reading, note);
+        let Opened {
+            snapshot, origin, ..
+        } = opened;
         return Ok(Picked {
             snapshot,
             chosen,
@@ -282,6 +359,18 @@ fn pick_remote<'a>(
         });
     }
     Err(nothing_fits(requested, misses))
+}
+
+/// `REPO@NAME` means a skill, but other tools mean a ref by it.
+fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
+    if let (Place::Repository { url, .. }, choose::Want::Named(name)) =
+        (&reading.place, &reading.want)
+        && fetcher.has_ref(url, name)
+    {
+        note(&format!(
+            "`{name}` is a branch or tag, too; `#{name}` instead of `@{name}` would mean that"
+        ));
+    }
 }
 
 /// One error out of those of all readings.

@@ -18,10 +18,7 @@ impl LocalDir {
     /// # Errors
     /// When there is no such directory.
     pub fn open(written: &str, env: &Env) -> Result<Self> {
-        let path = match (written.strip_prefix('~'), env.home()) {
-            (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
-            _ => env.cwd.join(written),
-        };
+        let path = expand(written, env);
         let path = path.canonicalize().map_err(|error| {
             Error::io("open directory", &path, &error)
                 .hint("check the path; it may be relative to the working directory")
@@ -76,6 +73,14 @@ impl LocalDir {
             }
         }
         Ok((tree, unusable))
+    }
+}
+
+/// The path that a person wrote, `~/` being their home.
+pub fn expand(written: &str, env: &Env) -> PathBuf {
+    match (written.strip_prefix('~'), env.home()) {
+        (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
+        _ => env.cwd.join(written),
     }
 }
 

@@ -10,19 +10,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::address::RepoUrl;
+use super::web::WebUrl;
 use crate::error::{Error, Result};
 use crate::sys::{files, limits};
 
 const VERSION: u64 = 1;
 
 /// What a source is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A git repository.
+    #[default]
     Git,
-    /// A directory of this machine.
+    /// A directory of this machine, copied.
     Local,
+    /// An archive of the web or of this machine.
+    Archive,
+    /// A site with a well-known index.
+    WellKnown,
+    /// One `SKILL.md` of the web.
+    File,
+    /// A directory of this machine that the skill is a link to.
+    Link,
 }
 
 /// One installed skill.
@@ -59,11 +69,18 @@ pub struct LockEntry {
 }
 
 impl LockEntry {
-    /// The account or group that the source belongs to.
+    /// The account or group that the source belongs to, or the host.
     pub fn owner(&self) -> Option<String> {
-        let url = RepoUrl::parse(&self.source).ok()?;
-        url.owner().map(str::to_owned)
+        owner(self.kind, &self.source)
     }
+}
+
+/// Whose a source is: an account, a group or a host; nobody's for a path of this machine.
+pub fn owner(kind: Kind, source: &str) -> Option<String> {
+    if kind == Kind::Git {
+        return RepoUrl::parse(source).ok()?.owner().map(str::to_owned);
+    }
+    WebUrl::parse(source).ok().map(|url| url.host().to_owned())
 }
 
 /// The file.
@@ -157,9 +174,14 @@ impl Lockfile {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// Every entry, sorted by name.
-    pub fn into_entries(self) -> Vec<LockEntry> {
-        self.entries
+    /// The entry of what is at one place, whatever its directory is called.
+    pub fn by_id(&self, id: &str) -> Option<&LockEntry> {
+        self.entries.iter().find(|entry| entry.id == id)
+    }
+
+    /// All entries, sorted by name.
+    pub fn entries(&self) -> &[LockEntry] {
+        &self.entries
     }
 
     /// Puts an entry in the place of the one of its name, and writes the file if that changes it.

@@ -7,19 +7,27 @@ use super::fetch::Fetcher;
 use super::git::Git;
 use super::lockfile::{LockEntry, Lockfile};
 use super::staging::{self, Staging};
+use super::tool::Tool;
 use crate::error::Result;
 use crate::sys::{Env, limits};
 
 /// Getting, updating and removing skills in one plugin directory.
 #[derive(Debug, Clone, Copy)]
 pub struct Market<'a> {
-    /// Holds `skills/`, `skills.lock.json`, `staging/` and `cache/`.
+    /// Holds `skills/`, `skills.lock.json`, `staging/` and `previous/`: the plugin directory, or a
+    /// project's `.chibi`.
     pub plugin_dir: &'a Path,
+    /// What was fetched, and the configured sources: the same for every scope.
+    pub home: &'a Path,
     /// What git inherits; also the home and working directory that local references start from.
     pub env: &'a Env,
     /// When the answer must be there. None for a person at a terminal, where only each git
     /// command is bounded ([`limits::GIT_SECONDS`]).
     pub deadline: Option<Instant>,
+    /// Use what was fetched before, and no network.
+    pub offline: bool,
+    /// Is told how far a long transfer is.
+    pub progress: Option<fn(&str)>,
 }
 
 impl Market<'_> {
@@ -36,7 +44,7 @@ impl Market<'_> {
     /// # Errors
     /// As [`Market::origin`].
     pub fn entries(&self) -> Result<Vec<LockEntry>> {
-        Ok(Lockfile::read(self.plugin_dir)?.into_entries())
+        Ok(Lockfile::read(self.plugin_dir)?.entries().to_vec())
     }
 
     /// Finishes or undoes what killed commands left half done and removes their leftovers. What
@@ -46,11 +54,17 @@ impl Market<'_> {
     }
 
     pub(super) fn fetcher<'s>(&'s self, staging: &'s Staging) -> Fetcher<'s> {
-        Fetcher::new(Git {
+        let git = Git(self.tool(staging));
+        Fetcher::new(git, self.home.join("cache"), self.offline)
+    }
+
+    pub(super) fn tool<'s>(&'s self, staging: &'s Staging) -> Tool<'s> {
+        Tool {
             env: self.env,
             deadline: self.deadline,
             scratch: staging.dir(),
-        })
+            progress: self.progress,
+        }
     }
 
     /// How long other changes to the skills are waited for.

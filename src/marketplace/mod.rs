@@ -1,45 +1,69 @@
-//! Getting skills: what a reference means, git and local directories as trees of files, the skills
-//! in them, installs that are staged and swapped in whole, the lockfile, updates and removal. It
+//! Getting skills: what a reference means; repositories, archives, sites and directories as trees of
+//! files; the skills in them; installs that are staged and swapped in whole; the lockfile, updates,
+//! removal; what should be looked at before. It
 //! knows skills, but no host, session or terminal: it returns data and sends notes to a callback.
 
 mod address;
+mod archive;
+mod bm25;
+mod cache;
 mod choose;
 mod content;
 mod copy;
+mod difference;
 mod digest;
 mod discover;
+mod download;
+mod failure;
 mod fetch;
 mod forms;
 mod git;
-mod git_failure;
+mod import;
 mod install;
+mod link;
+mod listing;
 mod local;
 mod lockfile;
+mod look;
+mod manifest;
 mod market;
+mod memory;
+mod named;
+mod origin;
 mod plan;
+mod previous;
 mod reference;
 mod refs;
 mod remove;
 mod repository;
-mod source;
+mod restore;
+mod scan;
+mod sources;
 mod staging;
 mod swap;
+mod tool;
 mod tree;
+mod tree_copy;
 mod update;
+mod verify;
+mod web;
+mod well_known;
 
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use address::{RepoUrl, Rev, SubPath};
-pub use choose::Want;
-pub use digest::Digest;
-pub use install::{InstallOptions, Installed, Status};
+pub use difference::Difference;
+pub use import::Imported;
+pub use install::{Confirm, InstallOptions, Installed, Status};
+pub use listing::Listed;
 pub use lockfile::{Kind, LockEntry};
 pub use market::Market;
 pub use plan::{Plan, Planned};
-pub use reference::{At, Reading, Reference};
+pub use reference::As;
 pub use remove::Removed;
-pub use source::{Listed, within_sources};
-pub use update::{Change, Updated};
+pub use scan::{Finding, Severity};
+pub use sources::{Source, within_sources};
+pub use update::{Change, Edited, UpdateOptions, Updated};
+pub use verify::{State, Verified};

@@ -10,30 +10,17 @@ use super::copy::CopyPlan;
 use super::digest::Digest;
 use super::discover::Found;
 use super::fetch::Snapshot;
-use super::lockfile::{Kind, LockEntry};
+use super::lockfile::LockEntry;
+use super::origin::Origin;
+use super::scan::{self, Finding};
 use crate::error::{Error, Result};
-use crate::skill::{Level, Skill, SkillName, ToolList};
+use crate::skill::{Level, Skill, ToolList};
 
 /// Extensions of files that an interpreter runs.
 const SCRIPTS: [&str; 15] = [
     "py", "sh", "bash", "zsh", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "ps1", "r", "lua",
     "bat",
 ];
-
-/// Where skills come from, as the lockfile will say.
-#[derive(Debug, Clone)]
-pub struct Origin {
-    /// The canonical address, or the absolute directory.
-    pub source: String,
-    /// See [`Kind`].
-    pub kind: Kind,
-    /// As typed.
-    pub requested: String,
-    /// The branch, tag or commit asked for.
-    pub rev: Option<String>,
-    /// The commit it was.
-    pub commit: Option<String>,
-}
 
 /// An install about to happen.
 #[derive(Debug, Clone, Serialize)]
@@ -46,11 +33,22 @@ pub struct Plan {
     pub skills: Vec<Planned>,
 }
 
+impl Plan {
+    /// The plan to move staged skills into place.
+    pub fn of(origin: &Origin, staged: &[Staged]) -> Self {
+        Self {
+            source: origin.source.clone(),
+            commit: origin.commit.clone(),
+            skills: staged.iter().map(|staged| staged.planned.clone()).collect(),
+        }
+    }
+}
+
 /// One skill that would land.
 #[derive(Debug, Clone, Serialize)]
 pub struct Planned {
-    /// The name it will have, and its directory in `skills/`.
-    pub name: SkillName,
+    /// Its directory in `skills/`.
+    pub name: String,
     /// Its author's words, unescaped.
     pub description: Option<String>,
     /// Its directory in the source.
@@ -59,6 +57,8 @@ pub struct Planned {
     pub files: usize,
     /// All of them together, in bytes.
     pub bytes: u64,
+    /// The paths of the files.
+    pub paths: Vec<String>,
     /// The files that can be run.
     pub scripts: Vec<String>,
     /// The entries of `allowed-tools`; none when it restricts nothing.
@@ -67,6 +67,8 @@ pub struct Planned {
     pub dropped: Vec<String>,
     /// What is odd about it, a sentence each.
     pub warnings: Vec<String>,
+    /// What should be looked at, the worst first.
+    pub findings: Vec<Finding>,
 }
 
 /// A skill in a staging directory, whole and readable.
@@ -80,6 +82,11 @@ pub struct Staged {
     pub planned: Planned,
 }
 
+/// What makes two skills the same one: source and path.
+pub fn id(source: &str, path: &str) -> String {
+    format!("{source}#{path}")
+}
+
 /// Copies a skill to `dir`, reads it back and describes it. `name` is the directory it will have.
 ///
 /// # Errors
@@ -88,7 +95,7 @@ pub fn stage(
     snapshot: &Snapshot,
     found: &Found,
     origin: &Origin,
-    name: &SkillName,
+    name: &str,
     dir: PathBuf,
 ) -> Result<Staged> {
     let of_skill = |error: Error| error.context(format!("skill `{name}`"));
@@ -111,22 +118,21 @@ pub fn stage(
     let digest = Digest::of(&dir).map_err(of_skill)?;
     let warnings = skill.diagnostics.iter().filter(|d| d.level > Level::Note);
     let planned = Planned {
-        name: name.clone(),
+        name: name.to_owned(),
         description: skill.description.clone(),
         path: found.path.clone(),
         files: digest.files.len(),
         bytes: digest.bytes,
+        paths: digest.files.keys().cloned().collect(),
         scripts: scripts(&digest.files),
-        allowed_tools: match skill.fields.allowed_tools() {
-            ToolList::Listed(entries) => Some(entries),
-            ToolList::Absent | ToolList::Null => None,
-        },
+        allowed_tools: allowed_tools(&skill),
         dropped: copy.dropped,
         warnings: warnings.map(|d| d.message.clone()).collect(),
+        findings: scan::scan(&dir),
     };
     let entry = LockEntry {
-        id: format!("{}#{}", origin.source, found.path),
-        name: name.as_str().to_owned(),
+        id: id(&origin.source, &found.path),
+        name: name.to_owned(),
         source: origin.source.clone(),
         kind: origin.kind,
         requested: origin.requested.clone(),
@@ -146,7 +152,16 @@ pub fn stage(
     })
 }
 
-fn scripts(files: &BTreeMap<String, String>) -> Vec<String> {
+/// The entries of `allowed-tools`; none when it restricts nothing.
+pub fn allowed_tools(skill: &Skill) -> Option<Vec<String>> {
+    match skill.fields.allowed_tools() {
+        ToolList::Listed(entries) => Some(entries),
+        ToolList::Absent | ToolList::Null => None,
+    }
+}
+
+/// The files that can be run, of some with their digests.
+pub fn scripts(files: &BTreeMap<String, String>) -> Vec<String> {
     let is_script = |path: &str, digest: &str| {
         let extension = Path::new(path)
             .extension()

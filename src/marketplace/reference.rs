@@ -5,33 +5,71 @@ use std::fmt;
 
 use super::address::{RepoUrl, Rev, SubPath};
 use super::choose::Want;
-use super::forms::{address, github, refused, short};
+use super::forms::{address, github, named, refused, short};
+use super::web::WebUrl;
 use crate::error::Result;
 use crate::sys::limits;
-
-/// The repository that a bare skill name, `list` and `search` mean.
-pub const DEFAULT_OWNER: &str = "anthropics";
-/// See [`DEFAULT_OWNER`].
-pub const DEFAULT_REPO: &str = "skills";
 
 /// A reference, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reference {
-    /// A directory of this machine, as written: `./x`, `../x`, `/x`, `~/x`.
-    Local(String),
+    /// A skill by its name, which the configured sources are asked for: of one of them (`x@y`), or
+    /// of any.
+    Named {
+        /// The skill's name.
+        name: String,
+        /// The source's name.
+        source: Option<String>,
+    },
     /// What it can mean, best first; never empty. Only `OWNER/NAME` has more than one.
-    Remote(Vec<Reading>),
+    Readings(Vec<Reading>),
 }
 
-/// One meaning: a repository, where to look at it, and what is wanted of it.
+/// One meaning: a place, and what is wanted of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// The repository.
-    pub url: RepoUrl,
-    /// Which of its states.
-    pub at: At,
-    /// Which of its skills.
+    /// Where to look.
+    pub place: Place,
+    /// Which of the skills there.
     pub want: Want,
+}
+
+/// Where skills can be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A git repository in one of its states.
+    Repository {
+        /// Its address.
+        url: RepoUrl,
+        /// Which state.
+        at: At,
+    },
+    /// A directory or an archive of this machine, as written: `./x`, `../x`, `/x`, `~/x`.
+    Local(String),
+    /// An archive on the web.
+    Archive {
+        /// Its address.
+        url: WebUrl,
+        /// What its SHA-256 has to be.
+        sha256: Option<String>,
+    },
+    /// A site that says what it has under `/.well-known/`.
+    WellKnown(WebUrl),
+    /// One `SKILL.md`.
+    File(WebUrl),
+}
+
+/// What a reference is to be taken for, whatever it looks like (`--reading`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum As {
+    /// A git repository: `o/n` is the repository `n` of `o`.
+    Repository,
+    /// A name: `o/n` is the skill `n` of `o`, `n` one of the configured sources.
+    Registry,
+    /// A path of this machine.
+    Path,
+    /// An address on the web.
+    Url,
 }
 
 /// Which state of a repository.
@@ -47,12 +85,13 @@ pub enum At {
 }
 
 impl Reference {
-    /// Understands a reference in any of the forms of MARKETPLACE.md §1.
+    /// Understands a reference in any of the forms of MARKETPLACE.md §1, or in the one form asked
+    /// for.
     ///
     /// # Errors
     /// When it has none of the forms, or parts that could leave a directory or reach git as an
     /// option.
-    pub fn parse(written: &str) -> Result<Self> {
+    pub fn parse(written: &str, reading: Option<As>) -> Result<Self> {
         let text = written.trim();
         if text.is_empty() || text.len() > limits::REFERENCE || text.chars().any(char::is_control) {
             return Err(refused(
@@ -60,37 +99,60 @@ impl Reference {
                 "is empty, too long or has control characters",
             ));
         }
-        if is_local(text) {
-            return Ok(Self::Local(text.to_owned()));
+        if reading == Some(As::Path) || (reading.is_none() && is_local(text)) {
+            let want = Want::Any;
+            let place = Place::Local(text.to_owned());
+            return Ok(Self::Readings(vec![Reading { place, want }]));
         }
         if text.starts_with('-') {
             return Err(refused(written, "begins with `-`, as options do"));
         }
-        let (text, at) = match text.rsplit_once('#') {
-            Some((text, rev)) => (text, At::Rev(Rev::parse(rev)?)),
-            None => (text, At::Default),
+        let (text, fragment) = match text.rsplit_once('#') {
+            Some((text, fragment)) => (text, Some(fragment)),
+            None => (text, None),
         };
         let text = text.trim_end_matches('/');
         let before_slash = text.split('/').next().unwrap_or_default();
-        let readings = if let Some(path) = text.strip_prefix("github:") {
-            vec![github(path, at)?]
+        let is_url = text.contains("://") || is_scp(before_slash);
+        // No account of GitHub's has a dot in its name, so this is a host.
+        let is_host = before_slash.contains('.') && text.matches('/').count() >= 2;
+        let of_repository = reading == Some(As::Repository);
+        let one = |reading: Result<Reading>| Ok(Self::Readings(vec![reading?]));
+        if let Some(path) = text.strip_prefix("github:") {
+            one(github(path, at(fragment)?))
         } else if let Some(path) = text.strip_prefix("gitlab:") {
-            vec![address(&format!("https://gitlab.com/{path}"), at)?]
-        } else if text.contains("://") || is_scp(before_slash) {
-            vec![address(text, at)?]
+            let text = format!("https://gitlab.com/{path}");
+            one(address(&text, fragment, of_repository))
+        } else if is_url {
+            one(address(text, fragment, of_repository))
+        } else if is_host || reading == Some(As::Url) {
+            one(address(&format!("https://{text}"), fragment, of_repository))
         } else if before_slash.contains(':') {
-            return Err(refused(written, "has a prefix that is not known"));
-        } else if before_slash.contains('.') && text.matches('/').count() >= 2 {
-            // No account of GitHub's has a dot in its name, so this is a host.
-            vec![address(&format!("https://{text}"), at)?]
+            Err(refused(written, "has a prefix that is not known"))
+        } else if of_repository {
+            one(github(text, at(fragment)?))
+        } else if !text.contains('/') {
+            if fragment.is_some() {
+                return Err(refused(written, "names a ref, but no repository"));
+            }
+            named(text)
         } else {
-            short(text, at)?
-        };
-        Ok(Self::Remote(readings))
+            let mut readings = short(text, &at(fragment)?)?;
+            if reading == Some(As::Registry) {
+                readings.truncate(1);
+            }
+            Ok(Self::Readings(readings))
+        }
     }
 }
 
-fn is_local(text: &str) -> bool {
+/// The state that stands behind `#`.
+pub(super) fn at(fragment: Option<&str>) -> Result<At> {
+    fragment.map_or(Ok(At::Default), |rev| Ok(At::Rev(Rev::parse(rev)?)))
+}
+
+/// Whether a text can only be a path of this machine.
+pub fn is_local(text: &str) -> bool {
     matches!(text, "." | ".." | "~")
         || ["./", "../", "/", "~/"]
             .iter()
@@ -107,204 +169,26 @@ fn is_scp(start: &str) -> bool {
 impl fmt::Display for Reading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.want {
-            Want::Any => write!(f, "repository {}", self.url)?,
-            Want::Named(name) => write!(f, "skill `{name}` of repository {}", self.url)?,
-            Want::PathOrName(path) | Want::Path(path) => {
-                write!(f, "`{}` of repository {}", path.as_str(), self.url)?;
-            }
+            Want::Any | Want::Root => {}
+            Want::Named(name) => write!(f, "skill `{name}` of ")?,
+            Want::PathOrName(path) | Want::Path(path) => write!(f, "`{}` of ", path.as_str())?,
         }
-        match &self.at {
-            At::Default => Ok(()),
-            At::Rev(rev) => write!(f, " at {}", rev.as_str()),
-            At::RefAndPath(place) => write!(f, " at {}", place.as_str()),
+        match &self.place {
+            Place::Repository { url, at } => {
+                write!(f, "repository {url}")?;
+                match at {
+                    At::Default => Ok(()),
+                    At::Rev(rev) => write!(f, " at {}", rev.as_str()),
+                    At::RefAndPath(place) => write!(f, " at {}", place.as_str()),
+                }
+            }
+            Place::Local(path) => write!(f, "path {path}"),
+            Place::Archive { url, .. } => write!(f, "archive {url}"),
+            Place::WellKnown(url) => write!(f, "site {url}"),
+            Place::File(url) => write!(f, "file {url}"),
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// A reading as `URL | at | want`.
-    fn shown(reading: &Reading) -> String {
-        let at = match &reading.at {
-            At::Default => "default".to_owned(),
-            At::Rev(rev) => rev.as_str().to_owned(),
-            At::RefAndPath(place) => format!("[{}]", place.as_str()),
-        };
-        let want = match &reading.want {
-            Want::Any => "any".to_owned(),
-            Want::Named(name) => format!("skill {name}"),
-            Want::Path(path) => format!("path {}", path.as_str()),
-            Want::PathOrName(path) => format!("path or skill {}", path.as_str()),
-        };
-        format!("{} | {at} | {want}", reading.url.as_str())
-    }
-
-    fn understood(written: &str) -> Vec<String> {
-        match Reference::parse(written).unwrap() {
-            Reference::Local(path) => vec![format!("local {path}")],
-            Reference::Remote(readings) => readings.iter().map(shown).collect(),
-        }
-    }
-
-    #[test]
-    fn every_form_with_one_meaning() {
-        let gh = "https://github.com/o/r";
-        for (written, expected) in [
-            ("./x", "local ./x".to_owned()),
-            ("../x#y", "local ../x#y".to_owned()),
-            ("/x", "local /x".to_owned()),
-            ("~/x", "local ~/x".to_owned()),
-            (".", "local .".to_owned()),
-            ("github:o/r", format!("{gh} | default | any")),
-            ("github:o/r@s#v1", format!("{gh} | v1 | skill s")),
-            (
-                "github:o/r/a/b",
-                format!("{gh} | default | path or skill a/b"),
-            ),
-            (
-                "gitlab:g/s/p",
-                "https://gitlab.com/g/s/p | default | any".to_owned(),
-            ),
-            ("https://github.com/o/r", format!("{gh} | default | any")),
-            (
-                "https://github.com/o/r.git#dev",
-                format!("{gh} | dev | any"),
-            ),
-            ("https://github.com/o/r/", format!("{gh} | default | any")),
-            (
-                "https://github.com/o/r@s",
-                format!("{gh} | default | skill s"),
-            ),
-            ("github.com/o/r", format!("{gh} | default | any")),
-            (
-                "https://github.com/o/r/tree/main",
-                format!("{gh} | [main] | any"),
-            ),
-            (
-                "https://github.com/o/r/tree/f/x/skills/s",
-                format!("{gh} | [f/x/skills/s] | any"),
-            ),
-            (
-                "https://github.com/o/r/blob/main/a/SKILL.md",
-                format!("{gh} | [main/a] | any"),
-            ),
-            (
-                "https://github.com/o/r/tree/main/a%20b",
-                format!("{gh} | [main/a b] | any"),
-            ),
-            (
-                "https://gitlab.com/g/s/p/-/tree/main/a",
-                "https://gitlab.com/g/s/p | [main/a] | any".to_owned(),
-            ),
-            (
-                "https://gitlab.com/g/s/p",
-                "https://gitlab.com/g/s/p | default | any".to_owned(),
-            ),
-            (
-                "https://bitbucket.org/o/r/src/main/a",
-                "https://bitbucket.org/o/r | [main/a] | any".to_owned(),
-            ),
-            ("git@h:o/r.git", "git@h:o/r.git | default | any".to_owned()),
-            (
-                "git@h:o/r.git@s#v",
-                "git@h:o/r.git | v | skill s".to_owned(),
-            ),
-            (
-                "ssh://git@h/o/r",
-                "ssh://git@h/o/r | default | any".to_owned(),
-            ),
-            ("git://h/o/r", "git://h/o/r | default | any".to_owned()),
-            ("file:///t/r#x", "file:///t/r | x | any".to_owned()),
-            (
-                "file:///t/r@s",
-                "file:///t/r | default | skill s".to_owned(),
-            ),
-            ("o/r.git", format!("{gh} | default | any")),
-            ("o/r@s", format!("{gh} | default | skill s")),
-            ("o/r@ce:work#f/x", format!("{gh} | f/x | skill ce:work")),
-            (
-                "o/r/skills/s#v1",
-                format!("{gh} | v1 | path or skill skills/s"),
-            ),
-            (
-                "pdf",
-                "https://github.com/anthropics/skills | default | skill pdf".to_owned(),
-            ),
-        ] {
-            assert_eq!(understood(written), [expected], "{written}");
-        }
-    }
-
-    #[test]
-    fn owner_slash_name_has_three_meanings_in_a_fixed_order() {
-        assert_eq!(
-            understood("o/n#v"),
-            [
-                "https://github.com/o/skills | v | skill n",
-                "https://github.com/o/n | v | any",
-                "https://github.com/o/agent-skills | v | skill n",
-            ]
-        );
-    }
-
-    #[test]
-    fn what_could_do_harm_or_has_no_form_is_refused_with_the_forms() {
-        for bad in [
-            "",
-            " ",
-            "-x",
-            "--upload-pack=x",
-            "ext::sh -c x",
-            "ext::sh/x",
-            "npm:x",
-            "C:\\x",
-            "o/..",
-            "../..\u{0}",
-            "o/-r",
-            "-o/r",
-            "o/r/../x",
-            "o/r/a//b",
-            "o/r#",
-            "o/r#-x",
-            "o/r#a..b",
-            "o/r@",
-            "o/r@..",
-            "o/r@../../x",
-            "o/r/p@s",
-            "s@marketplace",
-            "https://-h/o/r",
-            "https://github.com/o",
-            "https://github.com/o/r/issues/1",
-            "https://github.com/o/r/tree/main/../../x",
-            "https://github.com/o/r/tree/main/%2e%2e/x",
-            "https://github.com/o/r/tree/main#v1",
-            "https://h/x.zip",
-            "git@h:-o/r",
-            "a\u{7}b/c",
-        ] {
-            let error = Reference::parse(bad).expect_err(bad);
-            assert!(error.next_step().is_some(), "{bad}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_that_is_parsed_begins_with_a_hyphen(
-            written in "(-|--|@|:|/|#|\\.\\.|o|r|https://|git@h:|ext::|github:){1,8}"
-        ) {
-            if let Ok(Reference::Remote(readings)) = Reference::parse(&written) {
-                for reading in readings {
-                    prop_assert!(!reading.url.as_str().starts_with('-'));
-                    prop_assert!(!reading.url.as_str().contains("::"));
-                    prop_assert!(!reading.url.as_str().split(['/', ':', '@']).any(|p| p.starts_with('-')));
-                    if let At::Rev(rev) = reading.at {
-                        prop_assert!(!rev.as_str().starts_with('-'));
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

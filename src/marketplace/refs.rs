@@ -2,7 +2,7 @@
 //! that is fetched later is fetched by the commit found here, so what was listed is what lands.
 
 use super::address::{Rev, SubPath};
-use super::git_failure::{Class, Failure};
+use super::failure::{Class, Failure};
 use super::reference::At;
 
 /// The refs of one repository.
@@ -11,6 +11,8 @@ pub struct Refs {
     head: Option<String>,
     /// Short names, branches before tags, each with its commit.
     named: Vec<(String, String)>,
+    /// How many of them are branches.
+    branches: usize,
 }
 
 /// One state of a repository, found.
@@ -22,6 +24,8 @@ pub struct Resolved {
     pub rev: Option<String>,
     /// The path that followed the ref.
     pub path: Option<SubPath>,
+    /// Whether it was asked for by the name of a tag, which is not meant to move.
+    pub tag: bool,
 }
 
 impl Refs {
@@ -48,6 +52,7 @@ impl Refs {
                 }
             }
         }
+        refs.branches = heads.len();
         refs.named = heads;
         refs.named.extend(tags);
         refs
@@ -68,6 +73,7 @@ impl Refs {
                     commit,
                     rev: None,
                     path: None,
+                    tag: false,
                 })
             }
             At::Rev(rev) => self
@@ -92,9 +98,9 @@ impl Refs {
 
     fn named(&self, rev: &str) -> Option<Resolved> {
         let rev = Rev::parse(rev).ok()?;
-        let found = self.named.iter().find(|(name, _)| name == rev.as_str());
+        let found = self.named.iter().position(|(name, _)| name == rev.as_str());
         let commit = match found {
-            Some((_, commit)) => commit.clone(),
+            Some(at) => self.named[at].1.clone(),
             None if rev.is_commit() => rev.as_str().to_ascii_lowercase(),
             None => return None,
         };
@@ -103,6 +109,7 @@ impl Refs {
             commit,
             rev,
             path: None,
+            tag: found.is_some_and(|at| at >= self.branches),
         })
     }
 

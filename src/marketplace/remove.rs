@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::lockfile::Lockfile;
 use super::market::Market;
+use super::previous;
 use super::staging::Staging;
 use super::swap::{self, Changes};
 use crate::error::{Error, Result};
@@ -31,33 +33,12 @@ impl Market<'_> {
     /// is then still there, whole.
     pub fn remove(&self, written: &str) -> Result<Removed> {
         self.clean_litter();
-        let (owner, name) = match written.split_once('/') {
-            Some((owner, name)) => (Some(owner), name),
-            None => (None, written),
-        };
         let staging = Staging::new(self.plugin_dir, self.patience())?;
         let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
-        let directory = self.installed(name)?;
+        let directory = self.installed(written)?;
         let source = changes.lockfile().get(&directory).cloned();
-        if let Some(owner) = owner {
-            let real = source.as_ref().and_then(super::LockEntry::owner);
-            if !real
-                .as_deref()
-                .is_some_and(|real| real.eq_ignore_ascii_case(owner))
-            {
-                let from = source.map_or("was put there by hand".to_owned(), |entry| {
-                    format!("came from {}", entry.source)
-                });
-                let text = format!(
-                    "the skill `{directory}` is not `{}`'s: it {from}",
-                    owner.escape_debug()
-                );
-                return Err(
-                    Error::new(text).hint(format!("`agent-skills remove {directory}` removes it"))
-                );
-            }
-        }
         changes.take_away(&staging, &directory)?;
+        previous::forget(self.plugin_dir, &directory);
         Ok(Removed {
             dir: swap::skills(self.plugin_dir).join(&directory),
             name: directory,
@@ -65,9 +46,37 @@ impl Market<'_> {
         })
     }
 
-    /// The directory in `skills/` that a name means: the directory's own, else the skill's.
+    /// The directory in `skills/` that `NAME` or `OWNER/NAME` means: the directory's own name, else
+    /// the skill's.
     pub(super) fn installed(&self, written: &str) -> Result<String> {
+        let Some((owner, name)) = written.split_once('/') else {
+            return self.one_of(written, &self.directories());
+        };
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        let is_owners = |directory: &String| {
+            let real = lockfile.get(directory).and_then(super::LockEntry::owner);
+            real.is_some_and(|real| real.eq_ignore_ascii_case(owner))
+        };
         let directories = self.directories();
+        let of_owner: Vec<String> = directories
+            .iter()
+            .filter(|d| is_owners(d))
+            .cloned()
+            .collect();
+        if let Ok(directory) = self.one_of(name, &of_owner) {
+            return Ok(directory);
+        }
+        let directory = self.one_of(name, &directories)?;
+        let from = match lockfile.get(&directory) {
+            Some(entry) => format!("came from {}", entry.source),
+            None => "was put there by hand".to_owned(),
+        };
+        let owner = owner.escape_debug();
+        let text = format!("the skill `{directory}` is not `{owner}`'s: it {from}");
+        Err(Error::new(text).hint(format!("`{directory}` alone means it")))
+    }
+
+    fn one_of(&self, written: &str, directories: &[String]) -> Result<String> {
         if let Some(exact) = directories.iter().find(|directory| *directory == written) {
             return Ok(exact.clone());
         }
@@ -75,13 +84,14 @@ impl Market<'_> {
         let root = swap::skills(self.plugin_dir);
         let named = |directory: &&String| {
             key.as_ref().is_some_and(|key| key.as_str() == *directory)
+                || SkillName::from_written(directory) == key
                 || Skill::load(&root.join(directory))
                     .is_ok_and(|skill| Some(&skill.name) == key.as_ref())
         };
         let matching: Vec<&String> = directories.iter().filter(named).collect();
         match matching.as_slice() {
             [one] => Ok((*one).clone()),
-            [] => Err(not_installed(written, &directories)),
+            [] => Err(not_installed(written, directories)),
             several => {
                 let choices: Vec<String> = several.iter().map(|name| format!("`{name}`")).collect();
                 let text = format!(

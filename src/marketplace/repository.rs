@@ -1,13 +1,13 @@
-//! One commit of a repository, fetched shallow and blobless into a bare repository of ours and
-//! read without a checkout: no link, hook, filter or submodule of it ever takes effect.
+//! One commit of a repository, fetched shallow and blobless into the cache and read without a
+//! checkout: no link, hook, filter or submodule of it ever takes effect.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
 
 use super::address::RepoUrl;
+use super::cache::Slot;
 use super::content::{Content, Visit, Wanted};
+use super::failure::{Class, Failure};
 use super::git::{Call, Git};
-use super::git_failure::{Class, Failure};
 use super::refs::Refs;
 use super::tree::{Node, Tree};
 use crate::error::{Error, Result};
@@ -15,16 +15,21 @@ use crate::sys::limits;
 
 /// The longest target of a link; the kernel's limit on a path.
 const LINK: u64 = 4096;
+/// How far back a commit is looked for among the ancestors of another.
+const HISTORY: &str = "--depth=200";
+/// What every fetch says.
+const FETCH: [&str; 3] = ["fetch", "--no-tags", "--no-recurse-submodules"];
 
 /// A bare repository on our disk.
 pub struct Repository<'a> {
     git: Git<'a>,
-    dir: PathBuf,
+    slot: Slot,
     settings: Vec<String>,
+    offline: bool,
 }
 
-/// Asks a repository for its refs.
-pub fn list_refs(git: &Git, url: &RepoUrl) -> Result<Refs, Failure> {
+/// Asks a repository for its refs, as [`Refs::parse`] reads them.
+pub fn list_refs(git: &Git, url: &RepoUrl) -> Result<String, Failure> {
     let mut args = vec!["ls-remote", "--quiet", "--", url.as_str()];
     args.extend(Refs::PATTERNS);
     let call = Call {
@@ -32,54 +37,128 @@ pub fn list_refs(git: &Git, url: &RepoUrl) -> Result<Refs, Failure> {
         ..Call::default()
     };
     let output = git.read(&call, limits::GIT_LISTING)?;
-    Ok(Refs::parse(&String::from_utf8_lossy(&output)))
+    Ok(String::from_utf8_lossy(&output).into_owned())
+}
+
+/// Whether `old` is among the last ancestors of `new`: `None` when history goes further back than
+/// is looked.
+pub fn follows(git: &Git, url: &RepoUrl, old: &str, new: &str) -> Result<Option<bool>, Failure> {
+    let dir = git.0.scratch.join("history.git");
+    let bare = |args: &[&str], may_say_no| {
+        let call = Call {
+            repo: Some(&dir),
+            args,
+            may_say_no,
+            no_lazy_fetch: true,
+            ..Call::default()
+        };
+        git.read(&call, limits::GIT_LISTING)
+    };
+    bare(&["init", "--quiet", "--bare", "--template="], false)?;
+    let commits = [
+        "--quiet",
+        HISTORY,
+        "--filter=tree:0",
+        "--",
+        url.as_str(),
+        new,
+    ];
+    bare(&[&FETCH[..], &commits].concat(), false)?;
+    let ancestors = bare(&["rev-list", new], false)?;
+    let is_there = ancestors
+        .split(|b| *b == b'\n')
+        .any(|line| line == old.as_bytes());
+    let is_cut = dir.join("shallow").exists();
+    let _ = std::fs::remove_dir_all(&dir);
+    Ok(if is_there {
+        Some(true)
+    } else {
+        (!is_cut).then_some(false)
+    })
 }
 
 impl<'a> Repository<'a> {
     /// Fetches `commit` alone, without its history and, where the server can do that, without
-    /// the content of its files. `dir` is made.
-    pub fn fetch(git: Git<'a>, dir: PathBuf, url: &RepoUrl, commit: &str) -> Result<Self, Failure> {
-        let format = if commit.len() == 64 {
-            "--object-format=sha256"
-        } else {
-            "--object-format=sha1"
-        };
-        let init = ["init", "--quiet", "--bare", "--template=", format];
-        git.run(
-            &Call {
-                repo: Some(&dir),
-                args: &init,
-                ..Call::default()
-            },
-            LINK,
-        )?;
+    /// the content of its files, unless it is in the cache.
+    ///
+    /// # Errors
+    /// The outer one when the cache cannot be used, the inner one when git says no.
+    pub fn fetch(
+        git: Git<'a>,
+        slot: Slot,
+        url: &RepoUrl,
+        commit: &str,
+        offline: bool,
+    ) -> Result<Result<Self, Failure>> {
         let settings = vec![
             format!("remote.source.url={}", url.as_str()),
             "remote.source.promisor=true".to_owned(),
             "remote.source.partialclonefilter=blob:none".to_owned(),
         ];
-        let repository = Self { git, dir, settings };
-        let whole = [
-            "fetch",
-            "--quiet",
-            "--depth=1",
-            "--no-tags",
-            "--no-recurse-submodules",
-        ];
-        let fetch = |filter: Option<&'static str>| {
-            let args: Vec<&str> = whole
-                .into_iter()
-                .chain(filter)
-                .chain(["source", commit])
-                .collect();
-            repository.git.run(&repository.call(&args, ""), LINK)
+        let _turn = slot.turn(git.0.patience())?;
+        let repository = Self {
+            git,
+            slot,
+            settings,
+            offline,
         };
-        fetch(Some("--filter=blob:none")).or_else(|failure| match failure.class {
-            // Servers and gits that know no filters say so in many ways.
-            Class::Other => fetch(None),
-            _ => Err(failure),
-        })?;
-        Ok(repository)
+        Ok(repository.bring(commit).map(|()| repository))
+    }
+
+    fn bring(&self, commit: &str) -> Result<(), Failure> {
+        self.slot.prepare(&self.git, commit)?;
+        let tree = format!("{commit}^{{tree}}");
+        let exists = ["cat-file", "-e", &tree];
+        let call = Call {
+            no_lazy_fetch: true,
+            ..self.call(&exists, "")
+        };
+        if self.git.run(&call, LINK).is_ok() {
+            return Ok(());
+        }
+        if self.offline {
+            let text = format!("commit {commit} is not on this machine");
+            return Err(Failure::new(Class::Offline, text));
+        }
+        let fetch = |how: &[&'static str]| {
+            let args = [&FETCH[..], &[self.loudness()], how, &["source", commit]].concat();
+            self.git.run(&self.call(&args, ""), LINK)
+        };
+        let mut done = Err(Failure::new(Class::Other, ""));
+        // Servers and gits that know no filters, or no shallow fetches, say so in many ways.
+        for how in [
+            &["--depth=1", "--filter=blob:none"][..],
+            &["--depth=1"],
+            &[],
+        ] {
+            done = fetch(how).map(|_| ());
+            if !done
+                .as_ref()
+                .is_err_and(|failure| failure.class == Class::Other)
+            {
+                break;
+            }
+        }
+        done
+    }
+
+    fn loudness(&self) -> &'static str {
+        if self.git.0.progress.is_some() {
+            "--progress"
+        } else {
+            "--quiet"
+        }
+    }
+
+    /// Git's id of the whole tree of `commit`.
+    ///
+    /// # Errors
+    /// When git cannot tell.
+    pub fn root_tree(&self, commit: &str) -> Result<String> {
+        let tree = format!("{commit}^{{tree}}");
+        let args = ["rev-parse", "--verify", "--quiet", &tree];
+        let output = self.git.read(&self.call(&args, ""), LINK)?;
+        Ok(String::from_utf8_lossy(&output).trim().to_owned())
     }
 
     /// The files of `commit`, and how many paths could not be used.
@@ -117,11 +196,11 @@ impl<'a> Repository<'a> {
 
     fn call<'c>(&'c self, args: &'c [&'c str], input: &'c str) -> Call<'c> {
         Call {
-            repo: Some(&self.dir),
+            repo: Some(&self.slot.dir),
             settings: &self.settings,
             args,
             input,
-            no_lazy_fetch: false,
+            ..Call::default()
         }
     }
 
@@ -138,24 +217,25 @@ impl<'a> Repository<'a> {
     }
 
     /// Fetches those of the objects that are missing, all in one request.
-    fn fetch_missing(&self, files: &[Wanted], ids: &str) -> Result<Vec<u64>, Failure> {
+    fn fetch_missing(&self, files: &[Wanted], ids: &str) -> Result<Vec<u64>> {
+        let here = self.sizes(ids)?;
+        if let Some(sizes) = here.into_iter().collect() {
+            return Ok(sizes);
+        }
+        let _turn = self.slot.turn(self.git.0.patience())?;
         let sizes = self.sizes(ids)?;
         let missing = files.iter().zip(&sizes).filter(|(_, size)| size.is_none());
         let missing = lines(missing.map(|(file, _)| file));
+        if self.offline && !missing.is_empty() {
+            let text = "its files are not on this machine";
+            return Err(Failure::new(Class::Offline, text).into());
+        }
         let sizes = if missing.is_empty() {
             sizes
         } else {
-            let args = [
-                "-c",
-                "fetch.negotiationAlgorithm=noop",
-                "fetch",
-                "--quiet",
-                "--no-tags",
-                "--no-recurse-submodules",
-                "--filter=blob:none",
-                "--stdin",
-                "source",
-            ];
+            let noop = ["-c", "fetch.negotiationAlgorithm=noop"];
+            let objects = [self.loudness(), "--filter=blob:none", "--stdin", "source"];
+            let args = [&noop[..], &FETCH, &objects].concat();
             self.git.run(&self.call(&args, &missing), LINK)?;
             self.sizes(ids)?
         };
@@ -163,7 +243,8 @@ impl<'a> Repository<'a> {
         whole
             .filter(|sizes| sizes.len() == files.len())
             .ok_or_else(|| {
-                Failure::new(Class::Other, "the repository did not send all of its files")
+                let text = "the repository did not send all of its files";
+                Failure::new(Class::Other, text).into()
             })
     }
 }
@@ -252,12 +333,13 @@ mod tests {
         world.with_git(|git| {
             let url =
                 RepoUrl::parse(&format!("file://{}", world.path("repos/o/r").display())).unwrap();
-            let commit = list_refs(&git, &url)
-                .unwrap()
-                .resolve(&At::Default)
-                .unwrap()
-                .commit;
-            let repository = Repository::fetch(git, world.path("r.git"), &url, &commit).unwrap();
+            let refs = Refs::parse(&list_refs(&git, &url).unwrap());
+            let commit = refs.resolve(&At::Default).unwrap().commit;
+            let slot = Slot::of(&world.path("cache"), &url);
+            let fetch =
+                |offline| Repository::fetch(git, slot.clone(), &url, &commit, offline).unwrap();
+            assert!(fetch(true).is_err());
+            let repository = fetch(false).unwrap();
             let (tree, unusable) = repository.tree(&commit).unwrap();
             assert_eq!(unusable, 0);
             let wanted = |path: &str| Wanted::new(path, tree.get(path).unwrap()).unwrap();
@@ -273,6 +355,15 @@ mod tests {
                 .unwrap();
             assert_eq!(read, "wantedwanted");
             assert!(is_here("a") && !is_here("b"));
+            let offline = fetch(true).unwrap();
+            offline
+                .each(&[wanted("a")], 100, &mut |_, _, _| Ok(()))
+                .unwrap();
+            assert!(
+                offline
+                    .each(&[wanted("b")], 100, &mut |_, _, _| Ok(()))
+                    .is_err()
+            );
             let too_large = repository.each(&[wanted("a"), wanted("b")], 10, &mut |_, _, _| Ok(()));
             assert!(too_large.unwrap_err().to_string().contains("larger than"));
         });

@@ -18,7 +18,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
-use super::lockfile::{LockEntry, Lockfile};
+use super::lockfile::{Kind, LockEntry, Lockfile};
 use super::staging::Staging;
 use crate::error::{Error, Result};
 use crate::sys::{FileLock, files, limits};
@@ -29,6 +29,9 @@ struct Journal {
     name: String,
     /// The entry it will have; none for a removal.
     entry: Option<LockEntry>,
+    /// The digest of the directory that will be there, which a rollback may bring in a state that
+    /// differs from its entry.
+    placed: Option<String>,
 }
 
 /// What to do when a skill of that name is there.
@@ -63,6 +66,11 @@ impl<'a> Changes<'a> {
         })
     }
 
+    /// The directory that is changed.
+    pub fn plugin_dir(&self) -> &Path {
+        self.plugin_dir
+    }
+
     /// The lockfile as it is now.
     pub fn lockfile(&self) -> &Lockfile {
         &self.lockfile
@@ -90,7 +98,11 @@ impl<'a> Changes<'a> {
                 .hint("check the permissions of the skills directory")
         };
         fs::create_dir_all(skills(self.plugin_dir)).map_err(|e| failed(&e))?;
-        write_journal(staging.dir(), &entry.name, Some(entry.clone()))?;
+        let placed = match entry.kind {
+            Kind::Link => None,
+            _ => Some(Digest::of(staged)?.sha256),
+        };
+        write_journal(staging.dir(), &entry.name, Some(entry.clone()), placed)?;
         let old = old(staging.dir());
         let moved = if is_there {
             replace(staged, &target, &old)
@@ -134,7 +146,7 @@ impl<'a> Changes<'a> {
             Error::io("remove", &target, error)
                 .hint("check the permissions of the skills directory")
         };
-        write_journal(staging.dir(), name, None)?;
+        write_journal(staging.dir(), name, None, None)?;
         let gone = staging.dir().join("gone");
         if target.symlink_metadata().is_ok()
             && let Err(error) = fs::rename(&target, &gone)
@@ -171,7 +183,7 @@ pub fn recover(plugin_dir: &Path, staging: &Path) -> Result<()> {
         fs::rename(old(staging), &target).map_err(|e| Error::io("restore", &target, &e))?;
     } else {
         match read.entry {
-            Some(entry) if Digest::of(&target).is_ok_and(|is| is.sha256 == entry.sha256) => {
+            Some(entry) if is_placed(&target, &entry, read.placed.as_deref()) => {
                 changes.lockfile.put(entry, staging)?;
             }
             None if !is_there => changes.lockfile.take(&read.name, staging)?,
@@ -179,6 +191,22 @@ pub fn recover(plugin_dir: &Path, staging: &Path) -> Result<()> {
         }
     }
     remove_journal(staging)
+}
+
+/// Whether the move of a journal took place.
+fn is_placed(target: &Path, entry: &LockEntry, placed: Option<&str>) -> bool {
+    match placed {
+        Some(placed) => Digest::of(target).is_ok_and(|is| is.sha256 == placed),
+        None => fs::read_link(target).is_ok_and(|to| to.as_os_str() == entry.source.as_str()),
+    }
+}
+
+/// The skill that [`Changes::place`] has replaced.
+pub fn replaced(staging: &Staging, staged: &Path) -> Option<PathBuf> {
+    let set_aside = old(staging.dir());
+    [set_aside, staged.to_owned()]
+        .into_iter()
+        .find(|dir| dir.exists())
 }
 
 /// Whether a staging directory's command was killed, or failed, in the middle of a change.
@@ -223,10 +251,16 @@ fn journal(staging: &Path) -> PathBuf {
     staging.join("journal.json")
 }
 
-fn write_journal(staging: &Path, name: &str, entry: Option<LockEntry>) -> Result<()> {
+fn write_journal(
+    staging: &Path,
+    name: &str,
+    entry: Option<LockEntry>,
+    placed: Option<String>,
+) -> Result<()> {
     let journal_file = Journal {
         name: name.to_owned(),
         entry,
+        placed,
     };
     let bytes = serde_json::to_vec(&journal_file)
         .map_err(|error| Error::new(format!("could not write the journal: {error}")))?;
@@ -239,162 +273,4 @@ fn remove_journal(staging: &Path) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::marketplace::lockfile::Kind;
-    use crate::marketplace::staging;
-
-    /// A plugin directory, and a staging directory whose command was killed.
-    struct Killed {
-        plugin: tempfile::TempDir,
-        staging: PathBuf,
-    }
-
-    impl Killed {
-        fn new() -> Self {
-            let plugin = tempfile::tempdir().unwrap();
-            let staging = plugin.path().join("staging/1-0");
-            fs::create_dir_all(&staging).unwrap();
-            fs::create_dir_all(skills(plugin.path())).unwrap();
-            Self { plugin, staging }
-        }
-
-        fn put(dir: &Path, text: &str) {
-            fs::create_dir_all(dir).unwrap();
-            fs::write(dir.join("SKILL.md"), text).unwrap();
-        }
-
-        fn skill(&self) -> PathBuf {
-            skills(self.plugin.path()).join("x")
-        }
-
-        fn lock(&self, text: &str) {
-            let mut lockfile = Lockfile::read(self.plugin.path()).unwrap();
-            lockfile.put(entry(text), &self.staging).unwrap();
-        }
-
-        /// Runs the next command's recovery and answers the skill's text and the entry's commit.
-        fn recovered(&self) -> (Option<String>, Option<String>) {
-            staging::clean(self.plugin.path());
-            assert!(!self.plugin.path().join("staging").exists());
-            let lockfile = Lockfile::read(self.plugin.path()).unwrap();
-            let commit = lockfile.get("x").map(|entry| entry.commit.clone().unwrap());
-            (
-                fs::read_to_string(self.skill().join("SKILL.md")).ok(),
-                commit,
-            )
-        }
-    }
-
-    /// The entry of a skill whose one file is `text`, at the commit `text`.
-    fn entry(text: &str) -> LockEntry {
-        let dir = tempfile::tempdir().unwrap();
-        Killed::put(dir.path(), text);
-        let digest = Digest::of(dir.path()).unwrap();
-        LockEntry {
-            id: "s#x".to_owned(),
-            name: "x".to_owned(),
-            source: "s".to_owned(),
-            kind: Kind::Git,
-            requested: "x".to_owned(),
-            rev: None,
-            commit: Some(text.to_owned()),
-            path: "x".to_owned(),
-            tree: None,
-            sha256: digest.sha256,
-            files: digest.files,
-            license: None,
-            other: serde_json::Map::new(),
-        }
-    }
-
-    fn both(text: &str) -> (Option<String>, Option<String>) {
-        (Some(text.to_owned()), Some(text.to_owned()))
-    }
-
-    #[test]
-    fn an_install_killed_before_its_move_never_was_and_after_it_is_whole() {
-        let killed = Killed::new();
-        Killed::put(&killed.staging.join("new/x"), "new");
-        write_journal(&killed.staging, "x", Some(entry("new"))).unwrap();
-        assert_eq!(killed.recovered(), (None, None));
-
-        let killed = Killed::new();
-        Killed::put(&killed.skill(), "new");
-        write_journal(&killed.staging, "x", Some(entry("new"))).unwrap();
-        assert_eq!(killed.recovered(), both("new"));
-    }
-
-    #[test]
-    fn an_update_killed_anywhere_leaves_the_old_or_the_new_skill_with_its_entry() {
-        for (installed, set_aside, expected) in [
-            (Some("old"), None, "old"),
-            (None, Some("old"), "old"),
-            (Some("new"), Some("old"), "new"),
-        ] {
-            let killed = Killed::new();
-            killed.lock("old");
-            if let Some(text) = installed {
-                Killed::put(&killed.skill(), text);
-            }
-            if let Some(text) = set_aside {
-                Killed::put(&old(&killed.staging), text);
-            }
-            write_journal(&killed.staging, "x", Some(entry("new"))).unwrap();
-            assert_eq!(
-                killed.recovered(),
-                both(expected),
-                "{installed:?} {set_aside:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_removal_killed_anywhere_leaves_the_skill_or_nothing_of_it() {
-        let killed = Killed::new();
-        killed.lock("old");
-        Killed::put(&killed.skill(), "old");
-        write_journal(&killed.staging, "x", None).unwrap();
-        assert_eq!(killed.recovered(), both("old"));
-
-        let killed = Killed::new();
-        killed.lock("old");
-        Killed::put(&killed.staging.join("gone"), "old");
-        write_journal(&killed.staging, "x", None).unwrap();
-        assert_eq!(killed.recovered(), (None, None));
-    }
-
-    #[test]
-    fn a_lockfile_that_cannot_be_written_undoes_the_move() {
-        let plugin = tempfile::tempdir().unwrap();
-        let staging = Staging::new(plugin.path(), Duration::ZERO).unwrap();
-        let target = skills(plugin.path()).join("x");
-        Killed::put(&target, "old");
-        let staged = staging.dir().join("new/x");
-        Killed::put(&staged, "new");
-        let mut changes = Changes::begin(plugin.path(), Duration::ZERO).unwrap();
-        fs::create_dir_all(plugin.path().join("skills.lock.json/in-the-way")).unwrap();
-        assert!(
-            changes
-                .place(&staging, &staged, entry("new"), Existing::Replace)
-                .is_err()
-        );
-        assert_eq!(fs::read_to_string(target.join("SKILL.md")).unwrap(), "old");
-        fs::rename(&target, plugin.path().join("away")).unwrap();
-        assert!(
-            changes
-                .place(&staging, &staged, entry("new"), Existing::Keep)
-                .is_err()
-        );
-        assert!(!target.exists() && staged.exists() && !has_journal(staging.dir()));
-    }
-
-    #[test]
-    fn a_journal_with_a_hostile_name_moves_nothing() {
-        let killed = Killed::new();
-        Killed::put(&old(&killed.staging), "x");
-        write_journal(&killed.staging, "../../x", None).unwrap();
-        assert!(recover(killed.plugin.path(), &killed.staging).is_err());
-        assert!(killed.staging.exists());
-    }
-}
+mod tests;

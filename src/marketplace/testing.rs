@@ -8,6 +8,7 @@ use std::process::Command;
 use super::git::Git;
 use super::install::{InstallOptions, Installed};
 use super::market::Market;
+use super::tool::Tool;
 use crate::error::{Error, Result};
 use crate::sys::Env;
 
@@ -96,18 +97,22 @@ impl World {
         let plugin = self.path("plugin");
         test(Market {
             plugin_dir: &plugin,
+            home: &plugin,
             env: &self.env,
             deadline: None,
+            offline: false,
+            progress: None,
         })
     }
 
     pub fn with_git<T>(&self, test: impl FnOnce(Git) -> T) -> T {
         let scratch = self.path("");
-        test(Git {
+        test(Git(Tool {
             env: &self.env,
             deadline: None,
             scratch: &scratch,
-        })
+            progress: None,
+        }))
     }
 
     pub fn install(&self, reference: &str) -> Result<Vec<Installed>> {
@@ -119,14 +124,14 @@ impl World {
         reference: &str,
         options: &InstallOptions,
     ) -> Result<Vec<Installed>> {
-        self.with(|market| market.install(reference, options, &mut |_| true, &mut |_| {}))
+        self.with(|market| market.install(reference, options, &mut |_| Ok(true), &mut |_| {}))
     }
 
     /// The names installed, or the error's message and hint in one.
     pub fn names(&self, reference: &str) -> Result<Vec<String>, String> {
         let told = |error: Error| format!("{error} | {}", error.next_step().unwrap_or_default());
         let installed = self.install(reference).map_err(told)?;
-        Ok(installed.iter().map(|one| one.name.to_string()).collect())
+        Ok(installed.iter().map(|one| one.name.clone()).collect())
     }
 
     pub fn skill_file(&self, path: &str) -> PathBuf {

@@ -1,23 +1,54 @@
-//! Updating installed skills from where they came from. One that was changed by hand is left alone.
+//! Updating installed skills from where they came from. One that was changed by hand is left alone
+//! unless its user says otherwise, and then its state is kept all the same.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use serde::Serialize;
 
-use super::address::{RepoUrl, Rev};
 use super::choose::{self, Want};
+use super::difference::Difference;
 use super::digest::Digest;
 use super::discover::Found;
-use super::fetch::{self, Fetcher, Snapshot};
-use super::local::LocalDir;
+use super::fetch::{Fetcher, Snapshot};
+use super::git::{Call, Git};
+use super::install::Note;
 use super::lockfile::{Kind, LockEntry, Lockfile};
 use super::market::Market;
-use super::plan::{self, Origin};
-use super::reference::At;
+use super::plan::{self, Staged};
+use super::reference::{At, Place, Reading};
 use super::staging::Staging;
-use super::swap::{self, Changes, Existing};
+use super::swap::Changes;
+use super::tree::Node;
+use super::tree_copy;
 use crate::error::{Error, Result};
-use crate::skill::SkillName;
+use crate::sys::limits;
+
+/// How an update is to be done.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UpdateOptions {
+    /// Change nothing (`--dry-run`).
+    pub dry_run: bool,
+    /// Compare line by line (`--diff`).
+    pub diff: bool,
+    /// What becomes of a skill that was changed by hand.
+    pub edited: Edited,
+}
+
+/// What becomes of a skill that was changed by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Edited {
+    /// It stays.
+    #[default]
+    Keep,
+    /// It is replaced (`--force`).
+    Replace,
+    /// It is replaced, and a copy of it kept in `stash/` (`--stash`).
+    Stash,
+}
+
+/// Is shown what would change, and decides.
+pub type Agree<'a> = dyn FnMut(&Difference) -> Result<bool> + 'a;
 
 /// What became of one installed skill.
 #[derive(Debug, Clone, Serialize)]
@@ -34,6 +65,10 @@ pub struct Updated {
 pub enum Change {
     /// It is what its source has.
     UpToDate,
+    /// It is a link, which is always what it leads to.
+    Linked,
+    /// It would be replaced.
+    Available(Box<Difference>),
     /// It was replaced.
     Updated {
         /// The commit it was.
@@ -42,6 +77,8 @@ pub enum Change {
         to: Option<String>,
         /// What was left out of it and why, a sentence each.
         dropped: Vec<String>,
+        /// Where what was changed by hand is kept.
+        stashed: Option<String>,
     },
     /// It was left as it is.
     Kept {
@@ -54,31 +91,28 @@ pub enum Change {
 
 impl Market<'_> {
     /// Updates the skills named, or all that the lockfile knows. One that fails does not keep the
-    /// others from being updated.
+    /// others from being updated. `agree` is shown what would change before it does.
     ///
     /// # Errors
     /// When a name is not that of an installed skill, or the lockfile must not be changed.
-    pub fn update(&self, names: &[String], note: &mut dyn FnMut(&str)) -> Result<Vec<Updated>> {
+    pub fn update(
+        &self,
+        names: &[String],
+        options: UpdateOptions,
+        agree: &mut Agree,
+        note: &mut Note,
+    ) -> Result<Vec<Updated>> {
         self.clean_litter();
         let lockfile = Lockfile::read(self.plugin_dir)?;
         lockfile.check_writable()?;
-        let directories = if names.is_empty() {
-            let managed = |name: &String| lockfile.get(name).is_some();
-            self.directories().into_iter().filter(managed).collect()
-        } else {
-            let mut seen = HashSet::new();
-            let directories = names.iter().map(|name| self.installed(name));
-            let mut directories = directories.collect::<Result<Vec<_>>>()?;
-            directories.retain(|name| seen.insert(name.clone()));
-            directories
-        };
+        let directories = self.meant(names, &lockfile)?;
         let staging = Staging::new(self.plugin_dir, self.patience())?;
         let mut fetcher = self.fetcher(&staging);
         let mut results = Vec::new();
         for name in directories {
             note(&format!("checking `{name}`"));
             let change = match lockfile.get(&name) {
-                Some(entry) => self.update_one(entry, &staging, &mut fetcher),
+                Some(entry) => self.update_one(entry, options, &staging, &mut fetcher, agree),
                 None => Err(Error::new(format!("nobody knows where `{name}` came from"))
                     .hint("remove it and install it from its source")),
             };
@@ -91,87 +125,199 @@ impl Market<'_> {
         Ok(results)
     }
 
+    /// The directories that names mean; all that the lockfile knows when there are none.
+    pub(super) fn meant(&self, names: &[String], lockfile: &Lockfile) -> Result<Vec<String>> {
+        if names.is_empty() {
+            let managed = |name: &String| lockfile.get(name).is_some();
+            return Ok(self.directories().into_iter().filter(managed).collect());
+        }
+        let mut seen = HashSet::new();
+        let directories = names.iter().map(|name| self.installed(name));
+        let mut directories = directories.collect::<Result<Vec<_>>>()?;
+        directories.retain(|name| seen.insert(name.clone()));
+        Ok(directories)
+    }
+
     fn update_one(
         &self,
         entry: &LockEntry,
+        options: UpdateOptions,
         staging: &Staging,
         fetcher: &mut Fetcher,
+        agree: &mut Agree,
     ) -> Result<Change> {
-        match entry.kind {
-            Kind::Git => {
-                let url = RepoUrl::parse(&entry.source)?;
-                let at = match &entry.rev {
-                    Some(rev) => At::Rev(Rev::parse(rev)?),
-                    None => At::Default,
-                };
-                let resolved = fetcher.resolve(&url, &at)??;
-                if Some(&resolved.commit) == entry.commit.as_ref() {
-                    return Ok(Change::UpToDate);
-                }
-                let snapshot = fetcher.snapshot(&url, &resolved.commit)?;
-                self.bring(entry, &snapshot, Some(resolved.commit), staging)
-            }
-            Kind::Local => {
-                let dir = LocalDir::open(&entry.source, self.env)?;
-                self.bring(entry, &fetch::local(dir)?, None, staging)
-            }
+        if entry.kind == Kind::Link {
+            return Ok(Change::Linked);
         }
-    }
-
-    /// Brings an installed skill to the state of `snapshot`.
-    fn bring(
-        &self,
-        entry: &LockEntry,
-        snapshot: &Snapshot,
-        commit: Option<String>,
-        staging: &Staging,
-    ) -> Result<Change> {
-        let found = find_again(entry, snapshot)?;
-        let name = SkillName::from_written(&entry.name)
-            .filter(|name| name.as_str() == entry.name)
-            .ok_or_else(|| {
-                Error::new(format!(
-                    "the lockfile has the name `{}`",
-                    entry.name.escape_debug()
-                ))
-                .hint("repair the lockfile")
-            })?;
-        let origin = Origin {
-            source: entry.source.clone(),
-            kind: entry.kind,
-            requested: entry.requested.clone(),
-            rev: entry.rev.clone(),
-            commit: commit.clone(),
-        };
-        let dir = staging.dir().join("new").join(name.as_str());
-        let mut staged = plan::stage(snapshot, found, &origin, &name, dir)?;
-        staged.entry.other.clone_from(&entry.other);
-        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
-        if changes.lockfile().get(&entry.name) != Some(entry) {
-            return Err(
-                Error::new(format!("another command has changed `{name}`")).hint("try again")
-            );
-        }
-        if staged.entry.sha256 == entry.sha256 {
-            changes.note(staging, staged.entry)?;
+        let reading = entry.reading()?;
+        if is_same_commit(entry, &reading, fetcher)? {
             return Ok(Change::UpToDate);
         }
-        let installed = swap::skills(self.plugin_dir).join(&entry.name);
-        if Digest::of(&installed)?.sha256 != entry.sha256 {
-            let text = format!(
-                "`{name}` was changed after it was installed, and its source has changed, too"
-            );
-            let hint =
-                format!("save your changes, `agent-skills remove {name}`, and install it again");
-            return Err(Error::new(text).hint(hint));
+        let opened = fetcher.open(&reading, &entry.requested, &[], false)??;
+        let found = find_again(entry, &opened.snapshot)?;
+        if is_same_tree(entry, &opened.snapshot, found) {
+            let commit = opened.origin.commit.clone();
+            let entry = LockEntry {
+                commit,
+                ..entry.clone()
+            };
+            return self.note_unless(options.dry_run, staging, entry);
         }
-        changes.place(staging, &staged.dir, staged.entry, Existing::Replace)?;
+        let dir = staging.dir().join("new").join(&entry.name);
+        let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, dir)?;
+        staged.entry.other.clone_from(&entry.other);
+        if staged.entry.sha256 == entry.sha256 {
+            return self.note_unless(options.dry_run, staging, staged.entry);
+        }
+        let installed = self.dir(&entry.name);
+        let now = Digest::of(&installed)?;
+        let mut difference = Difference::between(&installed, &now, &staged)?;
+        difference.from.clone_from(&entry.commit);
+        difference.edited = now.sha256 != entry.sha256;
+        difference.rewritten = is_rewritten(fetcher, &reading, &difference);
+        if options.diff {
+            difference.text = Some(line_by_line(
+                staging,
+                &installed,
+                &staged.dir,
+                fetcher.git(),
+            )?);
+        }
+        if options.dry_run {
+            return Ok(Change::Available(Box::new(difference)));
+        }
+        if difference.edited && options.edited == Edited::Keep {
+            return Err(edited(&entry.name));
+        }
+        if !agree(&difference)? {
+            return Err(Error::new("you said no").hint("`update` asks again"));
+        }
+        self.swap_in(entry, staged, &now, options, staging)
+    }
+
+    /// Puts the staged state in the place of the one that was looked at.
+    fn swap_in(
+        &self,
+        entry: &LockEntry,
+        staged: Staged,
+        looked_at: &Digest,
+        options: UpdateOptions,
+        staging: &Staging,
+    ) -> Result<Change> {
+        let name = &entry.name;
+        let installed = self.dir(name);
+        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        let same = Digest::of(&installed)?.sha256 == looked_at.sha256;
+        if changes.lockfile().get(name) != Some(entry) || !same {
+            let text = format!("another command has changed `{name}`");
+            return Err(Error::new(text).hint("try again"));
+        }
+        let mut stashed = None;
+        if options.edited == Edited::Stash && looked_at.sha256 != entry.sha256 {
+            let kept = format!("{name}-{}", &looked_at.sha256[..12]);
+            let place = self.plugin_dir.join("stash").join(kept);
+            if !place.exists() {
+                tree_copy::copy(&installed, &place)?;
+            }
+            stashed = Some(place.display().to_string());
+        }
+        let to = staged.entry.commit.clone();
+        changes.replace(staging, &staged.dir, staged.entry, entry)?;
         Ok(Change::Updated {
             from: entry.commit.clone(),
-            to: commit,
+            to,
             dropped: staged.planned.dropped,
+            stashed,
         })
     }
+
+    /// The skill is what its source has; the lockfile learns the new commit.
+    fn note_unless(&self, dry_run: bool, staging: &Staging, entry: LockEntry) -> Result<Change> {
+        if !dry_run {
+            let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+            if changes.lockfile().get(&entry.name).is_some() {
+                changes.note(staging, entry)?;
+            }
+        }
+        Ok(Change::UpToDate)
+    }
+}
+
+/// Whether the repository's commit is the installed one: nothing need be fetched then.
+fn is_same_commit(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Result<bool> {
+    let Place::Repository { url, at } = &reading.place else {
+        return Ok(false);
+    };
+    if matches!(at, At::Rev(rev) if rev.is_commit()) {
+        return Ok(true);
+    }
+    let resolved = fetcher.resolve(url, at)??;
+    let same = Some(&resolved.commit) == entry.commit.as_ref();
+    if resolved.tag && !same {
+        let tag = entry.rev.as_deref().unwrap_or_default();
+        let text = format!("the tag `{tag}` of {url} has been moved to another commit");
+        return Err(Error::new(text).hint(
+            "tags are not meant to move: ask its author; removing and \
+                                          installing it again takes the new one",
+        ));
+    }
+    Ok(same)
+}
+
+/// Whether git says that nothing has changed. Links may lead out of the skill's directory, to what
+/// its tree does not cover.
+fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bool {
+    let is_link = |node: &Node| matches!(node, Node::Link { .. });
+    let tree = snapshot.tree_id(&found.path);
+    tree.is_some()
+        && tree == entry.tree.as_deref()
+        && found.path == entry.path
+        && !snapshot
+            .tree
+            .below(&found.path)
+            .any(|(_, node)| is_link(node))
+}
+
+fn is_rewritten(fetcher: &Fetcher, reading: &Reading, difference: &Difference) -> bool {
+    match (&reading.place, &difference.from, &difference.to) {
+        (Place::Repository { url, .. }, Some(old), Some(new)) => {
+            fetcher.follows(url, old, new) == Some(false)
+        }
+        _ => false,
+    }
+}
+
+fn line_by_line(staging: &Staging, old: &Path, new: &Path, git: Git) -> Result<String> {
+    // Short names in a place of its own, as git prints the paths it is given.
+    let (a, b) = (staging.dir().join("diff/a"), staging.dir().join("diff/b"));
+    tree_copy::copy(old, &a)?;
+    tree_copy::copy(new, &b)?;
+    let call = Call {
+        args: &[
+            "diff",
+            "--no-index",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--no-prefix",
+            "--",
+            "diff/a",
+            "diff/b",
+        ],
+        may_say_no: true,
+        ..Call::default()
+    };
+    let bytes = git.read(&call, limits::GIT_LISTING)?;
+    let _ = std::fs::remove_dir_all(staging.dir().join("diff"));
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn edited(name: &str) -> Error {
+    let text =
+        format!("`{name}` was changed after it was installed, and its source has changed, too");
+    Error::new(text).hint(
+        "`--stash` keeps a copy of your changes aside and updates, `--force` updates over them",
+    )
 }
 
 /// The skill at the path it had, else the one of its name.
@@ -179,12 +325,11 @@ fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s Found
     if let Some(found) = snapshot.found.iter().find(|found| found.path == entry.path) {
         return Ok(found);
     }
-    let named = choose::choose(
-        &snapshot.found,
-        &Want::Named(entry.name.clone()),
-        &[],
-        false,
-    );
+    let last = super::tree::base(&entry.path);
+    let last = if last.is_empty() { &entry.name } else { last };
+    let renamed = snapshot.manifest.renames.get(last).cloned();
+    let wanted = Want::Named(renamed.unwrap_or_else(|| last.to_owned()));
+    let named = choose::choose(&snapshot.found, &wanted, &[], false);
     let moved = named
         .ok()
         .and_then(|found| found.first().map(|found| found.path.clone()));

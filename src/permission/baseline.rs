@@ -31,6 +31,11 @@ pub struct Context<'a> {
     pub skills_narrowed: bool,
 }
 
+/// Whether a marketplace action changes nothing.
+pub fn only_looks(action: Option<&str>) -> bool {
+    action.is_some_and(|action| LOOKING.contains(&action))
+}
+
 /// Whether a call needs no entry that grants it.
 pub fn allows(call: &Call, context: Context) -> bool {
     let extra = |name: &String| fold(name) == fold(call.tool);
@@ -65,17 +70,25 @@ pub fn is_harmless(tool: &str) -> bool {
 
 fn allows_ours(call: &Call, ours: OurTool, context: Context) -> bool {
     match ours {
-        OurTool::ReadSkillFile { .. } => true,
+        OurTool::ReadSkillFile { .. } | OurTool::Job => true,
         OurTool::Skill(name) => !context.skills_narrowed || context.active.contains(&name),
         OurTool::RunSkillScript { skill } => match context.settings.scripts {
-            ScriptScope::Own => skill.is_some_and(|skill| context.active.contains(&skill)),
+            ScriptScope::Own => skill.is_some_and(|skill| is_active(skill, context)),
             ScriptScope::Listed | ScriptScope::Any => true,
         },
-        OurTool::Marketplace { action } => {
-            action.is_some_and(|action| LOOKING.contains(&action)) && !chooses_a_host(call)
-        }
+        OurTool::Marketplace { action } => only_looks(action) && !chooses_a_host(call),
         OurTool::Direct => false,
     }
+}
+
+/// Whether a skill named in any of the spellings that its tool takes is active.
+fn is_active(written: &str, context: Context) -> bool {
+    let letters = |name: &str| -> String {
+        let kept = name.chars().filter(|c| c.is_alphanumeric());
+        kept.flat_map(char::to_lowercase).collect()
+    };
+    let wanted = letters(written);
+    context.active.iter().any(|name| letters(name) == wanted)
 }
 
 /// Whether the reference of a marketplace call says which machine to ask.

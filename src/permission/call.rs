@@ -35,6 +35,8 @@ pub enum OurTool<'a> {
         /// Whose script, if the call says so.
         skill: Option<&'a str>,
     },
+    /// Waits for a script that was started before, or stops it: always the caller's own one.
+    Job,
     /// Looks for, installs or removes skills.
     Marketplace {
         /// What to do, if the call says so.

@@ -46,7 +46,9 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
 /// Decides about a call when it is not known what is in force: reading goes on, nothing else.
 pub fn decide_unreadable_state(call: &Call) -> Decision {
     let reads = match call.ours {
-        Some(ours) => ours != OurTool::Direct,
+        Some(OurTool::Marketplace { action }) => baseline::only_looks(action),
+        Some(OurTool::Direct | OurTool::RunSkillScript { .. }) => false,
+        Some(OurTool::ReadSkillFile { .. } | OurTool::Skill(_) | OurTool::Job) => true,
         None => tools::find(call.tool)
             .is_some_and(|tool| matches!(tool.effect, Effect::Harmless | Effect::Read)),
     };
@@ -133,7 +135,8 @@ fn well_formed(group: &Group, call: &Call) -> Result<(), Refusal> {
         let skill = group.skill();
         Refusal::new(call.tool, Reason::Unclear { skill, why }).allowed(group.host_names())
     };
-    if call.object().is_none() {
+    // The host sends `null` for a call without arguments.
+    if call.object().is_none() && !call.arguments.is_null() {
         return Err(unclear("its arguments are not an object".into()));
     }
     if let Some(key) = command_key(call)

@@ -25,9 +25,10 @@ impl Input {
         Self {
             args: std::env::args_os().skip(1).collect(),
             env: Env::of_process(),
-            stdin: Box::new(PatientStdin {
-                silence: limits::STDIN_SILENCE,
-            }),
+            stdin: Box::new(PatientStdin::new(
+                limits::STDIN_SILENCE,
+                limits::STDIN_TOTAL,
+            )),
         }
     }
 }

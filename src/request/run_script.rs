@@ -75,8 +75,8 @@ pub enum Format {
     Json,
 }
 
-/// As it is written. Nulls and empty strings are as good as nothing: some models fill in every
-/// key they know of.
+/// As it is written. Nulls, and empty names, are as good as nothing: some models fill in every key
+/// they know of.
 #[derive(Deserialize)]
 struct Written {
     #[serde(default)]
@@ -111,7 +111,12 @@ impl RunSkillScript {
     pub fn parse(arguments: Value) -> Result<Self> {
         let arguments = match arguments {
             Value::Null => Value::Object(serde_json::Map::new()),
-            other => other,
+            Value::Object(map) => Value::Object(map),
+            _ => {
+                return Err(wrong(
+                    "the arguments of `run_skill_script` are one JSON object",
+                ));
+            }
         };
         let written: Written = serde_json::from_value(arguments).map_err(|error| {
             wrong(format!(
@@ -174,7 +179,7 @@ impl<'de> Deserialize<'de> for WorkDir {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = String::deserialize(deserializer)?;
         Ok(match written.trim() {
-            "" | "." | "skill" => Self::Skill,
+            "." | "skill" => Self::Skill,
             "project" => Self::Project,
             "temp" => Self::Temp,
             _ => Self::Inside(written),
@@ -209,7 +214,7 @@ mod tests {
             json!({"skill": "x", "script": "y", "args": null, "env": null, "workdir": null,
                 "timeout_secs": null, "background": null, "format": null, "job": null,
                 "stop": null, "stdin": null}),
-            json!({"skill": "x", "script": "y", "job": "", "stop": false, "workdir": ""}),
+            json!({"skill": "x", "script": "y", "job": "", "stop": false}),
         ] {
             let start = started(rest);
             assert_eq!((start.args.len(), start.timeout_secs), (0, None));

@@ -63,10 +63,15 @@ impl ToolCall {
             .hint("pass one JSON object")
         })?;
         Ok(match name {
-            "agent-skills" => Self::Command(words(&arguments).unwrap_or_default()),
-            "skill_marketplace" => match words(&arguments) {
-                Some(words) => Self::Command(marketplace_words(words)?),
-                None => Self::Command(typed::<Marketplace>(name, arguments)?.command()?),
+            "agent-skills" if arguments.get("args").is_none() => Self::Command(Vec::new()),
+            "agent-skills" => Self::Command(words(&arguments)?),
+            "skill_marketplace" => match (arguments.get("args"), arguments.get("action")) {
+                (None, _) => Self::Command(typed::<Marketplace>(name, arguments)?.command()?),
+                (Some(_), None) => Self::Command(words(&arguments)?),
+                (Some(_), Some(_)) => {
+                    return Err(Error::new("`action` and `args` both say what to do")
+                        .hint(example("skill_marketplace")));
+                }
             },
             "read_skill_file" => Self::ReadSkillFile(typed(name, arguments)?),
             "run_skill_script" => Self::RunSkillScript(RunSkillScript::parse(arguments)?),
@@ -78,39 +83,26 @@ impl ToolCall {
     }
 }
 
-const TAKES_OPERAND: [&str; 5] = ["install", "remove", "update", "search", "info"];
-
-/// What the model can reach is the marketplace and no other verb: to trust, to approve and to
-/// configure is for people.
-fn check_action(action: &str) -> Result<()> {
-    if TAKES_OPERAND.contains(&action) || ["list", "list-installed"].contains(&action) {
-        return Ok(());
-    }
-    let text = format!(
-        "`{}` is no action of skill_marketplace",
-        action.escape_debug()
-    );
-    Err(Error::new(text).hint(example("skill_marketplace")))
-}
-
-fn marketplace_words(words: Vec<String>) -> Result<Vec<String>> {
-    if let Some(action) = words.first() {
-        check_action(&action.replace('_', "-"))?;
-    }
-    Ok(words)
-}
-
 impl Marketplace {
     /// The command line that means the same: there is one meaning for the model and for a person.
     fn command(self) -> Result<Vec<String>> {
         let action = self.action.to_ascii_lowercase().replace('_', "-");
-        check_action(&action)?;
+        let takes_operand = ["install", "remove", "update", "search", "info"];
+        if !takes_operand.contains(&action.as_str())
+            && !["list", "list-installed"].contains(&action.as_str())
+        {
+            let text = format!(
+                "`{}` is no action of skill_marketplace",
+                self.action.escape_debug()
+            );
+            return Err(Error::new(text).hint(example("skill_marketplace")));
+        }
         let operand = match action.as_str() {
             "search" => self.query.or(self.skill_ref),
             _ => self.skill_ref.or(self.query),
         };
         let mut command = vec![action.clone()];
-        if TAKES_OPERAND.contains(&action.as_str())
+        if takes_operand.contains(&action.as_str())
             && let Some(operand) = operand
         {
             // Behind `--` nothing the model wrote can be an option.
@@ -145,22 +137,33 @@ pub fn skill_arguments(arguments: &Value) -> Result<Option<String>> {
 }
 
 /// `{"args": […]}`, the form of a direct call; the newer host may send one string of words.
-fn words(arguments: &Value) -> Option<Vec<String>> {
-    match arguments.get("args")? {
-        Value::Array(words) => words
-            .iter()
-            .map(|word| word.as_str().map(str::to_owned))
-            .collect(),
-        Value::String(line) => Some(line.split_whitespace().map(str::to_owned).collect()),
-        _ => None,
+fn words(arguments: &Value) -> Result<Vec<String>> {
+    let wrong = || {
+        Error::new("`args` is a list of words, each a string")
+            .hint(r#"for example {"args": ["install", "owner/skill"]}"#)
+    };
+    match arguments.get("args") {
+        Some(Value::Array(words)) => {
+            let word = |word: &Value| word.as_str().map(str::to_owned);
+            words
+                .iter()
+                .map(word)
+                .collect::<Option<_>>()
+                .ok_or_else(wrong)
+        }
+        Some(Value::String(line)) => Ok(line.split_whitespace().map(str::to_owned).collect()),
+        _ => Err(wrong()),
     }
 }
 
 fn typed<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
-    let arguments = if arguments.is_null() {
-        Value::Object(serde_json::Map::new())
-    } else {
-        arguments
+    let arguments = match arguments {
+        Value::Null => Value::Object(serde_json::Map::new()),
+        Value::Object(map) => Value::Object(map),
+        _ => {
+            let text = format!("the arguments of `{tool}` are one JSON object");
+            return Err(Error::new(text).hint(example(tool)));
+        }
     };
     serde_json::from_value(arguments).map_err(|error| {
         Error::new(format!("the arguments of `{tool}` are not right: {error}")).hint(example(tool))

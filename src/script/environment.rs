@@ -14,11 +14,15 @@ pub type Variable = (OsString, OsString);
 
 /// What a nested host would mistake for its own call (HOST.md §2), and the directory that the
 /// shell had before us, which is not where the script is.
-const REMOVED: [&str; 5] = [
+const REMOVED: [&str; 8] = [
     "CHIBI_HOOK",
     "CHIBI_HOOK_DATA",
     "CHIBI_TOOL_NAME",
     "CHIBI_TOOL_ARGS",
+    "CHIBI_PROJECT_ROOT",
+    "CHIBI_INDEX_DB",
+    // A nested host is another session than the one that is restricted.
+    "AGENT_SKILLS_SESSION",
     "OLDPWD",
 ];
 

@@ -4,6 +4,9 @@
 use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};
 
+/// What the key of a session begins with that was given a name.
+const NAMED: &str = "named:";
+
 /// A session's name in the state file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionKey {
@@ -20,7 +23,7 @@ impl SessionKey {
             .filter(|name| !name.is_empty())
         {
             Some(name) => Self {
-                text: format!("named:{name}"),
+                text: format!("{NAMED}{name}"),
                 process: None,
             },
             None => Self::of_process(ProcessId::parent()),
@@ -37,6 +40,17 @@ impl SessionKey {
     /// The key as it stands in the state file.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Whether an entry written in `realm` can be this session's: the parts of a process's key
+    /// mean nothing elsewhere, a given name does.
+    pub fn is_here(&self, realm: &str) -> bool {
+        self.process.is_none() || realm == self::realm()
+    }
+
+    /// Whether a key of the state file is that of a process.
+    pub fn is_of_process(text: &str) -> bool {
+        !text.starts_with(NAMED)
     }
 
     /// Whether the process behind a key of the state file is known to have ended. Only keys of

@@ -47,6 +47,7 @@ impl Refusals {
             .append(true)
             .create(true)
             .mode(0o600)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
             .open(&self.file);
         let _ = file.and_then(|mut file| file.write_all(record));
         false

@@ -18,6 +18,9 @@ use crate::sys::{Directories, Env, FileLock, Moment, files, limits};
 pub struct Store {
     file: PathBuf,
     lock: PathBuf,
+    /// Where the state would be if the plugin directory's being writable had not changed: what
+    /// stands there is in force too.
+    other: Option<PathBuf>,
 }
 
 /// Why the state cannot be known. Whatever was restricted must be taken to be still (law 2).
@@ -30,7 +33,13 @@ pub struct Unreadable {
 impl Store {
     /// The store of this installation.
     pub fn of(dirs: &Directories, env: &Env) -> Self {
-        Self::at(&dirs.state(env))
+        let here = dirs.state(env);
+        let mut places = dirs.state_places(env).into_iter();
+        let other = places.find(|place| *place != here);
+        Self {
+            other: other.map(|place| place.join("state.json")),
+            ..Self::at(&here)
+        }
     }
 
     /// The store in `dir`.
@@ -38,6 +47,7 @@ impl Store {
         Self {
             file: dir.join("state.json"),
             lock: dir.join("state.lock"),
+            other: None,
         }
     }
 
@@ -52,11 +62,22 @@ impl Store {
     /// # Errors
     /// [`Unreadable`], also when the file was thrown away while this session may have been in it.
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
-        let Some(mut state) = self.read()? else {
+        let here = Self::session_in(&self.file, key)?;
+        if let Some(other) = self.other.as_deref().filter(|_| here.activated.is_empty()) {
+            let there = Self::session_in(other, key)?;
+            if !there.activated.is_empty() {
+                return Ok(there);
+            }
+        }
+        Ok(here)
+    }
+
+    fn session_in(file: &Path, key: &SessionKey) -> Result<Session, Unreadable> {
+        let Some(mut state) = Self::read(file)? else {
             return Ok(Session::default());
         };
         match (state.sessions.remove(key.as_str()), state.reset) {
-            (Some(session), _) if session.realm == key::realm() => Ok(session),
+            (Some(session), _) if key.is_here(&session.realm) => Ok(session),
             (_, Some(reset)) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
                 Err(Unreadable::thrown_away())
             }
@@ -72,7 +93,7 @@ impl Store {
     /// When there is something to change and it cannot be changed.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
         // Without a lock: only this session's own calls, which follow this one, can add to it.
-        let nothing_to_do = match self.read() {
+        let nothing_to_do = match Self::read(&self.file) {
             Ok(None) => true,
             Ok(Some(state)) => state.sessions.is_empty() && state.reset.is_none(),
             Err(_) => false,
@@ -174,7 +195,7 @@ impl Store {
                 return Err(Unreadable::thrown_away().error());
             }
             let session = state.sessions.entry(key.as_str().to_owned()).or_default();
-            if session.realm != realm {
+            if !key.is_here(&session.realm) {
                 *session = Session {
                     realm,
                     ..Session::default()
@@ -217,7 +238,7 @@ impl Store {
             fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
         }
         let _lock = FileLock::exclusive(&self.lock, limits::HOOK_LOCK)?;
-        let (before, unreadable) = match self.read() {
+        let (before, unreadable) = match Self::read(&self.file) {
             Ok(state) => (state.unwrap_or_default(), None),
             Err(unreadable) => (State::default(), Some(unreadable)),
         };
@@ -232,9 +253,9 @@ impl Store {
     }
 
     /// The state, or `None` when there is no file yet.
-    fn read(&self) -> Result<Option<State>, Unreadable> {
+    fn read(path: &Path) -> Result<Option<State>, Unreadable> {
         let unreadable = |reason: String| Unreadable { reason };
-        let file = match files::open_regular(&self.file) {
+        let file = match files::open_regular(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable(error.to_string())),
@@ -278,8 +299,10 @@ impl Unreadable {
 /// Whether a session cannot come back. One of another realm, and a named one, has no process we
 /// could look for, so its age decides.
 fn is_over(key: &str, session: &Session, realm: &str) -> bool {
-    let old = session.changed + limits::NAMED_SESSION_AGE.as_secs() < now();
-    old || (session.realm == realm && SessionKey::has_ended(key))
+    if SessionKey::is_of_process(key) && session.realm == realm {
+        return SessionKey::has_ended(key);
+    }
+    session.changed + limits::NAMED_SESSION_AGE.as_secs() < now()
 }
 
 fn now() -> u64 {

@@ -62,11 +62,13 @@ impl Fields {
         self.spelled("allowedtools").is_none() && self.spelled("tools").is_some()
     }
 
-    /// The entries of `disallowed-tools`, empty when there is no such key.
+    /// The entries of `disallowed-tools` under all its spellings, empty when there is no such key.
     pub fn disallowed_tools(&self) -> Vec<String> {
-        self.spelled("disallowedtools")
-            .map(|(_, value)| entries(value))
-            .unwrap_or_default()
+        let spellings = self
+            .0
+            .iter()
+            .filter(|(key, _)| fold(key) == "disallowedtools");
+        spellings.flat_map(|(_, value)| entries(value)).collect()
     }
 
     /// Remarks on how the tool lists are spelled.
@@ -106,9 +108,10 @@ impl Fields {
     }
 }
 
-/// A key without what authors vary in it.
+/// A key without what authors vary in it: case, hyphens of any kind, underscores, spaces.
 pub(super) fn fold(key: &str) -> String {
-    key.to_ascii_lowercase().replace(['-', '_'], "")
+    let letters = key.chars().filter(|c| c.is_alphanumeric());
+    letters.map(|c| c.to_ascii_lowercase()).collect()
 }
 
 fn scalar(value: &Value) -> Option<String> {

@@ -58,14 +58,24 @@ impl Skill {
             diagnostics.push(Diagnostic::warning("not-utf8", message));
         }
         let split = frontmatter::split(&text);
+        let odd = [
+            "glued-fence",
+            "unclosed-frontmatter",
+            "text-before-frontmatter",
+        ];
+        let is_odd = |found: &Diagnostic| odd.contains(&found.code.as_str());
+        let doubtful_fences = split.diagnostics.iter().any(is_odd);
         diagnostics.extend(split.diagnostics);
         let read = split.yaml.map(mapping::read).unwrap_or_default();
         let repaired = split.yaml.is_none() || !read.diagnostics.is_empty();
         diagnostics.extend(read.diagnostics);
         let mut fields = Fields::from(read.values);
         let yaml = split.yaml.unwrap_or(&text);
-        // A merge key may bring in a list that stands elsewhere; it is not followed.
-        if repaired || fields.value("<<").is_some() {
+        // A merge key may bring in a list that stands elsewhere; it is not followed. Where the
+        // frontmatter ends is a guess if its fences are odd, so then the whole file counts.
+        if doubtful_fences {
+            diagnostics.extend(salvage::restriction(&text, &mut fields));
+        } else if repaired || fields.value("<<").is_some() {
             diagnostics.extend(salvage::restriction(yaml, &mut fields));
         }
         diagnostics.extend(salvage::contradiction(yaml, &mut fields));
@@ -81,7 +91,11 @@ impl Skill {
             dir: dir.to_owned(),
             file,
             fields,
-            body: split.body.trim().to_owned(),
+            body: split
+                .body
+                .trim_start_matches(['\n', '\r'])
+                .trim_end()
+                .to_owned(),
             digest: format!("sha256:{:x}", Sha256::digest(bytes)),
             diagnostics,
         })

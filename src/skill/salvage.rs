@@ -27,23 +27,34 @@ pub fn restriction(text: &str, fields: &mut Fields) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// Two lists of allowed tools at the top level: which one counts differs from parser to parser, so
-/// neither allows anything.
+/// Different lists of allowed tools at the top level: which one counts differs from parser to
+/// parser, so none allows anything.
 pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
-    let is_list = |line: &&str| {
-        let key = line
-            .split_once(':')
-            .map(|(key, _)| key.trim_matches(['"', '\'', ' ']));
-        !line.starts_with([' ', '\t']) && key.is_some_and(|key| fold(key) == fold("allowed-tools"))
-    };
-    let mut lines = yaml.lines().filter(is_list);
-    let (first, second) = (lines.next()?, lines.next()?);
-    if first == second {
+    let mut lists: Vec<Vec<&str>> = Vec::new();
+    let mut inside = false;
+    for line in yaml.lines() {
+        let key = line.split_once(':').map(|(key, _)| key);
+        let begins_key = key.is_some() && !line.starts_with([' ', '\t', '-', '#']);
+        if begins_key {
+            inside = key.is_some_and(|key| fold(key) == fold("allowed-tools"));
+            if inside {
+                lists.push(Vec::new());
+            }
+        }
+        if inside && let Some(list) = lists.last_mut() {
+            let value = if begins_key {
+                line.split_once(':').map_or("", |(_, v)| v)
+            } else {
+                line
+            };
+            list.push(value.trim());
+        }
+    }
+    if lists.windows(2).all(|pair| pair[0] == pair[1]) {
         return None;
     }
     fields.restrict("allowed-tools", Vec::new());
-    let message =
-        "`allowed-tools` stands there twice, so nothing is allowed: remove one of the two";
+    let message = "`allowed-tools` stands there more than once, so nothing is allowed: keep one";
     Some(Diagnostic::warning("allowed-tools-twice", message))
 }
 
@@ -51,7 +62,9 @@ pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
 fn entries(text: &str, key: &str) -> Option<Vec<String>> {
     let mut lines = text.lines();
     let value = lines.find_map(|line| {
-        let (written, value) = line.split_once(':')?;
+        // `? key` puts the value on a line of its own, which only YAML itself can read.
+        let complex = line.trim_start().strip_prefix("? ").map(|key| (key, ""));
+        let (written, value) = complex.or_else(|| line.split_once(':'))?;
         // Indentation, list marks, quotes and invisible characters may stand around the key.
         let written = written.trim_matches(|c: char| !c.is_alphanumeric());
         (fold(written) == fold(key)).then(|| value.trim().trim_matches(['"', '\'', '[', ']']))
@@ -86,6 +99,7 @@ mod tests {
                 &["Read", "Grep"],
             ),
             ("  allowed-tools:\n    Read: yes", &[]),
+            ("? allowed-tools\n: Read", &[]),
         ] {
             let entries = entries.iter().map(|entry| (*entry).to_owned()).collect();
             assert_eq!(

@@ -30,24 +30,34 @@ impl Directories {
         let home = env
             .path("CHIBI_HOME")
             .or_else(|| Some(env.home()?.join(".chibi")));
+        // Without a home it is a place nobody else can write to, never the working directory.
+        let home = home.map_or_else(|| PathBuf::from("/.chibi"), |home| env.cwd.join(home));
         Self {
-            plugin: env
-                .cwd
-                .join(home.unwrap_or_default())
-                .join("plugins/agent-skills"),
+            plugin: home.join("plugins/agent-skills"),
         }
     }
 
     /// Where we keep what we write down about sessions: the plugin directory, or the user's state
     /// directory when the former is not writable.
     pub fn state(&self, env: &Env) -> PathBuf {
-        if files::is_writable(&self.plugin) {
-            return self.plugin.clone();
+        let [plugin, state] = self.state_places(env);
+        if files::is_writable(&plugin) {
+            plugin
+        } else {
+            state
         }
+    }
+
+    /// Both places that [`Directories::state`] chooses from.
+    pub fn state_places(&self, env: &Env) -> [PathBuf; 2] {
         let set = env.path("XDG_STATE_HOME").filter(|path| path.is_absolute());
         let set = set.or_else(|| Some(env.path("HOME")?.join(".local/state")));
         let state = set.or_else(dirs::state_dir);
-        state.map_or_else(|| self.plugin.clone(), |state| state.join("agent-skills"))
+        let state = state.map(|state| state.join("agent-skills"));
+        [
+            self.plugin.clone(),
+            state.unwrap_or_else(|| self.plugin.clone()),
+        ]
     }
 
     /// The installed skills. Every entry in it is a skill.

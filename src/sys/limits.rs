@@ -9,6 +9,8 @@ pub const REQUEST: u64 = 640 * 1024 * 1024;
 /// Silence on standard input after which its end is no longer waited for. The host writes a
 /// request in one go and closes; whoever does not close must not hang us.
 pub const STDIN_SILENCE: Duration = Duration::from_secs(5);
+/// All of standard input, below the 30 seconds after which the host gives up on a call.
+pub const STDIN_TOTAL: Duration = Duration::from_secs(20);
 /// One `SKILL.md`. The largest of 21,698 real ones is 293 KB (CORPUS.md §5).
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
 /// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB; the parser is quadratic in
@@ -19,6 +21,8 @@ pub const FRONTMATTER_DEPTH: usize = 64;
 /// `[` and `{` in the frontmatter altogether. Closing ones in comments and quotes close nothing,
 /// so they cannot be trusted to bound the depth; 64 KiB of nesting takes the parser seconds.
 pub const FRONTMATTER_BRACKETS: usize = 1000;
+/// Bytes of a name that a like one is looked for.
+pub const SUGGESTED_FOR: usize = 200;
 /// Entries looked at in one skills directory.
 pub const CATALOG_ENTRIES: usize = 20_000;
 /// Bundled files listed at activation; 99 % of real skills have at most 35.
@@ -79,6 +83,20 @@ pub const INSTALL_FILES: usize = 10_000;
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
 /// One git command of a person's, which may download a repository.
 pub const GIT_SECONDS: u64 = 300;
+/// One file of the web, which is 10 MiB at most.
+pub const DOWNLOAD_SECONDS: u64 = 120;
+/// An archive, or all files of a skill of a site, as they travel (MARKETPLACE.md §1).
+pub const DOWNLOAD: u64 = 10 * 1024 * 1024;
+/// An archive unpacked.
+pub const UNPACKED: u64 = 25 * 1024 * 1024;
+/// Files in an archive, and of a skill of a site.
+pub const ARCHIVE_FILES: usize = 1000;
+/// What is kept of one repository; above it, fetching anew costs less than keeping.
+pub const REPOSITORY_CACHE: u64 = 1024 * 1024 * 1024;
+/// What is scanned of one file; the largest script of the corpus has a quarter of that.
+pub const SCANNED_FILE: u64 = 1024 * 1024;
+/// The list of what a site or a marketplace has.
+pub const INDEX: u64 = 8 * 1024 * 1024;
 /// A configuration or policy file.
 pub const CONFIG_FILE: u64 = 1024 * 1024;
 /// What git may print for one command that lists refs or files: 64 MiB is 500,000 files.

@@ -25,8 +25,13 @@ impl FileLock {
             .create(true)
             .truncate(false)
             .mode(0o600)
+            // Somebody may have put a FIFO or a link there: neither is waited for or followed.
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
             .open(path);
-        let file = file.map_err(|source| Error::io("open lock", path, &source))?;
+        let file = file.map_err(|source| {
+            Error::io("open lock", path, &source)
+                .hint("check that its directory can be written to, or remove the file")
+        })?;
         let began = Instant::now();
         // A lock is held for about a millisecond; polling keeps the deadline ours, which a
         // blocking flock would not.

@@ -3,13 +3,22 @@
 
 use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsRawFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Standard input with a longest silence.
 #[derive(Debug)]
 pub struct PatientStdin {
-    /// How long no byte may come before reading fails with `TimedOut`.
-    pub silence: Duration,
+    silence: Duration,
+    end: Instant,
+}
+
+impl PatientStdin {
+    /// Reading fails with `TimedOut` when no byte comes for `silence`, and when it takes longer
+    /// than `total` from now.
+    pub fn new(silence: Duration, total: Duration) -> Self {
+        let end = Instant::now() + total;
+        Self { silence, end }
+    }
 }
 
 impl Read for PatientStdin {
@@ -18,9 +27,9 @@ impl Read for PatientStdin {
         if stdin.is_terminal() {
             return Ok(0);
         }
-        if !wait_readable(stdin.as_raw_fd(), self.silence)? {
-            let text = format!("no end of input after {} s", self.silence.as_secs());
-            return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() || !wait_readable(stdin.as_raw_fd(), self.silence.min(left))? {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "it does not end"));
         }
         stdin.read(buffer)
     }

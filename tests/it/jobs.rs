@@ -29,8 +29,10 @@ fn eventually(what: &str, condition: impl Fn() -> bool) {
 
 /// Whether the process whose id is in that file is there.
 fn runs(file: &Path) -> bool {
+    // A file that is still being written names no process yet.
     let pid = std::fs::read_to_string(file).unwrap();
-    Path::new("/proc").join(pid.trim()).exists()
+    let pid = pid.trim().parse::<u32>();
+    pid.is_ok_and(|pid| Path::new("/proc").join(pid.to_string()).exists())
 }
 
 #[track_caller]

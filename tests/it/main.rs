@@ -6,6 +6,7 @@
 // What was skipped, and why, is told where the test runner shows it.
 #![allow(clippy::print_stdout)]
 
+mod archives;
 mod audit;
 mod check;
 mod concurrency;
@@ -18,6 +19,12 @@ mod hostile;
 mod jobs;
 mod layers;
 mod market;
+mod market_hostile;
+mod market_http;
+mod market_kills;
+mod market_lock;
+mod market_sources;
+mod market_updates;
 mod parsing;
 mod permission_fuzz;
 mod policy;
@@ -29,6 +36,7 @@ mod sandbox;
 mod scripts;
 mod scripts_basic;
 mod scripts_end;
+mod server;
 mod shell_generator;
 #[rustfmt::skip]
 mod shell_grammar;

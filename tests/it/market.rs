@@ -116,7 +116,7 @@ fn errors_go_to_a_person_with_a_hint_and_to_the_model_as_text() {
         );
         assert!(answer.starts_with("Error: "), "{answer}");
         assert_eq!(host.person(&["explode"]).status, 2);
-        assert_eq!(host.person(&["install"]).status, 2);
+        assert!(host.fails(&["install"]).contains("skills.lock.json"));
         assert!(
             host.tool("agent-skills", &json!({"args": ["explode"]}))
                 .starts_with("Error: ")

@@ -15,12 +15,17 @@ fn every_list_and_command_is_decided_soon() {
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let seconds = variable("FUZZ_SECONDS").unwrap_or(2);
     let mut grammar = Grammar::new(variable("FUZZ_SEED").unwrap_or(11));
+    let trace = std::env::var_os("FUZZ_TRACE");
     let begun = Instant::now();
     let mut decided = 0_u64;
     let mut slowest = (Duration::ZERO, String::new());
     while begun.elapsed() < Duration::from_secs(seconds) {
         let entries = grammar.entries();
         let command = grammar.anything();
+        if let Some(trace) = &trace {
+            // What overflows the stack leaves nothing else behind.
+            std::fs::write(trace, format!("{entries}\n\n{command}")).unwrap();
+        }
         let start = Instant::now();
         let message = refusal(&entries, &command);
         let mut took = start.elapsed();

@@ -23,6 +23,11 @@ impl Hub {
         format!("file://{}/", self.dir.path().display())
     }
 
+    /// Where the repositories are.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// A repository with these files, committed.
     pub fn repository(&self, name: &str, files: &[(&str, &str)]) -> PathBuf {
         let dir = self.dir.path().join(name);

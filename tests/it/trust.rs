@@ -363,11 +363,7 @@ fn the_model_can_neither_trust_nor_configure() {
         ] {
             let args = json!({"args": words});
             host.blocks("agent-skills", &args);
-            let answer = host.tool("skill_marketplace", &args);
-            assert!(
-                answer.starts_with("Error: ") && answer.contains("is no action"),
-                "{answer}"
-            );
+            host.blocks("skill_marketplace", &args);
         }
         assert!(!reaches_the_model(&host));
         assert!(

@@ -3,8 +3,9 @@
 use std::fs;
 
 use super::two_skills;
+use crate::marketplace::Market;
 use crate::marketplace::testing::{World, everything, skill};
-use crate::marketplace::update::Change;
+use crate::marketplace::update::{Change, UpdateOptions};
 
 #[test]
 fn a_new_commit_replaces_the_skill_and_the_same_one_does_not() {
@@ -14,7 +15,14 @@ fn a_new_commit_replaces_the_skill_and_the_same_one_does_not() {
     world.install("o/ocr").unwrap();
     let update = || {
         let updated = world
-            .with(|market| market.update(&[], &mut |_| {}))
+            .with(|market| {
+                market.update(
+                    &[],
+                    UpdateOptions::default(),
+                    &mut |_| Ok(true),
+                    &mut |_| {},
+                )
+            })
             .unwrap();
         updated
             .into_iter()
@@ -30,7 +38,8 @@ fn a_new_commit_replaces_the_skill_and_the_same_one_does_not() {
             Change::Updated {
                 from,
                 to,
-                dropped: Vec::new()
+                dropped: Vec::new(),
+                stashed: None,
             },
             Change::UpToDate
         ]
@@ -53,7 +62,14 @@ fn a_local_source_is_copied_again_when_it_has_changed() {
     world.install("./x").unwrap();
     world.write("x", &[("new", "1")]);
     let updated = world
-        .with(|market| market.update(&["x".to_owned()], &mut |_| {}))
+        .with(|market| {
+            market.update(
+                &["x".to_owned()],
+                UpdateOptions::default(),
+                &mut |_| Ok(true),
+                &mut |_| {},
+            )
+        })
         .unwrap();
     assert!(
         matches!(updated[0].change, Change::Updated { .. }),
@@ -70,7 +86,14 @@ fn a_skill_that_is_gone_upstream_is_kept() {
     world.git("o/skills", &["mv", "skills/pdf", "moved"]);
     world.commit("o/skills", &[]);
     let updated = world
-        .with(|market| market.update(&[], &mut |_| {}))
+        .with(|market| {
+            market.update(
+                &[],
+                UpdateOptions::default(),
+                &mut |_| Ok(true),
+                &mut |_| {},
+            )
+        })
         .unwrap();
     assert!(
         matches!(&updated[0].change, Change::Kept { hint: Some(hint), .. } if hint.contains("`moved`"))
@@ -167,7 +190,10 @@ fn the_catalog_is_listed_searched_and_there_offline() {
     let world = World::new();
     let list = |offline: bool| {
         let mut notes = String::new();
-        let listed = world.with(|market| market.list(offline, &mut |note| notes += note));
+        let listed = world.with(|market| {
+            let market = Market { offline, ..market };
+            market.list(&mut |note| notes += note)
+        });
         (
             listed.map(|all| all.into_iter().map(|one| one.name).collect::<Vec<_>>()),
             notes,
@@ -193,7 +219,7 @@ fn the_catalog_is_listed_searched_and_there_offline() {
     assert_eq!(listed.unwrap(), ["docx", "pdf", "t"]);
     assert!(notes.contains("last seen"), "{notes}");
     let found = world
-        .with(|market| market.search(&["pdf".to_owned()], true, &mut |_| {}))
+        .with(|market| market.search(&["pdf".to_owned()], &mut |_| {}))
         .unwrap();
     assert_eq!(found[0].reference, "anthropics/skills@pdf");
     fs::rename(world.path("away"), world.path("repos")).unwrap();

@@ -177,7 +177,10 @@ fn what_lands_is_files_and_directories_only() {
         ]
     );
     let local = world.install("./repos/o/r/s").unwrap();
-    assert_eq!(local[0].status, Status::Already);
+    assert_eq!(
+        (local[0].status.clone(), local[0].name.as_str()),
+        (Status::New, "local--s")
+    );
 }
 
 #[test]
@@ -260,7 +263,7 @@ fn names_that_could_leave_the_skills_directory_become_harmless() {
         .install_with("o/r", &all)
         .unwrap()
         .iter()
-        .map(|one| one.name.to_string())
+        .map(|one| one.name.clone())
         .collect();
     assert_eq!(names, ["help", "ssh"]);
     assert_eq!(everything(&world.path("repos")), before);
@@ -291,7 +294,7 @@ fn a_person_who_says_no_has_nothing_installed() {
         let mut confirm = |plan: &crate::marketplace::Plan| {
             assert!(!world.path("plugin/skills/pdf").exists());
             shown = Some(plan.clone());
-            false
+            Ok(false)
         };
         market.install(
             "o/pdf",
@@ -307,6 +310,28 @@ fn a_person_who_says_no_has_nothing_installed() {
         ("https://github.com/o/skills", 1)
     );
     assert!(!world.path("plugin/skills").exists() && world.lockfile().is_empty());
+}
+
+#[test]
+fn a_repository_that_changes_while_it_is_looked_at_does_not_change_what_lands() {
+    let world = World::new();
+    let commit = two_skills(&world);
+    world
+        .with(|market| {
+            let mut confirm = |plan: &crate::marketplace::Plan| {
+                assert_eq!(plan.commit.as_deref(), Some(commit.as_str()));
+                world.commit(
+                    "o/skills",
+                    &[("skills/pdf/SKILL.md", "evil"), ("skills/pdf/x", "")],
+                );
+                Ok(true)
+            };
+            let options = InstallOptions::default();
+            market.install("o/pdf", &options, &mut confirm, &mut |_| {})
+        })
+        .unwrap();
+    assert_eq!(world.read("pdf/SKILL.md"), skill("pdf"));
+    assert!(!world.skill_file("pdf/x").exists() && world.lockfile().contains(&commit));
 }
 
 #[test]
@@ -338,7 +363,7 @@ fn one_skill_installed_by_many_at_once_is_there_once_and_whole() {
         threads
             .into_iter()
             .map(|t| t.join().unwrap())
-            .map(|i| (i.name.to_string(), i.status))
+            .map(|i| (i.name.clone(), i.status))
             .collect()
     });
     for name in ["pdf", "pdf-ocr"] {

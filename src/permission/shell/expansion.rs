@@ -8,9 +8,11 @@ use super::Fault;
 /// # Errors
 /// For names, expansions and anything else: a variable's *text* would be evaluated.
 pub fn arithmetic(text: &str) -> Result<usize, Fault> {
+    /// The parser recurses on operators and parentheses.
+    const LONGEST: usize = 200;
     let inside = &text[3..];
     let mut depth = 0_usize;
-    for (at, c) in inside.char_indices() {
+    for (at, c) in inside.char_indices().take(LONGEST) {
         match c {
             '(' => depth += 1,
             ')' if depth > 0 => depth -= 1,

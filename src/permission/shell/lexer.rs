@@ -10,9 +10,6 @@ use super::scan::{Budget, Scan};
 /// Constructs open at one point.
 const MAX_DEPTH: usize = 32;
 
-/// Bare `{`: the parser looks for the end of each.
-const MAX_BRACES: usize = 256;
-
 /// What the reader is inside of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
@@ -38,7 +35,6 @@ pub struct Lexer<'a> {
     position: Position,
     substitutions: usize,
     heredocs: usize,
-    braces: usize,
 }
 
 impl<'a> Lexer<'a> {
@@ -55,7 +51,6 @@ impl<'a> Lexer<'a> {
             position: Position::default(),
             substitutions: 0,
             heredocs: 0,
-            braces: 0,
         }
     }
 
@@ -124,10 +119,14 @@ impl<'a> Lexer<'a> {
             }
             '(' => {
                 self.end_word(0)?;
+                let is_pattern = self.levels.last() == Some(&Level::Case);
+                if !is_pattern && !self.position.is_command_begin() {
+                    return Err(Fault::new("(", "functions and arrays are not read"));
+                }
                 if self.rest().starts_with("((") {
                     return Err(Fault::new("((", "shells disagree about `((`"));
                 }
-                self.open(Level::Subshell);
+                self.open(Level::Subshell)?;
             }
             ')' => {
                 self.end_word(0)?;
@@ -141,10 +140,7 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
             }
             '\\' => self.escape()?,
-            '$' => {
-                self.position.begin_word(self.at, false);
-                self.dollar()?;
-            }
+            '$' => self.dollar()?,
             '`' => self.backtick()?,
             '#' if !self.position.is_in_word() => self.comment()?,
             c if may_be_blank(c) => {
@@ -152,11 +148,7 @@ impl<'a> Lexer<'a> {
                 return Err(Fault::new(&text, "some shells split words at it; quote it"));
             }
             _ => {
-                self.braces += usize::from(c == '{');
-                if self.braces > MAX_BRACES {
-                    return Err(Fault::new("{", "it has too many braces"));
-                }
-                self.position.begin_word(self.at, true);
+                self.position.text(self.at, c == '{');
                 self.at += c.len_utf8();
             }
         }
@@ -165,7 +157,9 @@ impl<'a> Lexer<'a> {
 
     /// Ends the word before this character, which is `width` bytes to step over.
     fn end_word(&mut self, width: usize) -> Result<(), Fault> {
-        match self.position.end_word(&self.source[..self.at])? {
+        let ended = self.position.end_word(&self.source[..self.at])?;
+        self.weigh(ended.work)?;
+        match ended.reserved {
             "case" => self.levels.push(Level::Case),
             "esac" if self.levels.pop_if(|level| *level == Level::Case).is_none() => {
                 return Err(unclosed());
@@ -176,18 +170,20 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn open(&mut self, level: Level) {
+    fn open(&mut self, level: Level) -> Result<(), Fault> {
         self.levels.push(level);
-        self.position.begin_commands();
+        self.position.begin_commands()?;
         self.at += 1;
+        Ok(())
     }
 
     fn close_paren(&mut self) -> Result<(), Fault> {
         match self.levels.last() {
-            Some(Level::Case) => self.position.begin_commands(),
+            Some(Level::Case) => self.position.begin_command(),
             Some(level @ (Level::Subshell | Level::Substitution)) => {
                 // A substitution is part of a word, which goes on after it.
-                self.position.end_commands(*level == Level::Substitution);
+                let in_word = *level == Level::Substitution;
+                self.position.end_commands(self.at, in_word);
                 self.no_pending()?;
                 self.levels.pop();
             }
@@ -210,9 +206,7 @@ impl<'a> Lexer<'a> {
         if escaped == '\n' {
             return self.continuation();
         }
-        if self.levels.last() != Some(&Level::DoubleQuote) {
-            self.position.begin_word(self.at, false);
-        }
+        self.position.segment(self.at);
         self.at += 1 + escaped.len_utf8();
         Ok(())
     }
@@ -266,11 +260,12 @@ impl<'a> Lexer<'a> {
                 "quotes inside backticks are read in several ways",
             ));
         }
-        self.position.begin_word(self.at, false);
+        self.position.segment(self.at);
         Ok(())
     }
 
     fn dollar(&mut self) -> Result<(), Fault> {
+        self.position.segment(self.at);
         let rest = self.rest();
         let quoted = self.levels.last() == Some(&Level::DoubleQuote);
         if rest.starts_with("$((") {
@@ -278,7 +273,7 @@ impl<'a> Lexer<'a> {
         } else if rest.starts_with("$(") {
             self.substitutions += 1;
             self.at += 1;
-            self.open(Level::Substitution);
+            self.open(Level::Substitution)?;
         } else if rest.starts_with("${") {
             self.at += expansion::parameter(rest)?;
         } else if rest.starts_with("$[") {
@@ -299,13 +294,14 @@ impl<'a> Lexer<'a> {
             self.no_pending()?;
             self.end_word(0)?;
             self.levels.pop();
-            self.position.end_commands(true);
+            self.position.end_commands(self.at, true);
         } else if self.levels.contains(&Level::Backtick) {
             return Err(Fault::new("`", "nested backticks are read in several ways"));
         } else {
+            self.position.segment(self.at);
             self.levels.push(Level::Backtick);
             self.substitutions += 1;
-            self.position.begin_commands();
+            self.position.begin_commands()?;
         }
         self.at += 1;
         Ok(())
@@ -328,7 +324,7 @@ impl<'a> Lexer<'a> {
         if rest.starts_with("<(") || rest.starts_with(">(") {
             self.substitutions += 1;
             self.at += 1;
-            self.open(Level::Substitution);
+            self.open(Level::Substitution)?;
         } else if rest.starts_with("<<<") {
             self.at += 3;
         } else if rest.starts_with("<<") {

@@ -20,7 +20,7 @@ pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
     let (program, arguments) = words.split_first()?;
     let after = |length: Option<usize>| {
         let inner = arguments.get(length?..)?;
-        (!inner.is_empty()).then(|| Inner::Command(Cow::Borrowed(inner)))
+        (!inner.is_empty()).then_some(Inner::Command(Cow::Borrowed(inner)))
     };
     match program.text()? {
         "timeout" => after(timeout(arguments)),

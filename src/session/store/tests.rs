@@ -88,8 +88,7 @@ fn sessions_of_ended_processes_are_forgotten() {
     };
     let gone = ("4194304-1".to_owned(), "z".to_owned(), true);
     assert_eq!(ended.iter().map(of).collect::<Vec<_>>(), [gone]);
-    let keys: Vec<String> = store
-        .read()
+    let keys: Vec<String> = Store::read(&store.file)
         .unwrap()
         .unwrap()
         .sessions

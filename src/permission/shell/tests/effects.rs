@@ -194,7 +194,12 @@ fn what_would_take_the_parser_long_or_kill_it_is_refused_fast() {
         "${".repeat(30_000),
         "case x in a) ".repeat(4000),
         "\"$(".repeat(20_000), "nice ".repeat(13_000), "exec env ".repeat(7000), "git > x;".repeat(8000),
-        "find . -exec ".repeat(5000), "{a,".repeat(20_000), "{".repeat(60_000), "bash -c '".repeat(7000),
+        "find . -exec ".repeat(5000), "{a,".repeat(20_000),         nested(5000, "coproc ", ""), nested(5000, "f() ", ""), nested(5000, "time -p ", ""), nested(5000, "function f ", ""),
+        format!("[[ {}x ]]", "! ".repeat(20_000)), format!("git $(({}1))", "-".repeat(20_000)),
+        format!("git $(({}1{}))", "(".repeat(20_000), ")".repeat(20_000)), format!("git $(({}1{}))", "1?".repeat(9000), ":1".repeat(9000)),
+        "{".repeat(60_000),
+        format!("git {}{}", "{a,".repeat(200), "\"\"".repeat(9000)), format!("git {{{}", "'a'".repeat(20_000)),
+        format!("git {}\"{}\"", "{a,".repeat(200), "$x".repeat(9000)), format!("git {}{}", "{a,".repeat(200), "$(git a)".repeat(900)), "bash -c '".repeat(7000),
     ];
     for command in hostile {
         let begun = std::time::Instant::now();

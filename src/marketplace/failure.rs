@@ -1,4 +1,4 @@
-//! What a failed git command means, from its standard error under `LC_ALL=C`, and what to do
+//! What a failed git or curl command means, from what it says under `LC_ALL=C`, and what to do
 //! about it. A wrong class sends people looking in the wrong place, so it is told apart by the
 //! words git, curl and ssh really use.
 
@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::error::Error;
 
-/// Why git did not do what it was asked.
+/// Why a program did not do what it was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// There is no such repository, or the host says so to hide a private one.
@@ -24,13 +24,15 @@ pub enum Class {
     TooLarge,
     /// The disk is full.
     DiskFull,
-    /// There is no git on this machine.
-    GitMissing,
-    /// Anything else; the message holds git's own words.
+    /// The program is not on this machine.
+    Missing,
+    /// It would need the network, which it was told not to use.
+    Offline,
+    /// Anything else; the message holds the program's own words.
     Other,
 }
 
-/// A failed git command.
+/// A failed command.
 #[derive(Debug, Clone)]
 pub struct Failure {
     /// What it means.
@@ -67,6 +69,21 @@ impl Failure {
         Self::new(class, clean.trim_start_matches("fatal: "))
     }
 
+    /// What curl's exit status and standard error say.
+    pub fn from_curl(status: Option<i32>, stderr: &str) -> Self {
+        let class = match status {
+            Some(5..=7 | 35 | 52 | 55 | 56 | 60) => Class::Unreachable,
+            Some(23) => Class::DiskFull,
+            Some(28) => Class::TimedOut,
+            Some(63) => Class::TooLarge,
+            _ => Class::Other,
+        };
+        let line = stderr.lines().find(|line| line.starts_with("curl:"));
+        let line = line.unwrap_or("curl failed and did not say why");
+        let clean: String = line.chars().filter(|c| !c.is_control()).take(300).collect();
+        Self::new(class, clean)
+    }
+
     /// Puts what was attempted in front.
     #[must_use]
     pub fn context(mut self, context: impl fmt::Display) -> Self {
@@ -89,15 +106,16 @@ impl From<Failure> for Error {
                 "check the spelling; for a private repository, see that `git ls-remote ADDRESS` \
                  works without asking (a credential helper, or an ssh agent)"
             }
-            Class::Unreachable => "check the network, the host's name and git's proxy settings",
+            Class::Unreachable => "check the network, the host's name and the proxy settings",
             Class::NoSuchRef => "name a branch, a tag or a full commit id that the repository has",
             Class::TimedOut => {
                 "try again, or run `agent-skills` in a terminal, where it may take longer"
             }
             Class::TooLarge => "name the one skill that is wanted, or ask its author to trim it",
             Class::DiskFull => "free some space and try again",
-            Class::GitMissing => "install git and see that it is on the PATH",
-            Class::Other => "try the same with `git clone` to see more",
+            Class::Missing => "install it and see that it is on the PATH",
+            Class::Offline => "run it once without `--offline`",
+            Class::Other => "try the same with `git clone` or `curl` to see more",
         };
         Self::new(failure.message).hint(hint)
     }
@@ -120,6 +138,10 @@ fn classify(stderr: &str) -> Class {
         "name or service not known",
         "operation timed out",
         "connection reset",
+        "early eof",
+        "hung up unexpectedly",
+        "unexpected disconnect",
+        "rpc failed",
         "host key verification failed",
         "unable to look up",
     ]) {
@@ -204,6 +226,10 @@ mod tests {
             (
                 "error: file write error: No space left on device",
                 Class::DiskFull,
+            ),
+            (
+                "error: RPC failed; curl 18 transfer closed\nfatal: early EOF",
+                Class::Unreachable,
             ),
             ("fatal: index-pack failed", Class::Other),
         ] {

@@ -1,0 +1,200 @@
+//! What somebody agrees to before anything lands: shown to a person, who decides; without one it goes
+//! on, unless the scan found what hardly any honest skill has.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, Write as _};
+
+use super::args::Consent;
+use super::installed::brief;
+use super::run::Caller;
+use crate::error::{Error, Result};
+use crate::marketplace::{Difference, Finding, Plan, Planned, Severity};
+use crate::skill::one_line;
+use crate::sys::tell;
+
+/// How many findings are shown of one skill.
+const SHOWN: usize = 20;
+
+/// How a command finds out whether to go on.
+#[derive(Debug, Clone, Copy)]
+pub struct Consenting {
+    asks: bool,
+    given: bool,
+    accepts: bool,
+}
+
+impl Consenting {
+    /// A person on a terminal is asked, unless they said yes before.
+    pub fn of(consent: Consent, caller: Caller) -> Self {
+        Self {
+            asks: caller == Caller::Person { terminal: true } && !consent.yes,
+            given: consent.yes,
+            accepts: consent.accept_findings,
+        }
+    }
+
+    /// Shows what would land, and decides.
+    ///
+    /// # Errors
+    /// When nobody can be asked and the scan found too much.
+    pub fn to_install(self, plan: &Plan) -> Result<bool> {
+        tell(format_args!("{}", describe(plan)));
+        if self.asks {
+            return Ok(agrees("Install?"));
+        }
+        let findings = plan.skills.iter().flat_map(|skill| &skill.findings);
+        self.unless_suspect(findings, "installed")?;
+        Ok(true)
+    }
+
+    /// Shows what would change. What could do more than before is not changed unasked.
+    ///
+    /// # Errors
+    /// When nobody can be asked and somebody would have to be.
+    pub fn to_update(self, difference: &Difference) -> Result<bool> {
+        if self.asks || difference.needs_consent() {
+            tell(format_args!("{}", describe_difference(difference)));
+        }
+        if self.asks && difference.needs_consent() {
+            return Ok(agrees("Update?"));
+        }
+        self.unless_suspect(&difference.new_findings, "updated")?;
+        if difference.needs_consent() && !self.given {
+            return Err(
+                Error::new("it would have new scripts or ask for more tools")
+                    .hint("look at it with `update --dry-run --diff`; `--yes` agrees"),
+            );
+        }
+        Ok(true)
+    }
+
+    fn unless_suspect<'f>(
+        self,
+        findings: impl IntoIterator<Item = &'f Finding>,
+        done: &str,
+    ) -> Result<()> {
+        let suspect = |finding: &&Finding| finding.severity >= Severity::High;
+        let suspects: Vec<&Finding> = findings.into_iter().filter(suspect).collect();
+        if suspects.is_empty() || self.accepts {
+            return Ok(());
+        }
+        let lines = suspects
+            .iter()
+            .take(SHOWN)
+            .map(|finding| format!("\n  {}", finding.summary()));
+        let text = format!(
+            "it was not {done}, for the scan found:{}",
+            lines.collect::<String>()
+        );
+        Err(Error::new(text).hint(
+            "look at it with `agent-skills show` and `cat`; `--accept-findings` goes on all the same",
+        ))
+    }
+}
+
+/// What would land: enough to decide about it.
+pub fn describe(plan: &Plan) -> String {
+    let commit = plan
+        .commit
+        .as_deref()
+        .map(|commit| format!(" at {commit}"))
+        .unwrap_or_default();
+    let mut text = format!("From {}{commit}:\n", one_line(&plan.source));
+    for skill in &plan.skills {
+        describe_skill(&mut text, skill);
+    }
+    text
+}
+
+fn describe_skill(text: &mut String, skill: &Planned) {
+    let description = brief(
+        skill.description.as_deref().unwrap_or("no description"),
+        200,
+    );
+    let _ = writeln!(text, "  {}: {description}", skill.name);
+    let files = list(&skill.paths);
+    let _ = writeln!(
+        text,
+        "    {} files, {} bytes: {files}",
+        skill.files, skill.bytes
+    );
+    if !skill.scripts.is_empty() {
+        let _ = writeln!(text, "    scripts: {}", list(&skill.scripts));
+    }
+    let tools = match &skill.allowed_tools {
+        None => "every tool, as it has no allowed-tools".to_owned(),
+        Some(tools) => list(tools),
+    };
+    let _ = writeln!(text, "    may use: {tools}");
+    for remark in skill.dropped.iter().chain(&skill.warnings) {
+        let _ = writeln!(text, "    note: {}", one_line(remark));
+    }
+    describe_findings(text, &skill.findings);
+}
+
+fn describe_findings(text: &mut String, findings: &[Finding]) {
+    for finding in findings.iter().take(SHOWN) {
+        let _ = writeln!(text, "    {}", finding.summary());
+    }
+    if let Some(more) = findings.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(
+            text,
+            "    and {more} more findings: `agent-skills scan` shows all"
+        );
+    }
+}
+
+/// What an update would change.
+pub fn describe_difference(difference: &Difference) -> String {
+    let short = |commit: &Option<String>| {
+        let commit = commit.as_deref().unwrap_or("an unknown state");
+        commit.get(..12).unwrap_or(commit).to_owned()
+    };
+    let (from, to) = (short(&difference.from), short(&difference.to));
+    let mut text = format!("{}: {from} to {to}\n", difference.name);
+    for (label, items) in [
+        ("new files", &difference.added),
+        ("changed", &difference.changed),
+        ("gone", &difference.removed),
+        ("new scripts", &difference.new_scripts),
+        ("newly asks for", &difference.new_tools),
+    ] {
+        if !items.is_empty() {
+            let _ = writeln!(text, "    {label}: {}", list(items));
+        }
+    }
+    if difference.rewritten {
+        text.push_str(
+            "    warning: its history was rewritten; the new commit does not follow the old\n",
+        );
+    }
+    if difference.edited {
+        text.push_str("    it was changed after it was installed\n");
+    }
+    describe_findings(&mut text, &difference.new_findings);
+    if let Some(diff) = &difference.text {
+        text.push_str(&printable(diff));
+    }
+    text
+}
+
+/// Text of strangers with its lines, but without what steers a terminal or hides.
+pub fn printable(text: &str) -> String {
+    let clean = |line: &str| {
+        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
+        let kept: String = line[indent..].chars().filter(|c| !c.is_control()).collect();
+        format!("{}{kept}\n", &line[..indent])
+    };
+    text.lines().map(clean).collect()
+}
+
+fn list(items: &[String]) -> String {
+    brief(&items.join(", "), 300)
+}
+
+fn agrees(question: &str) -> bool {
+    tell(format_args!("{question} [y/N] "));
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
+}

@@ -1,0 +1,158 @@
+//! `show`, `cat`, `scan` and `sources`: looking before installing, and where to look.
+
+use std::fmt::Write as _;
+
+use super::args::{Sources, Wanted};
+use super::consent::{describe, printable};
+use super::installed::to_json;
+use super::run::Failure;
+use super::shop::{Shop, note};
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::marketplace::{Finding, InstallOptions, Severity};
+use crate::skill::one_line;
+
+/// What an install would bring.
+pub fn show(app: &App, wanted: &Wanted, json: bool) -> Result<String> {
+    let shop = Shop::of_user(app).offline(wanted.offline);
+    let options = InstallOptions {
+        reading: wanted.reading.map(Into::into),
+        ..InstallOptions::default()
+    };
+    let plan = shop
+        .market(app)
+        .show(&wanted.reference, &options, &mut note)?;
+    if json {
+        to_json(&plan)
+    } else {
+        Ok(describe(&plan))
+    }
+}
+
+/// A file of a skill that need not be installed.
+pub fn cat(app: &App, file: &str, offline: bool) -> Result<String> {
+    let split = file.rsplit_once(':').filter(|(reference, path)| {
+        !reference.is_empty() && !path.is_empty() && !path.starts_with("//")
+    });
+    let (reference, path) = split.ok_or_else(|| {
+        Error::new(format!("`{}` names no file", file.escape_debug()))
+            .hint("give it as REFERENCE:PATH, for example owner/repo@skill:SKILL.md")
+    })?;
+    let shop = Shop::of_user(app).offline(offline);
+    let options = InstallOptions::default();
+    let bytes = shop.market(app).cat(reference, path, &options, &mut note)?;
+    let size = bytes.len();
+    let text = String::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains('\0'));
+    let text = text.ok_or_else(|| {
+        Error::new(format!(
+            "`{}` is not text: {size} bytes",
+            path.escape_debug()
+        ))
+        .hint("install the skill to have it")
+    })?;
+    Ok(printable(&text))
+}
+
+/// What should be looked at. Fails when there is something at least as bad as `fail_on`.
+pub fn scan(
+    app: &App,
+    target: &str,
+    json: bool,
+    fail_on: Option<Severity>,
+    offline: bool,
+) -> Result<String, Failure> {
+    let shop = Shop::of_user(app).offline(offline);
+    let scanned = shop.market(app).scan(target, &mut note)?;
+    let text = if json {
+        let skills: Vec<_> = scanned
+            .iter()
+            .map(|(name, findings)| Scanned { name, findings })
+            .collect();
+        to_json(&skills)?
+    } else {
+        let mut text = String::new();
+        for (name, findings) in &scanned {
+            let _ = writeln!(text, "{name}: {} findings", findings.len());
+            for finding in findings {
+                let _ = writeln!(text, "  {}", finding.summary());
+            }
+        }
+        text
+    };
+    let worst = scanned
+        .iter()
+        .flat_map(|(_, findings)| findings)
+        .map(|f| f.severity)
+        .max();
+    if fail_on.is_some_and(|level| worst >= Some(level)) {
+        Err(Failure::Answered(text))
+    } else {
+        Ok(text)
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Scanned<'a> {
+    name: &'a str,
+    findings: &'a [Finding],
+}
+
+/// Changes and tells the sources.
+pub fn sources(app: &App, verb: &Sources) -> Result<String, Failure> {
+    let shop = Shop::of_user(app);
+    let market = shop.market(app);
+    match verb {
+        Sources::Add { reference, name } => {
+            let (source, count) = market.add_source(reference, name.as_deref())?;
+            Ok(format!(
+                "added `{}`, which has {count} skills\n",
+                source.name
+            ))
+        }
+        Sources::Remove { name } => {
+            market.remove_source(name)?;
+            Ok(format!(
+                "removed the source `{}`; what was installed from it stays\n",
+                one_line(name)
+            ))
+        }
+        Sources::List { json } => {
+            let sources = market.sources()?;
+            if *json {
+                return Ok(to_json(&sources)?);
+            }
+            let line = |source: &crate::marketplace::Source| {
+                format!(
+                    "{}  {}\n",
+                    one_line(&source.name),
+                    one_line(&source.reference)
+                )
+            };
+            Ok(sources.iter().map(line).collect())
+        }
+        Sources::Update => {
+            let (mut text, mut failed) = (String::new(), false);
+            for (source, asked) in market.update_sources()? {
+                let name = one_line(&source.name);
+                let _ = match asked {
+                    Ok(count) => writeln!(text, "`{name}` has {count} skills"),
+                    Err(error) => {
+                        failed = true;
+                        writeln!(
+                            text,
+                            "`{name}` was left as it was: {}",
+                            one_line(&error.to_string())
+                        )
+                    }
+                };
+            }
+            if failed {
+                Err(Failure::Answered(text))
+            } else {
+                Ok(text)
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The market that a command works in: whose skills, whether offline, how long.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::args::Scope;
+use crate::app::App;
+use crate::catalog::Layer;
+use crate::marketplace::Market;
+use crate::request::Protocol;
+use crate::skill::one_line;
+use crate::sys::limits;
+use crate::sys::{remark, tell};
+
+/// Where skills are installed by this command.
+#[derive(Debug)]
+pub struct Shop {
+    dir: PathBuf,
+    offline: bool,
+}
+
+impl Shop {
+    /// That of a layer.
+    pub fn new(app: &App, scope: Scope) -> Self {
+        Self::of_layer(app, scope.layer())
+    }
+
+    /// The plugin directory.
+    pub fn of_user(app: &App) -> Self {
+        Self::of_layer(app, Layer::Plugin)
+    }
+
+    /// The project's `.chibi`.
+    pub fn of_project(app: &App) -> Self {
+        Self::of_layer(app, Layer::Project)
+    }
+
+    fn of_layer(app: &App, layer: Layer) -> Self {
+        let (dir, offline) = (app.layer_dir(layer), false);
+        Self { dir, offline }
+    }
+
+    /// The same; `offline` only what was fetched before is used.
+    #[must_use]
+    pub fn offline(mut self, offline: bool) -> Self {
+        self.offline = offline;
+        self
+    }
+
+    /// The market there.
+    pub fn market<'a>(&'a self, app: &'a App) -> Market<'a> {
+        use std::io::IsTerminal;
+        let waits = || Instant::now() + Duration::from_secs(limits::HOST_CALL_SECONDS);
+        let watched = app.protocol.is_none() && std::io::stderr().is_terminal();
+        Market {
+            plugin_dir: &self.dir,
+            home: &app.dirs.plugin,
+            env: &app.env,
+            deadline: (app.protocol == Some(Protocol::Stdin)).then(waits),
+            offline: self.offline,
+            progress: watched.then_some(progress),
+        }
+    }
+}
+
+/// Tells a person what is being done.
+pub fn note(text: &str) {
+    remark(format_args!("{}", one_line(text)));
+}
+
+/// Tells how far a transfer is, over and over on one line.
+fn progress(text: &str) {
+    tell(format_args!("\r{}\x1b[K\r", one_line(text)));
+}

@@ -1,0 +1,81 @@
+//! A link from `skills/` to a working copy, for those who write skills.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use serde_json::Map;
+
+use super::install::{Installed, Status};
+use super::lockfile::{Kind, LockEntry};
+use super::market::Market;
+use super::plan;
+use super::staging::Staging;
+use super::swap::{Changes, Existing};
+use crate::error::{Error, Result};
+use crate::skill::{Skill, SkillName};
+
+impl Market<'_> {
+    /// Links the skill in `dir`, as `name` or its own.
+    ///
+    /// # Errors
+    /// When there is no skill, another one has its name, or the link cannot be made.
+    pub fn link(&self, dir: &Path, name: Option<&str>) -> Result<Installed> {
+        self.clean_litter();
+        let dir = super::local::expand(&dir.to_string_lossy(), self.env);
+        let dir = dir.canonicalize().map_err(|error| {
+            Error::io("open directory", &dir, &error).hint("give the directory that holds SKILL.md")
+        })?;
+        let skill = Skill::load(&dir).map_err(|diagnostic| {
+            Error::new(diagnostic.message).hint("give the directory that holds SKILL.md")
+        })?;
+        let name = match name {
+            Some(name) => SkillName::from_written(name).ok_or_else(|| {
+                let text = format!("`{}` cannot be a skill's name", name.escape_debug());
+                Error::new(text).hint("use letters and digits")
+            })?,
+            None => skill.name.clone(),
+        };
+        let source = dir.to_str().ok_or_else(|| {
+            Error::new(format!("`{}` is not UTF-8", dir.display())).hint("rename the directory")
+        })?;
+        let entry = LockEntry {
+            id: plan::id(source, ""),
+            name: name.as_str().to_owned(),
+            source: source.to_owned(),
+            kind: Kind::Link,
+            requested: source.to_owned(),
+            rev: None,
+            commit: None,
+            path: String::new(),
+            tree: None,
+            sha256: String::new(),
+            files: BTreeMap::new(),
+            license: skill.fields.text("license"),
+            other: Map::new(),
+        };
+        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staged = staging.dir().join("link");
+        symlink(&dir, &staged).map_err(|error| Error::io("make link", &staged, &error))?;
+        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        let target = self.dir(name.as_str());
+        let is_same = std::fs::read_link(&target).is_ok_and(|to| to == dir);
+        if !changes.place(&staging, &staged, entry, Existing::Keep)? && !is_same {
+            let text = format!("there is a skill `{name}` already");
+            return Err(Error::new(text).hint("remove it first, or give this one another `--name`"));
+        }
+        Ok(Installed {
+            name: name.as_str().to_owned(),
+            dir: target,
+            source: Some(source.to_owned()),
+            commit: None,
+            status: if is_same {
+                Status::Already
+            } else {
+                Status::New
+            },
+            dropped: Vec::new(),
+            warnings: Vec::new(),
+        })
+    }
+}

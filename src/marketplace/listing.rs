@@ -1,0 +1,364 @@
+//! What can be installed: each configured source's skills, kept on disk so that a search costs no
+//! question to anybody.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::address::RepoUrl;
+use super::bm25;
+use super::choose::Want;
+use super::discover::Found;
+use super::fetch::{Fetcher, Snapshot};
+use super::install::Note;
+use super::lockfile::Kind;
+use super::manifest::{Manifest, Remote};
+use super::market::Market;
+use super::reference::{At, Place, Reading};
+use super::sources::{Origin, Source};
+use super::staging::Staging;
+use crate::error::{Error, Result};
+use crate::skill::SkillName;
+use crate::sys::{files, limits};
+
+const VERSION: u64 = 2;
+/// How long what a source said is searched before it is asked again.
+const RECENT: Duration = Duration::from_hours(24);
+
+/// A skill, or a plugin with skills, that can be installed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Its author's words, unescaped; empty when there are none.
+    pub description: String,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// The canonical address of where it is.
+    pub source: String,
+    /// What that is.
+    pub kind: Kind,
+    /// The branch, tag or commit meant; of an archive, its digest.
+    pub rev: Option<String>,
+    /// Its directory there.
+    pub path: String,
+    /// What to type to install it.
+    pub reference: String,
+    /// Whether it is a plugin kept elsewhere, which may have several skills.
+    pub plugin: bool,
+}
+
+/// What a source said, and when that was true.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Cached {
+    version: u64,
+    reference: String,
+    /// The commit; empty for what has none.
+    state: String,
+    /// The name that the manifest gives the source.
+    pub title: Option<String>,
+    /// What it has.
+    pub skills: Vec<Listed>,
+}
+
+/// How new it has to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Age {
+    /// As it is now; as it was last seen when nobody answers.
+    Now,
+    /// Not older than [`RECENT`].
+    Recent,
+}
+
+impl Market<'_> {
+    /// The skills of all sources, sorted by name. Of a source that does not answer, and when
+    /// offline, those that were there when it was last asked.
+    ///
+    /// # Errors
+    /// When no source can be read and none was read before.
+    pub fn list(&self, note: &mut Note) -> Result<Vec<Listed>> {
+        self.listed(Age::Now, note)
+    }
+
+    /// The skills of all sources that some words fit, best first, from what was last seen.
+    ///
+    /// # Errors
+    /// As [`Market::list`].
+    pub fn search(&self, words: &[String], note: &mut Note) -> Result<Vec<Listed>> {
+        Ok(bm25::rank(self.listed(Age::Recent, note)?, words))
+    }
+
+    /// Asks every source anew. Answers how many skills each has, or why it cannot be asked.
+    ///
+    /// # Errors
+    /// When the sources themselves cannot be read.
+    pub fn update_sources(&self) -> Result<Vec<(Source, Result<usize>)>> {
+        let staging = Staging::new(self.home, self.patience())?;
+        let mut fetcher = self.fetcher(&staging);
+        let ask = |source: Source| {
+            let asked = self.ask(&source, &mut fetcher);
+            (source, asked.map(|skills| skills.len()))
+        };
+        Ok(self.sources()?.into_iter().map(ask).collect())
+    }
+
+    fn listed(&self, age: Age, note: &mut Note) -> Result<Vec<Listed>> {
+        let staging = Staging::new(self.home, self.patience())?;
+        let mut fetcher = self.fetcher(&staging);
+        let mut all = Vec::new();
+        let mut failed = None;
+        let sources = self.sources()?;
+        let mut answered = sources.is_empty();
+        for source in &sources {
+            match self.of_source(source, age, &mut fetcher, note) {
+                Ok(cached) => {
+                    answered = true;
+                    all.extend(cached.skills);
+                }
+                Err(error) => {
+                    note(&format!(
+                        "the source `{}` was left out: {error}",
+                        source.name
+                    ));
+                    failed = Some(error);
+                }
+            }
+        }
+        if let Some(error) = failed.filter(|_| !answered) {
+            return Err(error);
+        }
+        all.sort_by(|a, b| (&a.name, &a.reference).cmp(&(&b.name, &b.reference)));
+        Ok(all)
+    }
+
+    /// Asks a source what it has, and keeps the answer.
+    pub(super) fn ask(&self, source: &Source, fetcher: &mut Fetcher) -> Result<Vec<Listed>> {
+        let cached = self.fresh(source, fetcher, None)?;
+        Ok(cached.map(|cached| cached.skills).unwrap_or_default())
+    }
+
+    /// What a source has, of that age; what was last seen when it does not answer.
+    pub(super) fn of_source(
+        &self,
+        source: &Source,
+        age: Age,
+        fetcher: &mut Fetcher,
+        note: &mut Note,
+    ) -> Result<Cached> {
+        let cached = self.cached(source);
+        if self.offline {
+            return cached.map(|(cached, _)| cached).ok_or_else(|| {
+                let text = format!("the catalog of `{}` is not on this machine", source.name);
+                Error::new(text).hint("run `agent-skills sources update` once with a network")
+            });
+        }
+        let (cached, modified) = cached.unzip();
+        let is_recent = modified
+            .and_then(|at| at.elapsed().ok())
+            .is_some_and(|age| age < RECENT);
+        if let Some(cached) = cached {
+            if age == Age::Recent && is_recent {
+                return Ok(cached);
+            }
+            return Ok(match self.fresh(source, fetcher, Some(&cached)) {
+                Ok(Some(fresh)) => fresh,
+                Ok(None) => cached,
+                Err(error) => {
+                    note(&format!("{error}; this is the catalog as it was last seen"));
+                    cached
+                }
+            });
+        }
+        let fresh = self.fresh(source, fetcher, None)?;
+        fresh.ok_or_else(|| Error::new(format!("the source `{}` has nothing", source.name)))
+    }
+
+    /// What the source has now; `None` when that is what is cached.
+    fn fresh(
+        &self,
+        source: &Source,
+        fetcher: &mut Fetcher,
+        cached: Option<&Cached>,
+    ) -> Result<Option<Cached>> {
+        let mut fresh = Cached {
+            version: VERSION,
+            reference: source.reference.clone(),
+            state: String::new(),
+            title: None,
+            skills: Vec::new(),
+        };
+        match source.origin()? {
+            Origin::Place(Place::Repository { url, at }) => {
+                let resolved = fetcher.resolve(&url, &at)??;
+                if cached.is_some_and(|cached| cached.state == resolved.commit) {
+                    self.touch(source);
+                    return Ok(None);
+                }
+                let snapshot = fetcher.snapshot(&url, &resolved.commit)?;
+                fresh.state = resolved.commit;
+                fresh.fill(
+                    source,
+                    &snapshot,
+                    (Kind::Git, url.as_str(), resolved.rev.as_deref()),
+                );
+            }
+            Origin::Place(Place::WellKnown(url)) => {
+                let index = fetcher.index(&url)?;
+                let offer = |offer: super::well_known::Offer| Listed {
+                    reference: format!("{}@{}", offer.name, source.name),
+                    path: offer.name.clone(),
+                    name: offer.name,
+                    description: offer.description,
+                    source: url.as_str().to_owned(),
+                    kind: Kind::WellKnown,
+                    ..Listed::default()
+                };
+                fresh.skills = index.skills.into_iter().map(offer).collect();
+            }
+            Origin::Place(place) => {
+                let reading = Reading {
+                    place,
+                    want: Want::Any,
+                };
+                let opened = fetcher.open(&reading, &source.reference, &[], true)??;
+                let origin = &opened.origin;
+                let place = (origin.kind, origin.source.as_str(), origin.rev.as_deref());
+                fresh.fill(source, &opened.snapshot, place);
+            }
+            Origin::Manifest(url) => {
+                let bytes = fetcher.download(&url, limits::INDEX)?;
+                let manifest = Manifest::parse(&bytes).ok_or_else(|| {
+                    Error::new(format!("`{url}` is not a marketplace manifest"))
+                        .hint("it has to be JSON with a list `plugins`")
+                })?;
+                fresh.title.clone_from(&manifest.name);
+                fresh.add_remotes(source, &manifest);
+            }
+        }
+        self.keep(source, &fresh, fetcher)?;
+        Ok(Some(fresh))
+    }
+
+    fn keep(&self, source: &Source, fresh: &Cached, fetcher: &Fetcher) -> Result<()> {
+        let path = self.cache_path(source);
+        let bytes = serde_json::to_vec(fresh)
+            .map_err(|error| Error::new(format!("could not write the catalog: {error}")))?;
+        let dir = path.parent().unwrap_or(self.home);
+        fs::create_dir_all(dir).map_err(|error| Error::io("make directory", dir, &error))?;
+        let temp = files::temp_sibling(&fetcher.git().0.scratch.join("catalog.json"));
+        files::replace_file_through(&temp, &path, &bytes, 0o644)
+    }
+
+    /// Says that the catalog was seen to be current.
+    fn touch(&self, source: &Source) {
+        let file = File::options().append(true).open(self.cache_path(source));
+        // A time that cannot be set costs one more question.
+        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
+    }
+
+    fn cached(&self, source: &Source) -> Option<(Cached, SystemTime)> {
+        // A cache that cannot be read is made anew.
+        let path = self.cache_path(source);
+        let bytes = files::read_capped(&path, limits::SOURCE_CACHE).ok()?;
+        let cached: Cached = serde_json::from_slice(&bytes).ok()?;
+        let modified = fs::metadata(&path).ok()?.modified().ok()?;
+        let is_it = cached.version == VERSION && cached.reference == source.reference;
+        is_it.then_some((cached, modified))
+    }
+
+    fn cache_path(&self, source: &Source) -> PathBuf {
+        let digest = format!("{:x}", Sha256::digest(&source.reference));
+        // The name is one part of a path whatever the file of sources says.
+        let name = SkillName::from_written(&source.name);
+        let name = name.as_ref().map_or("source", SkillName::as_str);
+        let file = format!("{name}-{}.json", &digest[..12]);
+        self.home.join("cache").join("sources").join(file)
+    }
+}
+
+impl Cached {
+    fn fill(
+        &mut self,
+        source: &Source,
+        snapshot: &Snapshot,
+        (kind, address, rev): (Kind, &str, Option<&str>),
+    ) {
+        let shown = snapshot
+            .found
+            .iter()
+            .filter(|found| !found.nested && !found.hidden);
+        let listed = |found: &Found| {
+            let name = found.skill.name.as_str();
+            Listed {
+                name: name.to_owned(),
+                description: found.skill.description.clone().unwrap_or_default(),
+                tags: found.tags.iter().chain(&found.plugin).cloned().collect(),
+                source: address.to_owned(),
+                kind,
+                rev: rev.map(str::to_owned),
+                path: found.path.clone(),
+                reference: reference(source, kind, address, rev, name),
+                plugin: false,
+            }
+        };
+        self.skills = shown.map(listed).collect();
+        // They come with the main copies first, and a stable sort keeps those.
+        self.skills.sort_by(|a, b| a.name.cmp(&b.name));
+        self.skills.dedup_by(|a, b| a.name == b.name);
+        self.title.clone_from(&snapshot.manifest.name);
+        self.add_remotes(source, &snapshot.manifest);
+    }
+
+    fn add_remotes(&mut self, source: &Source, manifest: &Manifest) {
+        self.skills.extend(
+            manifest
+                .remotes()
+                .into_iter()
+                .map(|remote| elsewhere(source, remote)),
+        );
+    }
+}
+
+/// What to type for a skill of a source.
+fn reference(source: &Source, kind: Kind, address: &str, rev: Option<&str>, name: &str) -> String {
+    match (RepoUrl::parse(address), rev) {
+        (Ok(url), None) if kind == Kind::Git && url.to_string() != url.as_str() => {
+            format!("{url}@{name}")
+        }
+        _ => format!("{name}@{}", source.name),
+    }
+}
+
+fn elsewhere(source: &Source, remote: Remote) -> Listed {
+    let (kind, address, rev) = match remote.reading.place {
+        Place::Repository { url, at } => {
+            let rev = match at {
+                At::Rev(rev) => Some(rev.as_str().to_owned()),
+                _ => None,
+            };
+            (Kind::Git, url.as_str().to_owned(), rev)
+        }
+        Place::Archive { url, sha256 } => (Kind::Archive, url.as_str().to_owned(), sha256),
+        Place::Local(path) => (Kind::Local, path, None),
+        Place::WellKnown(url) => (Kind::WellKnown, url.as_str().to_owned(), None),
+        Place::File(url) => (Kind::File, url.as_str().to_owned(), None),
+    };
+    let path = match remote.reading.want {
+        Want::Path(path) => path.as_str().to_owned(),
+        _ => String::new(),
+    };
+    Listed {
+        reference: format!("{}@{}", remote.name, source.name),
+        name: remote.name,
+        description: remote.description,
+        tags: remote.tags,
+        source: address,
+        kind,
+        rev,
+        path,
+        plugin: true,
+    }
+}

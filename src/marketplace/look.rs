@@ -1,0 +1,105 @@
+//! Looking at skills before, or without, installing them.
+
+use super::address::SubPath;
+use super::content::{self, Wanted};
+use super::install::{InstallOptions, Note};
+use super::market::Market;
+use super::plan::{self, Plan, Staged};
+use super::reference::{self, Reference};
+use super::scan::{self, Finding};
+use super::staging::Staging;
+use crate::error::{Error, Result};
+use crate::sys::limits;
+
+impl Market<'_> {
+    /// What an install of `reference` would bring.
+    ///
+    /// # Errors
+    /// As [`Market::install`].
+    pub fn show(&self, reference: &str, options: &InstallOptions, note: &mut Note) -> Result<Plan> {
+        let understood = Reference::parse(reference, options.reading)?;
+        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let mut fetcher = self.fetcher(&staging);
+        let picked = self.pick(&mut fetcher, &understood, reference, options, note)?;
+        let mut staged: Vec<Staged> = Vec::new();
+        for (at, found) in picked.chosen.iter().enumerate() {
+            let dir = staging.dir().join("new").join(at.to_string());
+            let (name, origin) = (found.skill.name.as_str(), &picked.origin);
+            staged.push(plan::stage(&picked.snapshot, found, origin, name, dir)?);
+        }
+        Ok(Plan::of(&picked.origin, &staged))
+    }
+
+    /// A file of the one skill that `reference` means.
+    ///
+    /// # Errors
+    /// As [`Market::install`], and when the skill has no such file.
+    pub fn cat(
+        &self,
+        reference: &str,
+        path: &str,
+        options: &InstallOptions,
+        note: &mut Note,
+    ) -> Result<Vec<u8>> {
+        let path = SubPath::parse(path)?;
+        let path = path.as_str();
+        let understood = Reference::parse(reference, options.reading)?;
+        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let mut fetcher = self.fetcher(&staging);
+        let picked = self.pick(&mut fetcher, &understood, reference, options, note)?;
+        let [found] = &picked.chosen[..] else {
+            return Err(Error::new("several skills are meant").hint("give one of them"));
+        };
+        let tree = &picked.snapshot.tree;
+        let whole = if found.path.is_empty() {
+            path.to_owned()
+        } else {
+            format!("{}/{path}", found.path)
+        };
+        let shown = path.escape_debug();
+        let missing = |why: &str| {
+            Error::new(format!("`{}` has no file `{shown}`{why}", found.skill.name))
+                .hint(format!("`agent-skills show {reference}` lists its files"))
+        };
+        let real = tree
+            .resolve(&whole)
+            .map_err(|why| missing(&format!(": {why}")))?;
+        let file = tree.get(&real).and_then(|node| Wanted::new(&real, node));
+        let file = file.ok_or_else(|| missing(""))?;
+        let texts = content::read_small(&*picked.snapshot.content, &[file], limits::RESOURCE_FILE)?;
+        let bytes = texts.into_iter().next().flatten();
+        bytes.ok_or_else(|| missing(" that is small enough to be shown"))
+    }
+
+    /// What should be looked at in a directory, a reference or an installed skill: for each skill
+    /// its name and findings, the worst first.
+    ///
+    /// # Errors
+    /// When it is none of them.
+    pub fn scan(&self, target: &str, note: &mut Note) -> Result<Vec<(String, Vec<Finding>)>> {
+        let is_path = reference::is_local(target) || self.env.cwd.join(target).exists();
+        if !is_path && let Ok(name) = self.installed(target) {
+            let findings = scan::scan(&self.dir(&name));
+            return Ok(vec![(name, findings)]);
+        }
+        let reading = is_path.then_some(reference::As::Path);
+        let options = InstallOptions {
+            reading,
+            all: true,
+            ..InstallOptions::default()
+        };
+        let one = InstallOptions {
+            all: false,
+            ..options.clone()
+        };
+        // One skill named is taken by its name, several by `all`.
+        let plan = self
+            .show(target, &one, &mut |_| {})
+            .or_else(|_| self.show(target, &options, note))?;
+        Ok(plan
+            .skills
+            .into_iter()
+            .map(|skill| (skill.name, skill.findings))
+            .collect())
+    }
+}

@@ -1,0 +1,127 @@
+//! Bringing back what the lockfile says: on another machine, or after something was lost.
+
+use std::path::Path;
+
+use super::choose;
+use super::fetch::{self, Fetcher};
+use super::install::{Confirm, Installed, Note};
+use super::lockfile::{Kind, LockEntry, Lockfile};
+use super::market::Market;
+use super::plan::{self, Plan, Staged};
+use super::staging::Staging;
+use super::verify::State;
+use crate::error::{Error, Result};
+
+impl Market<'_> {
+    /// Whether there is a lockfile to restore from.
+    pub fn has_lockfile(&self) -> bool {
+        self.plugin_dir.join("skills.lock.json").exists()
+    }
+
+    /// Installs every skill of the lockfile that is not there, in the state that it says. `frozen`
+    /// accepts nothing else: neither a skill that was changed here nor a source that has changed.
+    /// Nothing lands then.
+    ///
+    /// # Errors
+    /// When there is no lockfile, a state cannot be had any more, or `frozen` refuses one.
+    pub fn restore(
+        &self,
+        frozen: bool,
+        confirm: &mut Confirm,
+        note: &mut Note,
+    ) -> Result<Vec<Installed>> {
+        self.clean_litter();
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        lockfile.check_writable()?;
+        if lockfile.entries().is_empty() {
+            let text = format!(
+                "`{}` has no skill",
+                self.plugin_dir.join("skills.lock.json").display()
+            );
+            return Err(Error::new(text).hint("give a REFERENCE to install"));
+        }
+        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let mut fetcher = self.fetcher(&staging);
+        let (mut results, mut staged) = (Vec::new(), Vec::new());
+        for entry in lockfile.entries() {
+            match self.compare(entry)?.state {
+                State::Missing if entry.kind == Kind::Link => {
+                    results.extend(
+                        self.link(Path::new(&entry.source), Some(&entry.name))
+                            .inspect_err(|error| note(&error.to_string())),
+                    );
+                }
+                State::Missing => {
+                    note(&format!("restoring `{}`", entry.name));
+                    let one = stage_again(entry, frozen, &staging, &mut fetcher, note);
+                    staged.push(one.map_err(|e| e.context(format!("skill `{}`", entry.name)))?);
+                }
+                State::Changed if frozen => {
+                    let text = format!("`{}` is not what the lockfile says", entry.name);
+                    return Err(Error::new(text).hint(format!(
+                        "`verify {}` shows what differs; remove it to have it restored",
+                        entry.name
+                    )));
+                }
+                State::Changed => {
+                    note(&format!(
+                        "`{}` was changed here and is left as it is",
+                        entry.name
+                    ));
+                    results.push(self.already(&entry.name)?);
+                }
+                State::Intact | State::Linked => results.push(self.already(&entry.name)?),
+            }
+        }
+        if let Some(first) = staged.first() {
+            let plan = Plan {
+                source: "the lockfile".to_owned(),
+                commit: None,
+                skills: staged
+                    .iter()
+                    .map(|staged: &Staged| staged.planned.clone())
+                    .collect(),
+            };
+            let name = first.planned.name.clone();
+            if !confirm(&plan)? {
+                return Err(Error::new(format!(
+                    "`{name}` and others were not restored: you said no"
+                )));
+            }
+            results.extend(self.land(&staging, staged)?);
+        }
+        Ok(results)
+    }
+}
+
+/// Stages a skill in the state of its entry.
+fn stage_again(
+    entry: &LockEntry,
+    frozen: bool,
+    staging: &Staging,
+    fetcher: &mut Fetcher,
+    note: &mut Note,
+) -> Result<Staged> {
+    let reading = entry.pinned()?;
+    let opened = fetcher.open(&reading, &entry.requested, &[], false)??;
+    let want = fetch::wanted(&opened, &reading);
+    let found = choose::choose(&opened.snapshot.found, &want, &[], false).map_err(|m| m.error)?;
+    let found = found
+        .first()
+        .ok_or_else(|| Error::new("it is not there any more"))?;
+    let dir = staging.dir().join("new").join(&entry.name);
+    let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, dir)?;
+    staged.entry.rev.clone_from(&entry.rev);
+    staged.entry.other.clone_from(&entry.other);
+    if staged.entry.sha256 != entry.sha256 {
+        let text = format!("{} no longer has what the lockfile says", entry.source);
+        if frozen || entry.kind == Kind::Git {
+            return Err(Error::new(text).hint(
+                "somebody has changed the lockfile or the source: look at it, then remove the skill \
+                 and install it again",
+            ));
+        }
+        note(&format!("{text}; what it has now is installed instead"));
+    }
+    Ok(staged)
+}

@@ -1,0 +1,103 @@
+//! What a file is by its first bytes, whatever its name says. Pure.
+
+use super::Severity::{self, High, Note, Warn};
+
+/// The beginnings of programs.
+const PROGRAMS: [&[u8]; 7] = [
+    b"\x7fELF",
+    b"MZ",
+    b"\xcf\xfa\xed\xfe",
+    b"\xce\xfa\xed\xfe",
+    b"\xfe\xed\xfa\xcf",
+    b"\xca\xfe\xba\xbe",
+    b"\0asm",
+];
+/// The beginnings of archives.
+const ARCHIVES: [&[u8]; 6] = [
+    b"PK\x03\x04",
+    b"\x1f\x8b",
+    b"7z\xbc\xaf",
+    b"Rar!",
+    b"BZh",
+    b"\xfd7zXZ",
+];
+/// Names that programs have honestly.
+const PROGRAM_NAMES: [&str; 9] = [
+    "", "exe", "dll", "so", "dylib", "bin", "wasm", "class", "node",
+];
+/// Names that archives have honestly, documents that are archives included.
+const ARCHIVE_NAMES: [&str; 22] = [
+    "zip", "gz", "tgz", "7z", "rar", "bz2", "xz", "jar", "whl", "docx", "xlsx", "pptx", "odt",
+    "ods", "odp", "epub", "apk", "vsix", "skill", "potx", "dotx", "xltx",
+];
+
+/// What there is to say about a file of which `head` is the beginning.
+pub fn judge(path: &str, head: &[u8]) -> Option<(Severity, &'static str, &'static str)> {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let starts = |beginnings: &[&[u8]]| beginnings.iter().any(|start| head.starts_with(start));
+    let is_text = std::str::from_utf8(head).is_ok() && !head.contains(&0);
+    if starts(&PROGRAMS) && !is_text {
+        return Some(if PROGRAM_NAMES.contains(&extension) {
+            (
+                Warn,
+                "executable",
+                "is a compiled program, which nobody can read",
+            )
+        } else {
+            (
+                High,
+                "disguised-executable",
+                "is a compiled program under another name",
+            )
+        });
+    }
+    if starts(&ARCHIVES) {
+        return if !ARCHIVE_NAMES.contains(&extension) {
+            Some((
+                High,
+                "disguised-archive",
+                "is an archive under another name",
+            ))
+        } else if ARCHIVE_NAMES[..9].contains(&extension) {
+            Some((
+                Warn,
+                "archive",
+                "is an archive, whose content was not looked at",
+            ))
+        } else {
+            None
+        };
+    }
+    match extension {
+        "pyc" | "pyo" => Some((Warn, "bytecode", "is compiled code, which nobody can read")),
+        "pkl" | "pickle" => Some((Warn, "pickle", "runs code when it is loaded")),
+        "pem" | "key" | "p12" | "env" => Some((Note, "secret-file", "is a file for secrets")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_tell_more_than_names() {
+        for (path, head, code) in [
+            (
+                "a/notes.md",
+                &b"\x7fELF\x02\x01\0"[..],
+                Some("disguised-executable"),
+            ),
+            ("tool", b"\x7fELF\x02\x01\0", Some("executable")),
+            ("x.png", b"PK\x03\x04", Some("disguised-archive")),
+            ("x.zip", b"PK\x03\x04", Some("archive")),
+            ("x.docx", b"PK\x03\x04", None),
+            ("MZ.md", b"MZ is a text", None),
+            ("a.pyc", b"", Some("bytecode")),
+            (".env", b"A=1", Some("secret-file")),
+        ] {
+            assert_eq!(judge(path, head).map(|(_, code, _)| code), code, "{path}");
+        }
+    }
+}

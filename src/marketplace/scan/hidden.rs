@@ -1,0 +1,99 @@
+//! Characters that hide text from a reader but not from a model. Pure.
+
+use super::Severity::{self, Block, Warn};
+
+/// What a line hides; each kind once.
+pub fn judge(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
+    if line.is_ascii() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut say = |finding| {
+        if !found.contains(&finding) {
+            found.push(finding);
+        }
+    };
+    let (mut selectors, mut flag) = (0, false);
+    for c in line.chars() {
+        let code = u32::from(c);
+        // The flags of England, Scotland and Wales are made of tags after a black flag.
+        flag = code == 0x1F3F4 || flag && matches!(code, 0xE0020..=0xE007F);
+        if matches!(code, 0xE0000..=0xE007F) && !flag {
+            say((
+                Block,
+                "tag-characters",
+                "hides text in characters that show nothing",
+            ));
+        }
+        if matches!(code, 0x202A..=0x202E | 0x2066..=0x2069) {
+            say((
+                Block,
+                "bidi",
+                "has characters that show text in another order",
+            ));
+        }
+        selectors = if matches!(code, 0xFE00..=0xFE0F | 0xE0100..=0xE01EF) {
+            selectors + 1
+        } else {
+            0
+        };
+        if selectors >= 4 {
+            say((
+                Block,
+                "variation-selectors",
+                "hides bytes in variation selectors",
+            ));
+        }
+        if matches!(code, 0x200B | 0x200C | 0x200E | 0x200F | 0x2060 | 0xFEFF) {
+            say((Warn, "zero-width", "has characters without width"));
+        }
+    }
+    if line.split(|c: char| !c.is_alphabetic()).any(is_mixed) {
+        say((Warn, "mixed-scripts", "has a word of look-alike letters"));
+    }
+    found
+}
+
+/// Whether a word has Latin letters and Cyrillic or Greek ones, more than the one letter of a
+/// unit or a formula.
+pub fn is_mixed(word: &str) -> bool {
+    let latin = word.chars().filter(char::is_ascii_alphabetic).count();
+    let other = |c: char| matches!(u32::from(c), 0x0370..=0x04FF);
+    let others = word
+        .chars()
+        .filter(|c| other(*c) && !"µμΔδλπσΩα".contains(*c))
+        .count();
+    latin > 0 && others > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_text_is_seen_and_honest_text_is_not() {
+        let codes = |line: &str| {
+            judge(line)
+                .into_iter()
+                .map(|(_, code, _)| code)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(codes("a\u{e0061}\u{e0062}"), ["tag-characters"]);
+        assert_eq!(codes("x\u{202e}y"), ["bidi"]);
+        assert_eq!(
+            codes("a\u{fe00}\u{fe01}\u{fe02}\u{fe03}"),
+            ["variation-selectors"]
+        );
+        assert_eq!(codes("a\u{200b}b"), ["zero-width"]);
+        assert_eq!(codes("p\u{430}ypal"), ["mixed-scripts"]);
+        for honest in [
+            "плюс minus",
+            "👩‍👩‍👧 ❤️",
+            "5 μm",
+            "\u{1F3F4}\u{E0067}\u{E0062}\u{E007F}",
+            "naïve",
+        ] {
+            assert_eq!(codes(honest), Vec::<&str>::new(), "{honest}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What a line, in lowercase, has: the tests that the rules and the whole text are judged with. Pure.
+
+/// Whether what is downloaded goes to an interpreter.
+pub fn downloads_to_shell(line: &str) -> bool {
+    let fetches = ["curl ", "wget ", "irm ", "iwr ", "invoke-webrequest"];
+    let piped = fetches.iter().any(|fetch| {
+        line.find(fetch)
+            .is_some_and(|at| pipes_to_shell(&line[at..]))
+    });
+    let nested = [
+        "bash <(curl",
+        "sh <(curl",
+        "sh -c \"$(curl",
+        "sh -c '$(curl",
+        "bash -c \"$(curl",
+        "eval \"$(curl",
+        "source <(curl",
+        "bash <(wget",
+    ];
+    piped || has_any(line, &nested)
+}
+
+/// Whether something in the line is piped into an interpreter.
+pub fn pipes_to_shell(line: &str) -> bool {
+    line.split('|').skip(1).any(|stage| {
+        let words = stage.split(|c: char| c.is_whitespace() || "`\"');&".contains(c));
+        let mut words = words.filter(|word| !word.is_empty() && *word != "sudo");
+        let program = words
+            .next()
+            .unwrap_or_default()
+            .rsplit('/')
+            .next()
+            .unwrap_or_default();
+        matches!(
+            program,
+            "sh" | "bash"
+                | "zsh"
+                | "dash"
+                | "iex"
+                | "python"
+                | "python3"
+                | "node"
+                | "perl"
+                | "powershell"
+        )
+    })
+}
+
+/// Whether base64 is decoded into an interpreter.
+pub fn decodes_to_shell(line: &str) -> bool {
+    let decodes = ["base64 -d", "base64 --decode", "base64 -di"];
+    decodes.iter().any(|decode| {
+        line.find(decode)
+            .is_some_and(|at| pipes_to_shell(&line[at..]))
+    })
+}
+
+/// Whether the line names a place that anybody can send data to.
+pub fn is_drop_host(line: &str) -> bool {
+    has_any(
+        line,
+        &[
+            "webhook.site",
+            "ngrok.io",
+            "ngrok-free.app",
+            "pastebin.com",
+            "glot.io",
+            "requestbin",
+            "pipedream.net",
+            "discord.com/api/webhooks",
+            "api.telegram.org/bot",
+            "transfer.sh",
+            "interact.sh",
+            "burpcollaborator",
+        ],
+    )
+}
+
+/// Whether the line sends something away.
+pub fn sends(line: &str) -> bool {
+    let curl = line.contains("curl ")
+        && has_any(
+            line,
+            &[
+                " -d ",
+                " --data",
+                " -f ",
+                " -t ",
+                "-x post",
+                "--upload-file",
+                "-xpost",
+            ],
+        );
+    curl || has_any(
+        line,
+        &[
+            "requests.post(",
+            "httpx.post(",
+            "axios.post(",
+            "urllib.request.urlopen(",
+            "| nc ",
+            "invoke-restmethod -method post",
+        ],
+    ) || line.contains("fetch(") && line.contains("post")
+}
+
+/// Whether the line reads what nobody else should have.
+pub fn reads_secrets(line: &str) -> bool {
+    has_any(
+        line,
+        &[
+            ".ssh/id_",
+            "~/.ssh/*",
+            ".aws/credentials",
+            ".netrc",
+            ".kube/config",
+            "login.keychain",
+            "wallet.dat",
+            ".config/gcloud",
+            ".docker/config.json",
+            ".gnupg/",
+        ],
+    ) && !has_any(line, &["ssh-keygen", "ssh-add", "ssh -i", "identityfile"])
+}
+
+/// Whether the line reads the whole environment.
+pub fn dumps_environment(line: &str) -> bool {
+    has_any(
+        line,
+        &[
+            "printenv |",
+            "env |",
+            "dict(os.environ)",
+            "json.dumps(os.environ",
+            "json.stringify(process.env)",
+            "printenv >",
+            "env >",
+        ],
+    ) && !line.contains("grep")
+}
+
+/// Whether a URL of the line has a bare public address for its host.
+pub fn has_raw_address(line: &str) -> bool {
+    any_url(line, |url| {
+        let host = url.split("://").nth(1).unwrap_or_default();
+        let host = host.split(['/', ':', '?']).next().unwrap_or_default();
+        host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| {
+            !(address.is_private()
+                || address.is_loopback()
+                || address.is_unspecified()
+                || address.is_documentation()
+                || address.is_link_local()
+                || address.is_broadcast())
+        })
+    })
+}
+
+/// Whether the line has what looks like a key that works.
+pub fn has_secret(line: &str) -> bool {
+    let long = |start: &str, length: usize| {
+        line.match_indices(start).any(|(at, _)| {
+            let rest = &line[at + start.len()..];
+            let key: String = rest
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                .collect();
+            let varied = key.chars().collect::<std::collections::BTreeSet<_>>().len();
+            key.len() >= length && varied > 8
+        })
+    };
+    long("akia", 16)
+        || long("ghp_", 36)
+        || long("github_pat_", 40)
+        || long("sk-ant-", 30)
+        || long("xoxb-", 30)
+}
+
+/// Whether some URL of the line passes a test.
+pub fn any_url(line: &str, test: impl Fn(&str) -> bool) -> bool {
+    let starts = line.match_indices("http").map(|(at, _)| &line[at..]);
+    starts
+        .filter(|rest| rest.starts_with("http://") || rest.starts_with("https://"))
+        .any(|rest| {
+            let end = rest.find(|c: char| c.is_whitespace() || "\"'`<>)]|".contains(c));
+            test(rest[..end.unwrap_or(rest.len())].trim_end_matches(['.', ',']))
+        })
+}
+
+/// Whether the path of a URL has one of some endings.
+pub fn ends_with_any(url: &str, ends: &[&str]) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    ends.iter().any(|end| path.ends_with(end))
+}
+
+/// Whether the line has one of some words.
+pub fn has_any(line: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| line.contains(word))
+}

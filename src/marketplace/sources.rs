@@ -1,0 +1,253 @@
+//! The places that `list`, `search` and bare names mean: `sources.json` in the plugin directory.
+//! Without the file there is one, [`DEFAULT`].
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::choose::Want;
+use super::market::Market;
+use super::reference::{At, Place, Reading, Reference};
+use super::staging::Staging;
+use super::web::WebUrl;
+use crate::error::{Error, Result};
+use crate::skill::SkillName;
+use crate::sys::{FileLock, files, limits};
+
+const VERSION: u64 = 1;
+/// Name and reference of the source that is there from the beginning.
+const DEFAULT: (&str, &str) = ("anthropics-skills", "https://github.com/anthropics/skills");
+
+/// A configured source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// What stands behind `@` in `SKILL@SOURCE`.
+    pub name: String,
+    /// Where it is: a repository, a directory, a site or a manifest's address.
+    pub reference: String,
+}
+
+/// What a source is.
+#[derive(Debug)]
+pub(super) enum Origin {
+    /// A place that has skills.
+    Place(Place),
+    /// A manifest that points to places.
+    Manifest(WebUrl),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    version: u64,
+    sources: Vec<Source>,
+}
+
+impl Source {
+    /// Understands the reference.
+    pub(super) fn origin(&self) -> Result<Origin> {
+        let Reference::Readings(mut readings) = Reference::parse(&self.reference, None)? else {
+            return Err(no_source(&self.reference));
+        };
+        match readings.pop() {
+            Some(Reading {
+                place: Place::WellKnown(url),
+                ..
+            }) if is_json(&url) => Ok(Origin::Manifest(url)),
+            Some(Reading {
+                place,
+                want: Want::Any,
+            }) if readings.is_empty() => Ok(Origin::Place(place)),
+            _ => Err(no_source(&self.reference)),
+        }
+    }
+}
+
+/// The configured sources.
+///
+/// # Errors
+/// When the file is there and cannot be read.
+pub(super) fn read(home: &Path) -> Result<Vec<Source>> {
+    let path = home.join("sources.json");
+    let broken = |why: &dyn std::fmt::Display| {
+        Error::new(format!("`{}` cannot be read: {why}", path.display()))
+            .hint("repair it, or remove it to have the default source alone")
+    };
+    let bytes = match files::read_capped(&path, limits::CONFIG_FILE) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let (name, reference) = (DEFAULT.0.to_owned(), DEFAULT.1.to_owned());
+            return Ok(vec![Source { name, reference }]);
+        }
+        Err(error) => return Err(broken(&error)),
+    };
+    let written: Written = serde_json::from_slice(&bytes).map_err(|error| broken(&error))?;
+    if written.version != VERSION {
+        return Err(broken(&"it is of another version of agent-skills"));
+    }
+    Ok(written.sources)
+}
+
+/// The reference in a form that can mean nothing but a configured source, if its first reading is
+/// one; `None` when it is another place's. `home` has `sources.json`.
+pub fn within_sources(home: &Path, reference: &str) -> Option<String> {
+    let sources = read(home).ok()?;
+    let is_source = |place: &Place| {
+        let url = |place: &Place| match place {
+            Place::Repository { url, .. } => Some(url.clone()),
+            _ => None,
+        };
+        let wanted = url(place);
+        let same = |source: &Source| match source.origin() {
+            Ok(Origin::Place(of_source)) => {
+                of_source == *place || wanted.is_some() && url(&of_source) == wanted
+            }
+            _ => false,
+        };
+        sources.iter().any(same)
+    };
+    match Reference::parse(reference, None).ok()? {
+        Reference::Named { .. } => Some(reference.to_owned()),
+        Reference::Readings(readings) => match &readings[..] {
+            [only] => is_source(&only.place).then(|| reference.to_owned()),
+            [first, ..] if is_source(&first.place) => match (&first.place, &first.want) {
+                (
+                    Place::Repository {
+                        url,
+                        at: At::Default,
+                    },
+                    Want::Named(name),
+                ) => Some(format!("github:{url}@{name}")),
+                _ => None,
+            },
+            _ => None,
+        },
+    }
+}
+
+impl Market<'_> {
+    /// The configured sources, in their order.
+    ///
+    /// # Errors
+    /// When the file that has them cannot be read.
+    pub fn sources(&self) -> Result<Vec<Source>> {
+        read(self.home)
+    }
+
+    /// Adds a source after having asked it what it has. Answers it and how many skills that is.
+    ///
+    /// # Errors
+    /// When it cannot be asked, or its name is taken.
+    pub fn add_source(&self, reference: &str, name: Option<&str>) -> Result<(Source, usize)> {
+        let reference = self.absolute(reference)?;
+        let mut source = Source {
+            name: String::new(),
+            reference,
+        };
+        source.name = name_for(&source, name)?;
+        let staging = Staging::new(self.home, self.patience())?;
+        let mut fetcher = self.fetcher(&staging);
+        let count = self.ask(&source, &mut fetcher)?.len();
+        self.change_sources(|sources| {
+            if let Some(other) = sources.iter().find(|other| other.name == source.name) {
+                let text = format!("the source `{}` is {} already", other.name, other.reference);
+                return Err(Error::new(text).hint("give this one another `--name`"));
+            }
+            sources.push(source.clone());
+            Ok(())
+        })?;
+        Ok((source, count))
+    }
+
+    /// Takes a source away. What was installed from it stays.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn remove_source(&self, name: &str) -> Result<()> {
+        self.change_sources(|sources| {
+            let before = sources.len();
+            sources.retain(|source| source.name != name);
+            if sources.len() < before {
+                return Ok(());
+            }
+            let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+            Err(
+                Error::new(format!("there is no source `{}`", name.escape_debug()))
+                    .hint(format!("there are {}", names.join(", "))),
+            )
+        })
+    }
+
+    fn change_sources(&self, change: impl FnOnce(&mut Vec<Source>) -> Result<()>) -> Result<()> {
+        let staging = Staging::new(self.home, self.patience())?;
+        let _turn = FileLock::exclusive(&self.home.join(".sources.lock"), self.patience())?;
+        let mut sources = read(self.home)?;
+        change(&mut sources)?;
+        let written = Written {
+            version: VERSION,
+            sources,
+        };
+        let text = serde_json::to_string_pretty(&written)
+            .map_err(|error| Error::new(format!("could not write the sources: {error}")))?;
+        let temp = files::temp_sibling(&staging.dir().join("sources.json"));
+        let path = self.home.join("sources.json");
+        files::replace_file_through(&temp, &path, format!("{text}\n").as_bytes(), 0o644)
+    }
+
+    /// A reference that means the same from every directory. Of `OWNER/NAME` the repository is
+    /// meant: a source has many skills.
+    fn absolute(&self, reference: &str) -> Result<String> {
+        match Reference::parse(reference, None)? {
+            Reference::Readings(readings) => match &readings[..] {
+                [
+                    Reading {
+                        place: Place::Local(path),
+                        ..
+                    },
+                ] => {
+                    let path = super::local::expand(path, self.env);
+                    let path = path.canonicalize().map_err(|error| {
+                        Error::io("open directory", &path, &error).hint("check the path")
+                    })?;
+                    Ok(path.to_string_lossy().into_owned())
+                }
+                [_] => Ok(reference.to_owned()),
+                _ => Ok(format!("github:{reference}")),
+            },
+            Reference::Named { .. } => Err(no_source(reference)),
+        }
+    }
+}
+
+fn name_for(source: &Source, name: Option<&str>) -> Result<String> {
+    let derived = match source.origin()? {
+        Origin::Place(Place::Repository { url, .. }) => {
+            format!("{}-{}", url.owner().unwrap_or_default(), url.repo_name())
+        }
+        Origin::Place(Place::WellKnown(url)) | Origin::Manifest(url) => url.host().to_owned(),
+        Origin::Place(_) => {
+            let last = source.reference.rsplit('/').next();
+            last.unwrap_or_default().to_owned()
+        }
+    };
+    let written = name.unwrap_or(&derived);
+    let name = SkillName::from_written(written).ok_or_else(|| {
+        let text = format!("`{}` cannot be a source's name", written.escape_debug());
+        Error::new(text).hint("give one of letters and digits with `--name`")
+    })?;
+    Ok(name.as_str().to_owned())
+}
+
+fn is_json(url: &WebUrl) -> bool {
+    Path::new(url.file_name())
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("json"))
+}
+
+fn no_source(reference: &str) -> Error {
+    let text = format!("`{}` cannot be a source", reference.escape_debug());
+    Error::new(text).hint(
+        "a source is OWNER/REPO, the address of a repository, of a site or of a marketplace.json, \
+         or a directory as ./DIR",
+    )
+}

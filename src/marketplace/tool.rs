@@ -1,0 +1,203 @@
+//! A program of the user's (git, curl) as a child process that cannot prompt, outlive its deadline
+//! or fill the disk with its answer. It knows neither what the program does nor what it says.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use wait_timeout::ChildExt;
+
+use super::failure::{Class, Failure};
+use crate::sys::{Env, files, limits, process};
+
+/// Variables that belong to the host's call and are nobody else's business.
+const SCRUBBED: [&str; 5] = [
+    "CHIBI_HOOK",
+    "CHIBI_HOOK_DATA",
+    "AGENT_SKILLS_SESSION",
+    "CHIBI_TOOL_NAME",
+    "CHIBI_TOOL_ARGS",
+];
+/// How often a running program's output is measured. Its end is seen at once.
+const MEASURE: Duration = Duration::from_millis(100);
+/// How much of standard error is read: the telling lines are its first.
+const STDERR: u64 = 64 * 1024;
+
+/// How programs are run for one command of ours.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool<'a> {
+    /// The environment they inherit, scrubbed.
+    pub env: &'a Env,
+    /// When the answer must be there; none for a person at a terminal.
+    pub deadline: Option<Instant>,
+    /// A directory of ours: their working directory, and the place for their output.
+    pub scratch: &'a Path,
+    /// Is told how far a long transfer is.
+    pub progress: Option<fn(&str)>,
+}
+
+/// What a program that ended by itself left.
+#[derive(Debug)]
+pub struct Ran {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its standard output, at its beginning.
+    pub output: File,
+    /// The beginning of its standard error.
+    pub errors: String,
+}
+
+impl Tool<'_> {
+    /// `program` in its environment: ours without what is the host's, in plain English.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear();
+        command.envs(
+            self.env
+                .vars()
+                .filter(|(name, _)| !SCRUBBED.contains(&name.to_string_lossy().as_ref())),
+        );
+        command.env("LC_ALL", "C");
+        command.current_dir(self.scratch);
+        command
+    }
+
+    /// How long another command of ours is waited for.
+    pub fn patience(&self) -> Duration {
+        let left = self
+            .deadline
+            .map(|d| d.saturating_duration_since(Instant::now()));
+        left.unwrap_or(limits::INSTALL_LOCK)
+            .min(limits::INSTALL_LOCK)
+    }
+
+    /// Runs it to its end. Its output may have at most `max` bytes.
+    pub fn run(&self, mut command: Command, input: &str, max: u64) -> Result<Ran, Failure> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let files = (|| Ok((self.anonymous()?, self.anonymous()?, self.anonymous()?)))();
+        let (mut given, mut output, mut errors) = files.map_err(|e| self.local(&e))?;
+        let written = given
+            .write_all(input.as_bytes())
+            .and_then(|()| given.seek(SeekFrom::Start(0)));
+        written.map_err(|e| self.local(&e))?;
+        let clones = (|| Ok((output.try_clone()?, errors.try_clone()?)))();
+        let (stdout, stderr) = clones.map_err(|e| self.local(&e))?;
+        command
+            .stdin(Stdio::from(given))
+            .stdout(stdout)
+            .stderr(stderr);
+        let child = process::in_own_group(&mut command).spawn();
+        let mut child = child.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                Failure::new(Class::Missing, format!("{program} was not found"))
+            }
+            _ => Failure::new(Class::Other, format!("could not start {program}: {error}")),
+        })?;
+        let ended = self.wait(&mut child, &program, &output, &errors, max);
+        // Helpers that it left behind go with it.
+        process::kill_group(child.id());
+        let status = ended?;
+        let mut text = Vec::new();
+        let read = errors
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| errors.take(STDERR).read_to_end(&mut text))
+            .and_then(|_| output.seek(SeekFrom::Start(0)));
+        read.map_err(|e| self.local(&e))?;
+        Ok(Ran {
+            status,
+            output,
+            errors: String::from_utf8_lossy(&text).into_owned(),
+        })
+    }
+
+    fn wait(
+        &self,
+        child: &mut Child,
+        program: &str,
+        output: &File,
+        errors: &File,
+        max: u64,
+    ) -> Result<ExitStatus, Failure> {
+        let person = Instant::now() + Duration::from_secs(limits::GIT_SECONDS);
+        let deadline = self
+            .deadline
+            .map_or(person, |deadline| deadline.min(person));
+        let stopped = loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match child.wait_timeout(left.min(MEASURE)) {
+                Ok(Some(status)) => return Ok(status),
+                Ok(None) if left.is_zero() => {
+                    let text = format!("{program} did not finish in time");
+                    break Failure::new(Class::TimedOut, text);
+                }
+                Ok(None) => {}
+                Err(error) => break self.local(&error),
+            }
+            if output.metadata().is_ok_and(|metadata| metadata.len() > max) {
+                let text = format!("{program} answered with more than {max} bytes");
+                break Failure::new(Class::TooLarge, text);
+            }
+            if let Some((tell, line)) = self.progress.zip(last_line(errors)) {
+                tell(&line);
+            }
+        };
+        process::kill_group(child.id());
+        // Killed, so this does not wait; it keeps the dead child from staying around.
+        let _ = child.wait();
+        Err(stopped)
+    }
+
+    /// A file that nobody else sees and that is gone when it is closed.
+    fn anonymous(&self) -> io::Result<File> {
+        let path = files::temp_sibling(&self.scratch.join("tool"));
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)?;
+        std::fs::remove_file(&path)?;
+        Ok(file)
+    }
+
+    /// What an I/O error of our own means.
+    pub fn local(&self, error: &io::Error) -> Failure {
+        let class = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Class::DiskFull,
+            io::ErrorKind::FileTooLarge => Class::TooLarge,
+            _ => Class::Other,
+        };
+        let text = format!("could not work in `{}`: {error}", self.scratch.display());
+        Failure::new(class, text)
+    }
+}
+
+/// What a program last said of its progress, which it writes over and over on one line.
+fn last_line(errors: &File) -> Option<String> {
+    let length = errors.metadata().ok()?.len();
+    let mut tail = [0; 200];
+    let start = length.saturating_sub(tail.len() as u64);
+    // At an offset of its own: the program writes where the file's own position is.
+    let read = errors.read_at(&mut tail, start).ok()?;
+    let text = String::from_utf8_lossy(&tail[..read]).into_owned();
+    let line = text.rsplit(['\r', '\n']).find(|line| line.contains('%'))?;
+    Some(line.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_progress_is_the_one_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("e");
+        std::fs::write(&path, "Receiving: 10% (1/10)\rReceiving: 20% (2/10)\rRec").unwrap();
+        assert_eq!(
+            last_line(&File::open(path).unwrap()).unwrap(),
+            "Receiving: 20% (2/10)"
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! Whether installed skills are still what the lockfile says they are.
+
+use serde::Serialize;
+
+use super::difference::{changed, only};
+use super::digest::Digest;
+use super::lockfile::{Kind, LockEntry, Lockfile};
+use super::market::Market;
+use crate::error::{Error, Result};
+
+/// What an installed skill is compared with the lockfile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verified {
+    /// Its directory's name.
+    pub name: String,
+    /// See [`State`].
+    pub state: State,
+    /// Files with other content or another executable bit.
+    pub changed: Vec<String>,
+    /// Files that are gone.
+    pub missing: Vec<String>,
+    /// Files that were not installed.
+    pub extra: Vec<String>,
+}
+
+/// How an installed skill is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// As the lockfile says.
+    Intact,
+    /// Some of its files are not.
+    Changed,
+    /// Its directory is gone.
+    Missing,
+    /// A link, which may change as it likes.
+    Linked,
+}
+
+impl Verified {
+    /// Whether it is what it was installed as, or is not meant to be.
+    pub fn is_well(&self) -> bool {
+        matches!(self.state, State::Intact | State::Linked)
+    }
+}
+
+impl Market<'_> {
+    /// Compares the skills named, or all that the lockfile has, with it.
+    ///
+    /// # Errors
+    /// When a name is no skill of the lockfile, or something cannot be read.
+    pub fn verify(&self, names: &[String]) -> Result<Vec<Verified>> {
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        for name in names {
+            if lockfile.get(name).is_none() {
+                let text = format!("the lockfile has no skill `{}`", name.escape_debug());
+                return Err(Error::new(text).hint("`verify` alone compares all it has"));
+            }
+        }
+        let wanted = |entry: &&LockEntry| names.is_empty() || names.contains(&entry.name);
+        lockfile
+            .entries()
+            .iter()
+            .filter(wanted)
+            .map(|entry| self.compare(entry))
+            .collect()
+    }
+
+    /// Compares one skill with its entry.
+    pub(super) fn compare(&self, entry: &LockEntry) -> Result<Verified> {
+        let dir = self.dir(&entry.name);
+        let mut verified = Verified {
+            name: entry.name.clone(),
+            state: State::Intact,
+            changed: Vec::new(),
+            missing: Vec::new(),
+            extra: Vec::new(),
+        };
+        if !dir.is_dir() {
+            verified.state = State::Missing;
+        } else if entry.kind == Kind::Link {
+            verified.state = State::Linked;
+        } else {
+            let now = Digest::of(&dir)?;
+            if now.sha256 != entry.sha256 {
+                verified.state = State::Changed;
+                verified.changed = changed(&now.files, &entry.files);
+                verified.missing = only(&entry.files, &now.files);
+                verified.extra = only(&now.files, &entry.files);
+            }
+        }
+        Ok(verified)
+    }
+}

@@ -1,0 +1,156 @@
+//! Sites that say which skills they have in `/.well-known/agent-skills/index.json`. Their files
+//! have to lie below that index, on the same host.
+
+use serde::Deserialize;
+
+use super::address::SubPath;
+use super::choose::{Miss, Want};
+use super::download;
+use super::failure::{Class, Failure};
+use super::memory::Memory;
+use super::tool::Tool;
+use super::web::WebUrl;
+use crate::error::{Error, Result};
+use crate::skill::SkillName;
+use crate::sys::limits;
+
+/// Where the index is, newest convention first.
+const INDEXES: [&str; 2] = [".well-known/agent-skills", ".well-known/skills"];
+
+/// What a site has.
+#[derive(Debug)]
+pub struct Index {
+    base: WebUrl,
+    /// Its skills.
+    pub skills: Vec<Offer>,
+}
+
+/// One skill of a site.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Offer {
+    /// Its name, which is its directory beside the index.
+    pub name: String,
+    /// Its author's words.
+    #[serde(default)]
+    pub description: String,
+    files: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    skills: Vec<Offer>,
+}
+
+impl Index {
+    /// Asks a site: below the address given first, then below the host's root.
+    ///
+    /// # Errors
+    /// The failure when the site has no index or cannot be asked.
+    pub fn of(tool: &Tool, site: &WebUrl) -> Result<Self, Failure> {
+        let mut bases = vec![site.clone()];
+        if site.root() != *site {
+            bases.push(site.root());
+        }
+        for base in bases {
+            for index in INDEXES {
+                // Constant and clean; `SubPath` only makes it a path.
+                let Ok(dir) = SubPath::parse(index).map(|path| base.join(&path)) else {
+                    continue;
+                };
+                let Ok(file) = SubPath::parse("index.json").map(|path| dir.join(&path)) else {
+                    continue;
+                };
+                let answers =
+                    download::get(tool, std::slice::from_ref(&file), limits::INDEX, false)
+                        .map_err(|failure| failure.context(format!("could not get `{file}`")))?;
+                if let Some(answer) = answers.first().filter(|answer| answer.status == 200)
+                    && let Ok(written) = serde_json::from_slice::<Written>(&answer.body)
+                {
+                    let skills = written.skills;
+                    return Ok(Self { base: dir, skills });
+                }
+            }
+        }
+        let text = format!(
+            "`{site}` has no `/.well-known/agent-skills/index.json`; if it is a git repository, \
+             `--reading repo` takes it as one"
+        );
+        Err(Failure::new(Class::NoRepository, text))
+    }
+
+    /// The skills meant. Nothing is chosen on a guess.
+    pub fn choose(&self, want: &Want, names: &[String], all: bool) -> Result<Vec<&Offer>, Miss> {
+        let by_name = |name: &str| {
+            let key = SkillName::from_written(name);
+            let is = |offer: &&Offer| {
+                offer.name == name || key.is_some() && SkillName::from_written(&offer.name) == key
+            };
+            self.skills
+                .iter()
+                .find(is)
+                .ok_or_else(|| self.miss(true, name))
+        };
+        match want {
+            Want::Named(name) => Ok(vec![by_name(name)?]),
+            Want::Path(path) | Want::PathOrName(path) => Ok(vec![by_name(path.as_str())?]),
+            Want::Root => Err(self.miss(true, "")),
+            Want::Any if !names.is_empty() => names.iter().map(|name| by_name(name)).collect(),
+            Want::Any if all || self.skills.len() == 1 => Ok(self.skills.iter().collect()),
+            Want::Any => Err(self.miss(false, "")),
+        }
+    }
+
+    fn miss(&self, absent: bool, name: &str) -> Miss {
+        let names: Vec<String> = self
+            .skills
+            .iter()
+            .map(|s| s.name.escape_debug().to_string())
+            .collect();
+        let there = names.join(", ");
+        let error = if absent {
+            Error::new(format!("there is no skill `{}`", name.escape_debug()))
+                .hint(format!("there are {there}"))
+        } else {
+            Error::new(format!("there are {} skills: {there}", names.len()))
+                .hint("choose some with `--skill a,b`, or all with `--all`")
+        };
+        Miss { absent, error }
+    }
+
+    /// The files of some skills, each in a directory of the skill's name.
+    ///
+    /// # Errors
+    /// When a name or path would leave the directory of the index, or a file cannot be had.
+    pub fn fetch(&self, tool: &Tool, offers: &[&Offer]) -> Result<Memory> {
+        let mut paths = Vec::new();
+        for offer in offers {
+            let dir = SubPath::parse(&offer.name)?;
+            if dir.as_str().contains('/') {
+                let text = format!("`{}` is not the name of a skill", offer.name.escape_debug());
+                return Err(Error::new(text).hint("tell the site's owner"));
+            }
+            for file in &offer.files {
+                let file = SubPath::parse(file)?;
+                paths.push(SubPath::parse(&format!(
+                    "{}/{}",
+                    dir.as_str(),
+                    file.as_str()
+                ))?);
+            }
+        }
+        if paths.len() > limits::ARCHIVE_FILES {
+            let text = format!("the skill has more than {} files", limits::ARCHIVE_FILES);
+            return Err(Error::new(text).hint("choose fewer skills"));
+        }
+        let urls: Vec<WebUrl> = paths.iter().map(|path| self.base.join(path)).collect();
+        let answers = download::get(tool, &urls, limits::DOWNLOAD, false)?;
+        let mut memory = Memory::default();
+        for ((path, url), answer) in paths.iter().zip(&urls).zip(answers) {
+            if answer.status != 200 {
+                return Err(download::refused(url, answer.status).into());
+            }
+            memory.add_file(path.as_str(), answer.body, false);
+        }
+        Ok(memory)
+    }
+}

@@ -1,0 +1,137 @@
+//! Updates, removals and rollbacks killed at any moment, and several at once. Installs are in
+//! `market.rs`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::Host;
+use crate::market_sources::skill;
+use crate::repository::{Hub, commit, files};
+
+type Files = Vec<(PathBuf, Vec<u8>)>;
+
+/// What is installed: the files of `pdf`, and what the lockfile says of them.
+fn state(host: &Host) -> (Option<Files>, String) {
+    let dir = host.skills_dir().join("pdf");
+    let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
+    (dir.exists().then(|| files(&dir)), lock)
+}
+
+/// Starts a command, kills it at `share` thousandths of `duration`, and lets the next one clean up.
+fn kill(host: &Host, words: &[&str], duration: Duration, share: u32) {
+    let mut child = host.command().args(words).spawn().unwrap();
+    std::thread::sleep(duration * share / 1000);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Any command that changes something puts right what was left. What a dying git of the killed
+    // one still writes is litter for the next.
+    let staging = host.plugin_dir().join("staging");
+    for _ in 0..20 {
+        assert_eq!(host.person(&["remove", "none"]).status, 1);
+        if !staging.exists() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("litter: {:?}", files(&staging));
+}
+
+#[test]
+fn updates_removals_and_rollbacks_killed_at_any_moment_leave_the_old_or_the_new_state() {
+    let hub = Hub::new();
+    let dir = hub.repository(
+        "acme/skills",
+        &[
+            ("skills/pdf/SKILL.md", &skill("pdf")),
+            ("skills/pdf/a", "old"),
+        ],
+    );
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["install", "acme/pdf"]);
+    let old = state(&host);
+    fs::write(dir.join("skills/pdf/a"), "new").unwrap();
+    fs::write(dir.join("skills/pdf/b"), "new").unwrap();
+    commit(&dir);
+    let time = |words: &[&str]| {
+        let started = Instant::now();
+        host.succeeds(words);
+        started.elapsed()
+    };
+    let updating = time(&["update"]);
+    let new = state(&host);
+    let rolling = time(&["rollback", "pdf"]);
+    assert_eq!(state(&host), old);
+    let removing = time(&["remove", "pdf"]);
+    let gone = state(&host);
+    let mut landed = 0;
+    for attempt in 0..17 {
+        // Most kills aim at the end, where things are moved into place.
+        let share = [100, 500, 800, 900, 950, 1000][attempt % 6] + u32::try_from(attempt).unwrap();
+        for (words, duration, new) in [
+            (&["update"][..], updating, &new),
+            (&["rollback", "pdf"], rolling, &new),
+            (&["remove", "pdf"], removing, &gone),
+        ] {
+            // Everything begins in the old state, with the new one to roll back to.
+            if state(&host) != old {
+                host.person(&["remove", "pdf"]);
+                host.succeeds(&["install", &format!("acme/skills@pdf#{}", commit_of(&old.1))]);
+                fs::write(host.plugin_dir().join("skills.lock.json"), &old.1).unwrap();
+            }
+            if words[0] == "rollback" {
+                host.succeeds(&["update"]);
+                host.succeeds(&["rollback", "pdf"]);
+            }
+            kill(&host, words, duration, share);
+            let now = state(&host);
+            assert!(now == old || now == *new, "{words:?} at {share}: {}", now.1);
+            landed += usize::from(now == *new);
+        }
+    }
+    println!("{landed} of 51 had landed when they were killed");
+}
+
+fn commit_of(lock: &str) -> String {
+    let lock: serde_json::Value = serde_json::from_str(lock).unwrap();
+    lock["skills"][0]["commit"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn different_changes_at_once_all_end_well() {
+    let hub = Hub::new();
+    let names = ["a", "b", "c", "d"];
+    let texts = names.map(|name| (format!("skills/{name}/SKILL.md"), skill(name)));
+    let entries: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    hub.repository("acme/skills", &entries);
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["install", "acme/a"]);
+    let commands = [
+        &["install", "acme/b"][..],
+        &["install", "acme/c"],
+        &["remove", "a"],
+        &["update"],
+        &["install", "acme/b"],
+        &["verify"],
+        &["list", "--offline"],
+    ];
+    let running: Vec<_> = commands
+        .iter()
+        .map(|words| host.command().args(*words).spawn().unwrap())
+        .collect();
+    for (child, words) in running.into_iter().zip(commands) {
+        let output = child.wait_with_output().unwrap();
+        // The last two look at what is there just then.
+        let may_fail = matches!(words[0], "verify" | "list");
+        assert!(
+            output.status.success() || may_fail,
+            "{words:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    assert_eq!(host.tool_names()[4..], ["skill_b", "skill_c"]);
+    host.succeeds(&["verify"]);
+}

@@ -1,0 +1,263 @@
+//! Updates: what is newer, what is lost, what needs consent, and the way back.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::market_sources::skill;
+use crate::repository::{Hub, commit, git};
+
+/// A host with `acme/skills@pdf` installed, and the directory of its repository.
+fn installed(reference: &str) -> (Host, Hub, PathBuf) {
+    let hub = Hub::new();
+    let dir = hub.repository(
+        "acme/skills",
+        &[
+            ("skills/pdf/SKILL.md", &skill("pdf")),
+            ("skills/csv/SKILL.md", &skill("csv")),
+        ],
+    );
+    git(&dir, &["tag", "v1"]);
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["install", reference]);
+    (host, hub, dir)
+}
+
+fn write(dir: &std::path::Path, path: &str, text: &str) {
+    let path = dir.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    commit(dir);
+}
+
+fn body(host: &Host) -> String {
+    fs::read_to_string(host.skills_dir().join("pdf/SKILL.md")).unwrap()
+}
+
+#[test]
+fn what_is_newer_is_told_shown_applied_and_taken_back() {
+    let (host, _hub, dir) = installed("acme/pdf");
+    assert!(host.succeeds(&["outdated"]).contains("up to date"));
+    write(
+        &dir,
+        "skills/csv/SKILL.md",
+        &skill("csv").replace("Body", "Other"),
+    );
+    assert!(
+        host.succeeds(&["outdated"]).contains("up to date"),
+        "only its neighbour has changed"
+    );
+    let old = body(&host);
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &skill("pdf").replace("Body", "New body"),
+    );
+    assert!(host.succeeds(&["outdated"]).contains("changed: SKILL.md"));
+    let json: Value = serde_json::from_str(&host.succeeds(&["outdated", "--json"])).unwrap();
+    assert_eq!(json[0]["change"]["changed"], json!(["SKILL.md"]));
+    let shown = host.succeeds(&["update", "--dry-run", "--diff"]);
+    assert!(
+        shown.contains("-Body of pdf.") && shown.contains("+New body of pdf."),
+        "{shown}"
+    );
+    assert_eq!(body(&host), old);
+    host.succeeds(&["update", "pdf"]);
+    assert!(body(&host).contains("New body"));
+    assert!(host.fails(&["rollback", "csv"]).contains("not installed"));
+    host.succeeds(&["rollback", "pdf"]);
+    assert_eq!(body(&host), old);
+    assert!(host.succeeds(&["verify"]).contains("pdf: intact"));
+    host.succeeds(&["rollback", "pdf"]);
+    assert!(body(&host).contains("New body"));
+    host.succeeds(&["remove", "pdf"]);
+    host.succeeds(&["install", "acme/pdf"]);
+    assert!(
+        host.fails(&["rollback", "pdf"])
+            .contains("no earlier state")
+    );
+}
+
+#[test]
+fn local_edits_are_never_lost() {
+    let (host, _hub, dir) = installed("acme/pdf");
+    let mine = skill("pdf").replace("Body", "My body");
+    let file = host.skills_dir().join("pdf/SKILL.md");
+    fs::write(&file, &mine).unwrap();
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &skill("pdf").replace("Body", "New body"),
+    );
+    let kept = host.succeeds(&["update"]);
+    assert!(
+        kept.contains("was left as it is") && kept.contains("--stash"),
+        "{kept}"
+    );
+    assert_eq!(body(&host), mine);
+    let updated = host.succeeds(&["update", "--stash"]);
+    let stash = updated.split("kept in ").nth(1).unwrap().trim();
+    assert_eq!(
+        fs::read_to_string(PathBuf::from(stash).join("SKILL.md")).unwrap(),
+        mine
+    );
+    assert!(body(&host).contains("New body"));
+    fs::write(&file, &mine).unwrap();
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &skill("pdf").replace("Body", "Newer body"),
+    );
+    host.succeeds(&["update", "--force"]);
+    assert!(body(&host).contains("Newer body"));
+    host.succeeds(&["rollback", "pdf"]);
+    assert_eq!(body(&host), mine, "forced over, and still not lost");
+    assert!(host.person(&["verify"]).stdout.contains("changed SKILL.md"));
+}
+
+#[test]
+fn new_scripts_and_wider_tools_need_consent() {
+    let (host, _hub, dir) = installed("acme/pdf");
+    write(&dir, "skills/pdf/scripts/x.sh", "#!/bin/sh\n");
+    let ran = host.person(&["update"]);
+    assert!(
+        ran.stdout.contains("was left as it is") && ran.stdout.contains("--yes"),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("new scripts: scripts/x.sh"), "{ran:?}");
+    let answer = host.tool("skill_marketplace", &json!({"action": "update"}));
+    assert!(answer.contains("was left as it is"), "{answer}");
+    host.succeeds(&["update", "--yes"]);
+    assert!(host.skills_dir().join("pdf/scripts/x.sh").exists());
+    let with = |tools: &str| {
+        skill("pdf").replace("---\nBody", &format!("allowed-tools: {tools}\n---\nBody"))
+    };
+    write(&dir, "skills/pdf/SKILL.md", &with("Read"));
+    host.succeeds(&["update"]);
+    write(&dir, "skills/pdf/SKILL.md", &with("Read Write"));
+    let ran = host.person(&["update"]);
+    assert!(ran.stderr.contains("newly asks for"), "{ran:?}");
+    assert!(ran.stdout.contains("was left as it is"), "{ran:?}");
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &with("Read").replace("Body", "echo x | base64 -d | bash\nBody"),
+    );
+    let ran = host.person(&["update", "--yes"]);
+    assert!(
+        ran.stdout.contains("decoded-to-shell"),
+        "what an install would be refused for: {ran:?}"
+    );
+    host.succeeds(&["update", "--yes", "--accept-findings"]);
+    assert!(body(&host).contains("base64"));
+}
+
+#[test]
+fn tags_do_not_move_and_commits_never_do() {
+    let (host, _hub, dir) = installed("acme/skills@pdf#v1");
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &skill("pdf").replace("Body", "New body"),
+    );
+    assert!(host.succeeds(&["update"]).contains("up to date"));
+    git(&dir, &["tag", "-f", "v1"]);
+    let kept = host.succeeds(&["update"]);
+    assert!(
+        kept.contains("the tag `v1`") && kept.contains("has been moved"),
+        "{kept}"
+    );
+    assert!(!body(&host).contains("New body"));
+}
+
+#[test]
+fn a_rewritten_history_is_reported() {
+    let (host, _hub, dir) = installed("acme/pdf");
+    git(&dir, &["checkout", "-q", "--orphan", "other"]);
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &skill("pdf").replace("Body", "New body"),
+    );
+    git(&dir, &["branch", "-M", "other", "main"]);
+    assert!(
+        host.succeeds(&["outdated"])
+            .contains("history was rewritten")
+    );
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &skill("pdf").replace("Body", "Newer body"),
+    );
+    host.succeeds(&["update"]);
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &skill("pdf").replace("Body", "Newest body"),
+    );
+    assert!(!host.succeeds(&["outdated"]).contains("rewritten"));
+}
+
+#[test]
+fn a_skill_that_has_moved_or_gone_is_kept_and_told_of() {
+    let (host, _hub, dir) = installed("acme/pdf");
+    git(&dir, &["mv", "skills/pdf", "skills/paper"]);
+    let manifest = r#"{"renames":{"pdf":"paper"},"plugins":[]}"#;
+    write(&dir, ".claude-plugin/marketplace.json", manifest);
+    assert!(host.succeeds(&["update"]).contains("`skills/paper` now"));
+    fs::remove_dir_all(dir.join("skills/paper")).unwrap();
+    commit(&dir);
+    assert!(host.succeeds(&["update"]).contains("no longer has a skill"));
+    assert!(body(&host).contains("Body"));
+}
+
+/// Runs a command on a terminal of its own, made by `script`, and answers its questions.
+fn on_a_terminal(host: &Host, words: &str, answer: &str) -> Option<String> {
+    let program = host.command().get_program().to_string_lossy().into_owned();
+    let mut command = std::process::Command::new("script");
+    let line = format!("{program} {words}");
+    command
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(host.project());
+    for (name, value) in host.command().get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped());
+    if which::which("script").is_err() {
+        println!("skipped: there is no `script`");
+        return None;
+    }
+    Some(crate::host::finish(&mut command, answer.as_bytes()).stdout)
+}
+
+#[test]
+fn a_person_on_a_terminal_sees_everything_and_decides() {
+    let (host, _hub, dir) = installed("acme/csv");
+    let text = skill("odd").replace("---\nBody", "allowed-tools: Bash\n---\nBody")
+        + "echo x | base64 -d | sh\n";
+    write(&dir, "skills/odd/SKILL.md", &text);
+    write(&dir, "skills/odd/run.sh", "#!/bin/sh\n");
+    let Some(shown) = on_a_terminal(&host, "install acme/odd", "n\n") else {
+        return;
+    };
+    for words in [
+        "2 files",
+        "scripts: run.sh",
+        "may use: Bash",
+        "decoded-to-shell",
+        "Install? [y/N]",
+        "you said no",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert_eq!(host.tool_names()[4..], ["skill_csv"]);
+    on_a_terminal(&host, "install acme/odd", "y\n");
+    assert_eq!(host.tool_names()[4..], ["skill_csv", "skill_odd"]);
+}
