@@ -1,6 +1,8 @@
 //! `agent-skills search` over a catalog of 10,000 skills: the whole process, from its start to its
 //! answer. The issue asks for less than 50 ms.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -67,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         times.sort();
         let (median, worst) = (times[RUNS / 2], times[RUNS - 1]);
-        eprintln!("search {words:?} over {SKILLS} skills: median {median:.1?}, worst {worst:.1?}");
+        println!("search {words:?} over {SKILLS} skills: median {median:.1?}, worst {worst:.1?}");
     }
     Ok(())
 }

@@ -98,8 +98,11 @@ fn tool(app: &App, name: &str, arguments: Payload) -> Response {
 
 /// The command line as a tool: it behaves as at a shell, but for the exit status.
 fn command(app: &App, words: &[String]) -> Response {
+    if let Some(response) = handler::long_command(app, words) {
+        return response;
+    }
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-    match cli::run(app, &words, Caller::Host) {
+    match cli::run(app, &words, Caller::Host, &mut std::io::sink()) {
         Ok(answer) | Err(Failure::Answered(answer)) => Response::text(answer),
         Err(Failure::Failed(error)) => Response::failure(&error),
         Err(Failure::Misused(usage)) => {
@@ -110,7 +113,7 @@ fn command(app: &App, words: &[String]) -> Response {
 }
 
 fn person(app: &App, words: &[OsString]) -> Response {
-    match cli::run(app, words, Caller::person()) {
+    match cli::run(app, words, Caller::person(), &mut response::live()) {
         Ok(stdout) => Response::text(stdout),
         Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),
         Err(Failure::Failed(error)) => {

@@ -95,6 +95,11 @@ fn write_stdout(bytes: &[u8]) -> io::Result<()> {
     stdout.flush()
 }
 
+/// Standard output for what a person follows as it happens; the answer comes after it.
+pub fn live() -> impl Write {
+    io::stdout().lock()
+}
+
 /// What is answered should this program panic: set as soon as the call is known, and kept such
 /// that a panic never opens what was closed (law 2).
 static ON_PANIC: Mutex<Option<String>> = Mutex::new(None);

@@ -189,7 +189,7 @@ impl<'a> Rules<'a> {
 /// What the user, else the author wants.
 fn chosen(skill: &Skill, config: &Config) -> Admission {
     let hidden = |code, text: &str| Admission::Hidden(Diagnostic::warning(code, text));
-    match config.skills.get(skill.name.as_str()) {
+    match config.visibility.get(skill.name.as_str()) {
         Some(Visibility::NameOnly) => Admission::NameOnly,
         Some(Visibility::User) => hidden(
             "hidden-from-model",

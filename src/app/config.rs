@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::ModelInstalls;
 use crate::catalog::Order;
 use crate::permission::{Enforce, ScriptScope, Settings, Stacking};
-use crate::script::Mode;
+use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
 use crate::sys::limits;
 
 /// The user's choices. A key that is not written has its default.
@@ -24,8 +24,6 @@ pub struct Config {
     pub pipe_filters: Option<bool>,
     /// `own` (default), `listed` or `any`: whose scripts a restricted skill may run.
     pub scripts: ScriptScope,
-    /// `off` (default), `auto` or `require`: whether scripts are confined (Linux).
-    pub sandbox: Mode,
     /// Tools that no restriction forbids, by name.
     pub always_allowed: Vec<String>,
     /// What no active skill may do, in the grammar of `allowed-tools`.
@@ -43,9 +41,24 @@ pub struct Config {
     /// Whether a project's skill comes before a personal one of its name; `false` by default.
     pub project_over_personal: bool,
     /// By name, who sees a skill.
-    pub skills: BTreeMap<String, Visibility>,
+    pub visibility: BTreeMap<String, Visibility>,
     /// What is written down.
     pub audit: AuditConfig,
+    /// Which of the host's variables scripts get: `"all"` or a list of names; by default all but
+    /// those that look like secrets.
+    pub pass_env: PassEnv,
+    /// `off` (default), `auto` or `require`: whether scripts are confined (Linux).
+    pub sandbox: Mode,
+    /// What a confined script may use of the network.
+    pub network: Network,
+    /// Where else a confined script may write.
+    pub allowed_paths: Vec<PathBuf>,
+    /// Seconds a script may take altogether; 120 by default.
+    pub script_seconds: Limit,
+    /// Seconds after which a call answers and its script goes on as a job, by host generation.
+    pub call_seconds: CallSeconds,
+    /// What differs for the scripts of single skills, by name.
+    pub skills: BTreeMap<String, SkillSettings>,
 }
 
 /// What happens when a script of the active skill is read instead of run.
@@ -105,6 +118,19 @@ fn true_by_default<S: Serializer>(flag: &Option<bool>, serializer: S) -> Result<
 }
 
 impl Config {
+    /// What the script room takes.
+    pub fn script(&self) -> script::Settings {
+        script::Settings {
+            pass_env: self.pass_env.clone(),
+            sandbox: self.sandbox,
+            network: self.network,
+            allowed_paths: self.allowed_paths.clone(),
+            timeout: self.script_seconds,
+            call_seconds: self.call_seconds,
+            skills: self.skills.clone(),
+        }
+    }
+
     /// What the permission room takes.
     pub fn permission(&self) -> Settings {
         let default = Settings::default();

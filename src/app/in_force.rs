@@ -1,6 +1,6 @@
 //! The configuration in force: the user's, made stricter by a trusted project and by policy.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::layers::Trust;
 use super::tightening::ProjectConfig;
@@ -111,23 +111,23 @@ impl App {
 }
 
 fn leaves(config: &Config) -> Vec<(String, Value)> {
-    // A configuration is a table of plain values, which JSON has all of.
-    let Ok(Value::Object(keys)) = serde_json::to_value(config) else {
-        return Vec::new();
-    };
     let mut leaves = Vec::new();
-    for (key, value) in keys {
-        match value {
-            Value::Object(table) => leaves.extend(
-                table
-                    .into_iter()
-                    .map(|(name, value)| (format!("{key}.{name}"), value)),
-            ),
-            value => leaves.push((key, value)),
-        }
+    // A configuration is a table of plain values, which JSON has all of.
+    if let Ok(Value::Object(keys)) = serde_json::to_value(config) {
+        flatten("", keys, &mut leaves);
     }
     leaves.sort_by(|a, b| a.0.cmp(&b.0));
     leaves
+}
+
+fn flatten(above: &str, keys: Map<String, Value>, leaves: &mut Vec<(String, Value)>) {
+    for (key, value) in keys {
+        let key = format!("{above}{key}");
+        match value {
+            Value::Object(table) => flatten(&format!("{key}."), table, leaves),
+            value => leaves.push((key, value)),
+        }
+    }
 }
 
 fn lookup<'a>(leaves: &'a [(String, Value)], key: &str) -> Option<&'a Value> {

@@ -84,13 +84,9 @@ impl App {
     /// What was chosen about scripts.
     ///
     /// # Errors
-    /// When the configuration or a policy cannot be read: scripts might have to be confined.
+    /// When the configuration or a policy has a mistake: what it forbids is not known then.
     pub fn script_settings(&self) -> Result<Settings> {
-        let settings = Settings {
-            sandbox: self.config()?.sandbox,
-            ..Settings::default()
-        };
-        Ok(settings.with_env(&self.env))
+        Ok(self.config()?.script().with_env(&self.env))
     }
 
     /// How long a call of this host waits for a script before it becomes a job.

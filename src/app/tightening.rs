@@ -46,7 +46,7 @@ pub struct ProjectConfig {
     script_reads: Option<ScriptReads>,
     model_installs: Option<ModelInstalls>,
     deny: Vec<String>,
-    skills: BTreeMap<String, Visibility>,
+    visibility: BTreeMap<String, Visibility>,
 }
 
 impl Config {
@@ -56,7 +56,7 @@ impl Config {
         self.enforce = strictest(&ENFORCE, self.enforce, project.enforce);
         self.stacking = strictest(&STACKING, self.stacking, project.stacking);
         self.scripts = strictest(&SCRIPTS, self.scripts, project.scripts);
-        self.sandbox = strictest(&SANDBOX, self.sandbox, project.sandbox);
+        self.confine(project.sandbox);
         self.script_reads = strictest(&SCRIPT_READS, self.script_reads, project.script_reads);
         self.model_installs =
             strictest(&MODEL_INSTALLS, self.model_installs, project.model_installs);
@@ -64,12 +64,12 @@ impl Config {
             self.pipe_filters = Some(false);
         }
         self.deny.extend(project.deny);
-        for (name, wanted) in project.skills {
+        for (name, wanted) in project.visibility {
             // `on` would show what its author hid, so where the user said nothing it says nothing.
             if wanted != Visibility::On {
-                let own = self.skills.get(&name).copied();
+                let own = self.visibility.get(&name).copied();
                 let own = own.unwrap_or(Visibility::On);
-                self.skills
+                self.visibility
                     .insert(name, strictest(&VISIBILITY, own, Some(wanted)));
             }
         }
@@ -84,9 +84,17 @@ impl Config {
         let stacking = floors.stacking.map(|stacking| STACKING[stacking as usize]);
         self.enforce = strictest(&ENFORCE, self.enforce, mode);
         self.stacking = strictest(&STACKING, self.stacking, stacking);
-        let sandbox = floors.sandbox.map(|sandbox| SANDBOX[sandbox as usize]);
-        self.sandbox = strictest(&SANDBOX, self.sandbox, sandbox);
+        self.confine(floors.sandbox.map(|sandbox| SANDBOX[sandbox as usize]));
         self
+    }
+
+    /// Confines scripts at least so, those of single skills too.
+    fn confine(&mut self, floor: Option<Mode>) {
+        self.sandbox = strictest(&SANDBOX, self.sandbox, floor);
+        for skill in self.skills.values_mut() {
+            let own = skill.sandbox;
+            skill.sandbox = own.map(|own| strictest(&SANDBOX, own, floor));
+        }
     }
 }
 
@@ -152,6 +160,9 @@ mod tests {
                     ..Floors::default()
                 };
                 assert_eq!(config.raised_to(floors).sandbox, SANDBOX[own.max(floor)]);
+                let loose: Config = toml::from_str("[skills.pdf]\nsandbox = 'off'").unwrap();
+                let skills = loose.raised_to(floors).skills;
+                assert_eq!(skills["pdf"].sandbox, Some(SANDBOX[floor]));
             }
         }
     }
@@ -160,12 +171,12 @@ mod tests {
     fn a_project_makes_nothing_looser() {
         let strict: Config = toml::from_str(
             "enforce = 'restrict'\nstacking = 'intersect'\nscripts = 'own'\nscript_reads = 'block'\n\
-             model_installs = 'off'\npipe_filters = false\nsandbox = 'require'\ndeny = ['Bash(rm:*)']\n[skills]\npdf = 'off'",
+             model_installs = 'off'\npipe_filters = false\nsandbox = 'require'\ndeny = ['Bash(rm:*)']\n[visibility]\npdf = 'off'",
         )
         .unwrap();
         let loose: ProjectConfig = toml::from_str(
             "enforce = 'off'\nstacking = 'union'\nscripts = 'any'\nscript_reads = 'note'\n\
-             model_installs = 'any'\npipe_filters = true\nsandbox = 'off'\n[skills]\npdf = 'on'\nother = 'on'",
+             model_installs = 'any'\npipe_filters = true\nsandbox = 'off'\n[visibility]\npdf = 'on'\nother = 'on'",
         )
         .unwrap();
         assert_eq!(strict.clone().tightened_by(loose), strict);
@@ -185,10 +196,11 @@ mod tests {
 
     #[test]
     fn a_project_makes_things_stricter() {
-        let wanted = "enforce = 'restrict'\ndeny = ['WebFetch']\n[skills]\npdf = 'user'";
-        let own: Config = toml::from_str("enforce = 'off'\n[skills]\npdf = 'name-only'").unwrap();
+        let wanted = "enforce = 'restrict'\ndeny = ['WebFetch']\n[visibility]\npdf = 'user'";
+        let own: Config =
+            toml::from_str("enforce = 'off'\n[visibility]\npdf = 'name-only'").unwrap();
         let both = own.tightened_by(toml::from_str(wanted).unwrap());
         assert_eq!((both.enforce, both.deny.len()), (Enforce::Restrict, 1));
-        assert_eq!(both.skills["pdf"], Visibility::User);
+        assert_eq!(both.visibility["pdf"], Visibility::User);
     }
 }

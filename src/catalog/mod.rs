@@ -1,7 +1,6 @@
 //! Which skills exist in which layer, which of them are offered, under which tool names, and how
 //! the model is told of them. Which skills may be offered is decided by rules handed in.
 
-mod budget;
 mod contest;
 mod disclosure;
 mod discovery;

@@ -130,6 +130,15 @@ pub enum Verb {
         #[command(flatten)]
         catalogue: Catalogue,
     },
+    /// List scripts and installs that outlasted their call, or follow one
+    Jobs {
+        /// Show this job's output as it comes
+        #[arg(long, value_name = "ID")]
+        follow: Option<String>,
+        /// Answer JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Explain whether a tool call would be allowed while a skill is active (exit 1 if not)
     Check(Check),
     /// Tell everything about one installed skill

@@ -14,7 +14,7 @@ pub fn config(app: &App, verb: ConfigVerb) -> Result<String> {
     match verb {
         ConfigVerb::Get { key } => get(app, &key),
         ConfigVerb::Set { key, value } => {
-            let path: Vec<&str> = key.splitn(2, '.').collect();
+            let path: Vec<&str> = key.split('.').collect();
             set(app, &path, &value)?;
             get(app, &key)
         }

@@ -2,7 +2,7 @@
 //! on, unless the scan found what hardly any honest skill has.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, Write as _};
+use std::io::BufRead;
 
 use super::args::Consent;
 use super::installed::brief;

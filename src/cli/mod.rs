@@ -8,6 +8,7 @@ mod check;
 mod config;
 mod consent;
 mod installed;
+mod jobs;
 mod look;
 mod market;
 mod permitted;

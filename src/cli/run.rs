@@ -1,13 +1,13 @@
 //! From words to the verb that does it, for a person and for the tools that are a command line.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::check::check;
-use super::{approve, audit, config, installed, look, market, stats, trust, visibility};
+use super::{approve, audit, config, installed, jobs, look, market, stats, trust, visibility};
 use crate::app::App;
 use crate::error::Error;
 
@@ -48,11 +48,17 @@ impl Caller {
     }
 }
 
-/// Does what the words say; the answer is for standard output.
+/// Does what the words say; the answer is for standard output, where `live` shows right away what
+/// cannot wait for the end.
 ///
 /// # Errors
 /// See [`Failure`].
-pub fn run(app: &App, words: &[OsString], caller: Caller) -> Result<String, Failure> {
+pub fn run(
+    app: &App,
+    words: &[OsString],
+    caller: Caller,
+    live: &mut dyn Write,
+) -> Result<String, Failure> {
     let words = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
@@ -89,6 +95,10 @@ pub fn run(app: &App, words: &[OsString], caller: Caller) -> Result<String, Fail
         Verb::Search { words, catalogue } => market::search(app, &words, &catalogue)?,
         Verb::ListInstalled { json } => installed::list(app, json)?,
         Verb::Check(call) => check(app, &call)?,
+        Verb::Jobs {
+            follow: Some(id), ..
+        } => jobs::follow(app, &id, live)?,
+        Verb::Jobs { follow: None, json } => jobs::list(app, json)?,
         Verb::Info { name, json } => installed::info(app, &name, json)?,
         Verb::Trust { list: true, .. } => trust::list(app)?,
         Verb::Trust { dir, always, .. } => trust::trust(app, dir, always)?,

@@ -21,7 +21,7 @@ fn choose(app: &App, written: &str, visibility: &str) -> Result<String> {
         Error::new(text).hint(suggestion(&catalog, written))
     })?;
     let name = entry.name();
-    set(app, &["skills", &name], visibility)?;
+    set(app, &["visibility", &name], visibility)?;
     Ok(format!(
         "`{name}` is {visibility} from the next start of chibi on\n"
     ))

@@ -4,6 +4,7 @@
 mod activate;
 mod final_arguments;
 mod judge;
+mod long_command;
 mod pre_api_tools;
 mod pre_cache_output;
 mod pre_tool;
@@ -16,6 +17,7 @@ mod start;
 
 pub use activate::activate;
 pub use final_arguments::final_arguments;
+pub use long_command::long_command;
 pub use pre_api_tools::pre_api_tools;
 pub use pre_cache_output::pre_cache_output;
 pub use pre_tool::pre_tool;

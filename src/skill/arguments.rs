@@ -94,14 +94,13 @@ fn split_words(text: &str) -> Vec<String> {
     while let Some(c) = rest.next() {
         match (c, open) {
             (c, Some(quote)) if c == quote => open = None,
-            (c, Some(_)) => word.push(c),
             ('"' | '\'', None) if rest.as_str().contains(c) => open = Some(c),
             (c, None) if c.is_whitespace() => {
                 if !word.is_empty() {
                     words.push(std::mem::take(&mut word));
                 }
             }
-            (c, None) => word.push(c),
+            (c, _) => word.push(c),
         }
     }
     if !word.is_empty() {

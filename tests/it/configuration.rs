@@ -77,7 +77,8 @@ fn setting_a_value_keeps_comments_and_refuses_mistakes() {
             ("enforcement", "off", "enforcement"),
             ("pipe_filters", "yes", "boolean"),
             ("audit.output_bytes", "-1", "output_bytes"),
-            ("skills.pdf", "hidden", "hidden"),
+            ("visibility.pdf", "hidden", "hidden"),
+            ("skills.pdf.sandbox", "on", "sandbox"),
         ] {
             let told = host.fails(&["config", "set", key, value]);
             assert!(

@@ -288,3 +288,95 @@ fn a_job_is_private_and_cleaned_up_a_day_after_its_end() {
     age(25);
     assert!(!dir.exists());
 }
+
+#[test]
+fn a_person_sees_every_job_and_can_follow_one() {
+    let host = Host::stdin()
+        .script("echo one; sleep 1; echo two; exit 3")
+        .answers_after("0.2");
+    assert!(host.succeeds(&["jobs"]).starts_with("No jobs."));
+    let id = started(&host.runs(&json!({})));
+    let listed = host.succeeds(&["jobs"]);
+    assert!(
+        listed.contains(&id) && listed.contains("running"),
+        "{listed}"
+    );
+    let followed = host.person(&["jobs", "--follow", &id]);
+    assert_eq!(
+        (followed.stdout.as_str(), followed.status),
+        ("one\ntwo\n", 1)
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&host.succeeds(&["jobs", "--json"])).unwrap();
+    assert_eq!(
+        (&json[0]["id"], &json[0]["exit_code"]),
+        (&json!(id), &json!(3))
+    );
+    assert!(
+        host.fails(&["jobs", "--follow", "nonsense"])
+            .contains("no job")
+    );
+}
+
+#[test]
+fn a_restricted_skill_can_wait_for_its_own_jobs() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        host.activates("careful");
+        host.allows(RUN, &json!({"job": "abcdefgh23456789"}));
+        host.allows(RUN, &json!({"job": "abcdefgh23456789", "stop": true}));
+        host.blocks(RUN, &json!({"skill": "s", "script": "run.sh"}));
+    }
+}
+
+#[test]
+fn an_install_that_outlasts_the_call_goes_on_as_a_job() {
+    let hub = crate::repository::Hub::new();
+    hub.repository(
+        "acme/skills",
+        &[(
+            "skills/pdf/SKILL.md",
+            "---\nname: pdf\ndescription: d\n---\n",
+        )],
+    );
+    // A git that takes its time.
+    let bin = tempfile::tempdir().unwrap();
+    let git = bin.path().join("git");
+    let real = which::which("git").unwrap();
+    std::fs::write(
+        &git,
+        format!("#!/bin/sh\nsleep 0.5\nexec '{}' \"$@\"\n", real.display()),
+    )
+    .unwrap();
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!(
+        "{}:{}",
+        bin.path().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let host = Host::stdin()
+        .var("AGENT_SKILLS_GITHUB_BASE", &hub.base())
+        .var("PATH", &path)
+        .answers_after("0.3");
+    let install = json!({"action": "install", "skill_ref": "acme/pdf"});
+    let id = started(&host.tool("skill_marketplace", &install));
+    let end = host.polls_to_the_end(&id);
+    assert!(end.contains("installed `pdf`"), "{end}");
+    assert!(host.skills_dir().join("pdf/SKILL.md").exists());
+}
+
+#[test]
+fn what_scripts_get_and_how_they_are_confined_is_configured() {
+    let host = Host::stdin()
+        .script("echo \"$MY_TOKEN\"; echo x > \"$HOME/outside\" && echo written")
+        .var("MY_TOKEN", "secret-value");
+    let configured = |text: &str| {
+        std::fs::write(host.plugin_dir().join("config.toml"), text).unwrap();
+        host.runs(&json!({}))
+    };
+    assert!(!configured("").contains("secret-value"));
+    assert!(configured("pass_env = \"all\"").contains("secret-value"));
+    assert!(configured("[skills.s]\npass_env = [\"MY_TOKEN\"]").contains("secret-value"));
+    assert!(configured("script_seconds = 0").starts_with("Error: "));
+    assert!(configured("sandbox = \"of\"").contains("line 1"));
+}

@@ -347,7 +347,7 @@ fn visibility_is_the_users_choice_before_the_authors() {
         host.succeeds(&["enable", "plain"]);
         assert!(host.prompt().contains("Does plain."));
         let config = fs::read_to_string(host.plugin_dir().join("config.toml")).unwrap();
-        assert_eq!(config, "[skills]\nshy = \"on\"\nplain = \"on\"\n");
+        assert_eq!(config, "[visibility]\nshy = \"on\"\nplain = \"on\"\n");
     }
 }
 

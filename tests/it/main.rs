@@ -9,6 +9,7 @@
 mod archives;
 mod audit;
 mod check;
+mod closed;
 mod concurrency;
 mod configuration;
 mod corpus;

@@ -117,7 +117,7 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
         ),
         ("enabled", BLOCK, |host| {
             put(&host.skills_dir(), "evil", "", "x");
-            own(host, "[skills]\nevil = \"on\"");
+            own(host, "[visibility]\nevil = \"on\"");
         }),
         ("approved", BLOCK, |host| {
             put(&host.skills_dir(), "evil", "", "x");
@@ -210,7 +210,7 @@ fn no_way_leads_round_what_the_policy_says_of_skills() {
         }),
         ("a configuration with a mistake", "", |host| {
             put(&host.skills_dir(), "evil", "", "x");
-            own(host, "[skills]\nevil = \"offf\"");
+            own(host, "[visibility]\nevil = \"offf\"");
         }),
     ];
     for (way, policy, go) in ways {

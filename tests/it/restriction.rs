@@ -157,11 +157,10 @@ fn stacking_is_a_choice() {
             host.activates("careful").blocks("shell_exec", &command);
             host.activates("free");
             if shell_after_second {
-                host.allows("shell_exec", &command)
+                host.allows("shell_exec", &command);
             } else {
                 host.blocks("shell_exec", &command);
-                &host
-            };
+            }
         }
     }
 }

@@ -156,7 +156,8 @@ const WAYS: [Way; 24] = [
     }),
     ("its own configuration", |host| {
         evil(&host.project().join(".chibi/skills"));
-        let text = "trust = \"always\"\nproject_over_personal = true\n[skills]\nevil = \"on\"\n";
+        let text =
+            "trust = \"always\"\nproject_over_personal = true\n[visibility]\nevil = \"on\"\n";
         fs::write(host.project().join(".chibi/agent-skills.toml"), text).unwrap();
         fs::write(host.project().join(".chibi/config.toml"), text).unwrap();
     }),
@@ -164,7 +165,7 @@ const WAYS: [Way; 24] = [
         evil(&host.project().join(".chibi/skills"));
         fs::write(
             host.plugin_dir().join("config.toml"),
-            "[skills]\nevil = \"on\"\n",
+            "[visibility]\nevil = \"on\"\n",
         )
         .unwrap();
     }),

@@ -1,0 +1,54 @@
+//! `jobs`: scripts and installs that outlasted the call that started them.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use super::installed::to_json;
+use super::run::Failure;
+use crate::app::App;
+use crate::skill::one_line;
+
+/// Every job there is.
+pub fn list(app: &App, json: bool) -> Result<String, Failure> {
+    let jobs = app.jobs().list();
+    if json {
+        return Ok(to_json(&jobs)?);
+    }
+    if jobs.is_empty() {
+        return Ok("No jobs. A script that outlasts its call becomes one.\n".to_owned());
+    }
+    let mut text = String::new();
+    for job in jobs {
+        let skill = job
+            .skill
+            .as_deref()
+            .map(|skill| format!(" of {skill}"))
+            .unwrap_or_default();
+        let exit = job
+            .exit_code
+            .map(|code| format!(", exit code {code}"))
+            .unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{}  {}{exit} after {} s  {}{skill}  ({})",
+            job.id,
+            job.state,
+            job.duration_ms / 1000,
+            one_line(&job.label),
+            one_line(&job.owner)
+        );
+    }
+    Ok(text)
+}
+
+/// One job's output from its beginning and as it comes, until it ends.
+pub fn follow(app: &App, id: &str, out: &mut dyn Write) -> Result<String, Failure> {
+    let outcome = app
+        .jobs()
+        .find_any(id)?
+        .follow(out, &mut std::io::stderr().lock())?;
+    match outcome.exit_code() {
+        Some(0) => Ok(String::new()),
+        _ => Err(Failure::Answered(String::new())),
+    }
+}

@@ -1,0 +1,340 @@
+//! Ways round a restriction that a review found, each closed; and answers that must not get lost.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::host::finish;
+
+fn careful(host: Host) -> Host {
+    let host = host
+        .skill("careful", "allowed-tools: Read", "")
+        .skill("other", "", "");
+    host.activates("careful");
+    host
+}
+
+#[test]
+fn two_ways_of_saying_what_to_do_cannot_say_two_things() {
+    for host in Host::both() {
+        let host = careful(host);
+        for arguments in [
+            json!({"action": "list", "args": ["remove", "other"]}),
+            json!({"action": "list", "args": "remove other"}),
+            json!({"args": ["remove", "other"]}),
+            json!({"action": "remove", "skill_ref": "other"}),
+            json!({"action": "update"}),
+        ] {
+            host.blocks("skill_marketplace", &arguments);
+        }
+        let both = json!({"action": "list_installed", "args": ["remove", "other"]});
+        assert!(host.tool("skill_marketplace", &both).starts_with("Error: "));
+        for looking in [
+            json!({"args": ["list_installed"]}),
+            json!({"action": "LIST_INSTALLED"}),
+        ] {
+            host.allows("skill_marketplace", &looking);
+        }
+    }
+}
+
+#[test]
+fn a_doubtful_frontmatter_keeps_its_restriction() {
+    for text in [
+        "---\ndescription: d\n\nallowed-tools: Read\n",
+        "---\ndescription: d\n# tools\nallowed-tools: Read\n",
+        "---\nname: x\ndescription: d\n--- # c\nallowed-tools: Read\n---\nb",
+        "---\nname: x\ndescription: d: e\n? allowed-tools\n: Read\n---\nb",
+        "---\nname: x\ndescription: d\nallowed tools: Read\n---\nb",
+        "---\nname: x\ndescription: d\ntools: run_skill_script\n---\nb",
+    ] {
+        let host = Host::stdin().file("x/SKILL.md", text);
+        let all: Value =
+            serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap();
+        let restricted = !all[0]["restriction"].is_null() || all[0]["offered"] == json!(false);
+        assert!(restricted, "{text}: {all}");
+    }
+}
+
+#[test]
+fn a_mistake_in_the_configuration_opens_nothing_of_ours() {
+    for host in Host::both() {
+        let host = careful(host);
+        fs::write(host.plugin_dir().join("config.toml"), "garbage = =").unwrap();
+        host.blocks(
+            "run_skill_script",
+            &json!({"skill": "other", "script": "x.sh"}),
+        );
+        host.blocks(
+            "skill_marketplace",
+            &json!({"action": "remove", "skill_ref": "other"}),
+        );
+        host.blocks("write_file", &json!({"path": "x", "content": "y"}));
+        host.allows("file_head", &json!({"path": "x"}));
+    }
+}
+
+#[test]
+fn corrupt_state_opens_nothing_of_ours_but_reading() {
+    for host in Host::both() {
+        let host = careful(host);
+        fs::write(host.plugin_dir().join("state.json"), "garbage").unwrap();
+        host.blocks(
+            "run_skill_script",
+            &json!({"skill": "other", "script": "x.sh"}),
+        );
+        host.blocks(
+            "skill_marketplace",
+            &json!({"action": "remove", "skill_ref": "other"}),
+        );
+        host.allows("read_skill_file", &json!({"skill": "other", "path": "x"}));
+        host.allows("skill_marketplace", &json!({"action": "list_installed"}));
+    }
+}
+
+#[test]
+fn what_stands_in_the_other_place_of_the_state_is_in_force_too() {
+    // The plugin directory was not writable when the skill was activated, and is now.
+    let host = Host::stdin();
+    let elsewhere = host.home().join(".local/state/agent-skills");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let host = careful(host);
+    for file in ["state.json", "state.lock"] {
+        fs::rename(host.plugin_dir().join(file), elsewhere.join(file)).unwrap();
+    }
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+}
+
+#[test]
+fn a_script_cannot_end_its_session_by_starting_a_host() {
+    let nested = "CHIBI_HOOK=on_start CHIBI_HOOK_DATA='{}' \"$EXE\"\n";
+    let host = Host::stdin()
+        .skill("careful", "allowed-tools: Read", "")
+        .file("careful/x.sh", nested)
+        .var("EXE", env!("CARGO_BIN_EXE_agent-skills"));
+    host.activates("careful");
+    host.tool(
+        "run_skill_script",
+        &json!({"skill": "careful", "script": "x.sh"}),
+    );
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+}
+
+#[test]
+fn an_old_session_of_a_living_process_is_not_forgotten() {
+    // This test is the host process: its entry is made to look a year old.
+    let host = Host::environment().skill("careful", "allowed-tools: Read", "");
+    let call = |hook: &str, data: &str, session: Option<&str>| {
+        let mut command = host.command();
+        command
+            .env_remove("AGENT_SKILLS_SESSION")
+            .env("CHIBI_HOOK", hook);
+        if let Some(session) = session {
+            command.env("AGENT_SKILLS_SESSION", session);
+        }
+        finish(command.env("CHIBI_HOOK_DATA", data), b"").stdout
+    };
+    let shell = r#"{"tool_name":"shell_exec","arguments":{"command":"ls"}}"#;
+    call(
+        "pre_tool",
+        r#"{"tool_name":"skill_careful","arguments":{}}"#,
+        None,
+    );
+    let file = host.plugin_dir().join("state.json");
+    let mut state: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    for session in state["sessions"].as_object_mut().unwrap().values_mut() {
+        session["changed"] = json!(1000);
+    }
+    fs::write(&file, state.to_string()).unwrap();
+    call("on_start", "{}", Some("another"));
+    assert!(call("pre_tool", shell, None).contains("\"block\":true"));
+}
+
+#[test]
+fn no_call_fails_because_nobody_hears_its_remarks() {
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+    fs::write(host.plugin_dir().join("config.toml"), "enforce = \"warn\"").unwrap();
+    host.activates("careful");
+    let full = || {
+        Stdio::from(
+            fs::OpenOptions::new()
+                .write(true)
+                .open("/dev/full")
+                .unwrap(),
+        )
+    };
+    let data = br#"{"tool_name":"shell_exec","arguments":{"command":"ls"}}"#;
+    let ran = finish(
+        host.command().env("CHIBI_HOOK", "pre_tool").stderr(full()),
+        data,
+    );
+    assert_eq!((ran.stdout.as_str(), ran.status), ("{}", 0));
+    let ran = finish(
+        host.command().args(["remove", "nosuch"]).stderr(full()),
+        b"",
+    );
+    assert_eq!(ran.status, 1);
+}
+
+#[test]
+fn a_fifo_in_place_of_a_lock_is_not_waited_for() {
+    for file in ["state.lock", "refusals"] {
+        let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+        let path = host.plugin_dir().join(file);
+        assert!(
+            Command::new("mkfifo")
+                .arg(&path)
+                .status()
+                .unwrap()
+                .success()
+        );
+        host.pre_tool("skill_careful", &json!({}));
+        host.pre_tool("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn a_name_without_end_is_answered_at_once_and_in_short() {
+    let host = Host::stdin().skill("x", "", "");
+    let answer = host.tool(
+        "read_skill_file",
+        &json!({"skill": "y".repeat(3_000_000), "path": "z"}),
+    );
+    assert!(
+        answer.starts_with("Error: ") && answer.len() < 1000,
+        "{}",
+        answer.len()
+    );
+}
+
+#[test]
+fn the_hooks_are_these() {
+    let hooks = Host::stdin().schema()[0]["hooks"].clone();
+    let expected = [
+        "on_start",
+        "post_system_prompt",
+        "pre_api_tools",
+        "pre_tool",
+        "pre_tool_output",
+        "pre_cache_output",
+        "pre_shell_exec",
+        "pre_file_write",
+        "pre_file_read",
+        "pre_fetch_url",
+    ];
+    assert_eq!(hooks, json!(expected));
+}
+
+#[test]
+fn the_prompt_says_how_skills_are_used() {
+    let prompt = Host::stdin().skill("x", "", "").prompt();
+    for part in [
+        "prefer that skill",
+        "call its tool first",
+        "relative to the skill",
+        "instead of reading",
+    ] {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+}
+
+#[test]
+fn an_activation_shows_how_to_go_on() {
+    let mut host = Host::stdin()
+        .skill("x", "", "Use the `Bash` tool.")
+        .file("x/references/a.md", "a")
+        .file("x/scripts/run.sh", "echo");
+    for n in 0..60 {
+        host = host.file(&format!("x/files/{n:02}.txt"), "t");
+    }
+    let text = host.tool("skill_x", &json!({}));
+    assert!(
+        text.contains(r#"read_skill_file {"skill":"x","path":"files/00.txt"}"#),
+        "{text}"
+    );
+    assert!(text.contains("Bash = shell_exec"), "{text}");
+    assert_eq!(text.matches("<file size=").count(), 50);
+    assert!(text.contains("12 more files"), "{text}");
+}
+
+#[test]
+fn state_goes_to_the_users_state_directory_when_the_plugin_directory_is_not_writable() {
+    // Root writes everywhere: a user without rights is played by a directory that is none.
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+    let plugin = host.plugin_dir();
+    fs::set_permissions(&plugin, fs::Permissions::from_mode(0o555)).unwrap();
+    let nobody = |hook: &str, data: &str| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+        command.arg(env!("CARGO_BIN_EXE_agent-skills"));
+        command
+            .env_clear()
+            .env("AGENT_SKILLS_HOME", &plugin)
+            .env("AGENT_SKILLS_SESSION", "n");
+        command
+            .env("XDG_STATE_HOME", host.home().join("state"))
+            .env("CHIBI_HOOK", hook);
+        command.env("CHIBI_HOOK_DATA", data).current_dir("/");
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+            .spawn()
+            .map(|child| child.wait_with_output().unwrap())
+    };
+    for dir in [
+        host.home(),
+        &host.home().join(".chibi"),
+        &host.home().join(".chibi/plugins"),
+    ] {
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    fs::create_dir(host.home().join("state")).unwrap();
+    fs::set_permissions(host.home().join("state"), fs::Permissions::from_mode(0o777)).unwrap();
+    let activate = r#"{"tool_name":"skill_careful","arguments":{}}"#;
+    match nobody("pre_tool", activate) {
+        Ok(output) if output.status.success() => {
+            assert!(
+                host.home().join("state/agent-skills/state.json").exists(),
+                "{output:?}"
+            );
+            let shell = r#"{"tool_name":"shell_exec","arguments":{"command":"ls"}}"#;
+            let blocked = nobody("pre_tool", shell).unwrap();
+            assert!(String::from_utf8_lossy(&blocked.stdout).contains("\"block\":true"));
+        }
+        _ => println!("skipped: this needs setpriv and the right to become another user"),
+    }
+}
+
+/// Run by the test below in a process of its own.
+#[test]
+fn panics_when_asked_to() {
+    if std::env::var_os("AGENT_SKILLS_TEST_PANIC").is_none() {
+        return;
+    }
+    agent_skills::response::install_panic_hook();
+    agent_skills::response::answer_panics_with(&agent_skills::response::Response::block("closed"));
+    panic!("as asked");
+}
+
+#[test]
+fn a_panic_answers_what_keeps_closed_and_leaves_with_success() {
+    let ran = finish(
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "closed::panics_when_asked_to", "--nocapture"])
+            .env("AGENT_SKILLS_TEST_PANIC", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped()),
+        b"",
+    );
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(
+        ran.stdout.ends_with(r#"{"block":true,"message":"closed"}"#),
+        "{ran:?}"
+    );
+}
