@@ -9,8 +9,8 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::sys::process;
 use crate::sys::remark;
+use crate::sys::{crash, process};
 
 /// The one answer of a run.
 pub struct Response {
@@ -104,8 +104,9 @@ pub fn live() -> impl Write {
 /// that a panic never opens what was closed (law 2).
 static ON_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Sets what a panic from here on answers.
+/// Sets what a panic, or a stack that overflows, answers from here on.
 pub fn answer_panics_with(response: &Response) {
+    crash::answer_faults_with(&response.stdout);
     if let Ok(mut answer) = ON_PANIC.lock() {
         *answer = Some(response.stdout.clone());
     }

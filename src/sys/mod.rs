@@ -1,6 +1,7 @@
 //! The operating-system floor: files, locks, processes' identities and every numeric limit. It
 //! knows nothing of skills, hosts or protocols.
 
+pub mod crash;
 pub mod directories;
 pub mod env;
 pub mod files;

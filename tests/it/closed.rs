@@ -318,15 +318,30 @@ fn panics_when_asked_to() {
     }
     agent_skills::response::install_panic_hook();
     agent_skills::response::answer_panics_with(&agent_skills::response::Response::block("closed"));
+    if std::env::var_os("AGENT_SKILLS_TEST_OVERFLOW").is_some() {
+        println!("{}", deeper(0));
+    }
     panic!("as asked");
 }
 
+#[allow(unconditional_recursion)]
+fn deeper(depth: u64) -> u64 {
+    std::hint::black_box(deeper(depth + 1) + depth)
+}
+
 #[test]
-fn a_panic_answers_what_keeps_closed_and_leaves_with_success() {
+fn a_panic_and_an_overflow_answer_what_keeps_closed_and_leave_with_success() {
+    for way in ["AGENT_SKILLS_TEST_PANIC", "AGENT_SKILLS_TEST_OVERFLOW"] {
+        answers_closed(way);
+    }
+}
+
+fn answers_closed(way: &str) {
     let ran = finish(
         Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "closed::panics_when_asked_to", "--nocapture"])
             .env("AGENT_SKILLS_TEST_PANIC", "1")
+            .env(way, "1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped()),

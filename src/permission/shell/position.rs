@@ -5,6 +5,8 @@ use super::Fault;
 
 /// Reserved words that open something, in all: the parser recurses on each.
 const MAX_OPENING_WORDS: usize = 64;
+/// Words outside here-documents.
+const MAX_WORDS: usize = 4096;
 /// Commands: the parser's tree is as deep as a list is long.
 const MAX_COMMANDS: usize = 1000;
 
@@ -18,6 +20,7 @@ pub struct Position {
     open: usize,
     opening: usize,
     commands: usize,
+    words: usize,
 }
 
 /// A word that is being read.
@@ -51,6 +54,7 @@ impl Default for Position {
             open: 0,
             opening: 0,
             commands: 0,
+            words: 0,
         }
     }
 }
@@ -82,7 +86,7 @@ impl Position {
     /// The word at the end of `read` is over.
     ///
     /// # Errors
-    /// When too many compound commands were begun.
+    /// When there were too many words, or too many compound commands were begun.
     pub fn end_word<'a>(&mut self, read: &'a str) -> Result<Ended<'a>, Fault> {
         let mut ended = Ended {
             reserved: "",
@@ -92,6 +96,10 @@ impl Position {
             let text = &read[word.start..];
             // Wherever it stands: inside `[[` each is a level for the parser.
             self.opening += usize::from(text == "!");
+            self.words += 1;
+            if self.words > MAX_WORDS {
+                return Err(Fault::new("", "it has too many words"));
+            }
             ended.work = word.braces * (1 + word.segments) * text.len() / 32;
             if self.opening > MAX_OPENING_WORDS {
                 return Err(Fault::new("", "it has too many compound commands"));

@@ -275,9 +275,6 @@ impl Reader {
             .iter()
             .map(|node| self.assignment(node))
             .collect::<Result<Vec<_>, _>>()?;
-        if words.len() > MAX_WORDS {
-            return Err(Fault::new("", "a command in it has too many words"));
-        }
         let words = words
             .iter()
             .map(|node| self.word(node))
@@ -388,8 +385,6 @@ impl Reader {
     }
 }
 
-/// Words of one command.
-const MAX_WORDS: usize = 4096;
 /// Redirections to files; each is looked for on disk.
 const MAX_FILES: usize = 128;
 
