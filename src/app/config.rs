@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::{App, ModelInstalls};
-use crate::error::Result;
-use crate::governance::read_toml;
+use super::ModelInstalls;
+use crate::catalog::Order;
 use crate::permission::{Enforce, ScriptScope, Settings, Stacking};
 use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
+use crate::sys::limits;
 
 /// The user's choices. A key that is not written has its default.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// `restrict` (default), `warn` or `off`: what happens to a call that a skill does not allow.
@@ -20,15 +20,30 @@ pub struct Config {
     /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
     pub stacking: Stacking,
     /// Whether filters such as `| head -20` need no grant of their own; `true` by default.
+    #[serde(serialize_with = "true_by_default")]
     pub pipe_filters: Option<bool>,
     /// `own` (default), `listed` or `any`: whose scripts a restricted skill may run.
     pub scripts: ScriptScope,
     /// Tools that no restriction forbids, by name.
     pub always_allowed: Vec<String>,
+    /// What no active skill may do, in the grammar of `allowed-tools`.
+    pub deny: Vec<String>,
     /// `note` (default) or `block`: what happens when the active skill's script is read, not run.
     pub script_reads: ScriptReads,
     /// `sources` (default), `any` or `off`: what a model may install without its user.
     pub model_installs: ModelInstalls,
+    /// Whose machine this is, for skills with a `scope` and for the audit log.
+    pub tenant: Option<String>,
+    /// What it is used for, for skills with a `scope` and for the audit log.
+    pub environment: Option<String>,
+    /// Whether `~/.claude/skills` belongs to the personal layer; `false` by default.
+    pub claude_skills: bool,
+    /// Whether a project's skill comes before a personal one of its name; `false` by default.
+    pub project_over_personal: bool,
+    /// By name, who sees a skill.
+    pub visibility: BTreeMap<String, Visibility>,
+    /// What is written down.
+    pub audit: AuditConfig,
     /// Which of the host's variables scripts get: `"all"` or a list of names; by default all but
     /// those that look like secrets.
     pub pass_env: PassEnv,
@@ -47,7 +62,7 @@ pub struct Config {
 }
 
 /// What happens when a script of the active skill is read instead of run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptReads {
     /// The result says how to run it.
@@ -55,6 +70,51 @@ pub enum ScriptReads {
     Note,
     /// The refusal says how to run it.
     Block,
+}
+
+/// Who sees a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Visibility {
+    /// The model, also where the author said it should not.
+    On,
+    /// The model sees the name and no description.
+    NameOnly,
+    /// People only.
+    User,
+    /// Nobody.
+    Off,
+}
+
+/// The audit log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditConfig {
+    /// Bytes of each script's output that are written down; 0 by default.
+    pub output_bytes: usize,
+    /// Bytes after which the log is put aside; 10 MiB by default.
+    pub max_bytes: u64,
+    /// A file that gets every event too.
+    pub path: Option<PathBuf>,
+    /// Whether the system's log gets every event too.
+    pub syslog: bool,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self {
+            output_bytes: 0,
+            max_bytes: limits::AUDIT_FILE,
+            path: None,
+            syslog: false,
+        }
+    }
+}
+
+// The signature is serde's.
+#[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)]
+fn true_by_default<S: Serializer>(flag: &Option<bool>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(flag.unwrap_or(true))
 }
 
 impl Config {
@@ -83,14 +143,13 @@ impl Config {
             ..default
         }
     }
-}
 
-impl App {
-    /// The configuration in force.
-    ///
-    /// # Errors
-    /// When the file has a mistake: for people an error, and hooks stay closed.
-    pub fn config(&self) -> Result<Config> {
-        Ok(read_toml(&self.dirs.plugin.join("config.toml"))?.unwrap_or_default())
+    /// Which layer comes first.
+    pub fn order(&self) -> Order {
+        if self.project_over_personal {
+            Order::ProjectFirst
+        } else {
+            Order::PersonalFirst
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{App, Config};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::governance::Policies;
 use crate::host::alias::{self, Capability};
 use crate::host::{ours, tools};
 use crate::permission::{OurTool, Places, Resolve, Restriction, Scope, Settings};
@@ -18,6 +19,7 @@ use crate::sys::remark;
 #[derive(Debug)]
 pub struct Enforcement {
     restrictions: Vec<Restriction>,
+    denials: Vec<Restriction>,
     settings: Settings,
     places: Places,
     mcp_tools: BTreeSet<String>,
@@ -25,7 +27,10 @@ pub struct Enforcement {
 
 impl Enforcement {
     /// What is in force in a session.
-    pub fn of(app: &App, config: &Config, session: &Session) -> Self {
+    ///
+    /// # Errors
+    /// When a policy or the configuration denies something that has no meaning.
+    pub fn of(app: &App, config: &Config, policies: &Policies, session: &Session) -> Result<Self> {
         let activated = &session.activated;
         let project_root = app.env.project_root();
         let parse = |skill: &ActiveSkill| {
@@ -33,8 +38,18 @@ impl Enforcement {
             let allowed = skill.allowed.as_deref();
             Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
         };
-        Self {
+        let mut denied = Vec::new();
+        for (file, entries) in policies.denied_tools() {
+            let source = format!("the policy {}", file.display());
+            denied.push(denials(&source, entries, &project_root)?);
+        }
+        if !activated.is_empty() {
+            denied.push(denials("the configuration", &config.deny, &project_root)?);
+        }
+        let store = app.store();
+        Ok(Self {
             restrictions: activated.iter().map(parse).collect(),
+            denials: denied,
             settings: config.permission(),
             places: Places {
                 home: app.env.home(),
@@ -43,23 +58,36 @@ impl Enforcement {
                     .iter()
                     .map(|skill| PathBuf::from(&skill.dir))
                     .collect(),
-                private: Vec::new(),
+                private: vec![store.dir().to_owned()],
                 cdpath: app.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 project_root,
             },
             mcp_tools: session.mcp_tools.clone(),
-        }
+        })
     }
 
     /// The scope of a decision.
     pub fn scope(&self) -> Scope<'_> {
         Scope {
             restrictions: &self.restrictions,
-            policy_deny: &[],
+            policy_deny: &self.denials,
             settings: &self.settings,
             places: &self.places,
             mcp_tools: &self.mcp_tools,
         }
+    }
+}
+
+/// Denials that no skill brought. One that has no meaning might have been meant to deny anything.
+fn denials(source: &str, denied: &[String], project_root: &Path) -> Result<Restriction> {
+    let deny = |entries: &[String]| Restriction::policy(source, entries, project_root);
+    let means_nothing = |entry: &&String| deny(std::slice::from_ref(entry)).denied().is_empty();
+    match denied.iter().find(means_nothing) {
+        None => Ok(deny(denied)),
+        Some(entry) => Err(
+            Error::new(format!("{source} denies `{entry}`, which is no tool"))
+                .hint("correct it; until then only reading is allowed"),
+        ),
     }
 }
 
@@ -104,8 +132,10 @@ pub fn put_in_force(app: &App, skill: &Skill, tool: &str) -> Result<()> {
             remark(format_args!("{error}"));
             Ok(())
         }
-        result => result,
-    }
+        result => result.map(|_| ()),
+    }?;
+    app.record_activation(skill);
+    Ok(())
 }
 
 fn names_a_tool(entries: &[String]) -> bool {

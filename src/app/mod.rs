@@ -1,14 +1,24 @@
 //! What the handlers and the command line share: one run's surroundings, the configuration, and
 //! the glue between rooms that both need. It has no rules of its own.
 
+mod admission;
+mod approval;
+mod auditing;
 mod config;
 mod enforcement;
+mod in_force;
+mod layers;
 mod model_install;
 mod script_reads;
 mod surroundings;
+mod tightening;
 
-pub use config::{Config, ScriptReads};
+pub use approval::{digest as approval_digest, needed as approval_needed};
+pub use auditing::{call_summary, decision_of};
+pub use config::{AuditConfig, Config, ScriptReads, Visibility};
 pub use enforcement::{Enforcement, OnDisk, our_tool, put_in_force, snapshot};
+pub use in_force::Setting;
+pub use layers::Trust;
 pub use model_install::{ModelInstall, ModelInstalls, model_install};
 pub use script_reads::{advice, script_read};
-pub use surroundings::{App, offered, quoted, suggestion};
+pub use surroundings::{App, quoted, suggestion, usable};

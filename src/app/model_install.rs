@@ -35,7 +35,7 @@ const VERBS: [&str; 11] = [
 ];
 
 /// Who may install on the model's word alone.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelInstalls {
     /// Skills of the configured sources.
@@ -99,6 +99,7 @@ fn is_the_users(word: &str) -> bool {
         "--accept",
         "--reading",
         "--project",
+        "--layer",
     ];
     options.iter().any(|option| word.starts_with(option))
 }
@@ -181,6 +182,12 @@ mod tests {
             &["install"],
             &["install", "--reading=path", "anthropics/skills@pdf"],
             &["update", "--yes"],
+            &["install", "--layer=personal", "anthropics/skills@pdf"],
+            &["remove", "--layer", "personal", "x"],
+            &["trust", "--always"],
+            &["approve", "x"],
+            &["enable", "x"],
+            &["config", "set", "enforce", "off"],
             &["update", "-y", "pdf"],
         ] {
             let judged = judged(&json!({"args": words}));

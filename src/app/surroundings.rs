@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::catalog::Catalog;
+use super::admission::Rules;
+use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::request::Protocol;
@@ -35,7 +36,29 @@ impl App {
 
     /// Reads every skill.
     pub fn catalog(&self) -> Catalog {
-        Catalog::scan(&self.dirs.skills())
+        let rules = Rules::of(self);
+        let config = rules.config();
+        let admit = |entry: &Entry, skill: &Skill| rules.admit(entry, skill);
+        Catalog::of_layers(&self.roots(&config), config.order(), &admit)
+    }
+
+    /// The catalog to look `written` up in. Whose skill is whose costs a look at the lockfiles,
+    /// so it is known only where a qualified name asks for it.
+    pub fn catalog_naming(&self, written: &str) -> Catalog {
+        let catalog = self.catalog();
+        if !written.contains(['/', '@']) {
+            return catalog;
+        }
+        catalog.with_owners(&|entry| {
+            let base = entry.dir.parent()?.parent()?;
+            let name = entry.dir.file_name()?.to_str()?;
+            self.market_at(base).origin(name).ok()??.owner()
+        })
+    }
+
+    /// The host's context, as the last prompt of this session told it.
+    pub fn context(&self) -> Option<String> {
+        self.store().context(&self.session())
     }
 
     /// The record of active skills.
@@ -61,7 +84,7 @@ impl App {
     /// What was chosen about scripts.
     ///
     /// # Errors
-    /// When the configuration has a mistake: what it forbids is not known then.
+    /// When the configuration or a policy has a mistake: what it forbids is not known then.
     pub fn script_settings(&self) -> Result<Settings> {
         Ok(self.config()?.script().with_env(&self.env))
     }
@@ -91,18 +114,23 @@ impl App {
     }
 }
 
-/// The offered skill that somebody named.
+/// The skill that somebody named and may use: one that is offered, or by its qualified name one
+/// that another stands in the place of.
 ///
 /// # Errors
 /// When there is none: the hint has the nearest names, or the reason why it is not offered.
-pub fn offered<'a>(catalog: &'a Catalog, written: &str) -> Result<(&'a Skill, &'a str)> {
+pub fn usable<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Skill> {
     let shown = quoted(written);
+    if let Some(skill) = catalog.by_qualified_name(written).and_then(Entry::shadowed) {
+        return Ok(skill);
+    }
     let Some(entry) = catalog.by_name(written) else {
         return Err(
             Error::new(format!("there is no skill `{shown}`")).hint(suggestion(catalog, written))
         );
     };
-    entry.offered().ok_or_else(|| {
+    let offered = entry.offered().map(|offered| offered.skill);
+    offered.ok_or_else(|| {
         let reason = entry.reason_not_offered().unwrap_or_default();
         Error::new(format!("the skill `{shown}` cannot be used: {reason}"))
             .hint("the user can see more with `agent-skills list-installed`")

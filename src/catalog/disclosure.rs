@@ -29,9 +29,14 @@ impl Disclosure<'_> {
              run_skill_script instead of reading them, and read its other files with \
              read_skill_file when they are needed.\n\n",
         );
-        for (skill, tool) in offered {
-            let description = plain(skill.description.as_deref().unwrap_or_default());
-            let _ = writeln!(block, "- {} (tool `{tool}`): {description}", skill.name);
+        for offered in offered {
+            let _ = write!(block, "- {} (tool `{}`)", offered.skill.name, offered.tool);
+            match offered.description {
+                "" => block.push('\n'),
+                description => {
+                    let _ = writeln!(block, ": {}", plain(description));
+                }
+            }
         }
         block.truncate(block.trim_end().len());
         Some(block)

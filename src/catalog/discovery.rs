@@ -1,136 +1,52 @@
-//! Finding skills: every directory in a skills directory, each with its outcome.
+//! Finding skills: every directory in each of the skills directories, each with its outcome.
 
-use std::collections::HashMap;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use super::tool_name::tool_name;
-use crate::skill::{Diagnostic, Level, Skill, SkillName};
+use super::contest::{self, Rules};
+use super::entry::{Admission, Entry, Offered, Standing};
+use super::layer::{Layer, Order, Root};
+use crate::skill::{Skill, SkillName};
 use crate::sys::limits;
 
-/// One directory that is, or should be, a skill.
-#[derive(Debug)]
-pub struct Entry {
-    /// The directory.
-    pub dir: PathBuf,
-    /// The skill, or why it could not be loaded.
-    pub skill: Result<Skill, Diagnostic>,
-    /// The tool that activates it; `None` when it is not offered.
-    pub tool: Option<String>,
-    /// The directory whose skill of the same name is offered instead.
-    shadowed_by: Option<PathBuf>,
-}
-
-/// Every skill there is, sorted by directory.
+/// Every skill there is, by root, and inside each sorted by directory.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    entries: Vec<Entry>,
-}
-
-impl Entry {
-    /// The skill's name, or its directory's when the skill could not be loaded.
-    pub fn name(&self) -> String {
-        match &self.skill {
-            Ok(skill) => skill.name.to_string(),
-            Err(_) => self
-                .dir
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
-        }
-    }
-
-    /// The skill, if the model is told of it.
-    pub fn offered(&self) -> Option<(&Skill, &str)> {
-        Some((self.skill.as_ref().ok()?, self.tool.as_deref()?))
-    }
-
-    /// Everything there is to remark about it.
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut found = match &self.skill {
-            Ok(skill) => skill.diagnostics.clone(),
-            Err(diagnostic) => vec![diagnostic.clone()],
-        };
-        if let Some(winner) = &self.shadowed_by {
-            let text = format!(
-                "`{}` has a skill of the same name and is offered instead: rename or remove one",
-                winner.display()
-            );
-            found.push(Diagnostic::error("duplicate-name", text));
-        }
-        found
-    }
-
-    /// Why it is not offered, as one fragment.
-    pub fn reason_not_offered(&self) -> Option<String> {
-        let mut diagnostics = self.diagnostics();
-        diagnostics.retain(|diagnostic| diagnostic.level == Level::Error);
-        (self.tool.is_none()).then(|| diagnostics.pop().map(|d| d.message).unwrap_or_default())
-    }
+    pub(super) entries: Vec<Entry>,
 }
 
 impl Catalog {
-    /// Reads the skills directory `root`. One that is missing or unreadable has no skills.
+    /// Reads one directory of skills, with no rules.
     pub fn scan(root: &Path) -> Self {
-        let mut dirs: Vec<PathBuf> = fs::read_dir(root)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .take(limits::CATALOG_ENTRIES)
-            .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
-            .map(|entry| entry.path())
-            .filter(|path| path.is_dir())
-            .collect();
-        dirs.sort();
-        let load = |dir: PathBuf| {
-            let mut skill = Skill::load(&dir);
-            if let (Ok(skill), Some(name)) = (&mut skill, own_name(&dir)) {
-                skill.name = name;
-            }
-            Entry {
-                dir,
-                skill,
-                tool: None,
-                shadowed_by: None,
-            }
+        let root = Root {
+            layer: Layer::Plugin,
+            dir: root.to_owned(),
         };
-        let mut catalog = Self {
-            entries: dirs.into_iter().map(load).collect(),
-        };
-        catalog.assign_tools();
-        catalog
+        Self::of_layers(&[root], Order::default(), &|_, _| Admission::Shown)
     }
 
-    /// Gives each offered skill its tool. Of several skills with one name the one whose directory
-    /// bears the name is offered, else the first.
-    fn assign_tools(&mut self) {
-        let mut winners: HashMap<SkillName, usize> = HashMap::new();
-        for (at, entry) in self.entries.iter().enumerate() {
-            let Some(skill) = entry.skill.as_ref().ok().filter(|skill| skill.is_offered()) else {
-                continue;
-            };
-            let named_so = entry
-                .dir
-                .file_name()
-                .is_some_and(|name| name == skill.name.as_str());
-            if named_so || !winners.contains_key(&skill.name) {
-                winners.insert(skill.name.clone(), at);
-            }
+    /// Reads the skills of `roots`. One that is missing or unreadable has no skills.
+    pub fn of_layers(roots: &[Root], order: Order, rules: Rules) -> Self {
+        let mut entries = Vec::new();
+        for (at, root) in roots.iter().enumerate() {
+            entries.extend(directories(&root.dir).into_iter().map(|dir| {
+                let mut skill = Skill::load(&dir);
+                if let (Ok(skill), Some(name)) = (&mut skill, own_name(&dir)) {
+                    skill.name = name;
+                }
+                Entry {
+                    dir,
+                    layer: root.layer,
+                    skill,
+                    tool: None,
+                    standing: Standing::Unusable,
+                    owner: None,
+                    root: at,
+                }
+            }));
         }
-        let dirs: HashMap<SkillName, (usize, PathBuf)> = winners
-            .into_iter()
-            .map(|(name, at)| (name, (at, self.entries[at].dir.clone())))
-            .collect();
-        for (at, entry) in self.entries.iter_mut().enumerate() {
-            let Some(skill) = entry.skill.as_ref().ok().filter(|skill| skill.is_offered()) else {
-                continue;
-            };
-            match dirs.get(&skill.name) {
-                Some((winner, dir)) if *winner != at => entry.shadowed_by = Some(dir.clone()),
-                _ => entry.tool = Some(tool_name(&skill.name)),
-            }
-        }
+        contest::settle(&mut entries, order, rules);
+        Self { entries }
     }
 
     /// Every directory, also those that are not offered.
@@ -139,9 +55,9 @@ impl Catalog {
     }
 
     /// The offered skills with their tools, sorted by name.
-    pub fn offered(&self) -> Vec<(&Skill, &str)> {
+    pub fn offered(&self) -> Vec<Offered<'_>> {
         let mut offered: Vec<_> = self.entries.iter().filter_map(Entry::offered).collect();
-        offered.sort_by(|a, b| a.0.name.cmp(&b.0.name));
+        offered.sort_by(|a, b| a.skill.name.cmp(&b.skill.name));
         offered
     }
 
@@ -153,57 +69,20 @@ impl Catalog {
             .find(|entry| entry.tool.as_deref() == Some(tool));
         found?.skill.as_ref().ok()
     }
+}
 
-    /// The entry somebody means by a name: a skill's name in any spelling, its tool's name, or a
-    /// directory's. One that is offered is preferred. A path that leads elsewhere names nothing,
-    /// though letters and digits of it may be a skill's name: `remove x/..` must not remove `x`.
-    pub fn by_name(&self, written: &str) -> Option<&Entry> {
-        let leads_elsewhere = |part: Component| !matches!(part, Component::Normal(_));
-        if Path::new(written).components().any(leads_elsewhere) {
-            return None;
-        }
-        let name = SkillName::from_written(written);
-        let named = |entry: &&Entry| match &entry.skill {
-            Ok(skill) => {
-                Some(&skill.name) == name.as_ref() || entry.tool.as_deref() == Some(written)
-            }
-            Err(_) => false,
-        };
-        let in_directory = |entry: &&Entry| entry.dir.file_name().is_some_and(|dir| dir == written);
-        let entries = || self.entries.iter();
-        entries()
-            .find(|entry| entry.tool.is_some() && named(entry))
-            .or_else(|| entries().find(in_directory))
-            .or_else(|| entries().find(named))
-    }
-
-    /// The names of offered skills most like `written`, best first, at most three.
-    pub fn nearest(&self, written: &str) -> Vec<String> {
-        // Nobody misspells at such length, and comparing is quadratic.
-        if written.len() > limits::SUGGESTED_FOR {
-            return Vec::new();
-        }
-        let wanted = written
-            .strip_prefix("skill_")
-            .unwrap_or(written)
-            .to_lowercase();
-        let likeness = |name: &str| {
-            let whole = strsim::normalized_damerau_levenshtein(&wanted, name);
-            if !wanted.is_empty() && name.contains(&wanted) {
-                whole.max(0.7)
-            } else {
-                whole
-            }
-        };
-        let mut scored: Vec<_> = self
-            .offered()
-            .into_iter()
-            .map(|(skill, _)| (likeness(skill.name.as_str()), skill.name.to_string()))
-            .filter(|(score, _)| *score >= 0.5)
-            .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        scored.into_iter().take(3).map(|(_, name)| name).collect()
-    }
+fn directories(root: &Path) -> Vec<PathBuf> {
+    let mut dirs: Vec<PathBuf> = fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .take(limits::CATALOG_ENTRIES)
+        .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .collect();
+    dirs.sort();
+    dirs
 }
 
 /// The name of a skill that was installed under another than its author's: beside one of its name
@@ -220,18 +99,7 @@ fn own_name(dir: &Path) -> Option<SkillName> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn catalog(skills: &[(&str, &str)]) -> (tempfile::TempDir, Catalog) {
-        let root = tempfile::tempdir().unwrap();
-        for (dir, text) in skills {
-            fs::create_dir(root.path().join(dir)).unwrap();
-            fs::write(root.path().join(dir).join("SKILL.md"), text).unwrap();
-        }
-        let catalog = Catalog::scan(root.path());
-        (root, catalog)
-    }
-
-    const PDF: &str = "---\nname: pdf\ndescription: d\n---\n";
+    use crate::catalog::testing::{PDF, catalog};
 
     #[test]
     fn one_bad_skill_hides_no_other_and_is_not_dropped() {
@@ -282,45 +150,6 @@ mod tests {
                 assert_eq!(catalog.by_tool(tool).unwrap().dir, root.path().join(dir));
             }
         }
-    }
-
-    #[test]
-    fn a_skill_is_found_by_every_way_of_writing_it() {
-        let (_root, catalog) =
-            catalog(&[("my-pdf", "---\nname: PDF Tools\ndescription: d\n---\n")]);
-        for written in [
-            "pdf-tools",
-            "PDF Tools",
-            "pdf_tools",
-            "skill_pdf-tools",
-            "my-pdf",
-        ] {
-            assert!(catalog.by_name(written).is_some(), "{written}");
-        }
-        for elsewhere in [
-            "",
-            ".",
-            "..",
-            "../my-pdf",
-            "../pdf-tools",
-            "pdf-tools/..",
-            "/pdf-tools",
-        ] {
-            assert!(catalog.by_name(elsewhere).is_none(), "{elsewhere}");
-        }
-    }
-
-    #[test]
-    fn names_that_are_nearly_right_are_suggested() {
-        let text = |name: &str| format!("---\nname: {name}\ndescription: d\n---\n");
-        let (_root, catalog) = catalog(&[
-            ("pdf", &text("pdf")),
-            ("pdf-forms", &text("pdf-forms")),
-            ("x", &text("x")),
-        ]);
-        assert_eq!(catalog.nearest("skill_pfd"), ["pdf"]);
-        assert_eq!(catalog.nearest("forms"), ["pdf-forms"]);
-        assert!(catalog.nearest("entirely-different").is_empty());
     }
 
     #[test]

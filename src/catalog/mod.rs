@@ -1,8 +1,17 @@
-//! Which skills exist, under which tool names, and how the model is told of them.
+//! Which skills exist in which layer, which of them are offered, under which tool names, and how
+//! the model is told of them. Which skills may be offered is decided by rules handed in.
 
+mod contest;
 mod disclosure;
 mod discovery;
+mod entry;
+mod layer;
+mod naming;
+#[cfg(test)]
+mod testing;
 mod tool_name;
 
 pub use disclosure::{Disclosure, plain};
-pub use discovery::{Catalog, Entry};
+pub use discovery::Catalog;
+pub use entry::{Admission, Entry, Offered, Standing};
+pub use layer::{Layer, Order, Root};

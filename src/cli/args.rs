@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::marketplace::{As, Severity};
 
 use super::check::Check;
+use crate::catalog::Layer;
 
 /// Agent Skills for chibi: find, install and check skills.
 #[derive(Debug, Parser)]
@@ -148,14 +149,130 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Let a project's skills and configuration count, as they are now
+    Trust {
+        /// A directory of the project; the working directory if none is given
+        dir: Option<PathBuf>,
+        /// Also when they change
+        #[arg(long)]
+        always: bool,
+        /// Only list what is trusted
+        #[arg(long, conflicts_with_all = ["dir", "always"])]
+        list: bool,
+    },
+    /// Let a project's skills and configuration no longer count
+    Untrust {
+        /// A directory of the project; the working directory if none is given
+        dir: Option<PathBuf>,
+    },
+    /// Approve a skill as it is now, where the policy requires that
+    Approve {
+        /// The skill's name
+        name: String,
+    },
+    /// Let the model see a skill
+    Enable {
+        /// The skill's name
+        name: String,
+        /// Show it the name only
+        #[arg(long)]
+        name_only: bool,
+    },
+    /// Keep a skill from the model and from people
+    Disable {
+        /// The skill's name
+        name: String,
+        /// Keep it from the model only
+        #[arg(long)]
+        user: bool,
+    },
+    /// Show what happened
+    Audit(AuditFilter),
+    /// Show how often skills are used, and how that went
+    Stats {
+        /// Since when: 2h, 7d, 2026-11-21
+        #[arg(long)]
+        since: Option<String>,
+        /// Answer JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show or change the configuration
+    Config {
+        /// What to do
+        #[command(subcommand)]
+        verb: ConfigVerb,
+    },
+}
+
+/// Which events.
+#[derive(Debug, Args)]
+pub struct AuditFilter {
+    /// Since when: 2h, 7d, 2026-11-21
+    #[arg(long)]
+    pub since: Option<String>,
+    /// Of this skill
+    #[arg(long)]
+    pub skill: Option<String>,
+    /// Of this kind: activate, end, tool, script, install, update, remove, trust, untrust, approve
+    #[arg(long)]
+    pub event: Option<String>,
+    /// Answer JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What can be done with the configuration.
+#[derive(Debug, Subcommand)]
+pub enum ConfigVerb {
+    /// Show one value and where it comes from
+    Get {
+        /// KEY or TABLE.KEY
+        key: String,
+    },
+    /// Change a value in config.toml
+    Set {
+        /// KEY or TABLE.KEY
+        key: String,
+        /// The value
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Show every value and where it comes from
+    List {
+        /// Answer JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show where the files are
+    Path,
 }
 
 /// Which skills are meant.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Scope {
-    /// Those of the project: .chibi/skills and .chibi/skills.lock.json
-    #[arg(long)]
+    /// Those of the project, as --layer project: .chibi/skills and .chibi/skills.lock.json
+    #[arg(long, conflicts_with = "layer")]
     pub project: bool,
+    /// Whose: enterprise, personal, project or plugin
+    #[arg(long)]
+    layer: Option<Layer>,
+}
+
+impl Scope {
+    /// The layer that is meant.
+    pub fn layer(self) -> Layer {
+        match self.layer {
+            Some(layer) => layer,
+            None if self.project => Layer::Project,
+            None => Layer::Plugin,
+        }
+    }
+
+    /// Whether nothing was said.
+    pub fn is_default(self) -> bool {
+        self.layer.is_none() && !self.project
+    }
 }
 
 /// How consent is given where nobody is asked.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::installed::to_json;
 use super::run::Failure;
-use crate::app::{App, Enforcement, OnDisk, offered, our_tool, snapshot};
+use crate::app::{App, Enforcement, OnDisk, our_tool, snapshot, usable};
 use crate::error::{Error, Result};
 use crate::permission::{Call, Explanation, explain};
 use crate::request::ToolUse;
@@ -31,18 +31,18 @@ pub struct Check {
 
 /// What would become of the call: the explanation, as a failure when the call would be blocked.
 pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
-    let catalog = app.catalog();
-    let (skill, tool) = offered(&catalog, &check.skill)?;
+    let catalog = app.catalog_naming(&check.skill);
+    let skill = usable(&catalog, &check.skill)?;
     let arguments = arguments(&check.arguments)?;
     let used = ToolUse {
         tool: check.tool.clone(),
         arguments,
     };
     let session = Session {
-        activated: vec![snapshot(skill, tool)],
+        activated: vec![snapshot(skill, "")],
         ..Session::default()
     };
-    let enforcement = Enforcement::of(app, &app.config()?, &session);
+    let enforcement = Enforcement::of(app, &app.config()?, &app.policies()?, &session)?;
     let called = catalog.by_tool(&used.tool);
     let call = Call {
         tool: &used.tool,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::report::Report;
 use crate::app::{App, quoted, suggestion};
 use crate::error::{Error, Result};
-use crate::skill::{Diagnostic, Level, Listing, one_line};
+use crate::skill::{Diagnostic, Level, Listing, Skill, one_line};
 use crate::sys::limits;
 
 /// Every skill directory, those that are not offered included.
@@ -54,7 +54,7 @@ pub fn list(app: &App, json: bool) -> Result<String> {
 
 /// Everything about one skill.
 pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
-    let catalog = app.catalog();
+    let catalog = app.catalog_naming(name);
     let entry = catalog.by_name(name).ok_or_else(|| {
         Error::new(format!("there is no installed skill `{}`", quoted(name)))
             .hint(suggestion(&catalog, name))
@@ -77,7 +77,19 @@ pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
         report.description.as_deref().unwrap_or("none"),
     );
     field("path", &report.path);
-    if let Ok(skill) = &entry.skill {
+    field("layer", report.layer);
+    for rival in catalog.rivals(entry) {
+        let state = rival
+            .reason_not_offered()
+            .unwrap_or_else(|| "it is the one that is offered".to_owned());
+        field(
+            "also",
+            &format!("{} ({}): {state}", rival.dir.display(), rival.layer),
+        );
+    }
+    if let Some(skill) = entry.disclosed() {
+        let callers = callers(skill, entry.tool.is_some());
+        field("called by", callers);
         for key in ["license", "compatibility", "version"] {
             if let Some(value) = skill.fields.text(key) {
                 field(key, &value);
@@ -113,6 +125,16 @@ pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
         let _ = writeln!(text, "{}", remark(diagnostic));
     }
     Ok(text)
+}
+
+/// Who may activate it.
+fn callers(skill: &Skill, offered: bool) -> &'static str {
+    match (offered, skill.fields.user_invocable()) {
+        (true, true) => "the model and people",
+        (true, false) => "the model",
+        (false, true) => "people",
+        (false, false) => "nobody",
+    }
 }
 
 fn remark(diagnostic: &Diagnostic) -> String {

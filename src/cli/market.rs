@@ -7,10 +7,13 @@ use std::path::Path;
 use super::args::{Catalogue, Consent, Install, Scope, Update};
 use super::consent::{self, Consenting};
 use super::installed::{brief, to_json};
+use super::permitted::{permits, permits_findings};
 use super::run::{Caller, Failure};
 use super::shop::{Shop, note};
 use crate::app::App;
+use crate::catalog::Layer;
 use crate::error::{Error, Result};
+use crate::governance::Event;
 use crate::marketplace::{
     Change, Edited, InstallOptions, Installed, Kind, Listed, Plan, State, Status, UpdateOptions,
     Updated, Verified,
@@ -22,7 +25,11 @@ use crate::sys::tell;
 /// what the lockfile says: the project's, else the user's.
 pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
     let consenting = Consenting::of(install.consent, caller);
-    let mut confirm = |plan: &Plan| consenting.to_install(plan);
+    let policies = app.policies()?;
+    let mut confirm = |plan: &Plan| {
+        permits(&policies, install.scope, plan)?;
+        consenting.to_install(plan)
+    };
     let mut shop = Shop::new(app, install.scope).offline(install.offline);
     let installed = if let Some(reference) = &install.reference {
         let options = InstallOptions {
@@ -35,13 +42,24 @@ pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
             .install(reference, &options, &mut confirm, &mut note)?
     } else {
         let project = Shop::of_project(app).offline(install.offline);
-        if project.market(app).has_lockfile() {
+        if install.scope.is_default() && project.market(app).has_lockfile() {
             shop = project;
         }
         shop.market(app)
             .restore(install.frozen, &mut confirm, &mut note)?
     };
-    told(&installed)
+    for skill in installed.iter().filter(|skill| skill.status == Status::New) {
+        let event = Event::new("install")
+            .with("skill", skill.name.as_str())
+            .with("source", skill.source.clone())
+            .with("commit", skill.commit.clone());
+        app.record(event.with("layer", install.scope.layer().as_str()));
+    }
+    let mut text = told(&installed)?;
+    if install.scope.layer() == Layer::Project {
+        text.push_str("  it is used once the project is trusted: agent-skills trust\n");
+    }
+    Ok(text)
 }
 
 fn told(installed: &[Installed]) -> Result<String> {
@@ -66,6 +84,11 @@ fn outcome(skill: &Installed) -> String {
 /// Removes one skill.
 pub fn remove(app: &App, name: &str, scope: Scope) -> Result<String> {
     let removed = Shop::new(app, scope).market(app).remove(name)?;
+    let event = Event::new("remove")
+        .with("skill", removed.name.as_str())
+        .with("source", removed.source.clone())
+        .with("layer", scope.layer().as_str());
+    app.record(event);
     Ok(format!("removed `{}`\n", removed.name))
 }
 
@@ -103,7 +126,11 @@ pub fn import_lock(
     caller: Caller,
 ) -> Result<String, Failure> {
     let consenting = Consenting::of(consent, caller);
-    let mut confirm = |plan: &Plan| consenting.to_install(plan);
+    let policies = app.policies()?;
+    let mut confirm = |plan: &Plan| {
+        permits(&policies, scope, plan)?;
+        consenting.to_install(plan)
+    };
     let shop = Shop::new(app, scope);
     let imported = shop
         .market(app)
@@ -147,7 +174,9 @@ pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String> {
             _ => Edited::Keep,
         },
     };
+    let policies = app.policies()?;
     let mut agree = |difference: &crate::marketplace::Difference| {
+        permits_findings(&policies, &difference.new_findings)?;
         // What was asked for is shown also where nobody is asked to agree.
         if update.diff && !difference.needs_consent() {
             tell(format_args!("{}", consent::describe_difference(difference)));
@@ -157,6 +186,15 @@ pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String> {
     let updated = shop
         .market(app)
         .update(&update.names, options, &mut agree, &mut note)?;
+    for skill in updated.iter().filter(|_| !update.dry_run) {
+        if let Change::Updated { from, to, .. } = &skill.change {
+            let event = Event::new("update")
+                .with("skill", skill.name.as_str())
+                .with("from", from.clone())
+                .with("commit", to.clone());
+            app.record(event.with("layer", update.scope.layer().as_str()));
+        }
+    }
     if updated.is_empty() {
         return Ok("No skill here came from a source that could have a newer one.\n".to_owned());
     }
@@ -305,12 +343,10 @@ fn show(listed: &[Listed], json: bool, none: &str) -> Result<String> {
 
 /// Where the skill in `dir` came from, as one line.
 pub fn origin(app: &App, dir: &str) -> Option<String> {
-    let name = Path::new(dir).file_name()?.to_string_lossy();
-    let entry = Shop::of_user(app)
-        .market(app)
-        .origin(&name)
-        .ok()
-        .flatten()?;
+    let dir = Path::new(dir);
+    let name = dir.file_name()?.to_string_lossy();
+    let layer_dir = dir.parent()?.parent()?;
+    let entry = app.market_at(layer_dir).origin(&name).ok().flatten()?;
     let commit = entry
         .commit
         .map(|commit| format!(" at {commit}"))

@@ -1,15 +1,22 @@
 //! People at a shell: arguments, tables, JSON, exit codes. The verbs call the same rooms as the
 //! tool actions of the same names (law 9).
 
+mod approve;
 mod args;
+mod audit;
 mod check;
+mod config;
 mod consent;
 mod installed;
 mod jobs;
 mod look;
 mod market;
+mod permitted;
 mod report;
 mod run;
 mod shop;
+mod stats;
+mod trust;
+mod visibility;
 
 pub use run::{Caller, Failure, run};

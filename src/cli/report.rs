@@ -18,6 +18,8 @@ pub struct Report {
     pub description: Option<String>,
     /// Its directory.
     pub path: String,
+    /// Whose it is: `enterprise`, `personal`, `project` or `plugin`.
+    pub layer: &'static str,
     /// The working copy it is a link to.
     pub linked_to: Option<String>,
     /// Whether the model is told of it.
@@ -43,7 +45,7 @@ impl Report {
     /// The report on one directory of the catalog.
     pub fn of(app: &App, entry: &Entry) -> Self {
         let mut diagnostics = entry.diagnostics();
-        let skill = entry.skill.as_ref().ok();
+        let skill = entry.disclosed();
         let mut restriction = None;
         if let Some(skill) = skill {
             let kept = snapshot(skill, "");
@@ -68,6 +70,7 @@ impl Report {
             tool: entry.tool.clone(),
             description: skill.and_then(|skill| skill.description.clone()),
             path: entry.dir.display().to_string(),
+            layer: entry.layer.as_str(),
             linked_to: std::fs::read_link(&entry.dir)
                 .ok()
                 .map(|to| to.display().to_string()),

@@ -7,7 +7,7 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::check::check;
-use super::{installed, jobs, look, market};
+use super::{approve, audit, config, installed, jobs, look, market, stats, trust, visibility};
 use crate::app::App;
 use crate::error::Error;
 
@@ -100,6 +100,15 @@ pub fn run(
         } => jobs::follow(app, &id, live)?,
         Verb::Jobs { follow: None, json } => jobs::list(app, json)?,
         Verb::Info { name, json } => installed::info(app, &name, json)?,
+        Verb::Trust { list: true, .. } => trust::list(app)?,
+        Verb::Trust { dir, always, .. } => trust::trust(app, dir, always)?,
+        Verb::Untrust { dir } => trust::untrust(app, dir)?,
+        Verb::Approve { name } => approve::approve(app, &name)?,
+        Verb::Enable { name, name_only } => visibility::enable(app, &name, name_only)?,
+        Verb::Disable { name, user } => visibility::disable(app, &name, user)?,
+        Verb::Audit(filter) => audit::audit(app, &filter)?,
+        Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json)?,
+        Verb::Config { verb } => config::config(app, verb)?,
     })
 }
 

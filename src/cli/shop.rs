@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::args::Scope;
 use crate::app::App;
+use crate::catalog::Layer;
 use crate::marketplace::Market;
 use crate::request::Protocol;
 use crate::skill::one_line;
@@ -19,24 +20,23 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// That of the user or of the project.
+    /// That of a layer.
     pub fn new(app: &App, scope: Scope) -> Self {
-        if scope.project {
-            Self::of_project(app)
-        } else {
-            Self::of_user(app)
-        }
+        Self::of_layer(app, scope.layer())
     }
 
     /// The plugin directory.
     pub fn of_user(app: &App) -> Self {
-        let (dir, offline) = (app.dirs.plugin.clone(), false);
-        Self { dir, offline }
+        Self::of_layer(app, Layer::Plugin)
     }
 
     /// The project's `.chibi`.
     pub fn of_project(app: &App) -> Self {
-        let (dir, offline) = (app.env.project_root().join(".chibi"), false);
+        Self::of_layer(app, Layer::Project)
+    }
+
+    fn of_layer(app: &App, layer: Layer) -> Self {
+        let (dir, offline) = (app.layer_dir(layer), false);
         Self { dir, offline }
     }
 

@@ -18,8 +18,15 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", path, &error)),
     };
-    let text = String::from_utf8_lossy(&bytes);
-    toml::from_str(&text).map(Some).map_err(|error| {
+    parse_toml(path, &String::from_utf8_lossy(&bytes)).map(Some)
+}
+
+/// What the file at `path` would say if `text` were its content.
+///
+/// # Errors
+/// As [`read_toml`].
+pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T> {
+    toml::from_str(text).map_err(|error| {
         let line = error
             .span()
             .map_or(1, |span| 1 + text[..span.start].matches('\n').count());

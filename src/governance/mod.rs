@@ -1,6 +1,23 @@
-//! What people decided beforehand: configuration files. It knows their form and where a mistake in
-//! one is, not what the rooms make of the values.
+//! What people decided beforehand, and the record of what happened: configuration files, policy,
+//! trust and approvals, the audit log. It knows their form and where a mistake in one is, not what
+//! the rooms make of the values.
 
+mod audit;
+mod edit;
+mod enterprise;
 mod file;
+mod glob;
+mod ledger;
+mod log;
+mod masking;
+mod policy;
 
-pub use file::read_toml;
+pub use audit::{Audit, Event};
+pub use edit::set_key;
+pub use enterprise::Enterprise;
+pub use file::{parse_toml, read_toml};
+pub use glob::any_matches;
+pub use ledger::Ledger;
+pub use log::{Line, read_log};
+pub use masking::mask;
+pub use policy::{Combining, Confinement, Floors, Mode, Need, Policies, Severity};

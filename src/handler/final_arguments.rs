@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use super::judge::{Verdict, judge};
+use super::judge::{Verdict, judge, nothing_is_in_force};
 use crate::app::App;
 use crate::request::ToolUse;
 use crate::response::Response;
@@ -13,15 +13,21 @@ use crate::response::Response;
 pub fn final_arguments(app: &App, used: Option<&ToolUse>) -> Response {
     let session = app.store().session(&app.session());
     let Some(used) = used else {
-        let open = session.is_ok_and(|session| !session.is_restricted());
-        return if open {
+        return if nothing_is_in_force(app, &session) {
             Response::nothing()
         } else {
             denied(UNCLEAR)
         };
     };
-    match judge(app, &session, used, None) {
-        Verdict::Refused(reason) => denied(&reason),
+    let judged = judge(app, &session, used, None);
+    match judged.verdict {
+        Verdict::Refused(reason) => {
+            // `pre_tool` wrote its decision down; this one differs from it.
+            if let Some(event) = judged.event {
+                app.record(event.with("final_arguments", true));
+            }
+            denied(&reason)
+        }
         Verdict::Allowed | Verdict::Noted(_) => Response::nothing(),
     }
 }

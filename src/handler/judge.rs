@@ -1,8 +1,11 @@
 //! One judgement of a call under what is active, for every hook that asks for one.
 
-use crate::app::{App, Config, Enforcement, OnDisk, ScriptReads, our_tool, script_read};
+use crate::app::{
+    App, Config, Enforcement, OnDisk, ScriptReads, call_summary, decision_of, our_tool, script_read,
+};
 use crate::catalog::Catalog;
 use crate::error::Error;
+use crate::governance::{Event, Policies};
 use crate::permission::{Call, Decision, Granted, OurTool, decide, decide_unreadable_state};
 use crate::request::ToolUse;
 use crate::session::{Session, Unreadable};
@@ -19,56 +22,147 @@ pub enum Verdict {
     Refused(String),
 }
 
+/// A judgement, and what is to be written down about it.
+#[derive(Debug)]
+pub struct Judged {
+    /// What becomes of the call.
+    pub verdict: Verdict,
+    /// The event, if something was decided.
+    pub event: Option<Event>,
+}
+
+impl From<Verdict> for Judged {
+    fn from(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            event: None,
+        }
+    }
+}
+
 /// Judges `used`, which calls the tool of `skill` if there is one. Whatever is not known of the
-/// session or of the configuration leaves reading only (law 2).
+/// policy, the session or the configuration leaves reading only (law 2).
 pub fn judge(
     app: &App,
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
     skill: Option<&Skill>,
-) -> Verdict {
+) -> Judged {
     let call = Call {
         tool: &used.tool,
         arguments: &used.arguments,
         ours: our_tool(used, skill),
     };
+    let policies = match app.policies() {
+        Ok(policies) => policies,
+        Err(error) => return closed(&call, "the policy", &error),
+    };
     let session = match session {
-        Ok(session) if session.activated.is_empty() && call.ours != Some(OurTool::Direct) => {
-            return Verdict::Allowed;
+        Ok(session) if nothing_is_decided(session, &policies, &call) => {
+            return Verdict::Allowed.into();
         }
         Ok(session) => session,
-        Err(_) => return verdict(decide_unreadable_state(&call)),
+        Err(_) => return verdict(decide_unreadable_state(&call)).into(),
     };
     let config = match app.config() {
         Ok(config) => config,
-        Err(error) => return judge_unconfigured(app, session, &call, &error),
+        Err(_) if session.activated.is_empty() => Config::default(),
+        Err(error) => return judge_unconfigured(app, &policies, session, &call, &error),
     };
-    let enforcement = Enforcement::of(app, &config, session);
-    let decided = verdict(decide(&enforcement.scope(), &call, &OnDisk));
-    match (decided, script_read(app, session, used)) {
+    let enforcement = match Enforcement::of(app, &config, &policies, session) {
+        Ok(enforcement) => enforcement,
+        Err(error) => return closed(&call, "what is denied", &error),
+    };
+    let decision = decide(&enforcement.scope(), &call, &OnDisk);
+    let event = decision_of(&enforcement.scope(), &call, &decision);
+    let judged = match (verdict(decision), script_read(app, session, used)) {
         (Verdict::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => {
-            Verdict::Refused(format!("Reading it is not allowed: {advice}."))
+            let event = event.with("decision", "blocked").with("by", "script_reads");
+            let refused = Verdict::Refused(format!("Reading it is not allowed: {advice}."));
+            return Judged {
+                verdict: refused,
+                event: Some(event),
+            };
         }
         (Verdict::Allowed, Some(advice)) => Verdict::Noted(advice),
         (decided, _) => decided,
+    };
+    Judged {
+        // A policy that lets a call pass while no skill is active decided nothing about a skill.
+        event: (!session.activated.is_empty() || judged != Verdict::Allowed).then_some(event),
+        verdict: judged,
+    }
+}
+
+/// Whether no call could be refused: no skill restricts, and no policy denies a tool.
+pub fn nothing_is_in_force(app: &App, session: &Result<Session, Unreadable>) -> bool {
+    let free = session
+        .as_ref()
+        .is_ok_and(|session| !session.is_restricted());
+    free && app
+        .policies()
+        .is_ok_and(|policies| policies.denied_tools().next().is_none())
+}
+
+/// Nothing is active and no policy says anything about tools.
+fn nothing_is_decided(session: &Session, policies: &Policies, call: &Call) -> bool {
+    session.activated.is_empty()
+        && call.ours != Some(OurTool::Direct)
+        && policies.denied_tools().next().is_none()
+}
+
+/// Reading goes on, and of our own tools what only tells: a skill that could be used might be one
+/// that the unreadable file forbids.
+fn closed(call: &Call, what: &str, error: &Error) -> Judged {
+    let only_tells = match call.ours {
+        Some(OurTool::ReadSkillFile { .. }) => true,
+        Some(OurTool::Marketplace { action }) => {
+            action.is_some_and(|action| !["install", "remove", "update"].contains(&action))
+        }
+        Some(_) => false,
+        None => matches!(decide_unreadable_state(call), Decision::Allow(_)),
+    };
+    if only_tells {
+        return Verdict::Allowed.into();
+    }
+    let message = format!(
+        "`{}` is not allowed while {what} cannot be read: {error}. Tell the user.",
+        call.tool
+    );
+    let event = Event::new("tool")
+        .with("tool", call.tool)
+        .with("arguments", call_summary(call));
+    Judged {
+        verdict: Verdict::Refused(message),
+        event: Some(
+            event
+                .with("decision", "blocked")
+                .with("by", format!("{what} cannot be read")),
+        ),
     }
 }
 
 /// Without a configuration both must permit the call: the rules as they are by default, and the
 /// caution due where it is not known what else the user forbade.
-fn judge_unconfigured(app: &App, session: &Session, call: &Call, error: &Error) -> Verdict {
-    let enforcement = Enforcement::of(app, &Config::default(), session);
-    let by_rules = decide(&enforcement.scope(), call, &OnDisk);
-    match (by_rules, decide_unreadable_state(call)) {
-        (Decision::Block(refusal), _) => {
-            Verdict::Refused(format!("{} ({error})", refusal.message(false)))
-        }
-        (_, Decision::Block(_)) => Verdict::Refused(format!(
-            "`{}` is not allowed while a skill is active and the configuration cannot be read: \
-             {error}. Tell the user.",
-            call.tool
-        )),
-        _ => Verdict::Allowed,
+fn judge_unconfigured(
+    app: &App,
+    policies: &Policies,
+    session: &Session,
+    call: &Call,
+    error: &Error,
+) -> Judged {
+    let by_default = Enforcement::of(app, &Config::default(), policies, session);
+    let enforcement = match by_default {
+        Ok(enforcement) => enforcement,
+        Err(error) => return closed(call, "what is denied", &error),
+    };
+    let decision = decide(&enforcement.scope(), call, &OnDisk);
+    let Decision::Block(refusal) = &decision else {
+        return closed(call, "the configuration", error);
+    };
+    Judged {
+        verdict: Verdict::Refused(format!("{} ({error})", refusal.message(false))),
+        event: Some(decision_of(&enforcement.scope(), call, &decision)),
     }
 }
 

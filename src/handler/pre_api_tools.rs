@@ -27,7 +27,8 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let mut session = store.session(&key).unwrap_or_default();
     remember_mcp_tools(&store, &key, &mut session, tools);
     let config = app.config().unwrap_or_default();
-    let enforcement = Enforcement::of(app, &config, &session);
+    let policies = app.policies().unwrap_or_default();
+    let enforcement = Enforcement::of(app, &config, &policies, &session);
     let known = tools.iter().map(|tool| {
         let ours = match tool.name.as_str() {
             ours::DIRECT => Some(OurTool::Direct),
@@ -36,12 +37,14 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
             ours::RUN_SCRIPT => Some(OurTool::RunSkillScript { skill: None }),
             name => offered
                 .iter()
-                .find(|(_, tool)| *tool == name)
-                .map(|(skill, _)| OurTool::Skill(skill.name.as_str())),
+                .find(|offered| offered.tool == name)
+                .map(|offered| OurTool::Skill(offered.skill.name.as_str())),
         };
         (tool.name.as_str(), ours)
     });
-    hidden.extend(forbidden_outright(&enforcement.scope(), known));
+    if let Ok(enforcement) = &enforcement {
+        hidden.extend(forbidden_outright(&enforcement.scope(), known));
+    }
     hidden.sort_unstable();
     hidden.dedup();
     Response::json(&json!({"exclude": hidden}))

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::judge::{Verdict, called_skill, judge};
+use super::judge::{Verdict, called_skill, judge, nothing_is_in_force};
 use crate::app::{App, ModelInstall, model_install, put_in_force};
 use crate::host::ours;
 use crate::request::{ToolUse, skill_arguments};
@@ -19,12 +19,12 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     if session
         .as_ref()
         .is_ok_and(|session| session.activated.is_empty())
+        && nothing_is_in_force(app, &session)
     {
         answer_panics_with(&Response::nothing());
     }
     let Some(used) = used else {
-        let open = session.is_ok_and(|session| !session.is_restricted());
-        return if open {
+        return if nothing_is_in_force(app, &session) {
             Response::nothing()
         } else {
             Response::block(UNCLEAR)
@@ -32,7 +32,11 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     };
     let catalog = app.catalog_for(&used.tool);
     let skill = called_skill(catalog.as_ref(), used);
-    match (judge(app, &session, used, skill), skill) {
+    let judged = judge(app, &session, used, skill);
+    if let Some(event) = judged.event {
+        app.record(event);
+    }
+    match (judged.verdict, skill) {
         (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
         (_, Some(skill)) => activate(app, skill, used),
         (Verdict::Noted(note), None) => {
@@ -44,8 +48,8 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     }
 }
 
-const UNCLEAR: &str = "The call is not allowed: a restricted skill is active, and the host did \
-    not say which tool is called. Use another tool, or tell the user.";
+const UNCLEAR: &str = "The call is not allowed: a restricted skill or a policy is in force, and \
+    the host did not say which tool is called. Use another tool, or tell the user.";
 
 /// Blocks, and says so more firmly the second time: a model that tries again word for word did not
 /// understand.

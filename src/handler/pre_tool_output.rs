@@ -17,7 +17,7 @@ pub fn pre_tool_output(app: &App, result: Option<&ToolResult>) -> Response {
         return Response::nothing();
     };
     let session = app.store().session(&app.session());
-    match judge(app, &session, &result.used, None) {
+    match judge(app, &session, &result.used, None).verdict {
         Verdict::Noted(note) if session.is_ok() => Response::json(
             &json!({"output": format!("{}\n\n[agent-skills: {note}]", result.output)}),
         ),

@@ -1,11 +1,14 @@
-//! `post_system_prompt`: tells the model which skills there are, and notes down for later calls
-//! which conversation this is.
+//! `post_system_prompt`: tells the model which skills there are, and the user which are not offered
+//! for want of a decision. Notes down for later calls which conversation this is.
+
+use std::collections::BTreeMap;
 
 use serde_json::json;
 
 use crate::app::App;
-use crate::catalog::Disclosure;
+use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::response::Response;
+use crate::skill::one_line;
 use crate::sys::remark;
 
 /// The catalog block, or nothing when there are no skills.
@@ -13,15 +16,38 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     if let Some(context) = context
         && let Err(error) = app.store().enter_context(&app.session(), context)
     {
-        // Jobs then belong to this run of the host alone, which is no reason to fail.
+        // Jobs then belong to this run of the host alone, and skills of some contexts only are
+        // hidden, which is no reason to fail.
         remark(format_args!("{error}"));
     }
-    match (Disclosure {
-        catalog: &app.catalog(),
-    })
-    .prompt_block()
-    {
+    let catalog = app.catalog();
+    tell_the_user(app, &catalog);
+    match (Disclosure { catalog: &catalog }).prompt_block() {
         Some(block) => Response::json(&json!({"inject": block})),
         None => Response::nothing(),
+    }
+}
+
+/// One line for each directory that waits for the user's trust, and for whatever hides all.
+fn tell_the_user(app: &App, catalog: &Catalog) {
+    let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
+    for entry in catalog.entries() {
+        let Standing::Hidden(why) = &entry.standing else {
+            continue;
+        };
+        if why.code == "hidden-untrusted" {
+            let holder = entry.dir.parent().map(App::holder_of);
+            *untrusted.entry(holder.unwrap_or(&entry.dir)).or_default() += 1;
+        }
+    }
+    for (holder, count) in untrusted {
+        let holder = one_line(&holder.display().to_string());
+        remark(format_args!(
+            "skills that come with `{holder}` and are not trusted are not offered \
+             ({count}): look at them, then run agent-skills trust {holder}"
+        ));
+    }
+    if let Err(error) = app.config() {
+        remark(format_args!("no skill is offered: {error}"));
     }
 }

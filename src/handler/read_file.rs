@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::app::App;
-use crate::app::{advice, offered};
+use crate::app::{advice, usable};
 use crate::error::{Error, Result};
 use crate::request::ReadSkillFile;
 use crate::response::Response;
@@ -22,8 +22,8 @@ pub fn read_skill_file(app: &App, call: &ReadSkillFile) -> Response {
 }
 
 fn read(app: &App, call: &ReadSkillFile) -> Result<String> {
-    let catalog = app.catalog();
-    let (skill, _) = offered(&catalog, &call.skill)?;
+    let catalog = app.catalog_naming(&call.skill);
+    let skill = usable(&catalog, &call.skill)?;
     let file = SkillPath::parse(&call.path, &skill.dir)?.resolve(&skill.dir)?;
     let bytes = files::open_regular(&file)
         .and_then(|file: File| files::read_all_capped(file, limits::RESOURCE_FILE))

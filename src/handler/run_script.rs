@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
-use crate::app::offered;
+use crate::app::usable;
 use crate::error::Result;
+use crate::governance::Event;
 use crate::request::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 use crate::response::Response;
 use crate::script::{self, Confinement, Execution, Needs, Outcome, Ran, Request, Terms};
@@ -24,8 +25,8 @@ pub fn run_skill_script(app: &App, call: &RunSkillScript) -> Response {
 }
 
 fn run(app: &App, call: &StartScript) -> Result<Response> {
-    let catalog = app.catalog();
-    let (skill, _) = offered(&catalog, &call.skill)?;
+    let catalog = app.catalog_naming(&call.skill);
+    let skill = usable(&catalog, &call.skill)?;
     let script = resolve(skill, &call.script)?;
     let project_dir = app.env.project_root();
     let settings = app.script_settings()?;
@@ -63,6 +64,7 @@ fn run(app: &App, call: &StartScript) -> Result<Response> {
         },
         base: &app.env,
     })?;
+    app.record(started(app, call, skill, &ran.outcome));
     Ok(answer(ran, &call.script, call.format))
 }
 
@@ -86,6 +88,20 @@ fn look_after(app: &App, call: &UseJob) -> Result<Response> {
         job.wait(Instant::now() + wait)?;
     }
     let look = job.look()?;
+    if look.outcome.ended().is_some() {
+        let skill = job
+            .facts()
+            .origin
+            .as_ref()
+            .map(|origin| origin.skill.clone());
+        let event = Event::new("job").with("skill", skill);
+        let event = event.with("script", job.facts().label.as_str());
+        app.record(with_outcome(
+            app,
+            event.with("job", call.job.as_str()),
+            &look.outcome,
+        ));
+    }
     let text = shown(&look.outcome, &job.facts().label, call.format);
     Ok(Response::text(text).once_written(move || {
         if let Err(error) = job.mark_seen(look.seen) {
@@ -99,6 +115,29 @@ fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
         Format::Text => outcome.text(),
         Format::Json => outcome.json(label).to_string(),
     }
+}
+
+/// What is written down about a script that was started.
+fn started(app: &App, call: &StartScript, skill: &Skill, outcome: &Outcome) -> Event {
+    let event = Event::new("script")
+        .with("skill", skill.name.as_str())
+        .with("script", call.script.as_str())
+        .with("args", call.args.clone())
+        .with("job", outcome.job().map(ToString::to_string));
+    with_outcome(app, event, outcome)
+}
+
+fn with_outcome(app: &App, event: Event, outcome: &Outcome) -> Event {
+    let shown = app.own_config().unwrap_or_default().audit.output_bytes;
+    let text = outcome.text();
+    let output = &text[..text.floor_char_boundary(shown)];
+    let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
+    event
+        .with("exit_code", outcome.exit_code())
+        .with("signal", outcome.signal())
+        .with("timed_out", outcome.timed_out())
+        .with("duration_ms", duration)
+        .with("output", (!output.is_empty()).then_some(output))
 }
 
 /// The script's real path. A bare name may also mean a file in `scripts/`, where most are.

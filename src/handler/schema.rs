@@ -28,12 +28,17 @@ pub fn schema(app: &App) -> Response {
     // Without these four the host would drop the plugin, and its restrictions with it.
     answer_panics_with(&Response::json(&Value::Array(tools.clone())));
     let catalog = app.catalog();
-    tools.extend(catalog.offered().into_iter().map(|(skill, tool)| {
-        let description = plain(skill.description.as_deref().unwrap_or_default());
-        let arguments = argument_description(skill.fields.text("argument-hint").as_deref());
+    tools.extend(catalog.offered().into_iter().map(|offered| {
+        let name = &offered.skill.name;
+        let description = match offered.description {
+            "" => format!("Activate the skill `{name}`"),
+            description => format!("Activate the skill `{name}`: {}", plain(description)),
+        };
+        let hint = offered.skill.fields.text("argument-hint");
+        let arguments = argument_description(hint.as_deref());
         json!({
-            "name": tool,
-            "description": format!("Activate the skill `{}`: {description}", skill.name),
+            "name": offered.tool,
+            "description": description,
             "parameters": parameters(&[("arguments", "string", &arguments)], &[]),
         })
     }));

@@ -6,9 +6,10 @@ use crate::sys::remark;
 
 /// Forgets what this session had active, and sessions that ended.
 pub fn on_start(app: &App) -> Response {
-    if let Err(error) = app.store().begin(&app.session()) {
+    match app.store().begin(&app.session()) {
+        Ok(ended) => app.record_ends(ended),
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
-        remark(format_args!("could not reset the active skills: {error}"));
+        Err(error) => remark(format_args!("could not reset the active skills: {error}")),
     }
     Response::nothing()
 }

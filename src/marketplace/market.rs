@@ -39,6 +39,14 @@ impl Market<'_> {
         Ok(Lockfile::read(self.plugin_dir)?.get(name).cloned())
     }
 
+    /// Everything that was installed and not put there by hand.
+    ///
+    /// # Errors
+    /// As [`Market::origin`].
+    pub fn entries(&self) -> Result<Vec<LockEntry>> {
+        Ok(Lockfile::read(self.plugin_dir)?.entries().to_vec())
+    }
+
     /// Finishes or undoes what killed commands left half done and removes their leftovers. What
     /// running commands use is not touched. Install, update and remove begin with this.
     pub fn clean_litter(&self) {

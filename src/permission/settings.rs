@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What happens to a call that a restriction does not allow.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Enforce {
     /// It is blocked.
@@ -19,7 +19,7 @@ pub enum Enforce {
 }
 
 /// What a further activation does to the restriction in force (RESTRICTION.md §8).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stacking {
     /// The last skill's restriction counts, also when it has none.
@@ -34,7 +34,7 @@ pub enum Stacking {
 }
 
 /// Whose scripts may be run without an entry that says so.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptScope {
     /// Those of the skill in force.
@@ -47,7 +47,7 @@ pub enum ScriptScope {
 }
 
 /// Who may end a restriction before the next prompt does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deactivate {
     /// A person.

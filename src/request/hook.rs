@@ -10,7 +10,8 @@ use super::Payload;
 pub enum Hook {
     /// A host process begins.
     OnStart,
-    /// The system prompt is being put together, for the conversation of this name.
+    /// The system prompt is being put together, for the conversation of this name, which later
+    /// hooks and tools are not told (HOST.md §6).
     PostSystemPrompt(Option<String>),
     /// The tools for a prompt are being put together.
     PreApiTools(Vec<ListedTool>),

@@ -1,7 +1,7 @@
 //! Which of the host's variables a script gets. It decides by name alone and never looks at a
 //! value.
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The host's own secrets, which no setting passes on.
 const NEVER: [&str; 2] = ["CHIBI_API_KEY", "OPENROUTER_API_KEY"];
@@ -93,6 +93,17 @@ pub fn any<P: AsRef<str>>(patterns: &[P], name: &str) -> bool {
             (None, None) => name == pattern,
         }
     })
+}
+
+/// As it is written in a configuration; nothing is written for the default.
+impl Serialize for PassEnv {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::NotSecret => serializer.serialize_none(),
+            Self::All => serializer.serialize_str("all"),
+            Self::Named(names) => names.serialize(serializer),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for PassEnv {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::pass_env::PassEnv;
 use super::sandbox::{Mode, Network};
@@ -32,18 +32,23 @@ pub struct Settings {
 }
 
 /// What can be chosen for one skill; what is not, is as for all.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SkillSettings {
     /// See [`Settings::pass_env`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_env: Option<PassEnv>,
     /// See [`Settings::sandbox`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Mode>,
     /// See [`Settings::network`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
     /// See [`Settings::allowed_paths`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_paths: Option<Vec<PathBuf>>,
     /// See [`Settings::timeout`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Limit>,
 }
 
@@ -52,7 +57,7 @@ pub struct SkillSettings {
 pub struct Limit(Duration);
 
 /// How long a call waits, by how the host hands over data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CallSeconds {
     /// Up to chibi 0.6, which waits for ever: until the end, unless chosen otherwise.
@@ -87,6 +92,12 @@ impl Limit {
     /// As a time.
     pub fn duration(self) -> Duration {
         self.0
+    }
+}
+
+impl Serialize for Limit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0.as_secs_f64())
     }
 }
 

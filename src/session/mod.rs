@@ -7,5 +7,5 @@ mod store;
 
 pub use key::SessionKey;
 pub use refusals::Refusals;
-pub use state::{ActiveSkill, Session, State};
+pub use state::{ActiveSkill, Ended, Session, State};
 pub use store::{Store, Unreadable};

@@ -46,6 +46,24 @@ pub struct Session {
     /// The conversation it is in (`context_name`), once a hook has told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// By name, when each active skill was activated, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub began: BTreeMap<String, u64>,
+}
+
+/// An activation that is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The session's key.
+    pub session: String,
+    /// The conversation it was in, if it is known.
+    pub context: Option<String>,
+    /// The skill.
+    pub skill: String,
+    /// When it began, in milliseconds since 1970.
+    pub began: u64,
+    /// Whether its host process is gone; else the same host has begun anew.
+    pub host_is_gone: bool,
 }
 
 /// An active skill as it was when it was activated.
@@ -70,6 +88,22 @@ impl Session {
     /// Whether a skill that was activated restricts anything.
     pub fn is_restricted(&self) -> bool {
         self.activated.iter().any(ActiveSkill::is_restricted)
+    }
+
+    /// Its activations, now that they are over.
+    pub(super) fn ended(&self, key: &str, host_is_gone: bool) -> Vec<Ended> {
+        let end = |skill: &ActiveSkill| Ended {
+            session: key.to_owned(),
+            context: self.context.clone(),
+            skill: skill.name.clone(),
+            began: self
+                .began
+                .get(&skill.name)
+                .copied()
+                .unwrap_or(self.changed * 1000),
+            host_is_gone,
+        };
+        self.activated.iter().map(end).collect()
     }
 }
 

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::key::{self, SessionKey};
-use super::state::{ActiveSkill, Reset, Session, State};
+use super::state::{ActiveSkill, Ended, Reset, Session, State};
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};
-use crate::sys::{Directories, Env, FileLock, files, limits};
+use crate::sys::{Directories, Env, FileLock, Moment, files, limits};
 
 /// The state file and its lock.
 #[derive(Debug, Clone)]
@@ -87,10 +87,11 @@ impl Store {
 
     /// Begins a session: whatever it had active is forgotten, as are sessions that ended. An
     /// unreadable file is thrown away, which closes the other sessions that may have been in it.
+    /// Answers which activations are over.
     ///
     /// # Errors
     /// When there is something to change and it cannot be changed.
-    pub fn begin(&self, key: &SessionKey) -> Result<()> {
+    pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
         // Without a lock: only this session's own calls, which follow this one, can add to it.
         let nothing_to_do = match Self::read(&self.file) {
             Ok(None) => true,
@@ -98,9 +99,10 @@ impl Store {
             Err(_) => false,
         };
         if nothing_to_do {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let realm = key::realm();
+        let mut ended = Vec::new();
         self.change(|state, unreadable| {
             if unreadable.is_some() {
                 let ticks = ProcessId::current().start;
@@ -112,10 +114,16 @@ impl Store {
                     ..State::default()
                 };
             }
-            state.sessions.remove(key.as_str());
-            state
-                .sessions
-                .retain(|key, session| !is_over(key, session, &realm));
+            if let Some(session) = state.sessions.remove(key.as_str()) {
+                ended.extend(session.ended(key.as_str(), false));
+            }
+            state.sessions.retain(|key, session| {
+                let over = is_over(key, session, &realm);
+                if over {
+                    ended.extend(session.ended(key, true));
+                }
+                !over
+            });
             state.reset.take_if(|reset| reset.realm != realm);
             if state
                 .reset
@@ -130,16 +138,19 @@ impl Store {
                 state.sessions.insert(key.as_str().to_owned(), session);
             }
             Ok(())
-        })
+        })?;
+        Ok(ended)
     }
 
-    /// Puts `skill` in force.
+    /// Puts `skill` in force. Answers whether it was not the one in force already, in this form.
     ///
     /// # Errors
     /// When the state cannot be read, locked in time or written, or the session has activated too
     /// many skills: then nothing changed.
-    pub fn activate(&self, key: &SessionKey, skill: ActiveSkill) -> Result<()> {
+    pub fn activate(&self, key: &SessionKey, skill: ActiveSkill) -> Result<bool> {
+        let mut is_new = false;
         self.change_session(key, |session| {
+            is_new = session.activated.last() != Some(&skill);
             session
                 .activated
                 .retain(|earlier| earlier.name != skill.name);
@@ -147,9 +158,13 @@ impl Store {
                 let text = format!("{} skills were activated already", limits::SESSION_SKILLS);
                 return Err(Error::new(text).hint("the next prompt begins anew"));
             }
+            if is_new {
+                session.began.insert(skill.name.clone(), Moment::now().0);
+            }
             session.activated.push(skill);
             Ok(())
-        })
+        })?;
+        Ok(is_new)
     }
 
     /// Remembers which tools the host says belong to MCP servers.
@@ -297,198 +312,4 @@ fn now() -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn named(name: &str) -> SessionKey {
-        SessionKey::of_call(&Env::new([("AGENT_SKILLS_SESSION", name)], Path::new("/")))
-    }
-
-    fn of_parent() -> SessionKey {
-        SessionKey::of_call(&Env::default())
-    }
-
-    fn skill(name: &str) -> ActiveSkill {
-        ActiveSkill {
-            name: name.to_owned(),
-            tool: format!("skill_{name}"),
-            dir: "/x".to_owned(),
-            digest: "sha256:0".to_owned(),
-            allowed: Some(vec!["Read".to_owned()]),
-            denied: Vec::new(),
-        }
-    }
-
-    fn activated(store: &Store, key: &SessionKey) -> Vec<ActiveSkill> {
-        store.session(key).unwrap().activated
-    }
-
-    fn store() -> (tempfile::TempDir, Store) {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Store::at(dir.path());
-        (dir, store)
-    }
-
-    #[test]
-    fn sessions_do_not_touch_each_other() {
-        let (_dir, store) = store();
-        let (a, b) = (named("a"), named("b"));
-        store.activate(&a, skill("x")).unwrap();
-        store.activate(&b, skill("y")).unwrap();
-        store.begin(&b).unwrap();
-        assert_eq!(activated(&store, &a), [skill("x")]);
-        assert_eq!(activated(&store, &b), []);
-    }
-
-    #[test]
-    fn the_latest_is_last_and_each_stands_once() {
-        let (_dir, store) = store();
-        let key = named("a");
-        store.activate(&key, skill("x")).unwrap();
-        store.activate(&key, skill("y")).unwrap();
-        store.activate(&key, skill("x")).unwrap();
-        assert_eq!(activated(&store, &key), [skill("y"), skill("x")]);
-    }
-
-    #[test]
-    fn sessions_of_ended_processes_are_forgotten() {
-        let (_dir, store) = store();
-        store.activate(&named("keep"), skill("x")).unwrap();
-        store
-            .change(|state, _| {
-                let session = Session {
-                    realm: key::realm(),
-                    changed: now(),
-                    activated: vec![skill("z")],
-                    ..Session::default()
-                };
-                state
-                    .sessions
-                    .insert("4194304-1".to_owned(), session.clone());
-                let foreign = Session {
-                    realm: "elsewhere".to_owned(),
-                    ..session
-                };
-                state.sessions.insert("4194305-1".to_owned(), foreign);
-                Ok(())
-            })
-            .unwrap();
-        store.begin(&named("other")).unwrap();
-        let keys: Vec<String> = Store::read(&store.file)
-            .unwrap()
-            .unwrap()
-            .sessions
-            .into_keys()
-            .collect();
-        assert_eq!(keys, ["4194305-1", "named:keep"]);
-    }
-
-    #[test]
-    fn beginning_with_nothing_known_writes_nothing() {
-        let (dir, store) = store();
-        store.begin(&named("a")).unwrap();
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn whatever_is_wrong_with_the_file_it_is_unreadable() {
-        use std::os::unix::fs::PermissionsExt;
-        let (_dir, store) = store();
-        for content in [
-            "",
-            "{",
-            "null",
-            "[]",
-            r#"{"version":2,"sessions":{}}"#,
-            r#"{"version":1,"sessions":{"a":3}}"#,
-        ] {
-            fs::write(&store.file, content).unwrap();
-            fs::set_permissions(&store.file, fs::Permissions::from_mode(0o600)).unwrap();
-            assert!(store.session(&named("a")).is_err(), "{content:?}");
-            assert!(
-                store.activate(&named("a"), skill("x")).is_err(),
-                "{content:?}"
-            );
-        }
-        fs::write(&store.file, r#"{"version":1,"sessions":{}}"#).unwrap();
-        fs::set_permissions(&store.file, fs::Permissions::from_mode(0o622)).unwrap();
-        assert!(store.session(&named("a")).is_err(), "writable by others");
-    }
-
-    #[test]
-    fn a_reset_by_one_host_keeps_the_sessions_it_may_have_hit_closed() {
-        let (_dir, store) = store();
-        fs::write(&store.file, "garbage").unwrap();
-        store.begin(&named("fresh")).unwrap();
-        // The host that found it can go on; this test's parent is older than the reset.
-        assert_eq!(activated(&store, &named("fresh")), []);
-        assert!(store.session(&of_parent()).is_err());
-        store.begin(&of_parent()).unwrap();
-        assert_eq!(activated(&store, &of_parent()), []);
-    }
-
-    #[test]
-    fn a_conversation_is_known_until_the_next_start_and_activations_stay() {
-        let (_dir, store) = store();
-        let (a, b) = (named("a"), named("b"));
-        store.activate(&a, skill("x")).unwrap();
-        store.enter_context(&a, "work").unwrap();
-        assert_eq!(store.context(&a).as_deref(), Some("work"));
-        assert_eq!(activated(&store, &a), [skill("x")]);
-        store.enter_context(&a, "other").unwrap();
-        assert_eq!(store.context(&a).as_deref(), Some("other"));
-        assert_eq!(store.context(&b), None);
-        store.begin(&a).unwrap();
-        assert_eq!(store.context(&a), None);
-    }
-
-    #[test]
-    fn the_same_conversation_again_writes_nothing() {
-        let (_dir, store) = store();
-        store.enter_context(&named("a"), "work").unwrap();
-        let before = fs::metadata(&store.file).unwrap().ino();
-        store.enter_context(&named("a"), "work").unwrap();
-        assert_eq!(fs::metadata(&store.file).unwrap().ino(), before);
-    }
-
-    #[test]
-    fn entering_a_conversation_does_not_open_a_session_that_a_reset_closed() {
-        let (_dir, store) = store();
-        fs::write(&store.file, "garbage").unwrap();
-        store.enter_context(&of_parent(), "work").unwrap();
-        assert!(store.session(&of_parent()).is_err());
-        store.begin(&named("fresh")).unwrap();
-        store.enter_context(&of_parent(), "work").unwrap();
-        assert!(store.session(&of_parent()).is_err());
-    }
-
-    #[test]
-    fn many_at_once_lose_nothing() {
-        let (_dir, store) = store();
-        std::thread::scope(|scope| {
-            for n in 0..16 {
-                let store = &store;
-                scope.spawn(move || {
-                    for _ in 0..20 {
-                        store
-                            .activate(&named(&n.to_string()), skill(&format!("s{n}")))
-                            .unwrap();
-                    }
-                });
-            }
-        });
-        for n in 0..16 {
-            assert_eq!(
-                activated(&store, &named(&n.to_string())),
-                [skill(&format!("s{n}"))]
-            );
-        }
-    }
-
-    #[test]
-    fn the_file_is_private() {
-        let (_dir, store) = store();
-        store.activate(&named("a"), skill("x")).unwrap();
-        assert_eq!(fs::metadata(&store.file).unwrap().mode() & 0o777, 0o600);
-    }
-}
+mod tests;

@@ -99,8 +99,9 @@ impl Fields {
             .or_else(|| self.spelled("tools"))
     }
 
-    /// The field with this folded name; of several spellings the specification's, with hyphens.
-    fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
+    /// The field with this folded name, see [`fold`]; of several spellings the specification's, with
+    /// hyphens.
+    pub(super) fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
         let spellings = self.0.iter().filter(|(key, _)| fold(key) == folded);
         let found = spellings.min_by_key(|(key, _)| !key.contains('-'));
         found.map(|(key, value)| (key.as_str(), value))

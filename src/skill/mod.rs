@@ -13,6 +13,7 @@ mod render;
 mod resources;
 mod salvage;
 mod text;
+mod visibility;
 
 pub use arguments::Arguments;
 pub use diagnostic::{Diagnostic, Level};
@@ -22,3 +23,4 @@ pub use name::SkillName;
 pub use render::Activation;
 pub use resources::{Listing, Resource, SkillPath};
 pub use text::one_line;
+pub use visibility::SkillScope;

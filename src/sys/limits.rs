@@ -115,3 +115,20 @@ pub const REFERENCE: usize = 2048;
 pub const SOURCE_CACHE: u64 = 16 * 1024 * 1024;
 /// A block message (RESTRICTION.md §9).
 pub const BLOCK_MESSAGE_CHARS: usize = 600;
+/// Depth at which the directories that a digest covers are given up on; a link in a circle gets
+/// there at once.
+pub const DIGEST_DEPTH: usize = 24;
+/// The records of trust and of approvals: some 20,000 directories.
+pub const TRUST_FILE: u64 = 4 * 1024 * 1024;
+/// One audit log before it is put aside, unless configured; 10 MiB are about 25,000 events.
+pub const AUDIT_FILE: u64 = 10 * 1024 * 1024;
+/// Audit logs that were put aside and are kept.
+pub const AUDIT_KEPT: usize = 4;
+/// One text in an audit event.
+pub const AUDIT_TEXT: usize = 500;
+/// One audit event, so that a line never needs more than one write.
+pub const AUDIT_EVENT: usize = 64 * 1024;
+/// The lock for putting an audit log aside. Not a reason to keep a hook waiting.
+pub const AUDIT_LOCK: Duration = Duration::from_millis(50);
+/// Entries of a skill that are tried alone to name the one that granted a call.
+pub const AUDIT_ENTRIES: usize = 32;

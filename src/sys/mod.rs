@@ -10,8 +10,11 @@ pub mod lock;
 pub mod process;
 pub mod stdin;
 mod tell;
+pub mod time;
+pub mod tree;
 
 pub use directories::Directories;
 pub use env::Env;
 pub use lock::FileLock;
 pub use tell::{remark, tell};
+pub use time::Moment;

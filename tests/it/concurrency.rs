@@ -139,7 +139,14 @@ fn state(host: &Host) -> Value {
 fn no_litter(host: &Host) {
     let entries = fs::read_dir(host.plugin_dir()).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let ours = ["refusals", "skills", "state.json", "state.lock"];
+    let ours = [
+        "audit.jsonl",
+        "audit.lock",
+        "refusals",
+        "skills",
+        "state.json",
+        "state.lock",
+    ];
     let litter: Vec<_> = names
         .filter(|name| !ours.contains(&name.as_str()))
         .collect();

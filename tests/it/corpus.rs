@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agent_skills::catalog::{Catalog, Entry};
+use agent_skills::catalog::{Catalog, Entry, Offered};
 use agent_skills::skill::{Level, Listing};
 use serde_json::json;
 
@@ -104,7 +104,7 @@ fn each_is_offered_or_reported_with_a_reason() {
     for entry in catalog.entries() {
         let dir = entry.dir.display();
         match entry.offered() {
-            Some((_, tool)) => {
+            Some(Offered { tool, .. }) => {
                 assert!(names.iter().any(|name| name == tool), "{dir}");
                 let errors = entry.diagnostics();
                 let errors = errors.iter().filter(|remark| remark.level == Level::Error);
@@ -159,7 +159,7 @@ fn each_activates_with_its_whole_body_and_its_directory() {
             return;
         };
         let catalog = Catalog::scan(&host.skills_dir());
-        for (skill, tool) in catalog.offered().into_iter().step_by(step) {
+        for Offered { skill, tool, .. } in catalog.offered().into_iter().step_by(step) {
             let text = host.tool(tool, &json!({"arguments": "go"}));
             let dir = skill.dir.display();
             let head = format!("<skill_content name=\"{}\">\n", skill.name);
@@ -184,7 +184,7 @@ fn the_files_that_are_listed_can_be_read() {
         return;
     };
     let catalog = Catalog::scan(&host.skills_dir());
-    for (skill, _) in catalog.offered().into_iter().step_by(4) {
+    for Offered { skill, .. } in catalog.offered().into_iter().step_by(4) {
         let listing = Listing::of(&skill.dir, 1);
         for resource in listing.resources {
             let arguments = json!({"skill": skill.name, "path": resource.path, "limit": 1});

@@ -111,6 +111,12 @@ impl Host {
         self
     }
 
+    /// Starts the host elsewhere.
+    pub fn cwd(&mut self, dir: &Path) -> &mut Self {
+        dir.clone_into(&mut self.cwd);
+        self
+    }
+
     /// The executable in this host's surroundings, not yet told which call it is.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
@@ -137,6 +143,11 @@ impl Host {
     /// status is 0, as every host call's must be.
     #[track_caller]
     pub fn raw(&self, kind: &str, name: &str, data: &str) -> String {
+        self.call(kind, name, data).stdout
+    }
+
+    #[track_caller]
+    fn call(&self, kind: &str, name: &str, data: &str) -> Ran {
         let mut command = self.command();
         let (name_var, data_var) = match kind {
             "hook" => ("CHIBI_HOOK", "CHIBI_HOOK_DATA"),
@@ -148,7 +159,7 @@ impl Host {
             Generation::Stdin => finish(&mut command, data.as_bytes()),
         };
         assert_eq!(ran.status, 0, "{kind} {name}: {ran:?}");
-        ran.stdout
+        ran
     }
 
     #[track_caller]
@@ -170,6 +181,13 @@ impl Host {
     pub fn hook(&self, name: &str, data: &Value) -> Value {
         let answer = self.raw("hook", name, &data.to_string());
         serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
+    }
+
+    /// A hook's answer, and what it tells the user.
+    #[track_caller]
+    pub fn hook_with_stderr(&self, name: &str, data: &Value) -> (Value, String) {
+        let ran = self.call("hook", name, &data.to_string());
+        (serde_json::from_str(&ran.stdout).unwrap(), ran.stderr)
     }
 
     #[track_caller]
@@ -213,6 +231,16 @@ impl Host {
     pub fn allows(&self, tool: &str, arguments: &Value) -> &Self {
         let answer = self.pre_tool(tool, arguments);
         assert_eq!(answer, json!({}), "{tool} {arguments}");
+        self
+    }
+
+    /// A skill's tool is called and there is none: nothing becomes active.
+    #[track_caller]
+    pub fn knows_not(&self, skill: &str) -> &Self {
+        let tool = format!("skill_{skill}");
+        self.allows(&tool, &json!({}));
+        let answer = self.tool(&tool, &json!({}));
+        assert!(answer.starts_with("Error: there is no tool"), "{answer}");
         self
     }
 

@@ -7,15 +7,18 @@
 #![allow(clippy::print_stdout)]
 
 mod archives;
+mod audit;
 mod check;
 mod closed;
 mod concurrency;
+mod configuration;
 mod corpus;
 mod door;
 mod hooks;
 mod host;
 mod hostile;
 mod jobs;
+mod layers;
 mod market;
 mod market_hostile;
 mod market_http;
@@ -25,6 +28,7 @@ mod market_sources;
 mod market_updates;
 mod parsing;
 mod permission_fuzz;
+mod policy;
 mod reading;
 mod regressions;
 mod repository;
@@ -39,5 +43,6 @@ mod shell_generator;
 mod shell_grammar;
 mod shell_tables;
 mod terminal;
+mod trust;
 
 use host::Host;

@@ -1,0 +1,237 @@
+//! Which of the skills that are there may be offered: policy, trust, approval, scope and the user's
+//! own choice, in this order. Each skill that is not says why.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::layers::Trust;
+use super::{App, Config, Visibility, approval};
+use crate::catalog::{Admission, Entry, Layer};
+use crate::error::{Error, Result};
+use crate::governance::{Policies, any_matches};
+use crate::marketplace::LockEntry;
+use crate::skill::{Diagnostic, Skill};
+
+/// Everything that admitting depends on, read once for a catalog.
+#[derive(Debug)]
+pub struct Rules<'a> {
+    app: &'a App,
+    config: Result<Config>,
+    policies: Result<Policies>,
+    context: OnceCell<Option<String>>,
+    trusted: OnceCell<BTreeMap<String, String>>,
+    holders: RefCell<BTreeMap<PathBuf, Trust>>,
+    approved: OnceCell<BTreeMap<String, String>>,
+    installed: RefCell<BTreeMap<PathBuf, Vec<LockEntry>>>,
+}
+
+impl<'a> Rules<'a> {
+    /// The rules for this run.
+    pub fn of(app: &'a App) -> Self {
+        let policies = app.policies();
+        let config = match &policies {
+            Ok(_) => app.config(),
+            // What is wrong with the policy is told instead.
+            Err(_) => Ok(Config::default()),
+        };
+        Self {
+            app,
+            config,
+            policies,
+            context: OnceCell::new(),
+            trusted: OnceCell::new(),
+            holders: RefCell::default(),
+            approved: OnceCell::new(),
+            installed: RefCell::default(),
+        }
+    }
+
+    /// The configuration, or the default where it cannot be read: then nothing is admitted.
+    pub fn config(&self) -> Config {
+        self.config.as_ref().cloned().unwrap_or_default()
+    }
+
+    /// Judges one skill.
+    pub fn admit(&self, entry: &Entry, skill: &Skill) -> Admission {
+        let (policies, config) = match (&self.policies, &self.config) {
+            (Err(error), _) => return excluded("hidden-policy", unreadable("policy", error)),
+            (_, Err(error)) => {
+                return excluded("hidden-configuration", unreadable("configuration", error));
+            }
+            (Ok(policies), Ok(config)) => (policies, config),
+        };
+        self.untrusted(entry, policies)
+            .or_else(|| self.refused(entry, skill, policies))
+            .or_else(|| self.unapproved(entry, skill, policies))
+            .or_else(|| self.out_of_scope(skill, config))
+            .unwrap_or_else(|| chosen(skill, config))
+    }
+
+    fn untrusted(&self, entry: &Entry, policies: &Policies) -> Option<Admission> {
+        if entry.layer != Layer::Project {
+            return None;
+        }
+        if let Some(file) = policies.forbids_projects() {
+            let text = format!("the policy {file} forbids skills that come with a project");
+            return Some(excluded("hidden-policy", text));
+        }
+        let holder = App::holder_of(entry.dir.parent()?);
+        let trusted = || self.app.trusted().entries().unwrap_or_default();
+        let mut holders = self.holders.borrow_mut();
+        let trust = holders
+            .entry(holder.to_owned())
+            .or_insert_with(|| App::trust_in(self.trusted.get_or_init(trusted), holder));
+        let why = match trust {
+            Trust::Given => return None,
+            Trust::Missing => "it comes with the project and is not offered until you trust it",
+            Trust::Outdated => "it comes with the project, which changed since you trusted it",
+        };
+        let text = format!(
+            "{why}: look at it, then run `agent-skills trust {}`",
+            holder.display()
+        );
+        Some(excluded("hidden-untrusted", text))
+    }
+
+    fn refused(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Admission> {
+        let directory = entry.dir.file_name().unwrap_or_default().to_string_lossy();
+        let refused = policies.refuses_skill(skill.name.as_str(), &directory);
+        let refused = refused.or_else(|| {
+            if !policies.judges_sources() || self.is_roots(entry) {
+                return None;
+            }
+            policies.refuses_source(self.source(entry).as_deref())
+        });
+        refused.map(|text| excluded("hidden-policy", text))
+    }
+
+    /// Where an entry came from. What a project says of itself counts for nothing.
+    fn source(&self, entry: &Entry) -> Option<String> {
+        if entry.layer == Layer::Project {
+            return None;
+        }
+        let base = entry.dir.parent()?.parent()?;
+        let mut installed = self.installed.borrow_mut();
+        let entries = installed
+            .entry(base.to_owned())
+            .or_insert_with(|| self.app.market_at(base).entries().unwrap_or_default());
+        let name = entry.dir.file_name()?.to_str()?;
+        let found = entries.iter().find(|installed| installed.name == name);
+        found.map(|installed| installed.source.clone())
+    }
+
+    fn unapproved(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Admission> {
+        let needs = policies.needs_approval();
+        if needs.is_empty() || self.is_roots(entry) {
+            return None;
+        }
+        let need = approval::needed(skill, &needs)?;
+        let approved = || self.app.approved().entries().unwrap_or_default();
+        let recorded = self.approved.get_or_init(approved).get(skill.name.as_str());
+        let now = approval::digest(&skill.dir).ok();
+        if recorded.is_some() && recorded == now.as_ref() {
+            return None;
+        }
+        let since = if recorded.is_some() {
+            ", and it changed since its approval"
+        } else {
+            ""
+        };
+        let text = format!(
+            "{need}, which needs an approval{since}: look at it, then run `agent-skills approve {}`",
+            skill.name
+        );
+        Some(excluded("hidden-unapproved", text))
+    }
+
+    /// What root put into the system's own directory needs nobody's word.
+    fn is_roots(&self, entry: &Entry) -> bool {
+        entry.layer == Layer::Enterprise && self.app.enterprise().is_roots()
+    }
+
+    fn out_of_scope(&self, skill: &Skill, config: &Config) -> Option<Admission> {
+        let scope = skill.fields.scope();
+        let outside = |allowed: &[String], here: Option<&str>| {
+            !allowed.is_empty() && !here.is_some_and(|here| any_matches(allowed, here))
+        };
+        let (tenant, environment) = (config.tenant.as_deref(), config.environment.as_deref());
+        let limited_to = if outside(&scope.tenants, tenant) {
+            ("tenants", &scope.tenants, "tenant")
+        } else if outside(&scope.environments, environment) {
+            ("environments", &scope.environments, "environment")
+        } else if !scope.agents.is_empty() && self.is_elsewhere(&scope.agents) {
+            ("contexts", &scope.agents, "context")
+        } else {
+            return None;
+        };
+        let (what, allowed, here) = limited_to;
+        let text = format!(
+            "its scope is the {what} {}, and this {here} is none of them",
+            allowed.join(", ")
+        );
+        Some(excluded("hidden-scope", text))
+    }
+
+    /// `--schema` and people at a shell belong to no context: there a skill of some context is
+    /// shown, and it is hidden as soon as the context is known.
+    fn is_elsewhere(&self, agents: &[String]) -> bool {
+        if self.app.protocol.is_none() {
+            return false;
+        }
+        let context = self.context.get_or_init(|| self.app.context());
+        !context
+            .as_ref()
+            .is_some_and(|context| any_matches(agents, context))
+    }
+}
+
+/// What the user, else the author wants.
+fn chosen(skill: &Skill, config: &Config) -> Admission {
+    let hidden = |code, text: &str| Admission::Hidden(Diagnostic::warning(code, text));
+    match config.visibility.get(skill.name.as_str()) {
+        Some(Visibility::NameOnly) => Admission::NameOnly,
+        Some(Visibility::User) => hidden(
+            "hidden-from-model",
+            "the configuration keeps it from the model",
+        ),
+        Some(Visibility::Off) => hidden(
+            "hidden-off",
+            &format!(
+                "it is switched off: `agent-skills enable {}` switches it on",
+                skill.name
+            ),
+        ),
+        None if skill.fields.disables_model_invocation() => hidden(
+            "hidden-from-model",
+            &format!(
+                "its author keeps it from the model (`disable-model-invocation`): \
+                 `agent-skills enable {}` shows it all the same",
+                skill.name
+            ),
+        ),
+        Some(Visibility::On) | None => Admission::Shown,
+    }
+}
+
+fn excluded(code: &str, text: String) -> Admission {
+    Admission::Excluded(Diagnostic::warning(code, text))
+}
+
+fn unreadable(what: &str, error: &Error) -> String {
+    format!("the {what} cannot be read, so no skill is offered: {error}")
+}
+
+impl App {
+    /// What was installed below `base`.
+    pub fn market_at<'a>(&'a self, base: &'a Path) -> crate::marketplace::Market<'a> {
+        crate::marketplace::Market {
+            plugin_dir: base,
+            home: &self.dirs.plugin,
+            env: &self.env,
+            deadline: None,
+            offline: true,
+            progress: None,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What is written down about an event, wherever it happens: who, where, under which skill. Secrets
+//! are masked where it is written.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::config::AuditConfig;
+use super::{App, Config, OnDisk};
+use crate::governance::{Audit, Event};
+use crate::host::tools::{self, Argument};
+use crate::permission::{
+    Call, Decision, Granted, Reason, Refusal, Restriction, Scope, Settings, decide,
+};
+use crate::session::Ended;
+use crate::skill::Skill;
+use crate::sys::process::effective_user;
+use crate::sys::{Moment, limits};
+
+impl App {
+    /// The log's place, for reading it.
+    pub fn audit_file(&self) -> PathBuf {
+        self.store().dir().join("audit.jsonl")
+    }
+
+    /// Writes an event of this session down.
+    pub fn record(&self, event: Event) {
+        let key = self.session();
+        let event = event
+            .with("session", key.as_str())
+            .with("context", self.context());
+        self.write_down(event.with("host_pid", std::os::unix::process::parent_id()));
+    }
+
+    /// Writes down that a skill became active.
+    pub fn record_activation(&self, skill: &Skill) {
+        let event = Event::new("activate")
+            .with("skill", skill.name.as_str())
+            .with("path", skill.dir.display().to_string())
+            .with("digest", skill.digest.as_str());
+        self.record(event);
+    }
+
+    /// Writes down that activations of this or other sessions are over.
+    pub fn record_ends(&self, ended: Vec<Ended>) {
+        let now = Moment::now();
+        for end in ended {
+            let why = if end.host_is_gone {
+                "host-gone"
+            } else {
+                "next-start"
+            };
+            let pid = end
+                .session
+                .split_once('-')
+                .and_then(|(pid, _)| pid.parse::<u32>().ok());
+            let event = Event::new("end")
+                .with("skill", end.skill)
+                .with("reason", why)
+                .with("duration_ms", now.since(Moment(end.began)))
+                .with("session", end.session)
+                .with("context", end.context)
+                .with("host_pid", pid);
+            self.write_down(event);
+        }
+    }
+
+    fn write_down(&self, event: Event) {
+        // What was to be written down and where is not known then; the default is.
+        let config = self.own_config().unwrap_or_default();
+        let user = self.env.text("USER").or_else(|| self.env.text("LOGNAME"));
+        let event = event
+            .with("user", user)
+            .with("uid", effective_user())
+            .with("project", self.project_dir().display().to_string())
+            .with("tenant", config.tenant.clone())
+            .with("environment", config.environment.clone());
+        self.audit(config).write(event);
+    }
+
+    fn audit(&self, config: Config) -> Audit {
+        let AuditConfig {
+            max_bytes,
+            path,
+            syslog,
+            ..
+        } = config.audit;
+        let (mut copies, syslog_too) = self
+            .policies()
+            .map(|policies| policies.audit())
+            .unwrap_or_default();
+        copies.extend(path);
+        Audit {
+            file: self.audit_file(),
+            max: max_bytes,
+            copies,
+            syslog: syslog || syslog_too,
+        }
+    }
+}
+
+/// What an event says of a call: the arguments that rules are about, and no content.
+pub fn call_summary(call: &Call) -> Value {
+    let Some(tool) = tools::find(call.tool) else {
+        return ours(call);
+    };
+    let telling = [
+        Argument::Command,
+        Argument::Path,
+        Argument::Url,
+        Argument::Source,
+    ];
+    let text = |key: &'static str| Some((key.to_owned(), Value::from(call.text(key)?)));
+    Value::Object(tool.keys(&telling).filter_map(text).collect::<Map<_, _>>())
+}
+
+fn ours(call: &Call) -> Value {
+    let keys = ["skill", "script", "path", "action", "skill_ref"];
+    let text = |key: &&str| Some(((*key).to_owned(), Value::from(call.text(key)?)));
+    match call.ours {
+        Some(_) => Value::Object(keys.iter().filter_map(text).collect::<Map<_, _>>()),
+        None => json!({}),
+    }
+}
+
+/// An event that says how a call was decided, and by which rule.
+pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
+    let skill = scope.restrictions.last().map(Restriction::source);
+    let event = Event::new("tool")
+        .with("skill", skill)
+        .with("tool", call.tool)
+        .with("arguments", call_summary(call));
+    let (outcome, by) = match decision {
+        Decision::Allow(Granted::Unrestricted) => ("allowed", "nothing restricts".to_owned()),
+        Decision::Allow(Granted::Baseline) => ("allowed", "always allowed".to_owned()),
+        Decision::Allow(Granted::Rules) => ("allowed", granting_entry(scope, call)),
+        Decision::Allow(Granted::Warned(refusal)) => ("warned", reason(refusal)),
+        Decision::Block(refusal) => ("blocked", reason(refusal)),
+    };
+    event.with("decision", outcome).with("by", by)
+}
+
+fn reason(refusal: &Refusal) -> String {
+    match refusal.reason() {
+        Reason::Denied { source, rule } => format!("{source}: {rule}"),
+        Reason::NotGranted { skill, .. } => format!("{skill}: no entry"),
+        Reason::Protected { .. } => "protected path".to_owned(),
+        Reason::Unclear { why, .. } => why.clone(),
+        Reason::ForPeople => "for people".to_owned(),
+        Reason::UnreadableState => "unreadable state".to_owned(),
+    }
+}
+
+/// The entry that alone grants the call. A command of several parts may need several.
+fn granting_entry(scope: &Scope, call: &Call) -> String {
+    let settings = Settings::default();
+    let root = &scope.places.project_root;
+    let grants = |skill: &Restriction, dir: &PathBuf, entry: &str| {
+        let alone = Restriction::parse(skill.source(), Some(&[entry.to_owned()]), &[], dir, root);
+        let scope = Scope {
+            restrictions: &[alone],
+            policy_deny: &[],
+            settings: &settings,
+            ..*scope
+        };
+        decide(&scope, call, &OnDisk) == Decision::Allow(Granted::Rules)
+    };
+    let skills = scope
+        .restrictions
+        .iter()
+        .zip(&scope.places.skill_dirs)
+        .rev();
+    let entries = skills.flat_map(|(skill, dir)| {
+        let rules = skill.allowed().into_iter().flatten();
+        rules.map(move |rule| (skill, dir, rule.written()))
+    });
+    let mut tried = BTreeSet::new();
+    for (skill, dir, entry) in entries.take(limits::AUDIT_ENTRIES) {
+        if tried.insert((skill.source(), entry)) && grants(skill, dir, entry) {
+            return format!("{}: {entry}", skill.source());
+        }
+    }
+    "several entries".to_owned()
+}

@@ -1,0 +1,138 @@
+//! The configuration in force: the user's, made stricter by a trusted project and by policy.
+
+use serde_json::{Map, Value};
+
+use super::layers::Trust;
+use super::tightening::ProjectConfig;
+use super::{App, Config};
+use crate::error::Result;
+use crate::governance::{Enterprise, Policies, read_toml};
+
+/// One key of the configuration with its value and where that comes from.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Setting {
+    /// `key` or `table.key`.
+    pub key: String,
+    /// What is in force.
+    pub value: Value,
+    /// `default`, `policy`, or the file.
+    pub origin: String,
+}
+
+impl App {
+    /// The administrator's places.
+    pub fn enterprise(&self) -> Enterprise {
+        Enterprise::of(&self.env)
+    }
+
+    /// The policies in force.
+    ///
+    /// # Errors
+    /// When one cannot be read: then only reading may go on.
+    pub fn policies(&self) -> Result<Policies> {
+        Policies::read(&self.enterprise())
+    }
+
+    /// The configuration in force.
+    ///
+    /// # Errors
+    /// When a file has a mistake: for people an error, and hooks stay closed.
+    pub fn config(&self) -> Result<Config> {
+        let (_, with_project, policies) = self.stages()?;
+        Ok(with_project.raised_to(policies.floors()))
+    }
+
+    /// The user's own configuration.
+    ///
+    /// # Errors
+    /// As [`App::config`].
+    pub fn own_config(&self) -> Result<Config> {
+        Ok(read_toml(&self.config_path())?.unwrap_or_default())
+    }
+
+    /// The user's configuration file.
+    pub fn config_path(&self) -> std::path::PathBuf {
+        self.dirs.plugin.join("config.toml")
+    }
+
+    /// Every key with its value and origin, sorted.
+    ///
+    /// # Errors
+    /// As [`App::config`].
+    pub fn settings(&self) -> Result<Vec<Setting>> {
+        let (own, with_project, policies) = self.stages()?;
+        let in_force = with_project.clone().raised_to(policies.floors());
+        let written = read_toml::<Value>(&self.config_path())?.unwrap_or_default();
+        let (own, with_project) = (leaves(&own), leaves(&with_project));
+        let origin = |key: &str, value: &Value| {
+            if lookup(&with_project, key) != Some(value) {
+                "policy".to_owned()
+            } else if lookup(&own, key) != Some(value) {
+                self.project_config_path().display().to_string()
+            } else if written
+                .pointer(&format!("/{}", key.replace('.', "/")))
+                .is_some()
+            {
+                self.config_path().display().to_string()
+            } else {
+                "default".to_owned()
+            }
+        };
+        let settings = leaves(&in_force).into_iter().map(|(key, value)| Setting {
+            origin: origin(&key, &value),
+            key,
+            value,
+        });
+        Ok(settings.collect())
+    }
+
+    fn stages(&self) -> Result<(Config, Config, Policies)> {
+        let policies = self.policies()?;
+        let own = self.own_config()?;
+        let with_project = match self.trusted_project_config(&policies)? {
+            Some(project) => own.clone().tightened_by(project),
+            None => own.clone(),
+        };
+        Ok((own, with_project, policies))
+    }
+
+    /// The project's wishes, unless its user does not trust it.
+    fn trusted_project_config(&self, policies: &Policies) -> Result<Option<ProjectConfig>> {
+        let path = self.project_config_path();
+        if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
+            return Ok(None);
+        }
+        let trusted = self.trusted().entries().unwrap_or_default();
+        match Self::trust_in(&trusted, &self.project_dir()) {
+            Trust::Given => read_toml(&path),
+            Trust::Missing | Trust::Outdated => Ok(None),
+        }
+    }
+}
+
+fn leaves(config: &Config) -> Vec<(String, Value)> {
+    let mut leaves = Vec::new();
+    // A configuration is a table of plain values, which JSON has all of.
+    if let Ok(Value::Object(keys)) = serde_json::to_value(config) {
+        flatten("", keys, &mut leaves);
+    }
+    leaves.sort_by(|a, b| a.0.cmp(&b.0));
+    leaves
+}
+
+fn flatten(above: &str, keys: Map<String, Value>, leaves: &mut Vec<(String, Value)>) {
+    for (key, value) in keys {
+        let key = format!("{above}{key}");
+        match value {
+            Value::Object(table) => flatten(&format!("{key}."), table, leaves),
+            value => leaves.push((key, value)),
+        }
+    }
+}
+
+fn lookup<'a>(leaves: &'a [(String, Value)], key: &str) -> Option<&'a Value> {
+    leaves
+        .iter()
+        .find(|(name, _)| name == key)
+        .map(|(_, value)| value)
+}

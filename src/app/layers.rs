@@ -1,0 +1,185 @@
+//! Where the layers' skills are for this run, and whether a project's may be used.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::{App, Config};
+use crate::catalog::{Layer, Root};
+use crate::error::{Error, Result};
+use crate::governance::Ledger;
+use crate::sys::tree;
+
+/// Where a directory keeps skills, first come first.
+const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills"];
+/// A project's own configuration.
+const PROJECT_CONFIG: &str = ".chibi/agent-skills.toml";
+/// Recorded for a directory that is trusted whatever becomes of it.
+const ALWAYS: &str = "always";
+
+/// Whether the user trusts a directory with skills of a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// As it is now.
+    Given,
+    /// As it was; it has changed since.
+    Outdated,
+    /// Not so far.
+    Missing,
+}
+
+impl App {
+    /// Every directory of skills that is there, each once, in the order in which they are looked
+    /// at.
+    pub fn roots(&self, config: &Config) -> Vec<Root> {
+        let mut roots: Vec<Root> = Vec::new();
+        let mut seen: Vec<PathBuf> = Vec::new();
+        let mut add = |layer, dir: PathBuf| {
+            if let Ok(real) = dir.canonicalize()
+                && !seen.contains(&real)
+            {
+                seen.push(real);
+                roots.push(Root { layer, dir });
+            }
+        };
+        for dir in self.enterprise().dirs() {
+            add(Layer::Enterprise, dir.join("skills"));
+        }
+        let project = real(&self.project_dir());
+        let lies_elsewhere = !real(&self.dirs.plugin).starts_with(&project);
+        for dir in self.personal_dirs(config) {
+            // A home that lies in the project was put there by a variable, unless this program
+            // lies in the project too; what a project brings is not the user's.
+            let is_projects = lies_elsewhere && real(&dir).starts_with(&project);
+            add(
+                if is_projects {
+                    Layer::Project
+                } else {
+                    Layer::Personal
+                },
+                dir,
+            );
+        }
+        for holder in self.project_holders(&self.env.cwd) {
+            for dir in HOLDS {
+                add(Layer::Project, holder.join(dir));
+            }
+        }
+        add(Layer::Plugin, self.dirs.skills());
+        roots
+    }
+
+    fn personal_dirs(&self, config: &Config) -> Vec<PathBuf> {
+        let Some(home) = self.env.home() else {
+            return Vec::new();
+        };
+        let wanted = if config.claude_skills { 3 } else { 2 };
+        HOLDS[..wanted].iter().map(|dir| home.join(dir)).collect()
+    }
+
+    /// The directory in which a layer's own things are installed.
+    pub fn layer_dir(&self, layer: Layer) -> PathBuf {
+        match layer {
+            Layer::Enterprise => self.enterprise().dirs()[0].to_owned(),
+            Layer::Personal => self.env.home().unwrap_or_default().join(".chibi"),
+            Layer::Project => self.project_dir().join(".chibi"),
+            Layer::Plugin => self.dirs.plugin.clone(),
+        }
+    }
+
+    /// The project's root, absolute.
+    pub fn project_dir(&self) -> PathBuf {
+        self.env.cwd.join(self.env.project_root())
+    }
+
+    /// The directories from `from` up to the project's root, nearest first; the root alone when
+    /// `from` lies elsewhere.
+    pub fn project_holders(&self, from: &Path) -> Vec<PathBuf> {
+        let root = self.project_dir();
+        let (real_root, real_from) = (real(&root), real(from));
+        if !real_from.starts_with(&real_root) {
+            return vec![root];
+        }
+        let inside = |dir: &&Path| dir.starts_with(&real_root);
+        let holders = real_from.ancestors().take_while(inside);
+        holders.map(Path::to_owned).collect()
+    }
+
+    /// The directory that is trusted, or not, for a project's directory of skills.
+    pub fn holder_of(root: &Path) -> &Path {
+        root.ancestors().nth(2).unwrap_or(root)
+    }
+
+    /// Whom the user trusts.
+    pub fn trusted(&self) -> Ledger {
+        Ledger::of_user(self.store().dir().join("trust.json"))
+    }
+
+    /// Whether `holder` may bring skills and configuration, by the entries of [`App::trusted`].
+    pub fn trust_in(entries: &BTreeMap<String, String>, holder: &Path) -> Trust {
+        let recorded = real(holder).to_str().and_then(|key| entries.get(key));
+        match recorded {
+            None => Trust::Missing,
+            Some(digest) if digest == ALWAYS => Trust::Given,
+            // What cannot be read cannot be what was trusted.
+            Some(digest) if Self::trust_digest(holder).is_ok_and(|now| now == *digest) => {
+                Trust::Given
+            }
+            Some(_) => Trust::Outdated,
+        }
+    }
+
+    /// Trusts `holder` as it is now, or `always`.
+    ///
+    /// # Errors
+    /// When its path or content cannot be recorded.
+    pub fn trust(&self, holder: &Path, always: bool) -> Result<()> {
+        let digest = if always {
+            ALWAYS.to_owned()
+        } else {
+            Self::trust_digest(holder).map_err(|error| {
+                Error::io("read", holder, &error)
+                    .hint("without a digest, only `--always` could trust it")
+            })?
+        };
+        self.trusted().put(&trust_key(holder)?, &digest)
+    }
+
+    /// No longer trusts `holder`; whether it was.
+    ///
+    /// # Errors
+    /// As [`App::trust`].
+    pub fn distrust(&self, holder: &Path) -> Result<bool> {
+        self.trusted().take(&trust_key(holder)?)
+    }
+
+    /// Whether a directory has anything that would need trust.
+    pub fn brings_something(holder: &Path) -> bool {
+        let mut holds = HOLDS.iter().chain([&PROJECT_CONFIG]);
+        holds.any(|path| holder.join(path).symlink_metadata().is_ok())
+    }
+
+    /// The project's own configuration, if there is one.
+    pub fn project_config_path(&self) -> PathBuf {
+        self.project_dir().join(PROJECT_CONFIG)
+    }
+
+    fn trust_digest(holder: &Path) -> std::io::Result<String> {
+        let paths = HOLDS.iter().chain([&PROJECT_CONFIG]);
+        tree::digest(&paths.map(|path| holder.join(path)).collect::<Vec<_>>())
+    }
+}
+
+fn trust_key(holder: &Path) -> Result<String> {
+    let key = real(holder);
+    key.to_str().map(str::to_owned).ok_or_else(|| {
+        let text = format!(
+            "the path `{}` is not UTF-8 and cannot be recorded",
+            key.display()
+        );
+        Error::new(text).hint("rename the directory")
+    })
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,206 @@
+//! What may only make the user's configuration stricter: a trusted project's
+//! `.chibi/agent-skills.toml`, and the floors of a policy.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::config::{Config, ScriptReads, Visibility};
+use super::model_install::ModelInstalls;
+use crate::governance::Floors;
+use crate::permission::{Enforce, ScriptScope, Stacking};
+use crate::script::Mode;
+
+// Each from loosest to strictest.
+const ENFORCE: [Enforce; 3] = [Enforce::Off, Enforce::Warn, Enforce::Restrict];
+const STACKING: [Stacking; 4] = [
+    Stacking::Union,
+    Stacking::Replace,
+    Stacking::Ratchet,
+    Stacking::Intersect,
+];
+const SANDBOX: [Mode; 3] = [Mode::Off, Mode::Auto, Mode::Require];
+const SCRIPTS: [ScriptScope; 3] = [ScriptScope::Any, ScriptScope::Listed, ScriptScope::Own];
+const SCRIPT_READS: [ScriptReads; 2] = [ScriptReads::Note, ScriptReads::Block];
+const MODEL_INSTALLS: [ModelInstalls; 3] = [
+    ModelInstalls::Any,
+    ModelInstalls::Sources,
+    ModelInstalls::Off,
+];
+const VISIBILITY: [Visibility; 4] = [
+    Visibility::On,
+    Visibility::NameOnly,
+    Visibility::User,
+    Visibility::Off,
+];
+
+/// What a project can ask for. Keys that could loosen something are not among them.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProjectConfig {
+    enforce: Option<Enforce>,
+    stacking: Option<Stacking>,
+    pipe_filters: Option<bool>,
+    sandbox: Option<Mode>,
+    scripts: Option<ScriptScope>,
+    script_reads: Option<ScriptReads>,
+    model_installs: Option<ModelInstalls>,
+    deny: Vec<String>,
+    visibility: BTreeMap<String, Visibility>,
+}
+
+impl Config {
+    /// As strict as this and the project together.
+    #[must_use]
+    pub fn tightened_by(mut self, project: ProjectConfig) -> Self {
+        self.enforce = strictest(&ENFORCE, self.enforce, project.enforce);
+        self.stacking = strictest(&STACKING, self.stacking, project.stacking);
+        self.scripts = strictest(&SCRIPTS, self.scripts, project.scripts);
+        self.confine(project.sandbox);
+        self.script_reads = strictest(&SCRIPT_READS, self.script_reads, project.script_reads);
+        self.model_installs =
+            strictest(&MODEL_INSTALLS, self.model_installs, project.model_installs);
+        if project.pipe_filters == Some(false) {
+            self.pipe_filters = Some(false);
+        }
+        self.deny.extend(project.deny);
+        for (name, wanted) in project.visibility {
+            // `on` would show what its author hid, so where the user said nothing it says nothing.
+            if wanted != Visibility::On {
+                let own = self.visibility.get(&name).copied();
+                let own = own.unwrap_or(Visibility::On);
+                self.visibility
+                    .insert(name, strictest(&VISIBILITY, own, Some(wanted)));
+            }
+        }
+        self
+    }
+
+    /// Not below a policy's floors.
+    #[must_use]
+    pub fn raised_to(mut self, floors: Floors) -> Self {
+        // A floor's variants stand in the same order as these.
+        let mode = floors.mode.map(|mode| ENFORCE[mode as usize]);
+        let stacking = floors.stacking.map(|stacking| STACKING[stacking as usize]);
+        self.enforce = strictest(&ENFORCE, self.enforce, mode);
+        self.stacking = strictest(&STACKING, self.stacking, stacking);
+        self.confine(floors.sandbox.map(|sandbox| SANDBOX[sandbox as usize]));
+        self
+    }
+
+    /// Confines scripts at least so, those of single skills too.
+    fn confine(&mut self, floor: Option<Mode>) {
+        self.sandbox = strictest(&SANDBOX, self.sandbox, floor);
+        for skill in self.skills.values_mut() {
+            let own = skill.sandbox;
+            skill.sandbox = own.map(|own| strictest(&SANDBOX, own, floor));
+        }
+    }
+}
+
+fn strictest<T: Copy + PartialEq>(loosest_first: &[T], own: T, other: Option<T>) -> T {
+    let mut strict = loosest_first.iter().rev();
+    let found = strict.find(|choice| **choice == own || Some(**choice) == other);
+    found.copied().unwrap_or(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::governance::{Combining, Confinement, Mode as Enforced};
+
+    #[test]
+    fn a_floor_is_never_loosened_and_never_loosens() {
+        let modes = [Enforced::Off, Enforced::Warn, Enforced::Restrict];
+        for (own, enforce) in ENFORCE.into_iter().enumerate() {
+            for (floor, mode) in modes.into_iter().enumerate() {
+                let config = Config {
+                    enforce,
+                    ..Config::default()
+                };
+                let floors = Floors {
+                    mode: Some(mode),
+                    ..Floors::default()
+                };
+                assert_eq!(config.raised_to(floors).enforce, ENFORCE[own.max(floor)]);
+            }
+        }
+        let combining = [
+            Combining::Union,
+            Combining::Replace,
+            Combining::Ratchet,
+            Combining::Intersect,
+        ];
+        for (own, stacking) in STACKING.into_iter().enumerate() {
+            for (floor, combining) in combining.into_iter().enumerate() {
+                let config = Config {
+                    stacking,
+                    ..Config::default()
+                };
+                let floors = Floors {
+                    stacking: Some(combining),
+                    ..Floors::default()
+                };
+                assert_eq!(config.raised_to(floors).stacking, STACKING[own.max(floor)]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_floor_confines_scripts() {
+        let floors = [Confinement::Off, Confinement::Auto, Confinement::Require];
+        for (own, sandbox) in SANDBOX.into_iter().enumerate() {
+            for (floor, confinement) in floors.into_iter().enumerate() {
+                let config = Config {
+                    sandbox,
+                    ..Config::default()
+                };
+                let floors = Floors {
+                    sandbox: Some(confinement),
+                    ..Floors::default()
+                };
+                assert_eq!(config.raised_to(floors).sandbox, SANDBOX[own.max(floor)]);
+                let loose: Config = toml::from_str("[skills.pdf]\nsandbox = 'off'").unwrap();
+                let skills = loose.raised_to(floors).skills;
+                assert_eq!(skills["pdf"].sandbox, Some(SANDBOX[floor]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_project_makes_nothing_looser() {
+        let strict: Config = toml::from_str(
+            "enforce = 'restrict'\nstacking = 'intersect'\nscripts = 'own'\nscript_reads = 'block'\n\
+             model_installs = 'off'\npipe_filters = false\nsandbox = 'require'\ndeny = ['Bash(rm:*)']\n[visibility]\npdf = 'off'",
+        )
+        .unwrap();
+        let loose: ProjectConfig = toml::from_str(
+            "enforce = 'off'\nstacking = 'union'\nscripts = 'any'\nscript_reads = 'note'\n\
+             model_installs = 'any'\npipe_filters = true\nsandbox = 'off'\n[visibility]\npdf = 'on'\nother = 'on'",
+        )
+        .unwrap();
+        assert_eq!(strict.clone().tightened_by(loose), strict);
+        for loosening in [
+            "always_allowed = ['x']",
+            "project_over_personal = true",
+            "claude_skills = true",
+            "tenant = 'x'",
+            "[audit]\nsyslog = true",
+        ] {
+            assert!(
+                toml::from_str::<ProjectConfig>(loosening).is_err(),
+                "{loosening}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_project_makes_things_stricter() {
+        let wanted = "enforce = 'restrict'\ndeny = ['WebFetch']\n[visibility]\npdf = 'user'";
+        let own: Config =
+            toml::from_str("enforce = 'off'\n[visibility]\npdf = 'name-only'").unwrap();
+        let both = own.tightened_by(toml::from_str(wanted).unwrap());
+        assert_eq!((both.enforce, both.deny.len()), (Enforce::Restrict, 1));
+        assert_eq!(both.visibility["pdf"], Visibility::User);
+    }
+}

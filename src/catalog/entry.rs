@@ -1,0 +1,138 @@
+//! One directory that is, or should be, a skill, and how it stands among the others.
+
+use std::path::PathBuf;
+
+use super::Layer;
+use crate::skill::{Diagnostic, Level, Skill};
+
+/// One directory that is, or should be, a skill.
+#[derive(Debug)]
+pub struct Entry {
+    /// The directory.
+    pub dir: PathBuf,
+    /// Whose it is.
+    pub layer: Layer,
+    /// The skill, or why it could not be loaded.
+    pub skill: Result<Skill, Diagnostic>,
+    /// The tool that activates it; `None` when it is not offered.
+    pub tool: Option<String>,
+    /// How it stands.
+    pub standing: Standing,
+    /// The account it was installed from, where that is known.
+    pub(super) owner: Option<String>,
+    /// The place of its root among the roots.
+    pub(super) root: usize,
+}
+
+/// What may become of a skill that could be offered, said by those who know the rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Admission {
+    /// The model is told of it.
+    Shown,
+    /// The model is told that it exists, without its description.
+    NameOnly,
+    /// The model is not told of it, and its name stays taken: no skill further down gets it.
+    Hidden(Diagnostic),
+    /// As if it were not there: another skill of its name may be offered.
+    Excluded(Diagnostic),
+}
+
+/// How an entry stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// The model is told of it, with its description unless `name_only`.
+    Offered {
+        /// Whether the description is withheld.
+        name_only: bool,
+    },
+    /// Another of the same name is offered; this one can still be used by a qualified name.
+    Shadowed(Diagnostic),
+    /// It is there and not to be used.
+    Hidden(Diagnostic),
+    /// It could not be loaded, or has no description.
+    Unusable,
+}
+
+/// A skill as the model is told of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Offered<'a> {
+    /// The skill.
+    pub skill: &'a Skill,
+    /// Its tool.
+    pub tool: &'a str,
+    /// Its description, unless that is withheld; unescaped.
+    pub description: &'a str,
+}
+
+impl Entry {
+    /// The skill's name, or its directory's when the skill could not be loaded.
+    pub fn name(&self) -> String {
+        match &self.skill {
+            Ok(skill) => skill.name.to_string(),
+            Err(_) => self
+                .dir
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+        }
+    }
+
+    /// The skill, if the model is told of it.
+    pub fn offered(&self) -> Option<Offered<'_>> {
+        let skill = self.skill.as_ref().ok()?;
+        let description = match self.standing {
+            Standing::Offered { name_only: false } => skill.description.as_deref(),
+            _ => None,
+        };
+        Some(Offered {
+            skill,
+            tool: self.tool.as_deref()?,
+            description: description.unwrap_or_default(),
+        })
+    }
+
+    /// The skill, if it is only shadowed: whoever names this very one may use it.
+    pub fn shadowed(&self) -> Option<&Skill> {
+        match self.standing {
+            Standing::Shadowed(_) => self.skill.as_ref().ok(),
+            _ => None,
+        }
+    }
+
+    /// The skill, as far as its words may be shown: what a project brings that nobody trusts yet
+    /// must not reach a model by way of a listing.
+    pub fn disclosed(&self) -> Option<&Skill> {
+        let untrusted =
+            matches!(&self.standing, Standing::Hidden(why) if why.code == "hidden-untrusted");
+        self.skill.as_ref().ok().filter(|_| !untrusted)
+    }
+
+    /// Everything there is to remark about it.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found = match &self.skill {
+            Ok(_) => self
+                .disclosed()
+                .map_or_else(Vec::new, |skill| skill.diagnostics.clone()),
+            Err(diagnostic) => vec![diagnostic.clone()],
+        };
+        if let Standing::Shadowed(why) | Standing::Hidden(why) = &self.standing {
+            found.push(why.clone());
+        }
+        found
+    }
+
+    /// Why it is not offered, as one fragment.
+    pub fn reason_not_offered(&self) -> Option<String> {
+        let worst = || {
+            let mut errors = self.diagnostics();
+            errors.retain(|found| found.level == Level::Error);
+            errors.pop().map(|found| found.message).unwrap_or_default()
+        };
+        match &self.standing {
+            Standing::Offered { .. } => None,
+            Standing::Shadowed(why) | Standing::Hidden(why) => Some(why.message.clone()),
+            Standing::Unusable => Some(worst()),
+        }
+    }
+}

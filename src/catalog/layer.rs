@@ -1,0 +1,89 @@
+//! Where skills are found, and whose come first when two have one name.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::error::Error;
+
+/// Whose skills they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layer {
+    /// The administrator's, for everybody on the machine.
+    Enterprise,
+    /// The user's own.
+    Personal,
+    /// Those that come with a project.
+    Project,
+    /// Those installed into the plugin.
+    Plugin,
+}
+
+/// A directory of skills.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// Whose skills it holds.
+    pub layer: Layer,
+    /// The directory; every entry in it is a skill.
+    pub dir: PathBuf,
+}
+
+/// Which of the user's two layers comes first; enterprise always does, and plugin never.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Personal before project.
+    #[default]
+    PersonalFirst,
+    /// Project before personal.
+    ProjectFirst,
+}
+
+impl Layer {
+    /// Every layer, in the order that holds unless configured otherwise.
+    pub const ALL: [Self; 4] = [
+        Self::Enterprise,
+        Self::Personal,
+        Self::Project,
+        Self::Plugin,
+    ];
+
+    /// The word for it, in configuration, qualified names and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enterprise => "enterprise",
+            Self::Personal => "personal",
+            Self::Project => "project",
+            Self::Plugin => "plugin",
+        }
+    }
+}
+
+impl Order {
+    /// How early a layer comes.
+    pub fn rank(self, layer: Layer) -> u8 {
+        match (layer, self) {
+            (Layer::Enterprise, _) => 0,
+            (Layer::Personal, Self::PersonalFirst) | (Layer::Project, Self::ProjectFirst) => 1,
+            (Layer::Personal, Self::ProjectFirst) | (Layer::Project, Self::PersonalFirst) => 2,
+            (Layer::Plugin, _) => 3,
+        }
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Layer {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        let found = Self::ALL.into_iter().find(|layer| layer.as_str() == word);
+        found.ok_or_else(|| {
+            let words = Self::ALL.map(Self::as_str).join(", ");
+            Error::new(format!("`{word}` is no layer: there are {words}"))
+        })
+    }
+}

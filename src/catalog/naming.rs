@@ -1,0 +1,160 @@
+//! Which entry somebody means by what they wrote, and what they may have meant instead.
+
+use std::path::{Component, Path};
+
+use super::{Catalog, Entry, Layer};
+use crate::skill::SkillName;
+use crate::sys::limits;
+
+impl Catalog {
+    /// Tells whose skill an entry is, so that `acme/deploy` and `deploy@acme` can be understood.
+    #[must_use]
+    pub fn with_owners(mut self, owner: &dyn Fn(&Entry) -> Option<String>) -> Self {
+        for entry in &mut self.entries {
+            entry.owner = owner(entry);
+        }
+        self
+    }
+
+    /// The entry somebody means by a name: a skill's name in any spelling, its tool's name, or a
+    /// directory's; qualified by its layer or its owner when a shadowed one is meant. One that is
+    /// offered is preferred. A path that leads elsewhere names nothing, though letters and digits
+    /// of it may be a skill's name: `remove x/..` must not remove `x`.
+    pub fn by_name(&self, written: &str) -> Option<&Entry> {
+        if leads_elsewhere(written) {
+            return None;
+        }
+        self.by_qualified_name(written)
+            .or_else(|| best(self.entries.iter(), written))
+    }
+
+    /// The entry that `layer/name`, `owner/name` or `name@owner` says; `None` for other forms too.
+    pub fn by_qualified_name(&self, written: &str) -> Option<&Entry> {
+        if leads_elsewhere(written) {
+            return None;
+        }
+        if let Some((qualifier, name)) = written.split_once('/') {
+            if let Ok(layer) = qualifier.parse::<Layer>() {
+                let in_layer = |entry: &&Entry| entry.layer == layer;
+                return best(self.entries.iter().filter(in_layer), name);
+            }
+            return self.of_owner(qualifier, name);
+        }
+        let (name, owner) = written.rsplit_once('@')?;
+        self.of_owner(owner, name)
+    }
+
+    fn of_owner(&self, owner: &str, name: &str) -> Option<&Entry> {
+        let is_theirs = |entry: &&Entry| {
+            let known = entry.owner.as_deref();
+            known.is_some_and(|known| known.eq_ignore_ascii_case(owner))
+        };
+        best(self.entries.iter().filter(is_theirs), name)
+    }
+
+    /// The other entries that have this one's name.
+    pub fn rivals<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Entry> {
+        let name = entry.name();
+        let others = self.entries.iter();
+        others.filter(move |other| other.dir != entry.dir && other.name() == name)
+    }
+
+    /// The names of offered skills most like `written`, best first, at most three.
+    pub fn nearest(&self, written: &str) -> Vec<String> {
+        // Nobody misspells at such length, and comparing is quadratic.
+        if written.len() > limits::SUGGESTED_FOR {
+            return Vec::new();
+        }
+        let wanted = written
+            .strip_prefix("skill_")
+            .unwrap_or(written)
+            .to_lowercase();
+        let likeness = |name: &str| {
+            let whole = strsim::normalized_damerau_levenshtein(&wanted, name);
+            if !wanted.is_empty() && name.contains(&wanted) {
+                whole.max(0.7)
+            } else {
+                whole
+            }
+        };
+        let mut scored: Vec<_> = self
+            .offered()
+            .into_iter()
+            .map(|offered| offered.skill.name.as_str())
+            .map(|name| (likeness(name), name.to_owned()))
+            .filter(|(score, _)| *score >= 0.5)
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        scored.into_iter().take(3).map(|(_, name)| name).collect()
+    }
+}
+
+fn leads_elsewhere(written: &str) -> bool {
+    let mut parts = Path::new(written).components();
+    parts.any(|part| !matches!(part, Component::Normal(_)))
+}
+
+/// Of the entries that `written` may mean, the one that most likely is meant.
+fn best<'a>(entries: impl IntoIterator<Item = &'a Entry>, written: &str) -> Option<&'a Entry> {
+    let name = SkillName::from_written(written);
+    let fit = |entry: &Entry| {
+        let named = entry.skill.as_ref().is_ok_and(|skill| {
+            Some(&skill.name) == name.as_ref() || entry.tool.as_deref() == Some(written)
+        });
+        let in_directory = entry.dir.file_name().is_some_and(|dir| dir == written);
+        match (named, in_directory) {
+            (true, _) if entry.tool.is_some() => Some(0),
+            (_, true) => Some(1),
+            (true, _) => Some(2),
+            (false, false) => None,
+        }
+    };
+    let fitting = entries
+        .into_iter()
+        .filter_map(|entry| Some((fit(entry)?, entry)));
+    fitting.min_by_key(|(fit, _)| *fit).map(|(_, entry)| entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog::testing::catalog;
+
+    #[test]
+    fn a_skill_is_found_by_every_way_of_writing_it() {
+        let (_root, catalog) =
+            catalog(&[("my-pdf", "---\nname: PDF Tools\ndescription: d\n---\n")]);
+        for written in [
+            "pdf-tools",
+            "PDF Tools",
+            "pdf_tools",
+            "skill_pdf-tools",
+            "my-pdf",
+        ] {
+            assert!(catalog.by_name(written).is_some(), "{written}");
+        }
+        for elsewhere in [
+            "",
+            ".",
+            "..",
+            "../my-pdf",
+            "../pdf-tools",
+            "pdf-tools/..",
+            "/pdf-tools",
+        ] {
+            assert!(catalog.by_name(elsewhere).is_none(), "{elsewhere}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_nearly_right_are_suggested() {
+        let text = |name: &str| format!("---\nname: {name}\ndescription: d\n---\n");
+        let (_root, catalog) = catalog(&[
+            ("pdf", &text("pdf")),
+            ("pdf-forms", &text("pdf-forms")),
+            ("x", &text("x")),
+        ]);
+        assert_eq!(catalog.nearest("skill_pfd"), ["pdf"]);
+        assert_eq!(catalog.nearest("forms"), ["pdf-forms"]);
+        assert!(catalog.nearest("entirely-different").is_empty());
+    }
+}

@@ -1,0 +1,36 @@
+//! `approve`: an administrator's word for one skill as it is now.
+
+use crate::app::{App, approval_digest, suggestion};
+use crate::error::{Error, Result};
+use crate::governance::Event;
+
+/// Records the skill's digest.
+pub fn approve(app: &App, name: &str) -> Result<String> {
+    let catalog = app.catalog_naming(name);
+    let entry = catalog.by_name(name).ok_or_else(|| {
+        let text = format!("there is no installed skill `{}`", name.escape_debug());
+        Error::new(text).hint(suggestion(&catalog, name))
+    })?;
+    let digest =
+        approval_digest(&entry.dir).map_err(|source| Error::io("read", &entry.dir, &source))?;
+    let name = entry.name();
+    let approved = app.approved();
+    approved.put(&name, &digest).map_err(|error| {
+        let hint = format!(
+            "`{}` has to be writable: run it as its owner",
+            approved.file().display()
+        );
+        error.hint(hint)
+    })?;
+    let event = Event::new("approve")
+        .with("skill", name.as_str())
+        .with("path", entry.dir.display().to_string())
+        .with("digest", digest.as_str());
+    app.record(event);
+    let unneeded = if app.policies()?.needs_approval().is_empty() {
+        " (no policy requires it)"
+    } else {
+        ""
+    };
+    Ok(format!("`{name}` is approved as it is now{unneeded}\n"))
+}

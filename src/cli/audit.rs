@@ -1,0 +1,77 @@
+//! `audit`: what happened, newest last.
+
+use super::args::AuditFilter;
+use super::installed::{brief, to_json};
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::governance::{Line, read_log};
+use crate::skill::SkillName;
+use crate::sys::{Moment, remark};
+
+/// The events that the filter lets through.
+pub fn audit(app: &App, filter: &AuditFilter) -> Result<String> {
+    let skill = filter.skill.as_deref().map(|written| {
+        SkillName::from_written(written).map_or_else(|| written.to_owned(), |name| name.to_string())
+    });
+    let wanted = |line: &Line| {
+        skill
+            .as_deref()
+            .is_none_or(|skill| line.text("skill") == skill)
+            && filter
+                .event
+                .as_deref()
+                .is_none_or(|event| line.text("event") == event)
+    };
+    let mut lines = events(app, filter.since.as_deref())?;
+    lines.retain(wanted);
+    if filter.json {
+        let values: Vec<_> = lines.into_iter().map(|line| line.value).collect();
+        return to_json(&values);
+    }
+    if lines.is_empty() {
+        return Ok("Nothing of that kind was written down.\n".to_owned());
+    }
+    Ok(lines.iter().map(row).collect())
+}
+
+/// Every event since then; a person is told of lines that cannot be read.
+pub fn events(app: &App, since: Option<&str>) -> Result<Vec<Line>> {
+    let since = match since {
+        None => Moment(0),
+        Some(written) => Moment::parse(written, Moment::now()).ok_or_else(|| {
+            let text = format!("`{}` is no time", written.escape_debug());
+            Error::new(text).hint("write 90m, 2h, 7d, 2026-11-21 or 2026-11-21T23:00:00Z")
+        })?,
+    };
+    let (mut lines, torn) = read_log(&app.audit_file())?;
+    if torn > 0 {
+        remark(format_args!(
+            "{torn} lines of the audit log cannot be read and were left out"
+        ));
+    }
+    lines.retain(|line| line.time >= since);
+    Ok(lines)
+}
+
+/// One event: when, what, of which skill, then whatever else it says of itself.
+fn row(line: &Line) -> String {
+    let who = [
+        "time", "event", "skill", "session", "host_pid", "uid", "project",
+    ];
+    let details = line.value.as_object().into_iter().flatten();
+    let details = details
+        .filter(|(key, _)| !who.contains(&key.as_str()))
+        .map(|(key, value)| match value.as_str() {
+            Some(text) => format!("{key}={text}"),
+            None => format!("{key}={value}"),
+        });
+    let details = details.collect::<Vec<_>>().join(" ");
+    let text = format!(
+        "{}  {:8}  {:20}  {}",
+        line.time,
+        line.text("event"),
+        brief(line.text("skill"), 20),
+        brief(&details, 200)
+    );
+    text.trim_end().to_owned() + "\n"
+}

@@ -1,0 +1,87 @@
+//! `stats`: for each skill, how often it was used and how that went, from the audit log.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::audit::events;
+use super::installed::{brief, to_json};
+use crate::app::App;
+use crate::error::Result;
+use crate::governance::Line;
+
+/// One skill's figures.
+#[derive(Debug, Default, Serialize)]
+struct Figures {
+    skill: String,
+    activations: u64,
+    refusals: u64,
+    scripts: u64,
+    scripts_succeeded: u64,
+    /// Of all its scripts together; the mean is left to who wants it.
+    scripts_ms: u64,
+    last_used: String,
+}
+
+/// Every skill that was used since then.
+pub fn stats(app: &App, since: Option<&str>, json: bool) -> Result<String> {
+    let mut skills: BTreeMap<String, Figures> = BTreeMap::new();
+    let mut jobs = BTreeSet::new();
+    for line in events(app, since)? {
+        let name = line.text("skill");
+        let counted = ["activate", "tool", "script", "job"].contains(&line.text("event"));
+        // Whoever looks at a job again finds the same end.
+        let again = line.text("event") == "job" && !jobs.insert(line.text("job").to_owned());
+        if name.is_empty() || !counted || again {
+            continue;
+        }
+        skills.entry(name.to_owned()).or_default().add(&line);
+    }
+    let figures: Vec<Figures> = skills
+        .into_iter()
+        .map(|(skill, figures)| Figures { skill, ..figures })
+        .collect();
+    if json {
+        return to_json(&figures);
+    }
+    if figures.is_empty() {
+        return Ok("No skill was used.\n".to_owned());
+    }
+    let mut text = format!(
+        "{:24}  {:>11}  {:>8}  {:>7}  {:>9}  {:>7}  last used\n",
+        "skill", "activations", "refusals", "scripts", "succeeded", "mean ms"
+    );
+    for one in figures {
+        let mean = one.scripts_ms.checked_div(one.scripts);
+        let mean = mean.map_or_else(|| "-".to_owned(), |mean| mean.to_string());
+        let _ = writeln!(
+            text,
+            "{:24}  {:>11}  {:>8}  {:>7}  {:>9}  {mean:>7}  {}",
+            brief(&one.skill, 24),
+            one.activations,
+            one.refusals,
+            one.scripts,
+            one.scripts_succeeded,
+            one.last_used
+        );
+    }
+    Ok(text)
+}
+
+impl Figures {
+    fn add(&mut self, line: &Line) {
+        let number = |key: &str| line.value.get(key).and_then(serde_json::Value::as_i64);
+        match line.text("event") {
+            "activate" => self.activations += 1,
+            "tool" if line.text("decision") == "blocked" => self.refusals += 1,
+            kind @ ("script" | "job") => {
+                self.scripts += u64::from(kind == "script");
+                self.scripts_succeeded += u64::from(number("exit_code") == Some(0));
+                self.scripts_ms += number("duration_ms").unwrap_or(0).unsigned_abs();
+            }
+            _ => {}
+        }
+        self.last_used = line.time.to_string();
+    }
+}

@@ -1,0 +1,245 @@
+//! The audit log: one JSON line per event, appended by any number of processes at once. What is an
+//! event is decided elsewhere. Nothing here fails: a call must not depend on whether it could be
+//! written down.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::masking::mask_value;
+use crate::sys::{FileLock, Moment, limits, remark};
+
+/// Where events go.
+#[derive(Debug, Clone)]
+pub struct Audit {
+    /// The log.
+    pub file: PathBuf,
+    /// Its size in bytes at which it is put aside.
+    pub max: u64,
+    /// Files that get every event too, and are never put aside: others look after them.
+    pub copies: Vec<PathBuf>,
+    /// Whether the system's log gets every event too.
+    pub syslog: bool,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event(Map<String, Value>);
+
+impl Event {
+    /// An event of this kind, now.
+    pub fn new(kind: &str) -> Self {
+        let time = Value::from(Moment::now().to_string());
+        let fields = [("time".to_owned(), time), ("event".to_owned(), kind.into())];
+        Self(fields.into_iter().collect())
+    }
+
+    /// Adds a field; `null` adds nothing. Texts are cut and secrets in them masked on writing.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        let value = value.into();
+        if !value.is_null() {
+            self.0.insert(key.to_owned(), value);
+        }
+        self
+    }
+
+    fn line(self, max_text: usize) -> Vec<u8> {
+        let mut value = Value::Object(self.0);
+        mask_value(&mut value, max_text);
+        let mut line = value.to_string();
+        line.push('\n');
+        line.into_bytes()
+    }
+}
+
+impl Audit {
+    /// Writes an event down, wherever it can be.
+    pub fn write(&self, event: Event) {
+        let mut line = event.clone().line(limits::AUDIT_TEXT);
+        if line.len() > limits::AUDIT_EVENT {
+            line = event.line(limits::AUDIT_TEXT / 10);
+        }
+        let failed = |path: &Path, error: &io::Error| {
+            remark(format_args!(
+                "could not write to the audit log `{}`: {error}",
+                path.display()
+            ));
+        };
+        if let Err(error) = self.append(&line) {
+            failed(&self.file, &error);
+        }
+        for copy in &self.copies {
+            if let Err(error) = open(copy).and_then(|file| write_line(&file, &line)) {
+                failed(copy, &error);
+            }
+        }
+        if self.syslog
+            && let Err(error) = to_syslog(&line)
+        {
+            failed(Path::new(SYSLOG), &error);
+        }
+    }
+
+    fn append(&self, line: &[u8]) -> io::Result<()> {
+        let mut file = open(&self.file).or_else(|error| {
+            // The user's state directory may not be there yet.
+            let dir = self.file.parent().ok_or(error)?;
+            fs::create_dir_all(dir)?;
+            open(&self.file)
+        })?;
+        if file.metadata()?.len() + line.len() as u64 > self.max {
+            self.put_aside();
+            file = open(&self.file)?;
+        }
+        write_line(&file, line)
+    }
+
+    /// Makes room for a new log. Whoever still has the old one open writes into the one that was
+    /// put aside, where it is not lost.
+    fn put_aside(&self) {
+        // Busy means that another process is at it; the log may be a little too long meanwhile.
+        let lock = FileLock::exclusive(&self.file.with_extension("lock"), limits::AUDIT_LOCK);
+        let still_full = || fs::metadata(&self.file).is_ok_and(|now| now.len() > self.max / 2);
+        if lock.is_err() || !still_full() {
+            return;
+        }
+        for kept in (0..limits::AUDIT_KEPT).rev() {
+            // One that is not there yet leaves nothing to move.
+            let _ = fs::rename(numbered(&self.file, kept), numbered(&self.file, kept + 1));
+        }
+    }
+}
+
+/// The log that was put aside `number` logs ago; 0 is the present one.
+pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
+    if number == 0 {
+        return file.to_owned();
+    }
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    name.into()
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    // A FIFO that nobody reads would keep us waiting.
+    options.append(true).create(true).mode(0o600);
+    options.custom_flags(libc::O_NONBLOCK).open(path)
+}
+
+/// In one write, which the system appends whole: processes do not mix their lines.
+fn write_line(mut file: &File, line: &[u8]) -> io::Result<()> {
+    let written = file.write(line)?;
+    if written == line.len() {
+        return Ok(());
+    }
+    // The disk is full. A line's end keeps the next event readable.
+    let _ = file.write(b"\n");
+    Err(io::ErrorKind::StorageFull.into())
+}
+
+const SYSLOG: &str = "/dev/log";
+
+fn to_syslog(line: &[u8]) -> io::Result<()> {
+    let socket = UnixDatagram::unbound()?;
+    socket.set_nonblocking(true)?;
+    // Facility user, severity notice.
+    let message = [b"<13>agent-skills: ", line.trim_ascii_end()].concat();
+    socket.send_to(&message, SYSLOG).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::governance::read_log;
+
+    fn audit(dir: &Path, max: u64) -> Audit {
+        Audit {
+            file: dir.join("audit.jsonl"),
+            max,
+            copies: Vec::new(),
+            syslog: false,
+        }
+    }
+
+    #[test]
+    fn a_full_log_is_put_aside_and_the_oldest_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let audit = audit(dir.path(), 1000);
+        for n in 0..200 {
+            audit.write(Event::new("x").with("n", n));
+        }
+        let (lines, torn) = read_log(&audit.file).unwrap();
+        let numbers: Vec<u64> = lines
+            .iter()
+            .filter_map(|line| line.value["n"].as_u64())
+            .collect();
+        assert!(
+            numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]),
+            "{numbers:?}"
+        );
+        assert_eq!((numbers.last(), torn), (Some(&199), 0));
+        let mut sizes = (0..9).filter_map(|n| fs::metadata(numbered(&audit.file, n)).ok());
+        assert!(sizes.all(|file| file.len() <= 1000));
+        assert!(numbered(&audit.file, limits::AUDIT_KEPT).exists());
+        assert!(!numbered(&audit.file, limits::AUDIT_KEPT + 1).exists());
+    }
+
+    #[test]
+    fn threads_that_put_it_aside_at_once_lose_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        // 800 events of about 60 bytes fit into what is kept.
+        let audit = audit(dir.path(), 16_000);
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let audit = &audit;
+                scope.spawn(move || {
+                    for n in 0..100 {
+                        audit.write(Event::new("x").with("n", thread * 100 + n));
+                    }
+                });
+            }
+        });
+        let (lines, torn) = read_log(&audit.file).unwrap();
+        let numbers: std::collections::BTreeSet<_> = lines
+            .iter()
+            .filter_map(|line| line.value["n"].as_u64())
+            .collect();
+        assert_eq!((numbers.len(), lines.len(), torn), (800, 800, 0));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_no_trouble() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("audit.jsonl");
+        let made = std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap();
+        assert!(made.success());
+        audit(dir.path(), 10).write(Event::new("x"));
+        audit(Path::new("/no/such/place"), 10).write(Event::new("x"));
+        if Path::new("/dev/full").exists() {
+            let mut full = audit(&dir.path().join("missing"), 10);
+            full.file = "/dev/full".into();
+            full.write(Event::new("x"));
+        }
+    }
+
+    #[test]
+    fn a_huge_event_is_cut_to_one_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let audit = audit(dir.path(), 10_000_000);
+        let many: Vec<String> = (0..1000).map(|_| "x y ".repeat(1000)).collect();
+        audit.write(Event::new("x").with("many", many).with("none", Value::Null));
+        let (lines, _) = read_log(&audit.file).unwrap();
+        assert_eq!(lines.len(), 1);
+        assert!(fs::metadata(&audit.file).unwrap().len() <= 2 * limits::AUDIT_EVENT as u64);
+        assert!(lines[0].value.get("none").is_none());
+    }
+}

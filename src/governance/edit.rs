@@ -1,0 +1,150 @@
+//! Changing one key of a TOML file, with everything else in it, comments too, left as it is.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+use crate::error::{Error, Result};
+use crate::sys::{FileLock, files, limits};
+
+/// Sets `key`, which may be `table.key`, to what `value` says as TOML, or to `value` as text. The
+/// file is written only if `check` takes what it would then be.
+///
+/// # Errors
+/// When the file is not TOML, `check` refuses, or it cannot be written.
+pub fn set_key(
+    path: &Path,
+    key: &[&str],
+    value: &str,
+    check: &dyn Fn(&str) -> Result<()>,
+) -> Result<()> {
+    let text = || Value::from(value);
+    let parsed = value.parse::<Value>();
+    change(
+        path,
+        &|document| {
+            let value = parsed.clone().unwrap_or_else(|_| text());
+            insert(document, key, value)
+        },
+        check,
+    )
+    .or_else(|error| match &parsed {
+        // `tenant = 7` is a mistake when a text is wanted, and `7` may well be one.
+        Ok(parsed) if !parsed.is_str() => {
+            change(path, &|document| insert(document, key, text()), check).map_err(|_| error)
+        }
+        _ => Err(error),
+    })
+}
+
+fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> {
+    let [tables @ .., last] = key else {
+        return Ok(());
+    };
+    let mut table = document.as_table_mut();
+    for name in tables {
+        let item = table.entry(name).or_insert(Item::Table(Table::new()));
+        table = item
+            .as_table_mut()
+            .ok_or_else(|| Error::new(format!("`{name}` is not written as a table there")))?;
+    }
+    match table.get_mut(last).and_then(Item::as_value_mut) {
+        // A comment behind the old value stays behind the new one.
+        Some(old) => {
+            let decor = old.decor().clone();
+            *old = value;
+            *old.decor_mut() = decor;
+        }
+        None => {
+            table.insert(last, Item::Value(value));
+        }
+    }
+    Ok(())
+}
+
+fn change(
+    path: &Path,
+    edit: &dyn Fn(&mut DocumentMut) -> Result<()>,
+    check: &dyn Fn(&str) -> Result<()>,
+) -> Result<()> {
+    if let Some(dir) = path.parent() {
+        fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
+    }
+    let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
+    let before = match files::read_capped(path, limits::CONFIG_FILE) {
+        Ok(bytes) => String::from_utf8(bytes)
+            .map_err(|_| Error::new(format!("`{}` is not UTF-8", path.display())))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(Error::io("read", path, &error)),
+    };
+    let mut document: DocumentMut = before.parse().map_err(|error: toml_edit::TomlError| {
+        let line = error
+            .span()
+            .map_or(1, |span| 1 + before[..span.start].matches('\n').count());
+        Error::new(format!(
+            "`{}`, line {line}: {}",
+            path.display(),
+            error.message()
+        ))
+        .hint("correct that line first")
+    })?;
+    edit(&mut document)?;
+    let after = document.to_string();
+    check(&after)?;
+    if after == before {
+        return Ok(());
+    }
+    // A file that is a link, as dotfile managers make it, stays one.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    files::replace_file(&target, after.as_bytes(), 0o600)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edited(before: &str, key: &[&str], value: &str) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, before).unwrap();
+        set_key(&path, key, value, &|_| Ok(())).unwrap();
+        fs::read_to_string(&path).unwrap()
+    }
+
+    #[test]
+    fn one_key_changes_and_comments_stay() {
+        let before = "# mine\nenforce = \"warn\" # for now\n\n[skills]\npdf = \"off\" # noisy\n";
+        assert_eq!(
+            edited(before, &["enforce"], "off"),
+            before.replace("warn", "off")
+        );
+        assert_eq!(
+            edited(before, &["skills", "csv"], "user"),
+            format!("{before}csv = \"user\"\n")
+        );
+        assert_eq!(
+            edited("", &["pipe_filters"], "false"),
+            "pipe_filters = false\n"
+        );
+        assert_eq!(
+            edited("", &["deny"], "[\"Bash(rm:*)\"]"),
+            "deny = [\"Bash(rm:*)\"]\n"
+        );
+    }
+
+    #[test]
+    fn what_is_refused_is_not_written_and_a_number_may_be_a_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        let refuse = |_: &str| Err(Error::new("no"));
+        assert!(set_key(&path, &["a"], "1", &refuse).is_err() && !path.exists());
+        let wants_text = |text: &str| {
+            let text_or_not = text.contains('"').then_some(());
+            text_or_not.ok_or_else(|| Error::new("a text is wanted"))
+        };
+        set_key(&path, &["tenant"], "7", &wants_text).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "tenant = \"7\"\n");
+    }
+}

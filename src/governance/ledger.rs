@@ -1,0 +1,177 @@
+//! A small record of what people said yes to: names with digests, in a file that only its owner
+//! writes. What was said yes to, and what the digests cover, is not known here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::sys::process::effective_user;
+use crate::sys::{FileLock, files, limits};
+
+/// The record in one file.
+#[derive(Debug, Clone)]
+pub struct Ledger {
+    file: PathBuf,
+    root_only: bool,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    version: u32,
+    entries: BTreeMap<String, String>,
+}
+
+const VERSION: u32 = 1;
+
+impl Ledger {
+    /// The user's record in `file`.
+    pub fn of_user(file: PathBuf) -> Self {
+        Self {
+            file,
+            root_only: false,
+        }
+    }
+
+    /// A record in `file` that counts only if nobody but root can write it.
+    pub fn of_root(file: PathBuf) -> Self {
+        Self {
+            file,
+            root_only: true,
+        }
+    }
+
+    /// Where it is.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Everything in it; nothing when there is no file yet.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not what this program writes, or another user could have
+    /// written it. Then nobody said yes to anything.
+    pub fn entries(&self) -> Result<BTreeMap<String, String>> {
+        let refused = |why: String| {
+            let text = format!("`{}` cannot be relied on: {why}", self.file.display());
+            Error::new(text).hint("look at it, then remove it: nothing counts as trusted or approved until asked for again")
+        };
+        let file = match files::open_regular(&self.file) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(error) => return Err(refused(error.to_string())),
+        };
+        let metadata = file
+            .metadata()
+            .map_err(|error| refused(error.to_string()))?;
+        let owned = metadata.uid() == 0 || (!self.root_only && metadata.uid() == effective_user());
+        if metadata.mode() & 0o022 != 0 || !owned {
+            return Err(refused("another user could have written it".to_owned()));
+        }
+        let bytes = files::read_all_capped(file, limits::TRUST_FILE);
+        let bytes = bytes.map_err(|error| refused(error.to_string()))?;
+        let written: Written =
+            serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))?;
+        if written.version != VERSION {
+            return Err(refused(format!(
+                "its version {} is not known",
+                written.version
+            )));
+        }
+        Ok(written.entries)
+    }
+
+    /// Records `value` under `key`.
+    ///
+    /// # Errors
+    /// When the record cannot be read, locked or written.
+    pub fn put(&self, key: &str, value: &str) -> Result<()> {
+        self.change(|entries| {
+            entries.insert(key.to_owned(), value.to_owned());
+        })
+    }
+
+    /// Takes `key` out; whether it was there.
+    ///
+    /// # Errors
+    /// As [`Ledger::put`].
+    pub fn take(&self, key: &str) -> Result<bool> {
+        let mut was_there = false;
+        self.change(|entries| was_there = entries.remove(key).is_some())?;
+        Ok(was_there)
+    }
+
+    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<()> {
+        if let Some(dir) = self.file.parent() {
+            fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
+        }
+        let _lock = FileLock::exclusive(&self.file.with_extension("lock"), limits::INSTALL_LOCK)?;
+        let mut entries = self.entries()?;
+        edit(&mut entries);
+        let written = Written {
+            version: VERSION,
+            entries,
+        };
+        let mut json =
+            serde_json::to_vec_pretty(&written).map_err(|error| Error::new(error.to_string()))?;
+        json.push(b'\n');
+        // What root keeps, every user's program has to read.
+        let mode = if self.root_only { 0o644 } else { 0o600 };
+        files::replace_file(&self.file, &json, mode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn entries_are_kept_privately_and_taken_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Ledger::of_user(dir.path().join("trust.json"));
+        assert!(ledger.entries().unwrap().is_empty());
+        ledger.put("/a", "1").unwrap();
+        ledger.put("/a", "2").unwrap();
+        ledger.put("/b", "3").unwrap();
+        assert!(ledger.take("/b").unwrap() && !ledger.take("/b").unwrap());
+        assert_eq!(
+            ledger.entries().unwrap(),
+            [("/a".to_owned(), "2".to_owned())].into()
+        );
+        assert_eq!(fs::metadata(ledger.file()).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_somebody_else_could_have_written_counts_for_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let ledger = Ledger::of_user(dir.path().join("trust.json"));
+        for text in [
+            "",
+            "{}",
+            "[]",
+            r#"{"version":2,"entries":{}}"#,
+            r#"{"version":1,"entries":{"a":1}}"#,
+        ] {
+            fs::write(ledger.file(), text).unwrap();
+            fs::set_permissions(ledger.file(), fs::Permissions::from_mode(0o600)).unwrap();
+            assert!(
+                ledger.entries().is_err() && ledger.put("a", "b").is_err(),
+                "{text}"
+            );
+            assert_eq!(
+                fs::read_to_string(ledger.file()).unwrap(),
+                text,
+                "it is not overwritten"
+            );
+        }
+        fs::write(ledger.file(), r#"{"version":1,"entries":{}}"#).unwrap();
+        fs::set_permissions(ledger.file(), fs::Permissions::from_mode(0o666)).unwrap();
+        assert!(ledger.entries().is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! Reading the audit log back, with whatever became of its lines.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::audit::numbered;
+use crate::error::{Error, Result};
+use crate::sys::{Moment, limits};
+
+/// One event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// When.
+    pub time: Moment,
+    /// Everything written down about it.
+    pub value: Value,
+}
+
+impl Line {
+    /// A field that is text; empty if there is none.
+    pub fn text(&self, key: &str) -> &str {
+        self.value
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+}
+
+/// Every event that is still there, oldest first, and the number of lines that cannot be read.
+///
+/// # Errors
+/// When a log is there and cannot be opened.
+pub fn read_log(file: &Path) -> Result<(Vec<Line>, usize)> {
+    let (mut lines, mut torn) = (Vec::new(), 0);
+    for number in (0..=limits::AUDIT_KEPT).rev() {
+        let path = numbered(file, number);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(Error::io("read", &path, &error)),
+        };
+        for line in BufReader::new(file).split(b'\n').map_while(io::Result::ok) {
+            match parse(&line) {
+                Some(line) => lines.push(line),
+                None if line.is_empty() => {}
+                None => torn += 1,
+            }
+        }
+    }
+    // A writer that had an old log open may have written after the first of the next.
+    lines.sort_by_key(|line| line.time);
+    Ok((lines, torn))
+}
+
+/// A line, or what follows in it on one that a full disk cut off.
+fn parse(line: &[u8]) -> Option<Line> {
+    let text = String::from_utf8_lossy(line);
+    let value: Value = serde_json::from_str(&text)
+        .or_else(|_| serde_json::from_str(&text[text.rfind("{\"time\":").unwrap_or(0)..]))
+        .ok()?;
+    let time = Moment::parse(value.get("time")?.as_str()?, Moment(0))?;
+    Some(Line { time, value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_line_costs_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("audit.jsonl");
+        let event = |n| format!("{{\"time\":\"2026-01-0{n}T00:00:00.000Z\",\"event\":\"x\"}}");
+        let text = format!(
+            "{}\n{{\"time\":\"20{}\n\n\u{fffd}torn\n{}\n",
+            event(2),
+            event(3),
+            event(1)
+        );
+        std::fs::write(&file, text).unwrap();
+        let (lines, torn) = read_log(&file).unwrap();
+        let times: Vec<String> = lines
+            .iter()
+            .map(|line| line.time.to_string()[8..10].to_owned())
+            .collect();
+        assert_eq!(
+            (times, torn),
+            (vec!["01".to_owned(), "02".to_owned(), "03".to_owned()], 1)
+        );
+    }
+}

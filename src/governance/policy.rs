@@ -1,0 +1,285 @@
+//! `policy.toml`: what an administrator requires. Several files hold together, each for itself, so
+//! one can add to another and take nothing away. What tools, modes and skills are is not known
+//! here; this is the form, and what it says of a name, a source or a need.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::enterprise::Enterprise;
+use super::file::read_toml;
+use super::glob::{any_matches, matches};
+use crate::error::{Error, Result};
+
+/// Every policy in force.
+#[derive(Debug, Clone, Default)]
+pub struct Policies(Vec<(PathBuf, Policy)>);
+
+/// One file.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Policy {
+    skills: Lists,
+    sources: Lists,
+    approval: Approval,
+    tools: Tools,
+    enforce: Floors,
+    scan: Scan,
+    project: Project,
+    audit: AuditTo,
+}
+
+/// Globs of what may be used. An empty `allow` allows everything; `block` always wins.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Lists {
+    allow: Option<Vec<String>>,
+    block: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Approval {
+    require: BTreeSet<Need>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Tools {
+    deny: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Scan {
+    block: Option<Severity>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Project {
+    trust: ProjectTrust,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct AuditTo {
+    path: Option<PathBuf>,
+    syslog: bool,
+}
+
+/// What makes a skill need an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    /// It has scripts.
+    Scripts,
+    /// It may use the network.
+    Network,
+    /// It may write files.
+    Write,
+    /// It is a skill.
+    All,
+}
+
+/// From loosest to strictest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Nothing is enforced.
+    Off,
+    /// What is not allowed runs with a note.
+    Warn,
+    /// What is not allowed is blocked.
+    Restrict,
+}
+
+/// From loosest to strictest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Combining {
+    /// Any active skill may allow a call.
+    Union,
+    /// The last skill counts.
+    Replace,
+    /// The last restricted skill counts.
+    Ratchet,
+    /// Every active skill must allow a call.
+    Intersect,
+}
+
+/// From loosest to strictest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confinement {
+    /// Scripts are not confined.
+    Off,
+    /// Where the system can.
+    Auto,
+    /// Or they do not run.
+    Require,
+}
+
+/// How bad a finding of a scan is, least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Many honest skills have it.
+    Warn,
+    /// Few honest skills have it.
+    High,
+    /// No honest skill was seen to have it.
+    Block,
+}
+
+/// Whether projects' skills can be used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProjectTrust {
+    /// When their user trusts the project.
+    #[default]
+    Ask,
+    /// Not at all.
+    Never,
+}
+
+/// What configuration cannot go below.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Floors {
+    /// Of `enforce`.
+    pub mode: Option<Mode>,
+    /// Of `stacking`.
+    pub stacking: Option<Combining>,
+    /// Of `sandbox`.
+    pub sandbox: Option<Confinement>,
+}
+
+impl Policies {
+    /// Reads every policy file that is there.
+    ///
+    /// # Errors
+    /// When one cannot be read, or says something that has no meaning. Then nothing is known of
+    /// what it forbids, and only reading may go on.
+    pub fn read(enterprise: &Enterprise) -> Result<Self> {
+        let mut found = Vec::new();
+        for file in enterprise.policy_files() {
+            let read = read_toml::<Policy>(&file.path)
+                .map_err(|error| error.hint("correct it; until then only reading is allowed"))?;
+            match read {
+                Some(policy) => found.push((file.path, policy)),
+                None if file.must_exist => {
+                    let text = format!(
+                        "the policy `{}` that AGENT_SKILLS_POLICY names is not there",
+                        file.path.display()
+                    );
+                    return Err(Error::new(text).hint("put it there, or unset the variable"));
+                }
+                None => {}
+            }
+        }
+        Ok(Self(found))
+    }
+
+    /// Why a skill may not be used, if so: of its name, and of the directory it lies in.
+    pub fn refuses_skill(&self, name: &str, directory: &str) -> Option<String> {
+        self.each().find_map(|(file, policy)| {
+            let Lists { allow, block } = &policy.skills;
+            let blocking = block
+                .iter()
+                .find(|glob| matches(glob, name) || matches(glob, directory));
+            if let Some(glob) = blocking {
+                return Some(format!("the policy {file} blocks skills named `{glob}`"));
+            }
+            let allowed = allow.as_ref().is_none_or(|allow| any_matches(allow, name));
+            (!allowed).then(|| format!("the policy {file} does not allow a skill of this name"))
+        })
+    }
+
+    /// Why skills from a source may not be used, if so. `None` stands for a skill that came from
+    /// no source that is known.
+    pub fn refuses_source(&self, source: Option<&str>) -> Option<String> {
+        let matching = |glob: &str| {
+            source.is_some_and(|source| {
+                let address = source.split_once("://").map_or(source, |(_, rest)| rest);
+                matches(glob, source) || matches(glob, address)
+            })
+        };
+        self.each().find_map(|(file, policy)| {
+            let Lists { allow, block } = &policy.sources;
+            if let Some(glob) = block.iter().find(|glob| matching(glob)) {
+                return Some(format!("the policy {file} blocks the source `{glob}`"));
+            }
+            let allowed = allow
+                .as_ref()
+                .is_none_or(|allow| allow.iter().any(|glob| matching(glob)));
+            (!allowed).then(|| match source {
+                Some(source) => format!("the policy {file} does not allow the source `{source}`"),
+                None => format!("the policy {file} allows skills of listed sources only, and where this one came from is not known"),
+            })
+        })
+    }
+
+    /// Whether a policy says anything about sources.
+    pub fn judges_sources(&self) -> bool {
+        let speaks = |lists: &Lists| lists.allow.is_some() || !lists.block.is_empty();
+        self.0.iter().any(|(_, policy)| speaks(&policy.sources))
+    }
+
+    /// What makes a skill need an approval.
+    pub fn needs_approval(&self) -> BTreeSet<Need> {
+        let each = self.0.iter().map(|(_, policy)| &policy.approval.require);
+        each.flatten().copied().collect()
+    }
+
+    /// The tools denied by each file, in the grammar of `allowed-tools`.
+    pub fn denied_tools(&self) -> impl Iterator<Item = (&Path, &[String])> {
+        let each = self.0.iter();
+        each.map(|(file, policy)| (file.as_path(), policy.tools.deny.as_slice()))
+            .filter(|(_, denied)| !denied.is_empty())
+    }
+
+    /// What configuration cannot go below: the strictest of all.
+    pub fn floors(&self) -> Floors {
+        let each = || self.0.iter().map(|(_, policy)| policy.enforce);
+        Floors {
+            mode: each().filter_map(|floors| floors.mode).max(),
+            stacking: each().filter_map(|floors| floors.stacking).max(),
+            sandbox: each().filter_map(|floors| floors.sandbox).max(),
+        }
+    }
+
+    /// The least severity of a finding that keeps a skill from being installed.
+    pub fn scan_block(&self) -> Option<Severity> {
+        self.0
+            .iter()
+            .filter_map(|(_, policy)| policy.scan.block)
+            .min()
+    }
+
+    /// The policy that forbids projects' skills, if one does.
+    pub fn forbids_projects(&self) -> Option<String> {
+        let forbids = |policy: &Policy| policy.project.trust == ProjectTrust::Never;
+        self.each()
+            .find(|(_, policy)| forbids(policy))
+            .map(|(file, _)| file)
+    }
+
+    /// Where else events are written: files, and whether to the system's log.
+    pub fn audit(&self) -> (Vec<PathBuf>, bool) {
+        let each = || self.0.iter().map(|(_, policy)| &policy.audit);
+        (
+            each().filter_map(|audit| audit.path.clone()).collect(),
+            each().any(|audit| audit.syslog),
+        )
+    }
+
+    fn each(&self) -> impl Iterator<Item = (String, &Policy)> {
+        self.0
+            .iter()
+            .map(|(file, policy)| (format!("`{}`", file.display()), policy))
+    }
+}

@@ -1,0 +1,207 @@
+use super::*;
+
+fn named(name: &str) -> SessionKey {
+    SessionKey::of_call(&Env::new([("AGENT_SKILLS_SESSION", name)], Path::new("/")))
+}
+
+fn of_parent() -> SessionKey {
+    SessionKey::of_call(&Env::default())
+}
+
+fn skill(name: &str) -> ActiveSkill {
+    ActiveSkill {
+        name: name.to_owned(),
+        tool: format!("skill_{name}"),
+        dir: "/x".to_owned(),
+        digest: "sha256:0".to_owned(),
+        allowed: Some(vec!["Read".to_owned()]),
+        denied: Vec::new(),
+    }
+}
+
+fn activated(store: &Store, key: &SessionKey) -> Vec<ActiveSkill> {
+    store.session(key).unwrap().activated
+}
+
+fn store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::at(dir.path());
+    (dir, store)
+}
+
+#[test]
+fn sessions_do_not_touch_each_other() {
+    let (_dir, store) = store();
+    let (a, b) = (named("a"), named("b"));
+    store.activate(&a, skill("x")).unwrap();
+    store.activate(&b, skill("y")).unwrap();
+    let ended = store.begin(&b).unwrap();
+    assert_eq!(
+        (ended.len(), ended[0].skill.as_str(), ended[0].host_is_gone),
+        (1, "y", false)
+    );
+    assert!(ended[0].began > 1_700_000_000_000);
+    assert_eq!(activated(&store, &a), [skill("x")]);
+    assert_eq!(activated(&store, &b), []);
+}
+
+#[test]
+fn the_latest_is_last_and_each_stands_once() {
+    let (_dir, store) = store();
+    let key = named("a");
+    store.activate(&key, skill("x")).unwrap();
+    store.activate(&key, skill("y")).unwrap();
+    store.activate(&key, skill("x")).unwrap();
+    assert_eq!(activated(&store, &key), [skill("y"), skill("x")]);
+}
+
+#[test]
+fn sessions_of_ended_processes_are_forgotten() {
+    let (_dir, store) = store();
+    store.activate(&named("keep"), skill("x")).unwrap();
+    store
+        .change(|state, _| {
+            let session = Session {
+                realm: key::realm(),
+                changed: now(),
+                activated: vec![skill("z")],
+                ..Session::default()
+            };
+            state
+                .sessions
+                .insert("4194304-1".to_owned(), session.clone());
+            let foreign = Session {
+                realm: "elsewhere".to_owned(),
+                ..session
+            };
+            state.sessions.insert("4194305-1".to_owned(), foreign);
+            Ok(())
+        })
+        .unwrap();
+    let ended = store.begin(&named("other")).unwrap();
+    let of = |ended: &Ended| {
+        (
+            ended.session.clone(),
+            ended.skill.clone(),
+            ended.host_is_gone,
+        )
+    };
+    let gone = ("4194304-1".to_owned(), "z".to_owned(), true);
+    assert_eq!(ended.iter().map(of).collect::<Vec<_>>(), [gone]);
+    let keys: Vec<String> = Store::read(&store.file)
+        .unwrap()
+        .unwrap()
+        .sessions
+        .into_keys()
+        .collect();
+    assert_eq!(keys, ["4194305-1", "named:keep"]);
+}
+
+#[test]
+fn beginning_with_nothing_known_writes_nothing() {
+    let (dir, store) = store();
+    store.begin(&named("a")).unwrap();
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn whatever_is_wrong_with_the_file_it_is_unreadable() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_dir, store) = store();
+    for content in [
+        "",
+        "{",
+        "null",
+        "[]",
+        r#"{"version":2,"sessions":{}}"#,
+        r#"{"version":1,"sessions":{"a":3}}"#,
+    ] {
+        fs::write(&store.file, content).unwrap();
+        fs::set_permissions(&store.file, fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(store.session(&named("a")).is_err(), "{content:?}");
+        assert!(
+            store.activate(&named("a"), skill("x")).is_err(),
+            "{content:?}"
+        );
+    }
+    fs::write(&store.file, r#"{"version":1,"sessions":{}}"#).unwrap();
+    fs::set_permissions(&store.file, fs::Permissions::from_mode(0o622)).unwrap();
+    assert!(store.session(&named("a")).is_err(), "writable by others");
+}
+
+#[test]
+fn a_reset_by_one_host_keeps_the_sessions_it_may_have_hit_closed() {
+    let (_dir, store) = store();
+    fs::write(&store.file, "garbage").unwrap();
+    store.begin(&named("fresh")).unwrap();
+    // The host that found it can go on; this test's parent is older than the reset.
+    assert_eq!(activated(&store, &named("fresh")), []);
+    assert!(store.session(&of_parent()).is_err());
+    store.begin(&of_parent()).unwrap();
+    assert_eq!(activated(&store, &of_parent()), []);
+}
+
+#[test]
+fn a_conversation_is_known_until_the_next_start_and_activations_stay() {
+    let (_dir, store) = store();
+    let (a, b) = (named("a"), named("b"));
+    store.activate(&a, skill("x")).unwrap();
+    store.enter_context(&a, "work").unwrap();
+    assert_eq!(store.context(&a).as_deref(), Some("work"));
+    assert_eq!(activated(&store, &a), [skill("x")]);
+    store.enter_context(&a, "other").unwrap();
+    assert_eq!(store.context(&a).as_deref(), Some("other"));
+    assert_eq!(store.context(&b), None);
+    store.begin(&a).unwrap();
+    assert_eq!(store.context(&a), None);
+}
+
+#[test]
+fn the_same_conversation_again_writes_nothing() {
+    let (_dir, store) = store();
+    store.enter_context(&named("a"), "work").unwrap();
+    let before = fs::metadata(&store.file).unwrap().ino();
+    store.enter_context(&named("a"), "work").unwrap();
+    assert_eq!(fs::metadata(&store.file).unwrap().ino(), before);
+}
+
+#[test]
+fn entering_a_conversation_does_not_open_a_session_that_a_reset_closed() {
+    let (_dir, store) = store();
+    fs::write(&store.file, "garbage").unwrap();
+    store.enter_context(&of_parent(), "work").unwrap();
+    assert!(store.session(&of_parent()).is_err());
+    store.begin(&named("fresh")).unwrap();
+    store.enter_context(&of_parent(), "work").unwrap();
+    assert!(store.session(&of_parent()).is_err());
+}
+
+#[test]
+fn many_at_once_lose_nothing() {
+    let (_dir, store) = store();
+    std::thread::scope(|scope| {
+        for n in 0..16 {
+            let store = &store;
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    store
+                        .activate(&named(&n.to_string()), skill(&format!("s{n}")))
+                        .unwrap();
+                }
+            });
+        }
+    });
+    for n in 0..16 {
+        assert_eq!(
+            activated(&store, &named(&n.to_string())),
+            [skill(&format!("s{n}"))]
+        );
+    }
+}
+
+#[test]
+fn the_file_is_private() {
+    let (_dir, store) = store();
+    store.activate(&named("a"), skill("x")).unwrap();
+    assert_eq!(fs::metadata(&store.file).unwrap().mode() & 0o777, 0o600);
+}

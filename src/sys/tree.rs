@@ -1,0 +1,140 @@
+//! One digest for everything in some directories. Links are followed, so what a link leads to
+//! counts: whoever trusts a directory trusts what will be read through it.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::{files, limits};
+
+/// `sha256:` and the digest of the files at or below `paths`, in that order: of each its path, its
+/// executable bit and its content. A path at which nothing is counts too.
+///
+/// # Errors
+/// When something cannot be read, is no file or directory, or is more than a skill may have
+/// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`]).
+pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
+    let mut reading = Reading {
+        hash: Sha256::new(),
+        files: 0,
+        bytes: 0,
+    };
+    for path in paths {
+        // Nothing there and an empty directory are the same: neither says anything.
+        if path.symlink_metadata().is_ok() {
+            reading.add(path, Path::new(""), 0)?;
+        }
+        reading.hash.update([b'|']);
+    }
+    Ok(format!("sha256:{:x}", reading.hash.finalize()))
+}
+
+struct Reading {
+    hash: Sha256,
+    files: usize,
+    bytes: u64,
+}
+
+impl Reading {
+    fn add(&mut self, root: &Path, below: &Path, depth: usize) -> io::Result<()> {
+        // Joined with nothing, a file's path would end in `/`.
+        let path = if below.as_os_str().is_empty() {
+            root.to_owned()
+        } else {
+            root.join(below)
+        };
+        let Ok(metadata) = fs::metadata(&path) else {
+            // A link that leads nowhere may lead somewhere tomorrow.
+            let target = fs::read_link(&path)?;
+            return self.record(below, b'l', target.as_os_str().as_bytes());
+        };
+        if metadata.is_dir() {
+            if depth > limits::DIGEST_DEPTH {
+                return Err(io::Error::other(format!(
+                    "`{}` is too deep, or a link in a circle",
+                    path.display()
+                )));
+            }
+            let mut names = fs::read_dir(&path)?
+                .map(|entry| Ok(entry?.file_name()))
+                .collect::<io::Result<Vec<_>>>()?;
+            names.sort_by(|a, b| a.as_bytes().cmp(b.as_bytes()));
+            return names
+                .iter()
+                .try_for_each(|name| self.add(root, &below.join(name), depth + 1));
+        }
+        let left = limits::INSTALL_BYTES - self.bytes;
+        let content = files::read_capped(&path, left)?;
+        let executable = metadata.permissions().mode() & 0o100 != 0;
+        self.record(below, if executable { b'x' } else { b'f' }, &content)
+    }
+
+    /// Lengths go first, so that no two different directories feed the same bytes.
+    fn record(&mut self, path: &Path, kind: u8, content: &[u8]) -> io::Result<()> {
+        self.files += 1;
+        self.bytes += content.len() as u64;
+        if self.files > limits::INSTALL_FILES {
+            return Err(io::Error::other("it has more files than skills have"));
+        }
+        let name = path.as_os_str().as_bytes();
+        self.hash.update((name.len() as u64).to_le_bytes());
+        self.hash.update(name);
+        self.hash.update([kind]);
+        self.hash.update((content.len() as u64).to_le_bytes());
+        self.hash.update(content);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn every_change_changes_it_and_nothing_else_does() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("o"), "1").unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        fs::create_dir(at("d")).unwrap();
+        fs::write(at("d/a"), "x").unwrap();
+        symlink(outside.path().join("o"), at("link")).unwrap();
+        symlink("missing", at("broken")).unwrap();
+        let now = || digest(&[root.path().to_owned()]).unwrap();
+        let mut seen = vec![now()];
+        assert_eq!(now(), seen[0]);
+        let changes: [&dyn Fn(); 7] = [
+            &|| fs::write(at("d/a"), "y").unwrap(),
+            &|| fs::set_permissions(at("d/a"), fs::Permissions::from_mode(0o755)).unwrap(),
+            &|| fs::rename(at("d/a"), at("d/b")).unwrap(),
+            &|| fs::write(at("new"), "").unwrap(),
+            &|| fs::write(outside.path().join("o"), "2").unwrap(),
+            &|| fs::write(at("missing"), "there now").unwrap(),
+            &|| fs::remove_file(at("new")).unwrap(),
+        ];
+        for change in changes {
+            change();
+            let digest = now();
+            assert!(!seen.contains(&digest));
+            seen.push(digest);
+        }
+    }
+
+    #[test]
+    fn circles_and_devices_are_errors_and_what_is_missing_is_not() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(digest(&[root.path().join("missing")]).is_ok());
+        fs::write(root.path().join("file"), "x").unwrap();
+        assert!(digest(&[root.path().join("file")]).is_ok());
+        symlink(".", root.path().join("self")).unwrap();
+        assert!(digest(&[root.path().to_owned()]).is_err());
+        fs::remove_file(root.path().join("self")).unwrap();
+        symlink("/dev/zero", root.path().join("zero")).unwrap();
+        assert!(digest(&[root.path().to_owned()]).is_err());
+    }
+}

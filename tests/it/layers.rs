@@ -1,0 +1,398 @@
+//! Skills of several layers: who stands in whose place, and how the others are reached.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::Host;
+
+pub const LAYERS: [&str; 4] = ["enterprise", "personal", "project", "plugin"];
+
+/// Writes a skill that says where it is from, and a file that says so too.
+pub fn put(dir: &Path, name: &str, more: &str, from: &str) {
+    let dir = dir.join(name);
+    fs::create_dir_all(&dir).unwrap();
+    let text =
+        format!("---\nname: {name}\ndescription: From {from}.\n{more}\n---\nBody from {from}.\n");
+    fs::write(dir.join("SKILL.md"), text).unwrap();
+    fs::write(dir.join("from.txt"), from).unwrap();
+}
+
+/// A host with an enterprise directory of its own.
+pub fn with_layers(host: Host) -> Host {
+    let enterprise = host.home().join("enterprise");
+    fs::create_dir_all(&enterprise).unwrap();
+    host.var("AGENT_SKILLS_ENTERPRISE_DIR", enterprise.to_str().unwrap())
+}
+
+pub fn layer_dir(host: &Host, layer: &str) -> PathBuf {
+    match layer {
+        "enterprise" => host.home().join("enterprise/skills"),
+        "personal" => host.home().join(".chibi/skills"),
+        "project" => host.project().join(".chibi/skills"),
+        _ => host.skills_dir(),
+    }
+}
+
+/// `list-installed --json`.
+#[track_caller]
+pub fn installed(host: &Host) -> Vec<Value> {
+    serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap()
+}
+
+/// The codes of everything remarked on the skills of one name.
+#[track_caller]
+pub fn codes(host: &Host, name: &str) -> Vec<String> {
+    let of_name = installed(host)
+        .into_iter()
+        .filter(|skill| skill["name"] == name);
+    let codes = of_name.flat_map(|skill| {
+        let found = skill["diagnostics"].as_array().unwrap().clone();
+        found
+            .into_iter()
+            .map(|found| found["code"].as_str().unwrap().to_owned())
+    });
+    codes.collect()
+}
+
+#[track_caller]
+pub fn is_offered(host: &Host, name: &str) -> bool {
+    let tool = format!("skill_{name}");
+    let in_schema = host.tool_names().contains(&tool);
+    let in_prompt = host.prompt().contains(&format!("`{tool}`"));
+    assert_eq!(
+        in_schema, in_prompt,
+        "{name} is in one and not in the other"
+    );
+    in_schema
+}
+
+fn configured(host: &Host, config: &str) {
+    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+}
+
+#[track_caller]
+fn read(host: &Host, skill: &str) -> String {
+    host.tool(
+        "read_skill_file",
+        &json!({"skill": skill, "path": "from.txt"}),
+    )
+}
+
+#[test]
+fn of_every_two_layers_the_higher_replaces_the_lower_whole() {
+    let orders = [
+        ("", ["enterprise", "personal", "project", "plugin"]),
+        (
+            "project_over_personal = true",
+            ["enterprise", "project", "personal", "plugin"],
+        ),
+    ];
+    for (config, order) in orders {
+        for high in 0..4 {
+            for low in high + 1..4 {
+                let host = with_layers(if low % 2 == 0 {
+                    Host::stdin()
+                } else {
+                    Host::environment()
+                });
+                configured(&host, config);
+                let (high, low) = (order[high], order[low]);
+                put(
+                    &layer_dir(&host, low),
+                    "deploy",
+                    "allowed-tools: Read\npriority: 99",
+                    low,
+                );
+                if low == "project" {
+                    host.succeeds(&["trust", "--always"]);
+                }
+                assert!(
+                    host.tool("skill_deploy", &json!({}))
+                        .contains(&format!("Body from {low}."))
+                );
+                put(&layer_dir(&host, high), "deploy", "", high);
+                if high == "project" {
+                    host.succeeds(&["trust", "--always"]);
+                }
+                host.starts();
+                let body = host.tool("skill_deploy", &json!({}));
+                assert!(
+                    body.contains(&format!("Body from {high}.")),
+                    "{high} over {low}: {body}"
+                );
+                assert!(
+                    host.prompt().contains(&format!("From {high}."))
+                        && !host.prompt().contains(&format!("From {low}."))
+                );
+                // Whole: the lower one's restriction is not in force.
+                host.allows("shell_exec", &json!({"command": "ls"}));
+                assert!(codes(&host, "deploy").contains(&"shadowed".to_owned()));
+                for (skill, from) in [
+                    ("deploy".to_owned(), high),
+                    (format!("{low}/deploy"), low),
+                    (format!("{high}/deploy"), high),
+                ] {
+                    assert_eq!(read(&host, &skill), from, "{skill}");
+                }
+                let info = host.succeeds(&["info", "deploy"]);
+                assert!(
+                    info.contains(&format!("layer        {high}"))
+                        && info.contains(&format!("{high} skills come before {low} ones")),
+                    "{info}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn priority_breaks_ties_inside_a_layer_only() {
+    for host in Host::both() {
+        put(&host.home().join(".chibi/skills"), "deploy", "", "first");
+        put(&host.home().join(".agents/skills"), "deploy", "", "second");
+        assert_eq!(read(&host, "deploy"), "first");
+        put(
+            &host.home().join(".agents/skills"),
+            "deploy",
+            "priority: 5",
+            "second",
+        );
+        assert_eq!(read(&host, "deploy"), "second");
+        put(&host.skills_dir(), "deploy", "priority: 1000", "plugin");
+        assert_eq!(read(&host, "deploy"), "second");
+        let info = host.succeeds(&["info", "deploy"]);
+        assert!(info.contains("its priority is higher"), "{info}");
+    }
+}
+
+#[test]
+fn the_same_content_is_one_skill() {
+    for host in Host::both() {
+        put(&host.home().join(".chibi/skills"), "deploy", "", "one");
+        put(&host.home().join(".agents/skills"), "deploy", "", "one");
+        put(&host.skills_dir(), "deploy", "", "one");
+        assert_eq!(installed(&host).len(), 1);
+        assert_eq!(codes(&host, "deploy"), [""; 0]);
+        fs::write(host.skills_dir().join("deploy/more.txt"), "x").unwrap();
+        assert_eq!(installed(&host).len(), 2, "one more file is another skill");
+        let other = host.home().join("linked");
+        fs::rename(host.home().join(".chibi/skills"), &other).unwrap();
+        std::os::unix::fs::symlink(other, host.home().join(".chibi/skills")).unwrap();
+        assert_eq!(
+            installed(&host).len(),
+            2,
+            "a link to skills is where they are"
+        );
+    }
+}
+
+#[test]
+fn personal_skills_of_another_client_are_used_by_configuration() {
+    for host in Host::both() {
+        put(&host.home().join(".claude/skills"), "theirs", "", "claude");
+        assert!(!is_offered(&host, "theirs"));
+        configured(&host, "claude_skills = true");
+        assert!(is_offered(&host, "theirs"));
+    }
+}
+
+#[test]
+fn project_skills_are_found_from_the_working_directory_up_to_the_root() {
+    for mut host in Host::both() {
+        let project = host.project().to_owned();
+        let deep = project.join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        for (dir, kind) in [
+            ("", ".chibi"),
+            ("", ".agents"),
+            ("", ".claude"),
+            ("a", ".claude"),
+            ("a/b", ".agents"),
+        ] {
+            let name = format!("s{}{}", dir.replace('/', ""), &kind[1..]);
+            put(&project.join(dir).join(kind).join("skills"), &name, "", dir);
+        }
+        put(
+            &host.home().join(".claude/skills"),
+            "outside",
+            "",
+            "outside",
+        );
+        host.cwd(&deep);
+        host.succeeds(&["trust"]);
+        let names: Vec<String> = installed(&host)
+            .iter()
+            .map(|skill| skill["name"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(
+            names,
+            ["sabagents", "saclaude", "schibi", "sagents", "sclaude"]
+        );
+        host.cwd(&project);
+        assert!(is_offered(&host, "sclaude") && !is_offered(&host, "saclaude"));
+        let elsewhere = host.home().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        host.cwd(&elsewhere);
+        assert!(!is_offered(&host, "sclaude"));
+        let host = host.var("CHIBI_PROJECT_ROOT", project.to_str().unwrap());
+        assert!(is_offered(&host, "sclaude"), "the host names the root");
+    }
+}
+
+#[test]
+fn an_administrator_installs_and_removes_in_any_layer() {
+    for host in Host::both() {
+        let host = with_layers(host);
+        let source = host.home().join("source");
+        put(&source, "deploy", "", "source");
+        let source = source.join("deploy");
+        for layer in LAYERS {
+            let dir = layer_dir(&host, layer);
+            let text = host.succeeds(&["install", source.to_str().unwrap(), "--layer", layer]);
+            assert!(dir.join("deploy/SKILL.md").exists(), "{layer}: {text}");
+            assert_eq!(
+                text.contains("agent-skills trust"),
+                layer == "project",
+                "{text}"
+            );
+            host.succeeds(&["remove", "deploy", "--layer", layer]);
+            assert!(!dir.join("deploy").exists(), "{layer}");
+        }
+        host.succeeds(&["install", source.to_str().unwrap()]);
+        assert!(
+            host.skills_dir().join("deploy").exists(),
+            "plugin is the default"
+        );
+        assert_eq!(
+            host.person(&["install", "x", "--layer", "global"]).status,
+            2
+        );
+    }
+}
+
+#[test]
+fn a_skill_is_reached_by_its_owner() {
+    for host in Host::both() {
+        put(&host.home().join(".chibi/skills"), "deploy", "", "personal");
+        put(&host.skills_dir(), "deploy", "", "acme");
+        let lock = json!({"version": 1, "skills": [{
+            "id": "x", "name": "deploy", "source": "https://github.com/acme/skills", "kind": "git",
+            "requested": "acme/deploy", "ref": null, "commit": null, "path": "deploy", "tree": null,
+            "sha256": "", "files": {}, "license": null,
+        }]});
+        fs::write(host.plugin_dir().join("skills.lock.json"), lock.to_string()).unwrap();
+        for written in ["acme/deploy", "deploy@acme", "ACME/deploy", "plugin/deploy"] {
+            assert_eq!(read(&host, written), "acme", "{written}");
+        }
+        for written in ["deploy", "personal/deploy"] {
+            assert_eq!(read(&host, written), "personal", "{written}");
+        }
+        for written in [
+            "other/deployment",
+            "enterprise/deploy2",
+            "../deploy",
+            "plugin/../deploy",
+        ] {
+            assert!(read(&host, written).starts_with("Error: "), "{written}");
+        }
+    }
+}
+
+#[test]
+fn visibility_is_the_users_choice_before_the_authors() {
+    for host in Host::both() {
+        let host = host
+            .skill("plain", "", "")
+            .skill("shy", "disable_model_invocation: yes", "")
+            .skill("deep", "userInvokable: false", "");
+        let called_by = |name: &str| {
+            let info = host.succeeds(&["info", name]);
+            let line = info.lines().find(|line| line.starts_with("called by"));
+            line.unwrap().split_once("  ").unwrap().1.trim().to_owned()
+        };
+        assert_eq!(called_by("plain"), "the model and people");
+        assert_eq!(
+            (called_by("shy"), called_by("deep")),
+            ("people".into(), "the model".into())
+        );
+        let hidden = |name: &str, code: &str| {
+            assert!(
+                !is_offered(&host, name) && codes(&host, name).contains(&code.to_owned()),
+                "{name} {code}"
+            );
+            let read = host.tool(
+                "read_skill_file",
+                &json!({"skill": name, "path": "SKILL.md"}),
+            );
+            assert!(read.starts_with("Error: "), "{read}");
+            let answer = host.tool(&format!("skill_{name}"), &json!({}));
+            assert!(answer.starts_with("Error: there is no tool"), "{answer}");
+        };
+        hidden("shy", "hidden-from-model");
+        host.succeeds(&["enable", "shy"]);
+        assert!(is_offered(&host, "shy"));
+        host.succeeds(&["disable", "plain"]);
+        hidden("plain", "hidden-off");
+        host.succeeds(&["disable", "plain", "--user"]);
+        hidden("plain", "hidden-from-model");
+        host.succeeds(&["enable", "plain", "--name-only"]);
+        assert!(is_offered(&host, "plain") && !host.prompt().contains("Does plain"));
+        assert!(
+            !serde_json::to_string(&host.schema())
+                .unwrap()
+                .contains("Does plain")
+        );
+        host.succeeds(&["enable", "plain"]);
+        assert!(host.prompt().contains("Does plain."));
+        let config = fs::read_to_string(host.plugin_dir().join("config.toml")).unwrap();
+        assert_eq!(config, "[visibility]\nshy = \"on\"\nplain = \"on\"\n");
+    }
+}
+
+#[test]
+fn a_skill_that_is_off_is_off_in_every_layer() {
+    for host in Host::both() {
+        put(&host.home().join(".chibi/skills"), "deploy", "", "personal");
+        put(&host.skills_dir(), "deploy", "", "plugin");
+        host.succeeds(&["disable", "deploy"]);
+        assert!(!is_offered(&host, "deploy"));
+        for written in ["deploy", "personal/deploy", "plugin/deploy"] {
+            assert!(read(&host, written).starts_with("Error: "), "{written}");
+        }
+    }
+}
+
+#[test]
+fn a_scope_limits_contexts_tenants_and_environments() {
+    for host in Host::both() {
+        let host = host
+            .skill("agent", "scope: {agents: [ops*]}", "")
+            .skill("tenant", "scope: {tenants: [acme]}", "")
+            .skill("place", "scope: {environments: [production]}", "");
+        let in_context = |context: &str| {
+            let answer = host.hook("post_system_prompt", &json!({"context_name": context}));
+            answer["inject"].as_str().unwrap_or_default().to_owned()
+        };
+        assert_eq!(in_context("default"), "");
+        assert!(
+            host.tool_names().contains(&"skill_agent".to_owned()),
+            "the schema has no context"
+        );
+        assert!(host.tool("skill_agent", &json!({})).starts_with("Error: "));
+        host.allows("skill_agent", &json!({}));
+        assert!(in_context("ops-2").contains("skill_agent"));
+        assert!(
+            host.tool("skill_agent", &json!({}))
+                .contains("<skill_content")
+        );
+        configured(&host, "tenant = \"Acme\"\nenvironment = \"test\"");
+        let prompt = in_context("default");
+        assert!(
+            prompt.contains("skill_tenant") && !prompt.contains("skill_place"),
+            "{prompt}"
+        );
+        assert!(codes(&host, "place").contains(&"hidden-scope".to_owned()));
+    }
+}
