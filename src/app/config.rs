@@ -17,6 +17,8 @@ use crate::sys::limits;
 pub struct Config {
     /// `restrict` (default), `warn` or `off`: what happens to a call that a skill does not allow.
     pub enforce: Enforce,
+    /// The same for single skills, by name.
+    pub enforce_for: BTreeMap<String, Enforce>,
     /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
     pub stacking: Stacking,
     /// Whether filters such as `| head -20` need no grant of their own; `true` by default.
@@ -136,6 +138,7 @@ impl Config {
         let default = Settings::default();
         Settings {
             enforce: self.enforce,
+            enforce_for: self.enforce_for.clone(),
             stacking: self.stacking,
             pipe_filters: self.pipe_filters.unwrap_or(default.pipe_filters),
             scripts: self.scripts,

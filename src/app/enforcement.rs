@@ -46,7 +46,12 @@ impl Enforcement {
         if !activated.is_empty() {
             denied.push(denials("the configuration", &config.deny, &project_root)?);
         }
-        let store = app.store();
+        // Every place whose skills the model is told of, and what lies elsewhere by a link.
+        let roots = app.roots(config).into_iter().map(|root| root.dir);
+        let roots: Vec<PathBuf> = roots.collect();
+        let mut private: Vec<PathBuf> = roots.iter().flat_map(|dir| linked(dir)).collect();
+        private.extend(roots);
+        private.extend(app.dirs.state_places(&app.env));
         Ok(Self {
             restrictions: activated.iter().map(parse).collect(),
             denials: denied,
@@ -58,7 +63,7 @@ impl Enforcement {
                     .iter()
                     .map(|skill| PathBuf::from(&skill.dir))
                     .collect(),
-                private: vec![store.dir().to_owned()],
+                private,
                 cdpath: app.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 project_root,
             },
@@ -76,6 +81,13 @@ impl Enforcement {
             mcp_tools: &self.mcp_tools,
         }
     }
+}
+
+/// The entries of a directory that are links.
+fn linked(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let is_link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+    entries.filter(is_link).map(|entry| entry.path()).collect()
 }
 
 /// Denials that no skill brought. One that has no meaning might have been meant to deny anything.

@@ -53,7 +53,7 @@ impl Config {
     /// As strict as this and the project together.
     #[must_use]
     pub fn tightened_by(mut self, project: ProjectConfig) -> Self {
-        self.enforce = strictest(&ENFORCE, self.enforce, project.enforce);
+        self.enforce_at_least(project.enforce);
         self.stacking = strictest(&STACKING, self.stacking, project.stacking);
         self.scripts = strictest(&SCRIPTS, self.scripts, project.scripts);
         self.confine(project.sandbox);
@@ -82,10 +82,18 @@ impl Config {
         // A floor's variants stand in the same order as these.
         let mode = floors.mode.map(|mode| ENFORCE[mode as usize]);
         let stacking = floors.stacking.map(|stacking| STACKING[stacking as usize]);
-        self.enforce = strictest(&ENFORCE, self.enforce, mode);
+        self.enforce_at_least(mode);
         self.stacking = strictest(&STACKING, self.stacking, stacking);
         self.confine(floors.sandbox.map(|sandbox| SANDBOX[sandbox as usize]));
         self
+    }
+
+    /// Enforces at least so, what single skills have too.
+    fn enforce_at_least(&mut self, floor: Option<Enforce>) {
+        self.enforce = strictest(&ENFORCE, self.enforce, floor);
+        for own in self.enforce_for.values_mut() {
+            *own = strictest(&ENFORCE, *own, floor);
+        }
     }
 
     /// Confines scripts at least so, those of single skills too.
@@ -116,13 +124,16 @@ mod tests {
             for (floor, mode) in modes.into_iter().enumerate() {
                 let config = Config {
                     enforce,
+                    enforce_for: [("x".to_owned(), enforce)].into(),
                     ..Config::default()
                 };
                 let floors = Floors {
                     mode: Some(mode),
                     ..Floors::default()
                 };
-                assert_eq!(config.raised_to(floors).enforce, ENFORCE[own.max(floor)]);
+                let raised = config.raised_to(floors);
+                assert_eq!(raised.enforce, ENFORCE[own.max(floor)]);
+                assert_eq!(raised.enforce_for["x"], ENFORCE[own.max(floor)]);
             }
         }
         let combining = [

@@ -130,6 +130,12 @@ pub enum Verb {
         #[command(flatten)]
         catalogue: Catalogue,
     },
+    /// End what is active in chibi processes that run now, restrictions included
+    Deactivate {
+        /// Only in this conversation
+        #[arg(long, value_name = "NAME")]
+        context: Option<String>,
+    },
     /// List scripts and installs that outlasted their call, or follow one
     Jobs {
         /// Show this job's output as it comes

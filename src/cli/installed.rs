@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::report::Report;
+use super::run::Caller;
 use crate::app::{App, quoted, suggestion};
 use crate::error::{Error, Result};
 use crate::skill::{Diagnostic, Level, Listing, Skill, one_line};
@@ -135,6 +136,24 @@ fn callers(skill: &Skill, offered: bool) -> &'static str {
         (false, true) => "people",
         (false, false) => "nobody",
     }
+}
+
+/// Ends what is active in hosts that run now.
+pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<String> {
+    // Through the host it could be the model who asks, by way of another plugin's shell.
+    if caller == Caller::Host {
+        return Err(
+            Error::new("only a person at a shell can end what is active")
+                .hint("ask the user to run `agent-skills deactivate`"),
+        );
+    }
+    let ended = app.store().deactivate(context)?;
+    let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
+    app.record_ends(ended);
+    Ok(match names.len() {
+        0 => "Nothing was active.\n".to_owned(),
+        _ => format!("No longer active: {}\n", names.join(", ")),
+    })
 }
 
 fn remark(diagnostic: &Diagnostic) -> String {

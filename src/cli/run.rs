@@ -95,6 +95,7 @@ pub fn run(
         Verb::Search { words, catalogue } => market::search(app, &words, &catalogue)?,
         Verb::ListInstalled { json } => installed::list(app, json)?,
         Verb::Check(call) => check(app, &call)?,
+        Verb::Deactivate { context } => installed::deactivate(app, context.as_deref(), caller)?,
         Verb::Jobs {
             follow: Some(id), ..
         } => jobs::follow(app, &id, live)?,

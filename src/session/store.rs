@@ -142,6 +142,28 @@ impl Store {
         Ok(ended)
     }
 
+    /// Forgets what is active: in the sessions of one conversation, or in all. A person's word;
+    /// answers what ended.
+    ///
+    /// # Errors
+    /// When the state cannot be read, locked in time or written: then nothing changed.
+    pub fn deactivate(&self, context: Option<&str>) -> Result<Vec<Ended>> {
+        let mut ended = Vec::new();
+        self.change(|state, unreadable| {
+            if let Some(unreadable) = unreadable {
+                return Err(unreadable.error());
+            }
+            for (key, session) in &mut state.sessions {
+                if context.is_none() || session.context.as_deref() == context {
+                    ended.extend(session.clone().ended(key, false));
+                    session.activated.clear();
+                }
+            }
+            Ok(())
+        })?;
+        Ok(ended)
+    }
+
     /// Puts `skill` in force. Answers whether it was not the one in force already, in this form.
     ///
     /// # Errors

@@ -180,6 +180,57 @@ fn no_call_fails_because_nobody_hears_its_remarks() {
 }
 
 #[test]
+fn a_person_ends_what_is_active_and_a_model_cannot() {
+    for host in Host::both() {
+        let host = careful(host);
+        host.hook("post_system_prompt", &json!({"context_name": "work"}));
+        let asked = host.tool("skill_marketplace", &json!({"args": ["deactivate"]}));
+        assert!(asked.starts_with("Error: "), "{asked}");
+        assert!(
+            host.succeeds(&["deactivate", "--context", "play"])
+                .contains("Nothing")
+        );
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        assert!(
+            host.succeeds(&["deactivate", "--context", "work"])
+                .contains("careful")
+        );
+        host.allows("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn enforcement_can_differ_for_single_skills() {
+    for host in Host::both() {
+        let config = "[enforce_for]\ncareful = \"off\"";
+        fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+        let host = careful(host).skill("strict", "allowed-tools: Read", "");
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        host.activates("strict")
+            .blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn no_skill_and_no_state_is_written_while_one_restricts() {
+    let host = Host::stdin().skill("writer", "allowed-tools: Write(//**) Write(~/**)", "");
+    let linked = host.home().join("elsewhere");
+    fs::create_dir(&linked).unwrap();
+    std::os::unix::fs::symlink(&linked, host.skills_dir().join("linked")).unwrap();
+    host.activates("writer");
+    let write = |path: std::path::PathBuf| json!({"path": path, "content": "x"});
+    host.allows("write_file", &write(host.home().join("free.txt")));
+    for path in [
+        linked.join("SKILL.md"),
+        host.skills_dir().join("linked/SKILL.md"),
+        host.plugin_dir().join("config.toml"),
+        host.home().join(".local/state/agent-skills/state.json"),
+    ] {
+        host.blocks("write_file", &write(path));
+    }
+}
+
+#[test]
 fn a_fifo_in_place_of_a_lock_is_not_waited_for() {
     for file in ["state.lock", "refusals"] {
         let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
