@@ -1,7 +1,7 @@
 //! `audit`: what happened, newest last.
 
-use super::args::AuditFilter;
 use super::installed::{brief, to_json};
+use super::options::AuditFilter;
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::governance::{Line, read_log};

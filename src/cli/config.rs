@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::args::ConfigVerb;
 use super::installed::to_json;
+use super::options::ConfigVerb;
 use crate::app::{App, Config, Setting};
 use crate::error::{Error, Result};
 use crate::governance::{parse_toml, set_key};

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 use std::io::BufRead;
 
-use super::args::Consent;
 use super::installed::brief;
+use super::options::Consent;
 use super::run::Caller;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Planned, Severity};

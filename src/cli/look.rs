@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::args::{Sources, Wanted};
 use super::consent::{describe, printable};
 use super::installed::to_json;
+use super::options::{Sources, Wanted};
 use super::run::Failure;
 use super::shop::{Shop, note};
 use crate::app::App;

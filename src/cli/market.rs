@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::args::{Catalogue, Consent, Install, Scope, Update};
 use super::consent::{self, Consenting};
 use super::installed::{brief, to_json};
+use super::options::{Catalogue, Consent, Install, Scope, Update};
 use super::permitted::{permits, permits_findings};
 use super::run::{Caller, Failure};
 use super::shop::{Shop, note};

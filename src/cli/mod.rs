@@ -11,6 +11,7 @@ mod installed;
 mod jobs;
 mod look;
 mod market;
+mod options;
 mod permitted;
 mod report;
 mod run;

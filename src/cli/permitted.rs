@@ -1,6 +1,6 @@
 //! Whether a policy lets something be installed. No flag accepts what it refuses.
 
-use super::args::Scope;
+use super::options::Scope;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::governance::{Policies, Severity};

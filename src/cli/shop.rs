@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::args::Scope;
+use super::options::Scope;
 use crate::app::App;
 use crate::catalog::Layer;
 use crate::marketplace::Market;
