@@ -192,3 +192,40 @@ fn interpreters_work_in_the_sandbox() {
         }
     }
 }
+
+#[test]
+fn a_home_among_the_programs_or_around_what_is_ours_stays_closed() {
+    if !can_confine() {
+        return;
+    }
+    for host in Host::both() {
+        let path = format!("{}:/:/usr/bin:/bin", host.home().display());
+        let (_host, lines) = attempts(
+            host.var("PATH", &path),
+            ALL,
+            r#"attempt ssh 'cat "$HOME/.ssh/id"'; attempt programs 'sort < /dev/null'"#,
+        );
+        assert_answers(&lines, "ssh", "no");
+        assert_answers(&lines, "programs", "yes");
+        let told = lines.iter().filter(|line| line.contains("programs in it"));
+        assert_eq!(told.count(), 2, "{lines:?}");
+    }
+    for host in Host::both() {
+        let config = host.plugin_dir().join("config.toml");
+        std::fs::write(&config, "").unwrap();
+        let project = host.home().join(".chibi");
+        let host = host.var("CHIBI_PROJECT_ROOT", &project.display().to_string());
+        let (_host, lines) = attempts(
+            host,
+            ALL,
+            r#"
+            attempt config 'echo evil >> "$SKILL_DIR/../../config.toml"'
+            attempt other 'mkdir "$SKILL_DIR/../evil"'
+        "#,
+        );
+        assert_answers(&lines, "config", "no");
+        assert_answers(&lines, "other", "no");
+        assert!(lines.iter().any(|line| line.contains("its project")));
+        assert_eq!(std::fs::read_to_string(config).unwrap(), "");
+    }
+}
