@@ -98,6 +98,11 @@ impl Running {
         process::kill_group(script.unwrap_or(0));
     }
 
+    /// The supervisor's process.
+    pub fn supervisor(&self) -> Pid {
+        self.supervisor
+    }
+
     /// Asks the supervisor to end the script; its report tells when that is done.
     pub fn end(&self) {
         if let Some(control) = &self.control {
