@@ -19,9 +19,9 @@ pub struct Keeper {
 impl Keeper {
     /// A child of ours; `None` where the system does not tell when it started.
     pub fn of(pid: Pid) -> Option<Self> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let facts = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // Field 22; the second, the program's name, may hold spaces and parentheses.
-        let start = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
+        let start = facts.rsplit_once(')')?.1.split_whitespace().nth(19)?;
         Some(Self {
             pid: pid.try_into().ok()?,
             start: start.parse().ok()?,
@@ -41,7 +41,8 @@ impl Keeper {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
     use std::process::Command;
