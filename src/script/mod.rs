@@ -29,6 +29,7 @@ mod relay;
 mod report;
 mod run;
 mod sandbox;
+mod secret;
 mod settings;
 mod shebang;
 mod spool;

@@ -245,6 +245,15 @@ pub fn kill_group(group: Pid) {
     }
 }
 
+/// Lets a process go on that somebody stopped.
+#[allow(unsafe_code)]
+pub fn resume(pid: Pid) {
+    if pid > 1 {
+        // SAFETY: a plain call; to a process that was not stopped it means nothing.
+        unsafe { libc::kill(pid, libc::SIGCONT) };
+    }
+}
+
 #[allow(unsafe_code)]
 fn kill_number(number: Pid) {
     // SAFETY: a plain call; the callers exclude 0, 1 and -1, which are not processes of ours.

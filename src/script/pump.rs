@@ -96,6 +96,11 @@ impl<'a> Pump<'a> {
         &self.reports
     }
 
+    /// The supervisor's process.
+    pub fn supervisor(&self) -> Pid {
+        self.running.supervisor()
+    }
+
     /// Asks for the script's end, which [`Pump::run`] then waits for.
     pub fn end(&self) {
         self.running.end();

@@ -15,6 +15,7 @@ use super::image::Image;
 use super::process::{self, Pid, Reaped};
 use super::relay::{self, Relay, Word};
 use super::report::{Ended, Failure, Report};
+use super::secret::Secrets;
 use super::spool::CHUNK;
 use crate::sys::limits;
 use crate::sys::process::leave;
@@ -61,6 +62,7 @@ pub fn start(image: &Image, limit: Duration, stdin: &[u8], at_once: bool) -> io:
     }
     let setup = Setup {
         image,
+        secrets: Secrets::find(),
         input,
         at_once,
         began: Instant::now(),
@@ -96,6 +98,11 @@ impl Running {
     pub fn abandon(&self, script: Option<Pid>) {
         process::kill(self.supervisor);
         process::kill_group(script.unwrap_or(0));
+    }
+
+    /// The supervisor's process.
+    pub fn supervisor(&self) -> Pid {
+        self.supervisor
     }
 
     /// Asks the supervisor to end the script; its report tells when that is done.
@@ -136,6 +143,7 @@ impl Drop for Running {
 /// What the supervisor needs, all of it made before the fork.
 struct Setup<'a> {
     image: &'a Image,
+    secrets: Secrets,
     input: &'a [u8],
     at_once: bool,
     began: Instant,
@@ -157,6 +165,11 @@ impl Drop for NeverReturn {
 
 fn supervise(setup: &Setup) -> ! {
     let _guard = NeverReturn;
+    // SAFETY: this is a fork, and it has one thread.
+    #[allow(unsafe_code)]
+    unsafe {
+        setup.secrets.wipe();
+    }
     process::block_signals();
     process::become_reaper();
     // The host waits until nobody holds the plugin's stdout (HOST.md §7); neither we nor anything

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::image::Image;
-use super::job::{Facts, JobId, Jobs, Origin, Owner};
+use super::job::{Facts, JobId, Jobs, Keeper, Origin, Owner};
 use super::outcome::{Outcome, State};
 use super::pump::{Pump, Reports};
 use super::report::Failure;
@@ -147,6 +147,7 @@ impl Run<'_> {
         } = self.task;
         let waited = self.began.elapsed();
         let facts = Facts::of_now(terms.owner, label, *origin, waited, terms.limit);
+        let facts = facts.kept_by(Keeper::of(pump.supervisor()));
         let spools = terms.jobs.create(id, &facts, pump.captured())?;
         pump.hand_over(&spools, Instant::now() + SLACK)
             .map_err(|source| Error::io("run", Path::new(label), &source))

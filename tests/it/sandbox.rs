@@ -71,6 +71,8 @@ fn a_confined_script_reads_and_writes_only_where_it_may() {
             attempt state 'cat "$SKILL_DIR/../../state.json" || ls "$SKILL_DIR/../../jobs"'
             attempt inspect 'readlink /proc/'$PPID'/exe'
             attempt signal 'kill -0 '$PPID
+            # Metadata is not the kernel's to refuse: `docs/scripts.md` says so.
+            attempt metadata 'stat "$HOME/.ssh/id" && chmod 600 "$HOME/.ssh/id"'
             attempt own 'cat "$SKILL_DIR/SKILL.md"'
             attempt project 'echo x > "$PROJECT_DIR/made" && cat "$PROJECT_DIR/made"'
             attempt temp 'echo x > "$TMPDIR/made" && cat "$TMPDIR/made"'
@@ -84,7 +86,9 @@ fn a_confined_script_reads_and_writes_only_where_it_may() {
         ] {
             assert_answers(&lines, refused, "no");
         }
-        for granted in ["own", "project", "temp", "null", "system", "programs"] {
+        for granted in [
+            "own", "project", "temp", "null", "system", "programs", "metadata",
+        ] {
             assert_answers(&lines, granted, "yes");
         }
         assert!(!host.home().join("evil").exists() && !host.at("evil").exists());
@@ -190,5 +194,42 @@ fn interpreters_work_in_the_sandbox() {
             assert_eq!(answer["stdout"], says, "{answer}");
             assert_eq!(answer["exit_code"], 0, "{answer}");
         }
+    }
+}
+
+#[test]
+fn a_home_among_the_programs_or_around_what_is_ours_stays_closed() {
+    if !can_confine() {
+        return;
+    }
+    for host in Host::both() {
+        let path = format!("{}:/:/usr/bin:/bin", host.home().display());
+        let (_host, lines) = attempts(
+            host.var("PATH", &path),
+            ALL,
+            r#"attempt ssh 'cat "$HOME/.ssh/id"'; attempt programs 'sort < /dev/null'"#,
+        );
+        assert_answers(&lines, "ssh", "no");
+        assert_answers(&lines, "programs", "yes");
+        let told = lines.iter().filter(|line| line.contains("programs in it"));
+        assert_eq!(told.count(), 2, "{lines:?}");
+    }
+    for host in Host::both() {
+        let config = host.plugin_dir().join("config.toml");
+        std::fs::write(&config, "").unwrap();
+        let project = host.home().join(".chibi");
+        let host = host.var("CHIBI_PROJECT_ROOT", &project.display().to_string());
+        let (_host, lines) = attempts(
+            host,
+            ALL,
+            r#"
+            attempt config 'echo evil >> "$SKILL_DIR/../../config.toml"'
+            attempt other 'mkdir "$SKILL_DIR/../evil"'
+        "#,
+        );
+        assert_answers(&lines, "config", "no");
+        assert_answers(&lines, "other", "no");
+        assert!(lines.iter().any(|line| line.contains("its project")));
+        assert_eq!(std::fs::read_to_string(config).unwrap(), "");
     }
 }

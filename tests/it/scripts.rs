@@ -156,6 +156,20 @@ fn a_script_gets_the_documented_environment_and_no_secret() {
 }
 
 #[test]
+fn a_scripts_parent_shows_it_no_key_of_the_host() {
+    for host in Host::both() {
+        let host = host
+            .script("tr '\\0' '\\n' < /proc/$PPID/environ")
+            .var("CHIBI_API_KEY", "host-secret")
+            .var("OPENROUTER_API_KEY", "host-secret")
+            .var("HARMLESS", "value");
+        let text = host.runs(&json!({}));
+        assert!(text.contains("HARMLESS=value"), "{text}");
+        assert!(!text.contains("host-secret"), "{text}");
+    }
+}
+
+#[test]
 fn what_a_skill_needs_and_does_not_get_is_named_in_the_result() {
     let needs = r#"metadata: {"openclaw": {"requires": {"bins": ["no-such-program"], "env": ["MY_TOKEN"]}, "install": [{"kind": "brew", "formula": "no-such", "bins": ["no-such-program"]}]}}"#;
     for host in Host::both() {

@@ -61,6 +61,12 @@ pub struct Summary {
     pub exit_code: Option<i32>,
 }
 
+/// Beyond its limit and the reaping, before a supervisor is taken for one that was stopped.
+const SLACK: Duration = Duration::from_secs(1);
+
+/// How often a supervisor is woken that somebody may be stopping again.
+const WAKE_AGAIN: Duration = Duration::from_millis(20);
+
 impl Job {
     pub(super) const FACTS: &'static str = "job.json";
     pub(super) const STDOUT: &'static str = "stdout";
@@ -88,17 +94,39 @@ impl Job {
     /// # Errors
     /// When the system refuses to wait.
     pub fn wait(&self, until: Instant) -> Result<()> {
+        // A supervisor ends its job in time, unless somebody stopped it.
+        let end = Duration::from_millis(self.facts.limit) + limits::REAP + SLACK;
+        let left = end.saturating_sub(Duration::from_millis(self.age()));
+        self.wait_waking(until, Instant::now() + left)
+    }
+
+    /// Waits, and from some time on lets a supervisor go on that was stopped; over and over,
+    /// because a script may be stopping it over and over.
+    fn wait_waking(&self, until: Instant, wake_from: Instant) -> Result<()> {
         let Some(lifeline) = self.lifeline() else {
             return Ok(());
         };
         loop {
-            let left = until.saturating_duration_since(Instant::now());
+            let now = Instant::now();
+            let left = until.saturating_duration_since(now);
+            let mut tick = wake_from.saturating_duration_since(now);
+            if tick.is_zero() {
+                self.wake();
+                tick = WAKE_AGAIN;
+            }
             // No event is asked for: what wakes is the error that the last reader has left.
             let mut fds = [descriptor::interest(Some(lifeline.as_raw_fd()), 0)];
-            descriptor::poll(&mut fds, left).map_err(|source| self.failed("wait for", &source))?;
+            let tick = left.min(tick);
+            descriptor::poll(&mut fds, tick).map_err(|source| self.failed("wait for", &source))?;
             if fds[0].revents != 0 || left.is_zero() {
                 return Ok(());
             }
+        }
+    }
+
+    fn wake(&self) {
+        if let Some(keeper) = self.facts.keeper {
+            keeper.wake();
         }
     }
 
@@ -114,7 +142,8 @@ impl Job {
         // An error means that it ended just now.
         let _ = lifeline.write(b"s");
         drop(lifeline);
-        self.wait(Instant::now() + limits::REAP + Duration::from_secs(1))?;
+        let now = Instant::now();
+        self.wait_waking(now + limits::REAP + SLACK, now)?;
         if self.is_running() {
             return Err(Error::new(format!("the job `{}` does not end", self.id))
                 .hint("its supervisor does not answer: tell the user"));

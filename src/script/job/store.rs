@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::id::{JobId, Owner};
+use super::keeper::Keeper;
 use super::progress::{Job, Summary};
 use crate::error::{Error, Result};
 use crate::script::capture::Captured;
@@ -30,6 +31,9 @@ pub struct Facts {
     pub started: u64,
     /// Milliseconds after which it is stopped.
     pub limit: u64,
+    /// Its supervisor, where the system tells which process is which.
+    #[serde(default)]
+    pub keeper: Option<Keeper>,
 }
 
 /// Which script of which skill something is.
@@ -58,7 +62,14 @@ impl Facts {
             origin: origin.cloned(),
             started: now().saturating_sub(millis(waited)),
             limit: millis(limit),
+            keeper: None,
         }
+    }
+
+    /// Under this supervisor.
+    #[must_use]
+    pub fn kept_by(self, keeper: Option<Keeper>) -> Self {
+        Self { keeper, ..self }
     }
 }
 

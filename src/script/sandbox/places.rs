@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::sys::Env;
+use crate::sys::{Directories, Env};
 
 /// The system: programs, libraries and their configuration, and what the kernel tells. Not the
 /// users' homes, not `/var`, not other people's temporary files.
@@ -58,8 +58,10 @@ pub struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// What may be read and executed.
-    pub fn readable(&self) -> Vec<PathBuf> {
+    /// What may be read and executed; and remarks on what is not among it, although programs are
+    /// looked for there: a directory that contains the user's home would open all of it.
+    pub fn readable(&self) -> (Vec<PathBuf>, Vec<String>) {
+        let mut notes = Vec::new();
         let mut all: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
         all.push(self.skill_dir.to_owned());
         let home = self.base.home();
@@ -69,29 +71,42 @@ impl Places<'_> {
         let path = self.base.os("PATH").unwrap_or_default();
         let real = self.interpreter.canonicalize();
         let interpreters = [Some(self.interpreter), real.as_deref().ok()];
-        let of_interpreter = interpreters.into_iter().flatten().filter_map(Path::parent);
+        let interpreters = interpreters.into_iter().flatten();
+        let of_interpreter = interpreters.clone().filter_map(Path::parent);
         for dir in std::env::split_paths(path).chain(of_interpreter.map(Path::to_owned)) {
-            if dir.is_absolute() && !SYSTEM.iter().any(|system| dir.starts_with(system)) {
-                all.extend(installation(&dir, home.as_deref()));
-                all.push(dir);
+            if !dir.is_absolute() || SYSTEM.iter().any(|system| dir.starts_with(system)) {
+                continue;
             }
+            if contains_home(&dir, home.as_deref()) {
+                let note = format!(
+                    "sandbox: `{}` contains the home directory, so the script may not use the \
+                     programs in it",
+                    dir.display()
+                );
+                if !notes.contains(&note) {
+                    notes.push(note);
+                }
+                continue;
+            }
+            all.extend(installation(&dir, home.as_deref()));
+            all.push(dir);
         }
-        all
+        // It runs the script also if what is around it is closed.
+        all.extend(interpreters.map(Path::to_owned));
+        (all, notes)
     }
 
-    /// What may be changed, besides [`Places::devices`]; and a remark, if the project is not
-    /// among it: one that contains the user's home is no project, and would open all of it.
+    /// What may be changed, besides [`Places::devices`]; and remarks, one of them if the project
+    /// is not among it.
     pub fn writable(&self) -> (Vec<PathBuf>, Vec<String>) {
         let mut notes = Vec::new();
         let mut all = vec![self.temp.to_owned()];
-        if contains_home(self.project_dir, self.base.home().as_deref()) {
-            notes.push(format!(
-                "sandbox: `{}` contains the home directory, so the script may not use it as its \
-                 project",
+        match self.no_project() {
+            Some(reason) => notes.push(format!(
+                "sandbox: `{}` {reason}, so the script may not use it as its project",
                 self.project_dir.display()
-            ));
-        } else {
-            all.push(self.project_dir.to_owned());
+            )),
+            None => all.push(self.project_dir.to_owned()),
         }
         for path in self.allowed_paths {
             let path = self.expanded(path);
@@ -109,6 +124,24 @@ impl Places<'_> {
     /// Devices that may be read and written.
     pub fn devices() -> impl Iterator<Item = &'static Path> {
         DEVICES.iter().map(Path::new)
+    }
+
+    /// Why the project's directory is none to open. With the home in it, that would open all of
+    /// the home; and who may change what is ours can give every script what they like.
+    fn no_project(&self) -> Option<&'static str> {
+        if contains_home(self.project_dir, self.base.home().as_deref()) {
+            return Some("contains the home directory");
+        }
+        let project = real(self.project_dir);
+        let ours = Directories::of(self.base).state_places(self.base);
+        ours.iter().map(|dir| real(dir)).find_map(|dir| {
+            if dir.starts_with(&project) {
+                Some("contains the directory of agent-skills")
+            } else {
+                let is_inside = project.starts_with(&dir);
+                is_inside.then_some("is in the directory of agent-skills")
+            }
+        })
     }
 
     /// `~` is the home, and what is relative is so to the project.
@@ -135,8 +168,18 @@ fn installation(dir: &Path, home: Option<&Path>) -> Option<PathBuf> {
 }
 
 fn contains_home(dir: &Path, home: Option<&Path>) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     home.is_some_and(|home| real(home).starts_with(real(dir)))
+}
+
+/// Where a path leads, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let resolved = path.ancestors().find_map(|above| {
+        let below = path.strip_prefix(above).ok()?;
+        let above = above.canonicalize().ok()?;
+        // Joining nothing would add a slash.
+        Some(above.components().chain(below.components()).collect())
+    });
+    resolved.unwrap_or_else(|| path.to_owned())
 }
 
 #[cfg(test)]
@@ -176,8 +219,10 @@ mod tests {
                 allowed_paths: &["~/out".into(), "/abs".into(), "rel".into()],
                 base: &base,
             };
-            let (writable, notes) = places.writable();
-            (places.readable(), writable, notes)
+            let (readable, mut notes) = places.readable();
+            let (writable, more) = places.writable();
+            notes.extend(more);
+            (readable, writable, notes)
         }
     }
 
@@ -219,6 +264,66 @@ mod tests {
             assert!(!may(closed), "{closed}");
         }
         assert!(!readable.contains(&PathBuf::from("/")));
+    }
+
+    #[test]
+    fn a_directory_of_programs_that_contains_the_home_stays_closed() {
+        let tree = tree(&["home/bin", "elsewhere"]);
+        let linked = tree.root.join("elsewhere/linked");
+        std::os::unix::fs::symlink(tree.root.join("home"), linked).unwrap();
+        for closed in ["home", "", "home/", "home/bin/..", "elsewhere/linked"] {
+            let (readable, _, notes) = tree.places(&format!("{closed}:home/bin"), "project");
+            assert!(!readable.contains(&tree.root.join(closed)), "{closed}");
+            assert!(readable.contains(&tree.root.join("home/bin")));
+            let told = notes.iter().filter(|note| note.contains("programs in it"));
+            assert_eq!(told.count(), 1, "{notes:?}");
+        }
+        let (.., notes) = tree.places("home/bin", "project");
+        assert!(!notes.iter().any(|note| note.contains("programs in it")));
+    }
+
+    #[test]
+    fn an_interpreter_beside_the_home_opens_itself_and_no_more() {
+        let tree = tree(&["home", "skill"]);
+        let base = Env::new([("HOME", tree.root.join("home"))], &tree.root);
+        let interpreter = tree.root.join("home/lua");
+        fs::write(&interpreter, "").unwrap();
+        let places = Places {
+            skill_dir: &tree.root.join("skill"),
+            project_dir: &tree.root.join("project"),
+            temp: &tree.root.join("temp"),
+            interpreter: &interpreter,
+            allowed_paths: &[],
+            base: &base,
+        };
+        let (readable, notes) = places.readable();
+        assert!(readable.contains(&interpreter) && !readable.contains(&tree.root.join("home")));
+        assert_eq!(notes.len(), 1, "{notes:?}");
+    }
+
+    #[test]
+    fn a_project_around_or_within_what_is_ours_is_none() {
+        let plugin = "home/.chibi/plugins/agent-skills";
+        let tree = tree(&["home/.chibi/plugins/agent-skills/skills", "home/x"]);
+        let linked = tree.root.join("home/x/linked");
+        std::os::unix::fs::symlink(tree.root.join("home/.chibi"), linked).unwrap();
+        for project in [
+            plugin,
+            "home/.chibi",
+            "home/x/linked",
+            "home/.chibi/plugins/agent-skills/skills/other",
+            // Not there yet.
+            "home/.local/state",
+        ] {
+            let (_, writable, notes) = tree.places("x", project);
+            assert!(!writable.contains(&tree.root.join(project)), "{project}");
+            let told = |note: &String| note.contains("the directory of agent-skills");
+            assert!(notes.iter().any(told), "{project}: {notes:?}");
+        }
+        for project in ["home/x", "home/.chibi/plugins/other"] {
+            let (_, writable, notes) = tree.places("x", project);
+            assert!(writable.contains(&tree.root.join(project)), "{notes:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! process only has to enter it, and whatever it starts is in it too.
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 use super::{Confinement, Mode, Network, Places};
 use crate::error::{Error, Result};
@@ -31,9 +32,11 @@ pub fn build(confinement: &Confinement, label: &str, places: &Places) -> Result<
             notes: vec![format!("sandbox: the script was not confined: {NONE}")],
         });
     }
-    let (writable, mut notes) = places.writable();
+    let (readable, mut notes) = places.readable();
+    let (writable, more) = places.writable();
+    notes.extend(more);
     notes.extend(lacks.map(|lack| format!("sandbox: not complete: {lack}")));
-    match landlock(confinement.network, places, &writable) {
+    match landlock(confinement.network, &readable, &writable) {
         Ok(Some(ruleset)) => Ok(Built {
             ruleset: Some(ruleset),
             notes,
@@ -95,8 +98,8 @@ fn kernel_abi() -> i32 {
 #[cfg(target_os = "linux")]
 fn landlock(
     network: Network,
-    places: &Places,
-    writable: &[std::path::PathBuf],
+    readable: &[PathBuf],
+    writable: &[PathBuf],
 ) -> Result<Option<OwnedFd>, String> {
     use landlock::{
         ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, Ruleset, RulesetAttr,
@@ -117,7 +120,7 @@ fn landlock(
         }
         let mut ruleset = ruleset
             .create()?
-            .add_rules(path_beneath_rules(places.readable(), read))?
+            .add_rules(path_beneath_rules(readable, read))?
             .add_rules(path_beneath_rules(writable, change))?;
         for path in Places::devices() {
             if let Ok(path) = PathFd::new(path) {
@@ -130,7 +133,7 @@ fn landlock(
 }
 
 #[cfg(not(target_os = "linux"))]
-fn landlock(_: Network, _: &Places, _: &[std::path::PathBuf]) -> Result<Option<OwnedFd>, String> {
+fn landlock(_: Network, _: &[PathBuf], _: &[PathBuf]) -> Result<Option<OwnedFd>, String> {
     Ok(None)
 }
 

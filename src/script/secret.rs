@@ -1,0 +1,58 @@
+//! The host's secrets in a supervisor's memory. It is a fork of ours, and `/proc/$PPID/environ`
+//! would show its script what no setting passes on.
+
+use super::pass_env;
+
+/// Where the values are that have to go. Found before the fork, because it allocates.
+#[derive(Debug)]
+pub struct Secrets(Vec<(*mut u8, usize)>);
+
+impl Secrets {
+    /// Those in our own environment.
+    #[cfg(target_os = "linux")]
+    #[allow(unsafe_code)]
+    pub fn find() -> Self {
+        use std::ffi::{CStr, c_char};
+        unsafe extern "C" {
+            static mut environ: *const *mut c_char;
+        }
+        let mut found = Vec::new();
+        // SAFETY: `environ` is null or a list of C strings that a null pointer ends. Nothing in
+        // this program changes its environment, so no other thread does so now.
+        unsafe {
+            let mut next = environ;
+            while !next.is_null() && !(*next).is_null() {
+                let variable = *next;
+                let bytes = CStr::from_ptr(variable).to_bytes();
+                if let Some(equals) = bytes.iter().position(|byte| *byte == b'=') {
+                    let name = String::from_utf8_lossy(&bytes[..equals]);
+                    if pass_env::is_never_passed(&name) {
+                        let value = variable.cast::<u8>().add(equals + 1);
+                        found.push((value, bytes.len() - equals - 1));
+                    }
+                }
+                next = next.add(1);
+            }
+        }
+        Self(found)
+    }
+
+    /// No other system shows a process's environment in a file.
+    #[cfg(not(target_os = "linux"))]
+    pub fn find() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Overwrites them with zeros. Allocates nothing.
+    ///
+    /// # Safety
+    /// Only in a fork with one thread: its memory is its own, and nobody reads it meanwhile.
+    #[allow(unsafe_code)]
+    pub unsafe fn wipe(&self) {
+        for (value, length) in &self.0 {
+            // SAFETY: `find` took the range from a C string of the environment, which is writable
+            // and stays where it is; the rest is the caller's promise. Zeros keep it one.
+            unsafe { value.write_bytes(0, *length) };
+        }
+    }
+}
