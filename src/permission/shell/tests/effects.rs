@@ -54,6 +54,30 @@ fn redirections_need_a_grant_for_their_file() {
 }
 
 #[test]
+fn a_format_of_printf_only_prints() {
+    let git = git();
+    all_run(
+        &git,
+        &[
+            "printf '%s\\n' \"$x\"", "printf 'done\\n'", "printf '%-10s|%5.2f%%\\n' a 1", "printf '%05d' 3",
+            "printf '%b' 'a\\n'", "printf '\\033[1m%s\\033[0m\\n' a", "printf \"%s %q\" a b", "printf '%x%X%o%u%i%c%e%E%g%G' 1",
+            "printf '100%% of 5\\t'", "printf '%+.f' 1",
+        ],
+    );
+    let bad = [
+        "printf 'abc%n' PATH; git status", "printf '%5n' PATH", "printf '%-.3n' PATH", "printf '%ln' PATH", "printf '%%%n' PATH",
+        "printf '%*d' 3 4", "printf '%.*f' 3 4", "printf '%(%Y)T'", "printf '%Q' a", "printf '%'", "printf 'a%s%'", "printf '%1$s' a",
+        "printf \"abc%n\" PATH", "printf abc%n PATH", "command printf '%n' PATH", "printf '\\x25n' PATH", "printf '\\045n' PATH",
+        "printf \"$x\" PATH", "printf %s\"$x\" PATH",
+    ];
+    none_runs(&git, &bad);
+    let granted = scene().active("Bash(printf:*) Bash(git:*) Bash(command:*)");
+    none_runs(&granted, &bad[..14]);
+    none_runs(&granted, &["printf \"$x\" PATH"]);
+    all_run(&granted, &["printf '%s ' *", "printf '%d' $x"]);
+}
+
+#[test]
 fn filters_only_filter() {
     let git = git();
     all_run(
