@@ -224,8 +224,15 @@ impl Judge<'_> {
             _ => find::Actions::default(),
         };
         if let Some(by) = self.rules.grants(&canonical(view), &actions.spelled) {
-            for words in &actions.commands {
-                self.inner(words, view, true)?;
+            for run in &actions.commands {
+                let here = run.elsewhere.then(|| self.directories.clone());
+                if run.elsewhere {
+                    self.directories.lose();
+                }
+                self.inner(&run.words, view, true)?;
+                if let Some(here) = here {
+                    self.directories = here;
+                }
             }
             if CHANGES_DIRECTORY.contains(&name) {
                 if view.simple.in_loop && self.directories.are_known() {

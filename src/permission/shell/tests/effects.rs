@@ -129,6 +129,54 @@ fn find_runs_and_deletes_only_what_is_granted() {
 }
 
 #[test]
+fn a_value_of_find_hides_no_action() {
+    let find = scene().active("Bash(find:*) Bash(git:*)");
+    none_runs(
+        &find,
+        &[
+            "find . -printf -name -exec touch pwned ';'", "find . ! -lname -name -exec touch pwned ';'",
+            "find -D -name -exec touch pwned ';'", "find . -printf -name -delete", "find . -name -exec git a ';'",
+            "find . -name -delete", "find . -newermt -name -exec touch x ';'", "find . -printf -name \"$x\"",
+            "find . -name \"$x\"\"$y\" \"$z\"", "find . -ilname -path -fprint x", "find . -name -name -execdir git a ';'",
+            "find . -path -name -okdir touch x ';'", "find . -depth -name \"$x\"",
+        ],
+    );
+    all_run(
+        &find,
+        &[
+            "find . -name \"$x\"", "find . -type f -name \"*.$x\" -print", "find . -not -path \"$x\" -o -iname \"$y\"",
+            "find . -name '*.a' -exec git add {} +", "find . -type f -print0 -exec git add {} ';'", "find -name \"$x\"",
+            "find . ! -name \"$x\" -newer \"$y\"", "find . -printf '%p\\n'", "find . -printf '%f' -exec git a {} ';'", "find ./a \\( -name \"$x\" -o -name y \\)",
+            "find . -name -name",
+        ],
+    );
+    all_run(
+        &scene().active("Bash(find * -delete)"),
+        &["find . -type f -empty -delete", "find . -depth -delete", "find . -name \"$x\" -delete"],
+    );
+}
+
+#[test]
+fn what_find_runs_elsewhere_is_another_program_and_file() {
+    let find = scene().active("Bash(find:*) Bash(./x:*) Bash(/p/x:*) Bash(git:*) Write(out/**)");
+    none_runs(
+        &find,
+        &[
+            "find . -execdir ./x {} +", "find . -okdir ./x {} ';'", "find . -execdir sh -c './x' ';'",
+            "find . -execdir sh -c 'git a > out/x' ';'", "find . -execdir sh -c 'cd out && git a > x' ';'",
+            "find . -execdir nice ./x ';'",
+        ],
+    );
+    all_run(
+        &find,
+        &[
+            "find . -exec ./x {} +", "find . -execdir git a {} +", "find . -execdir /p/x ';'",
+            "find . -exec sh -c 'git a > out/x' ';'", "find . -execdir git a ';' > out/x", "find . -execdir git a ';' && ./x",
+        ],
+    );
+}
+
+#[test]
 fn exact_rules_do_not_cover_unknown_arguments() {
     let exact = scene().active("Bash(git status) Bash(npm run test:*)");
     all_run(
