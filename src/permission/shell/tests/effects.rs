@@ -78,6 +78,27 @@ fn a_format_of_printf_only_prints() {
 }
 
 #[test]
+fn a_redirection_is_made_where_the_shell_is_before_the_command() {
+    let sub = scene().active("Bash(git:*) Write(sub/**)");
+    none_runs(
+        &sub,
+        &[
+            "cd sub > out.txt", "(cd sub) > out.txt", "{ cd sub; } > out.txt", "cd sub 2>> out.txt", "(cd sub && git a) > x",
+            "{ cd sub && git a; } > x", "if cd sub; then git a; fi > x", "case a in a) cd sub;; esac > x",
+            "while cd sub; do break; done > x", "cd sub > x && git a", "{ cd sub > x; }", "git a && cd sub > x",
+        ],
+    );
+    all_run(
+        &sub,
+        &[
+            "cd sub && git a > x", "cd sub > sub/x", "(cd sub) > sub/x", "{ cd sub; } > sub/x", "cd sub && cd /p > x",
+            "cd sub && (git a) > x", "cd sub && { git a; git b; } > x", "for f in a b; do git $f; done > sub/x", "(cd sub && git a > x) > sub/y",
+            "if git a; then git b; fi > sub/x", "while read -r x; do git a; done > sub/x",
+        ],
+    );
+}
+
+#[test]
 fn filters_only_filter() {
     let git = git();
     all_run(
