@@ -214,7 +214,7 @@ impl Seeker<'_> {
                 None => Ok(None),
             };
         }
-        if !RUN_TEXT.contains(&program) && !SHELLS.contains(&program) {
+        if !runs_text(program) {
             return Ok(None);
         }
         // Behind a script stand only words for it, unless they look like more.
@@ -245,6 +245,12 @@ impl Seeker<'_> {
         }
         Ok(None)
     }
+}
+
+/// Whether a program, by its base name, runs text among its arguments.
+pub fn runs_text(program: &str) -> bool {
+    let base = program.rsplit('/').next().unwrap_or(program);
+    RUN_TEXT.contains(&base) || SHELLS.contains(&base)
 }
 
 /// The text that `env -S` takes apart, and the words after it; `None` inside when it is not known.

@@ -67,3 +67,34 @@ fn a_shell_that_reads_its_commands_is_blocked_by_denials() {
         ],
     );
 }
+
+#[test]
+fn a_denied_file_is_not_reached_by_a_redirection_that_is_unclear() {
+    let secret = scene().skill("a", Some("Bash"), &["Write(secret/**)"]);
+    none_runs(
+        &secret,
+        &[
+            "echo x > secret/y", "cd -P secret && echo x > y", "pushd secret; echo x > y", "echo x > secret/y; f() { :; }",
+            "echo x > \"$d\"/y", "d=secret; echo x > $d/y", "cd \"$d\" && echo x > y", "popd && echo x >> y", "X=1 cd secret && echo x > y",
+            "command cd secret && echo x > y", "builtin cd secret; echo x > y", "CDPATH=secret; cd a && echo x > y", "eval \"$x\"; echo x > y",
+            "$c secret; echo x > y", "cd secret > /dev/null && echo x > y", "bash -xc 'echo x > secret/y'", "sudo sh -c 'echo x > secret/y'",
+            "find . -exec sh -c 'echo x > secret/y' \\;", "for i in 1 2; do echo x > y; cd secret; done", "echo x > sec*/y",
+            ". ./x; echo x > y", "eval 'echo x > secret/y; f() { :; }'",
+        ],
+    );
+    all_run(
+        &secret,
+        &[
+            "echo x > y", "cd src && ls > x", "cd src; ls >> ../x", "f() { ls; }; f", "cd -P secret && ls", "pushd secret; ls; popd",
+            "ls \"$d\"/y", "cat < \"$d\"", "ls > /dev/null 2>&1", "pushd a; ls 2>/dev/null >&2", "sort <<< \"$x\"", "cat <<'E' > x\na > b\nE",
+            "python3 -c 'print(1 > 2)'", "echo 'a > b'", "bash -c 'ls > x'", "make CFLAGS=-O2 > log", "echo x > /tmp/y", "for f in a b; do ls $f > x; done",
+            "cd .. && ls > x", "pushd a; ls > /tmp/x",
+        ],
+    );
+    let read = scene().skill("a", Some("Bash"), &["Read(secret/**)"]);
+    none_runs(&read, &["cat < secret/x", "cat < \"$x\"", "pushd secret; cat < x", "cat < secret/x; f() { :; }"]);
+    all_run(&read, &["cat < x", "echo x > \"$d\"", "f() { ls > x; }; f", "f() { cat <<E\nE\n}; f"]);
+    let bare = scene().active("Bash");
+    all_run(&bare, &["echo x > \"$d\"", "pushd a; ls > x", "f() { ls > x; }; f"]);
+    none_runs(&bare, &["echo x > /skills/s/SKILL.md", "cd /skills/s && echo x > SKILL.md"]);
+}
