@@ -32,8 +32,8 @@ pub fn findings(
 }
 
 /// The files that a command's redirections write, as far as it can be read.
-pub fn written_files(command: &str) -> impl Iterator<Item = String> {
-    let redirected = shell::redirected(command).into_iter();
+pub fn written_files(command: &str, cdpath: bool) -> impl Iterator<Item = String> {
+    let redirected = shell::redirected(command, cdpath).files.into_iter();
     redirected
         .filter(|(_, writes)| *writes)
         .map(|(path, _)| path)
@@ -88,7 +88,15 @@ pub fn undenied(
         }
     }
     if in_force.denials().any(|(_, rule)| speaks_of_files(rule)) {
-        for (path, writes) in shell::redirected(text.unwrap_or_default()) {
+        let text = text.unwrap_or_default();
+        let redirected = shell::redirected(text, ground.places.cdpath);
+        for (part, writes) in redirected.unclear {
+            let speaks = |rule: &Rule| tools(writes).any(|tool| rule.test_of(&tool).is_some());
+            if let Some((source, rule)) = in_force.denials().find(|(_, rule)| speaks(rule)) {
+                return Err(refuse(source, rule.written()).part("unclear redirection", &part));
+            }
+        }
+        for (path, writes) in redirected.files {
             if let Some((source, rule)) = denied_file(in_force, &path, writes, ground) {
                 return Err(refuse(source, rule).part("redirection", &path));
             }

@@ -195,7 +195,9 @@ fn judge_group(
 ) -> Result<Granted, Refusal> {
     let command = command_key(call).and_then(|key| call.text(key));
     // A command that is granted without being looked into may still name files to write.
-    let written = command.into_iter().flat_map(command_line::written_files);
+    let written = command
+        .into_iter()
+        .flat_map(|command| command_line::written_files(command, scope.places.cdpath));
     if baseline::allows(call, in_force.baseline(scope.settings)) {
         unprotected(group, call, ground, written)?;
         return Ok(Granted::Baseline);

@@ -113,8 +113,8 @@ mod tests {
             .collect();
         let expected = [
             ("curl x", None),
-            ("git log $(curl x)", Some("Bash(git:*)")),
             ("out", None),
+            ("git log $(curl x)", Some("Bash(git:*)")),
             ("echo a", Some("it needs no grant")),
         ];
         assert_eq!(parts, expected);

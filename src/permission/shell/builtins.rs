@@ -57,9 +57,7 @@ pub fn classify(program: &str, arguments: &[Word]) -> Result<Builtin, Fault> {
             _ => refuse(),
         },
         "printf" => match arguments.first() {
-            Some(format) if format.text().is_some_and(|text| !text.starts_with('-')) => {
-                neutral(one_word_each)
-            }
+            Some(format) if format.text().is_some_and(formats_only) => neutral(one_word_each),
             _ => refuse(),
         },
         "set" => neutral(sets_only_strictness(arguments)),
@@ -155,6 +153,35 @@ fn test(arguments: &[Word]) -> Result<Builtin, Fault> {
         "test",
         "an operator that is not plain text may evaluate its operand",
     ))
+}
+
+/// Whether `printf` does nothing but print with this format: `%n` sets a variable, and what else
+/// shells have of their own is not known.
+fn formats_only(format: &str) -> bool {
+    // Some shells take escapes out first, so an escaped `%` may begin a conversion too.
+    let escapes_percent = |escaped: &str| {
+        let code = escaped.trim_start_matches(['x', 'u', 'U']);
+        let code = code.trim_start_matches('0');
+        code.starts_with("25") || code.starts_with("45")
+    };
+    if format.starts_with('-') || format.split('\\').skip(1).any(escapes_percent) {
+        return false;
+    }
+    let mut rest = format;
+    while let Some((_, conversion)) = rest.split_once('%') {
+        let is_digit = |c: char| c.is_ascii_digit();
+        let width = conversion.trim_start_matches(['-', '+', ' ', '#', '0', '\'']);
+        let after_width = width.trim_start_matches(is_digit);
+        let after_precision = match after_width.strip_prefix('.') {
+            Some(precision) => precision.trim_start_matches(is_digit),
+            None => after_width,
+        };
+        match after_precision.strip_prefix(|c| "sbqdiuoxXceEfgG%".contains(c)) {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+    true
 }
 
 /// `set -e`, `set -euo pipefail` and the like, which change nothing but when the shell stops.

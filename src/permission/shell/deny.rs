@@ -9,17 +9,103 @@ use super::word::{Piece, Word};
 use crate::permission::command::Canonical;
 
 /// Programs that run the words after them, whatever their options.
-const RUN_WORDS: [&str; 31] = [
-    "sudo", "doas", "env", "timeout", "time", "nice", "nohup", "stdbuf", "command", "builtin",
-    "exec", "xargs", "find", "watch", "setsid", "ionice", "flock", "parallel", "ssh", "docker",
-    "podman", "kubectl", "npx", "bunx", "pnpx", "uvx", "nix", "strace", "chroot", "unshare",
+const RUN_WORDS: [&str; 67] = [
+    "sudo",
+    "doas",
+    "su",
+    "runuser",
+    "pkexec",
+    "sg",
+    "env",
+    "timeout",
+    "gtimeout",
+    "time",
+    "nice",
+    "nohup",
+    "stdbuf",
+    "command",
+    "builtin",
+    "exec",
+    "xargs",
+    "find",
+    "watch",
+    "setsid",
+    "ionice",
+    "chrt",
+    "taskset",
+    "numactl",
+    "prlimit",
+    "setarch",
+    "setpriv",
+    "flock",
+    "parallel",
+    "ssh",
+    "docker",
+    "podman",
+    "kubectl",
+    "npx",
+    "bunx",
+    "pnpx",
+    "uvx",
+    "nix",
+    "nix-shell",
+    "direnv",
+    "mise",
+    "strace",
+    "ltrace",
+    "valgrind",
+    "gdb",
+    "perf",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "fakeroot",
+    "bwrap",
+    "firejail",
+    "systemd-run",
+    "systemd-inhibit",
+    "dbus-run-session",
+    "xvfb-run",
+    "caffeinate",
     "busybox",
+    "toybox",
+    "script",
+    "unbuffer",
+    "rlwrap",
+    "entr",
+    "tmux",
+    "screen",
+    "coproc",
+    "noglob",
 ];
-/// Programs that run text among their arguments.
-const RUN_TEXT: [&str; 15] = [
-    "env", "bash", "sh", "dash", "zsh", "ksh", "eval", "trap", "su", "ssh", "watch", "parallel",
-    "script", "nix", "flock",
+/// Shells, which run text among their arguments or from their standard input.
+const SHELLS: [&str; 11] = [
+    "bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh",
 ];
+/// Other programs that run text among their arguments.
+const RUN_TEXT: [&str; 17] = [
+    "eval",
+    "trap",
+    "su",
+    "runuser",
+    "sg",
+    "ssh",
+    "watch",
+    "parallel",
+    "script",
+    "nix",
+    "nix-shell",
+    "flock",
+    "mise",
+    "entr",
+    "tmux",
+    "screen",
+    "xvfb-run",
+];
+/// Other programs that run their standard input when no argument tells them what to run.
+const RUN_INPUT: [&str; 6] = ["parallel", "fakeroot", "unshare", "setarch", "newgrp", "at"];
+/// What a text among arguments costs, beside its length.
+const TEXT_COST: usize = 32;
 /// Words after a program that runs them.
 const MAX_WORDS: usize = 256;
 /// Texts within texts that are followed.
@@ -34,8 +120,11 @@ pub fn denied(
     command: &str,
     denies: &dyn Fn(&Canonical) -> Option<usize>,
 ) -> Result<Option<(String, usize)>, Fault> {
+    // `||` is no pipe; everything else with these characters may feed a program.
+    let feeds = command.replace("||", "").contains(['|', '<']);
     Seeker {
         denies,
+        feeds,
         budget: Budget::default(),
     }
     .text(command, 0)
@@ -43,6 +132,8 @@ pub fn denied(
 
 struct Seeker<'a> {
     denies: &'a dyn Fn(&Canonical) -> Option<usize>,
+    /// Whether the command line writes to the standard input of something.
+    feeds: bool,
     budget: Budget,
 }
 
@@ -87,10 +178,13 @@ impl Seeker<'_> {
                     return Ok(Some((simple.shown(), rule)));
                 }
             }
-            if RUN_TEXT.contains(&base)
-                && let Some(found) = self.arguments(base, &words[1..], depth)?
-            {
+            if let Some(found) = self.arguments(base, &words[1..], depth)? {
                 return Ok(Some(found));
+            }
+            // `command -v bash` and `find -name bash` only look for it.
+            let looks = at > 0 && only_looks(&simple.words);
+            if self.feeds && !looks && runs_input(base, &words[1..]) {
+                return Err(Fault::new(base, "it runs text that is not known"));
             }
             runs_words = at > 0 || RUN_WORDS.contains(&base);
             if runs_words && many {
@@ -109,19 +203,135 @@ impl Seeker<'_> {
             };
             return self.text(&texts.join(" "), depth + 1);
         }
-        for word in arguments {
-            match word.text() {
-                Some(text) if text.contains(char::is_whitespace) => {
-                    if let Some(found) = self.text(text, depth + 1)? {
-                        return Ok(Some(found));
-                    }
+        let unknown = |part: &str| Fault::new(part, "it runs text that is not known");
+        if program == "env" {
+            return match split_by_env(arguments) {
+                // It takes the text apart in its own way, and options in it count.
+                Some(Some(text)) if !text.contains(['\\', '$']) => {
+                    self.text(&format!("env {text}"), depth + 1)
                 }
-                Some(_) => {}
-                None => return Err(Fault::new(&word.raw, "it runs text that is not known")),
+                Some(_) => Err(unknown(program)),
+                None => Ok(None),
+            };
+        }
+        if !runs_text(program) {
+            return Ok(None);
+        }
+        // Behind a script stand only words for it, unless they look like more.
+        let only_long = SHELLS.contains(&program) && !arguments.iter().any(has_command);
+        for word in arguments {
+            let text = word.text().ok_or_else(|| unknown(&word.raw))?;
+            // The end of `find … -exec sh -c …` is none of its texts.
+            if text == ";" || only_long && !text.contains(char::is_whitespace) {
+                continue;
+            }
+            let is_option = text.starts_with('-') && !text.contains(char::is_whitespace);
+            let texts = match text.split_once('=') {
+                _ if !is_option => [text, ""],
+                Some((_, value)) => [value, ""],
+                None => [
+                    text.get(2..).unwrap_or_default(),
+                    text.trim_start_matches('-'),
+                ],
+            };
+            for text in texts.into_iter().filter(|text| !text.trim().is_empty()) {
+                if !self.budget.spend(TEXT_COST) {
+                    return Err(Fault::new(program, "it runs too long a command"));
+                }
+                if let Some(found) = self.text(text, depth + 1)? {
+                    return Ok(Some(found));
+                }
             }
         }
         Ok(None)
     }
+}
+
+/// Whether a program, by its base name, runs text among its arguments.
+pub fn runs_text(program: &str) -> bool {
+    let base = program.rsplit('/').next().unwrap_or(program);
+    RUN_TEXT.contains(&base) || SHELLS.contains(&base)
+}
+
+/// The text that `env -S` takes apart, and the words after it; `None` inside when it is not known.
+fn split_by_env(arguments: &[Word]) -> Option<Option<String>> {
+    let splits = |word: &Word| {
+        let option = word.prefix().strip_prefix('-')?;
+        match option.strip_prefix('-') {
+            Some(long) if long.starts_with('s') => {
+                Some(long.split_once('=').map_or("", |(_, text)| text).len())
+            }
+            Some(_) => None,
+            None => option.split_once('S').map(|(_, text)| text.len()),
+        }
+    };
+    let (at, length) = arguments
+        .iter()
+        .enumerate()
+        .find_map(|(at, word)| Some((at, splits(word)?)))?;
+    let text = |word: &Word| word.text().map(str::to_owned);
+    Some(match length {
+        0 => arguments.get(at + 1).and_then(text),
+        length => text(&arguments[at]).map(|text| text[text.len() - length..].to_owned()),
+    })
+}
+
+/// Whether a command that begins with these words only names what stands behind them.
+fn only_looks(words: &[Word]) -> bool {
+    match words.first().and_then(Word::text) {
+        Some("find") => true,
+        Some("command") => words
+            .get(1)
+            .and_then(Word::text)
+            .is_some_and(|text| matches!(text, "-v" | "-V")),
+        _ => false,
+    }
+}
+
+/// Whether a program with these arguments takes commands from its standard input.
+fn runs_input(program: &str, arguments: &[Word]) -> bool {
+    let is = |word: &Word, texts: &[&str]| word.text().is_some_and(|text| texts.contains(&text));
+    match program {
+        "su" | "runuser" => !arguments.iter().any(has_command),
+        "sudo" => arguments
+            .iter()
+            .any(|word| is(word, &["-s", "-i", "--shell", "--login"])),
+        "." | "source" => arguments.first().is_some_and(is_input),
+        _ if RUN_INPUT.contains(&program) => {
+            arguments.iter().all(|word| word.prefix().starts_with('-'))
+        }
+        _ if SHELLS.contains(&program) => shell_runs_input(arguments),
+        _ => false,
+    }
+}
+
+/// Whether a word may be the option `-c`, also among others.
+fn has_command(word: &Word) -> bool {
+    word.prefix().starts_with(['-', '+']) && word.prefix().contains('c')
+}
+
+/// Whether a file is the standard input under another name.
+fn is_input(word: &Word) -> bool {
+    let starts = ["/dev/stdin", "/dev/fd/", "/proc/"];
+    starts.iter().any(|start| word.prefix().starts_with(start))
+}
+
+fn shell_runs_input(arguments: &[Word]) -> bool {
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let Some(letters) = word.prefix().strip_prefix(['-', '+']) else {
+            return is_input(word);
+        };
+        match letters.strip_prefix('-') {
+            Some("rcfile" | "init-file") => drop(words.next()),
+            Some(_) => {}
+            None if letters.contains('s') => return true,
+            None if letters.contains('c') => return words.next().is_none(),
+            None if letters.ends_with(['o', 'O']) => drop(words.next()),
+            None => {}
+        }
+    }
+    true
 }
 
 fn canonical(program: &str, arguments: &[Word]) -> Canonical {

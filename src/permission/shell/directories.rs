@@ -10,7 +10,7 @@ use super::judge::Rules;
 const MAX: usize = 32;
 
 /// The directories the shell may be in, relative to the project.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct WorkingDirectories {
     /// `None` when they are not known.
     current: Option<BTreeSet<PathBuf>>,

@@ -6,31 +6,78 @@ use super::wrappers::make_unknown;
 
 /// Primaries that write, which an entry must spell.
 const WRITES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
-/// Primaries whose next word is a value.
-const VALUED: [&str; 14] = [
+/// Primaries that run the words after them.
+const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+/// Primaries whose next word is a value, in any `find`; those that write are not repeated here.
+const VALUED: [&str; 46] = [
+    "-D",
+    "-f",
     "-name",
     "-iname",
     "-path",
     "-ipath",
     "-wholename",
+    "-iwholename",
     "-regex",
     "-iregex",
-    "-newer",
+    "-regextype",
+    "-lname",
+    "-ilname",
+    "-anewer",
+    "-cnewer",
+    "-mnewer",
+    "-samefile",
     "-type",
+    "-xtype",
+    "-fstype",
     "-size",
     "-mtime",
     "-mmin",
+    "-atime",
+    "-amin",
+    "-ctime",
+    "-cmin",
+    "-Btime",
+    "-Bmin",
+    "-used",
+    "-since",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-perm",
+    "-inum",
+    "-links",
+    "-flags",
+    "-xattrname",
     "-maxdepth",
     "-mindepth",
+    "-printf",
+    "-context",
+    "-files0-from",
+    "-acl",
+];
+/// Words before a primary that take no value, so that it is a primary.
+const VALUELESS: [&str; 11] = [
+    "-o", "-or", "-a", "-and", "-not", "-print", "-print0", "-prune", "-empty", "-L", "-H",
 ];
 
 /// What a `find` command does besides finding.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Actions {
-    /// Commands it runs, with a word that is not known at the end of each.
-    pub commands: Vec<Vec<Word>>,
+    /// Commands it runs.
+    pub commands: Vec<Run>,
     /// Primaries that the granting entry must spell.
     pub spelled: Vec<&'static str>,
+}
+
+/// A command that `find` runs.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Its words, with one that is not known at the end.
+    pub words: Vec<Word>,
+    /// Whether it runs in the directory of each file found.
+    pub elsewhere: bool,
 }
 
 /// Looks for actions among the arguments.
@@ -41,36 +88,57 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
     let mut actions = Actions::default();
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
+        let before = &arguments[..at];
         at += 1;
         let Some(text) = word.text() else {
-            if !word.is_never_option() {
+            if !(word.is_never_option() || word.is_one_word() && is_surely_value(before)) {
                 return Err(Fault::new(&word.raw, "this may become an action of `find`"));
             }
             continue;
         };
-        if let Some(primary) = WRITES.iter().find(|primary| **primary == text) {
-            actions.spelled.push(primary);
-        } else if VALUED.contains(&text) {
-            if !arguments.get(at).is_some_and(Word::is_one_word) {
-                return Err(Fault::new(text, "its value may become an action of `find`"));
-            }
-            at += 1;
-        } else if ["-exec", "-execdir", "-ok", "-okdir"].contains(&text) {
-            let may_end = |word: &Word| match word.text() {
-                Some(text) => text == ";" || text == "+",
-                None => !(word.is_one_word() && word.is_never_option()),
-            };
-            let end = arguments[at..].iter().position(may_end);
-            let plain = |end: &usize| *end > 0 && arguments[at + end].text().is_some();
-            let Some(end) = end.filter(plain) else {
-                return Err(Fault::new(text, "the command it runs has no plain end"));
-            };
-            let mut command = arguments[at..at + end].to_vec();
-            make_unknown(&mut command, "{}");
-            command.push(Word::unknown());
-            actions.commands.push(command);
-            at += end + 1;
+        let write = WRITES.iter().find(|primary| **primary == text);
+        if write.is_none() && !RUNS.contains(&text) {
+            continue;
         }
+        // Values are not skipped: what looks like the primary before may be a value itself.
+        if before.last().and_then(Word::text).is_some_and(takes_value) {
+            return Err(Fault::new(text, "it may be a value or an action of `find`"));
+        }
+        if let Some(primary) = write {
+            actions.spelled.push(primary);
+            continue;
+        }
+        let may_end = |word: &Word| match word.text() {
+            Some(text) => text == ";" || text == "+",
+            None => !(word.is_one_word() && word.is_never_option()),
+        };
+        let end = arguments[at..].iter().position(may_end);
+        let plain = |end: &usize| *end > 0 && arguments[at + end].text().is_some();
+        let Some(end) = end.filter(plain) else {
+            return Err(Fault::new(text, "the command it runs has no plain end"));
+        };
+        let mut words = arguments[at..at + end].to_vec();
+        make_unknown(&mut words, "{}");
+        words.push(Word::unknown());
+        let elsewhere = text.ends_with("dir");
+        actions.commands.push(Run { words, elsewhere });
+        at += end + 1;
     }
     Ok(actions)
+}
+
+fn takes_value(text: &str) -> bool {
+    VALUED.contains(&text) || WRITES[1..].contains(&text) || text.starts_with("-newer")
+}
+
+/// Whether the word after these is the value of a primary that is surely one.
+fn is_surely_value(before: &[Word]) -> bool {
+    let Some((primary, before)) = before.split_last() else {
+        return false;
+    };
+    let takes_none = |text: &str| !text.starts_with('-') || VALUELESS.contains(&text);
+    primary.text().is_some_and(takes_value)
+        && before
+            .last()
+            .is_none_or(|word| word.text().is_none_or(takes_none))
 }

@@ -1,15 +1,14 @@
 //! Every step of a command line held against the rules: commands, redirections and where they
 //! lead after a change of directory.
 
-use std::cell::RefCell;
-
 use super::Fault;
 use super::builtins::{self, Builtin};
+use super::deny;
 use super::directories::WorkingDirectories;
 use super::filters;
 use super::find;
 use super::names;
-use super::read::{Redirect, Simple, Step, read};
+use super::read::{Assignment, Redirect, Simple, Step, read};
 use super::scan::Budget;
 use super::word::{Piece, Word};
 use super::wrappers::{self, Inner};
@@ -30,6 +29,8 @@ pub trait Rules {
     fn searches_directories(&self) -> bool;
     /// Whether filters at the end of a pipe need no grant.
     fn pipe_filters(&self) -> bool;
+    /// Is told of a part whose redirections lead to files that are not known.
+    fn unclear(&self, _part: &str, _writes: bool) {}
 }
 
 /// What was found out about one part of a command line.
@@ -59,34 +60,6 @@ pub fn judge(command: &str, rules: &dyn Rules) -> Vec<Finding> {
     };
     judge.text(command, false);
     judge.findings
-}
-
-/// The files that a command's redirections name, and whether they are written; none for a command
-/// that cannot be read.
-pub fn redirected(command: &str) -> Vec<(String, bool)> {
-    #[derive(Default)]
-    struct Recorder(RefCell<Vec<(String, bool)>>);
-    impl Rules for Recorder {
-        fn grants(&self, _: &Canonical, _: &[&str]) -> Option<String> {
-            None
-        }
-        fn file(&self, path: &str, writes: bool) -> Result<String, String> {
-            self.0.borrow_mut().push((path.to_owned(), writes));
-            Ok(String::new())
-        }
-        fn is_home_ground(&self, _: &str) -> bool {
-            true
-        }
-        fn searches_directories(&self) -> bool {
-            false
-        }
-        fn pipe_filters(&self) -> bool {
-            true
-        }
-    }
-    let recorder = Recorder::default();
-    judge(command, &recorder);
-    recorder.0.into_inner()
 }
 
 struct Judge<'a> {
@@ -146,6 +119,7 @@ impl Judge<'_> {
         } else {
             &fault.part
         };
+        self.redirects_unseen(whole);
         self.findings.push(Finding {
             kind: "syntax",
             part: part.to_owned(),
@@ -154,17 +128,60 @@ impl Judge<'_> {
     }
 
     fn command(&mut self, simple: &Simple) {
+        let texts = self.texts;
         match self.simple(simple) {
             Ok(by) => self.findings.push(Finding {
                 kind: "command",
                 part: simple.shown(),
                 outcome: Ok(by),
             }),
-            Err(fault) => self.findings.push(Finding {
-                kind: "subcommand",
-                part: simple.shown(),
-                outcome: Err(fault.why),
-            }),
+            Err(fault) => {
+                if self.texts == texts {
+                    self.not_followed(simple);
+                }
+                self.findings.push(Finding {
+                    kind: "subcommand",
+                    part: simple.shown(),
+                    outcome: Err(fault.why),
+                });
+            }
+        }
+    }
+
+    /// Takes note of what a command may do that is refused, for those who ask only about files:
+    /// leave the directory, or run text with redirections.
+    fn not_followed(&mut self, simple: &Simple) {
+        let sets = |one: &Assignment| one.name == "CDPATH";
+        let is_unknown = simple
+            .words
+            .first()
+            .is_some_and(|word| word.text().is_none());
+        let moves = |word: &Word| {
+            word.text()
+                .is_some_and(|text| CHANGES_DIRECTORY.contains(&text) || EVALUATES.contains(&text))
+        };
+        if is_unknown || simple.assignments.iter().any(sets) || simple.words.iter().any(moves) {
+            self.directories.lose();
+        }
+        if simple
+            .words
+            .iter()
+            .filter_map(Word::text)
+            .any(deny::runs_text)
+        {
+            for word in &simple.words {
+                self.redirects_unseen(word.text().unwrap_or(&word.raw));
+            }
+        }
+    }
+
+    /// Tells of the redirections that a text may hold which is not read.
+    fn redirects_unseen(&self, text: &str) {
+        if text.contains('>') {
+            self.rules.unclear(text, true);
+        }
+        if text.replace("<<", "").contains('<') {
+            self.rules.unclear(text, false);
         }
     }
 
@@ -224,8 +241,15 @@ impl Judge<'_> {
             _ => find::Actions::default(),
         };
         if let Some(by) = self.rules.grants(&canonical(view), &actions.spelled) {
-            for words in &actions.commands {
-                self.inner(words, view, true)?;
+            for run in &actions.commands {
+                let here = run.elsewhere.then(|| self.directories.clone());
+                if run.elsewhere {
+                    self.directories.lose();
+                }
+                self.inner(&run.words, view, true)?;
+                if let Some(here) = here {
+                    self.directories = here;
+                }
             }
             if CHANGES_DIRECTORY.contains(&name) {
                 if view.simple.in_loop && self.directories.are_known() {
@@ -265,13 +289,13 @@ impl Judge<'_> {
                 self.inner(&words, view, programs_only)
             }
             Some(Inner::Text(text)) => {
-                self.texts += 1;
-                if self.texts > MAX_TEXTS {
+                if self.texts == MAX_TEXTS {
                     return Err(Fault::new(
                         "",
                         "too many command lines within command lines",
                     ));
                 }
+                self.texts += 1;
                 let before = self.findings.len();
                 self.text(&text, view.simple.in_loop);
                 match self.findings[before..]
@@ -312,6 +336,9 @@ impl Judge<'_> {
 
     fn redirect(&mut self, redirect: &Redirect) {
         let outcome = self.target(redirect);
+        if outcome.is_err() {
+            self.rules.unclear(&redirect.target.raw, redirect.writes);
+        }
         self.findings.push(Finding {
             kind: "redirection",
             part: redirect.target.raw.clone(),
@@ -352,6 +379,9 @@ impl Judge<'_> {
 
 /// Words that may leave the shell elsewhere.
 const CHANGES_DIRECTORY: [&str; 3] = ["cd", "pushd", "popd"];
+
+/// Words that run text in this shell, now or later.
+const EVALUATES: [&str; 4] = ["eval", "source", ".", "trap"];
 
 /// The shell's own neutral commands that are harmless programs too.
 const HARMLESS_PROGRAMS: [&str; 7] = ["echo", "true", "false", "pwd", "test", "[", "printf"];

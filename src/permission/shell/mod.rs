@@ -17,7 +17,7 @@ mod lexer;
 mod names;
 mod position;
 mod read;
-
+mod redirected;
 mod scan;
 #[cfg(test)]
 #[rustfmt::skip]
@@ -26,8 +26,9 @@ mod word;
 mod wrappers;
 
 pub use deny::denied;
-pub use judge::{Finding, Rules, judge, redirected};
+pub use judge::{Finding, Rules, judge};
 pub use names::{is_name, may_be_exported};
+pub use redirected::redirected;
 
 /// Something in a command that cannot be vouched for.
 #[derive(Debug, Clone, PartialEq, Eq)]

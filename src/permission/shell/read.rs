@@ -16,7 +16,7 @@ use super::word::Word;
 pub enum Step {
     /// A simple command.
     Command(Simple),
-    /// A redirection of the command before it, or of a compound one.
+    /// A redirection of the command after it, simple or compound: the shell opens the file first.
     Redirect(Redirect),
     /// From here on it is not known whether the last commands succeeded.
     Join,
@@ -115,8 +115,8 @@ impl Reader {
             NodeKind::Negation { pipeline } => self.node(pipeline),
             NodeKind::Time { pipeline, .. } => self.timed(pipeline),
             NodeKind::Subshell { body, redirects } | NodeKind::BraceGroup { body, redirects } => {
-                self.node(body)?;
-                self.redirects(redirects)
+                self.redirects(redirects)?;
+                self.node(body)
             }
             NodeKind::If {
                 condition,
@@ -124,11 +124,12 @@ impl Reader {
                 else_body,
                 redirects,
             } => {
+                self.redirects(redirects)?;
                 for part in [Some(condition), Some(then_body), else_body.as_ref()] {
                     part.map_or(Ok(()), |part| self.node(part))?;
                     self.steps.push(Step::Join);
                 }
-                self.redirects(redirects)
+                Ok(())
             }
             NodeKind::While {
                 condition,
@@ -140,8 +141,8 @@ impl Reader {
                 body,
                 redirects,
             } => {
-                self.repeated(&[condition, body])?;
-                self.redirects(redirects)
+                self.redirects(redirects)?;
+                self.repeated(&[condition, body])
             }
             NodeKind::For {
                 var,
@@ -155,17 +156,18 @@ impl Reader {
                         "this variable may steer programs",
                     ));
                 }
+                self.redirects(redirects)?;
                 for word in words.iter().flatten() {
                     self.word(word)?;
                 }
-                self.repeated(&[body])?;
-                self.redirects(redirects)
+                self.repeated(&[body])
             }
             NodeKind::Case {
                 word,
                 patterns,
                 redirects,
             } => {
+                self.redirects(redirects)?;
                 self.word(word)?;
                 for pattern in patterns {
                     for word in &pattern.patterns {
@@ -177,7 +179,7 @@ impl Reader {
                         .map_or(Ok(()), |body| self.node(body))?;
                     self.steps.push(Step::Join);
                 }
-                self.redirects(redirects)
+                Ok(())
             }
             NodeKind::ConditionalExpr { body, redirects } => {
                 conditional::check(body)?;
@@ -286,6 +288,7 @@ impl Reader {
             return Err(Fault::unread(&words[0].raw));
         }
         let of = |wanted: fn(&NodeKind) -> bool| redirects.iter().any(|node| wanted(&node.kind));
+        self.redirects(redirects)?;
         if !words.is_empty() || !assignments.is_empty() {
             self.steps.push(Step::Command(Simple {
                 assignments,
@@ -299,7 +302,7 @@ impl Reader {
                 }),
             }));
         }
-        self.redirects(redirects)
+        Ok(())
     }
 
     fn assignment(&mut self, node: &Node) -> Result<Assignment, Fault> {

@@ -1,5 +1,6 @@
 //! RESTRICTION.md §4 sentence by sentence: commands under a list, and what becomes of them.
 
+mod denials;
 mod effects;
 
 use crate::permission::scene::{Scene, scene};

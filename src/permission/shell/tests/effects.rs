@@ -54,6 +54,51 @@ fn redirections_need_a_grant_for_their_file() {
 }
 
 #[test]
+fn a_format_of_printf_only_prints() {
+    let git = git();
+    all_run(
+        &git,
+        &[
+            "printf '%s\\n' \"$x\"", "printf 'done\\n'", "printf '%-10s|%5.2f%%\\n' a 1", "printf '%05d' 3",
+            "printf '%b' 'a\\n'", "printf '\\033[1m%s\\033[0m\\n' a", "printf \"%s %q\" a b", "printf '%x%X%o%u%i%c%e%E%g%G' 1",
+            "printf '100%% of 5\\t'", "printf '%+.f' 1",
+        ],
+    );
+    let bad = [
+        "printf 'abc%n' PATH; git status", "printf '%5n' PATH", "printf '%-.3n' PATH", "printf '%ln' PATH", "printf '%%%n' PATH",
+        "printf '%*d' 3 4", "printf '%.*f' 3 4", "printf '%(%Y)T'", "printf '%Q' a", "printf '%'", "printf 'a%s%'", "printf '%1$s' a",
+        "printf \"abc%n\" PATH", "printf abc%n PATH", "command printf '%n' PATH", "printf '\\x25n' PATH", "printf '\\045n' PATH",
+        "printf \"$x\" PATH", "printf %s\"$x\" PATH",
+    ];
+    none_runs(&git, &bad);
+    let granted = scene().active("Bash(printf:*) Bash(git:*) Bash(command:*)");
+    none_runs(&granted, &bad[..14]);
+    none_runs(&granted, &["printf \"$x\" PATH"]);
+    all_run(&granted, &["printf '%s ' *", "printf '%d' $x"]);
+}
+
+#[test]
+fn a_redirection_is_made_where_the_shell_is_before_the_command() {
+    let sub = scene().active("Bash(git:*) Write(sub/**)");
+    none_runs(
+        &sub,
+        &[
+            "cd sub > out.txt", "(cd sub) > out.txt", "{ cd sub; } > out.txt", "cd sub 2>> out.txt", "(cd sub && git a) > x",
+            "{ cd sub && git a; } > x", "if cd sub; then git a; fi > x", "case a in a) cd sub;; esac > x",
+            "while cd sub; do break; done > x", "cd sub > x && git a", "{ cd sub > x; }", "git a && cd sub > x",
+        ],
+    );
+    all_run(
+        &sub,
+        &[
+            "cd sub && git a > x", "cd sub > sub/x", "(cd sub) > sub/x", "{ cd sub; } > sub/x", "cd sub && cd /p > x",
+            "cd sub && (git a) > x", "cd sub && { git a; git b; } > x", "for f in a b; do git $f; done > sub/x", "(cd sub && git a > x) > sub/y",
+            "if git a; then git b; fi > sub/x", "while read -r x; do git a; done > sub/x",
+        ],
+    );
+}
+
+#[test]
 fn filters_only_filter() {
     let git = git();
     all_run(
@@ -101,6 +146,54 @@ fn find_runs_and_deletes_only_what_is_granted() {
     all_run(
         &scene().active("Bash(find * -delete)"),
         &["find . -name x -delete"],
+    );
+}
+
+#[test]
+fn a_value_of_find_hides_no_action() {
+    let find = scene().active("Bash(find:*) Bash(git:*)");
+    none_runs(
+        &find,
+        &[
+            "find . -printf -name -exec touch pwned ';'", "find . ! -lname -name -exec touch pwned ';'",
+            "find -D -name -exec touch pwned ';'", "find . -printf -name -delete", "find . -name -exec git a ';'",
+            "find . -name -delete", "find . -newermt -name -exec touch x ';'", "find . -printf -name \"$x\"",
+            "find . -name \"$x\"\"$y\" \"$z\"", "find . -ilname -path -fprint x", "find . -name -name -execdir git a ';'",
+            "find . -path -name -okdir touch x ';'", "find . -depth -name \"$x\"",
+        ],
+    );
+    all_run(
+        &find,
+        &[
+            "find . -name \"$x\"", "find . -type f -name \"*.$x\" -print", "find . -not -path \"$x\" -o -iname \"$y\"",
+            "find . -name '*.a' -exec git add {} +", "find . -type f -print0 -exec git add {} ';'", "find -name \"$x\"",
+            "find . ! -name \"$x\" -newer \"$y\"", "find . -printf '%p\\n'", "find . -printf '%f' -exec git a {} ';'", "find ./a \\( -name \"$x\" -o -name y \\)",
+            "find . -name -name",
+        ],
+    );
+    all_run(
+        &scene().active("Bash(find * -delete)"),
+        &["find . -type f -empty -delete", "find . -depth -delete", "find . -name \"$x\" -delete"],
+    );
+}
+
+#[test]
+fn what_find_runs_elsewhere_is_another_program_and_file() {
+    let find = scene().active("Bash(find:*) Bash(./x:*) Bash(/p/x:*) Bash(git:*) Write(out/**)");
+    none_runs(
+        &find,
+        &[
+            "find . -execdir ./x {} +", "find . -okdir ./x {} ';'", "find . -execdir sh -c './x' ';'",
+            "find . -execdir sh -c 'git a > out/x' ';'", "find . -execdir sh -c 'cd out && git a > x' ';'",
+            "find . -execdir nice ./x ';'",
+        ],
+    );
+    all_run(
+        &find,
+        &[
+            "find . -exec ./x {} +", "find . -execdir git a {} +", "find . -execdir /p/x ';'",
+            "find . -exec sh -c 'git a > out/x' ';'", "find . -execdir git a ';' > out/x", "find . -execdir git a ';' && ./x",
+        ],
     );
 }
 

@@ -1,0 +1,100 @@
+//! What denials see in texts, behind wrappers and in redirections.
+
+use super::{all_run, none_runs};
+use crate::permission::scene::{Scene, scene};
+
+fn denied() -> Scene {
+    scene().skill("a", None, &["Bash(rm:*)", "Bash(reboot)"])
+}
+
+#[test]
+fn text_that_a_shell_runs_is_read_whatever_it_contains() {
+    none_runs(
+        &denied(),
+        &[
+            "sh -c reboot", "bash -c rm", r"sh -c rm\;x", "bash -c 'rm${IFS}x'", "bash -c '{rm,-rf,x}'", "bash -c 'x=r;${x}m'",
+            "su -c rm", "trap reboot EXIT", "env -S\"rm x\"", "env -S rm", "env -iS 'rm x'", "env --split-string='rm x'",
+            "env --split='rm x'", "env -S '-i rm x'", "env -S '-S rm'", r"env -S 'sudo\_rm'", "env -S \"$x\"", "env -S\"a$x\"",
+            "su -crm", "su --command=reboot", "runuser -c reboot", "script -qc reboot", "script --command=rm", "ssh host reboot",
+            "watch reboot", "eval reboot", "flock x -c reboot", "sudo sh -c reboot", "sh -c 'sh -c reboot'", "mise x -c reboot",
+            "parallel reboot ::: a", "fish -c reboot", "ash -c reboot", "tmux new reboot", "bash -ec reboot",
+        ],
+    );
+    all_run(
+        &denied(),
+        &[
+            "bash x.sh", "bash x.sh a 3 -v --long=x", "bash -c ls", "sh -c 'ls; git log'", "env CI=1 ls", "env -i ls", "env -S 'node -x'",
+            "env 'A=x (y' ls", "ssh host ls", "ssh -p 22 me@host.org 'ls -l'", "watch -n 5 ls", "trap cleanup EXIT", "trap - INT",
+            "parallel echo {} ::: a b", "flock /tmp/l ls", "nix build .#x", "script -q log", "bash -euo pipefail -c 'ls'",
+            "bash --norc x.sh", "su bob -c ls",
+            "bash x.sh '*.md' 'a(b'", r#"find . -exec sh -c 'ls "$1"' _ {} \;"#, r"find . -exec bash x.sh {} \;", "find . -exec sh -c 'ls \"$@\"' _ {} +",
+        ],
+    );
+}
+
+#[test]
+fn denials_see_through_every_wrapper() {
+    let wrappers = [
+        "pkexec", "mise exec --", "gdb --args", "nsenter -t 1 -m", "fakeroot", "setarch x86_64", "taskset 1", "toybox", "busybox",
+        "runuser -u x", "unshare -r", "chroot /x", "script -q", "direnv exec .", "ionice -c 3", "setsid", "flock x", "watch", "doas",
+        "su x", "strace -f", "ltrace", "valgrind", "parallel", "sudo", "ssh h", "docker run x", "podman run x", "kubectl exec x --",
+        "npx", "bunx", "pnpx", "uvx", "nix shell x -c", "systemd-run", "chrt 1", "timeout 5", "nice", "nohup", "xargs", "command", "exec",
+    ];
+    for wrapper in wrappers {
+        none_runs(&denied(), &[&format!("{wrapper} rm x"), &format!("{wrapper} /bin/rm x"), &format!("{wrapper} sh -c rm")]);
+        all_run(&denied(), &[&format!("{wrapper} ls x")]);
+    }
+}
+
+#[test]
+fn a_shell_that_reads_its_commands_is_blocked_by_denials() {
+    none_runs(
+        &denied(),
+        &[
+            "bash <<'EOF'\nrm x\nEOF", "echo 'rm x' | sh", "echo 'rm x' | sudo sh", "bash <<< 'rm x'", "bash < x", "cat x | bash -s a",
+            "echo x | bash -o pipefail", "echo x | bash -", "echo x | bash -e --", "echo x | sh /dev/stdin", "echo x | . /dev/stdin",
+            "echo x | { bash; }", "{ sudo bash; } <<< x", "echo x | sh -c 'sh'", "echo x | su", "echo x | su - bob", "echo x | sudo -s",
+            "echo x | parallel", "echo x | /bin/sh", "echo x | env A=1 sh", "echo x | xargs sh -c", "echo x | (cd y; zsh)",
+            "echo x | busybox sh", "echo x | bash --rcfile y", "echo x |& sh",
+        ],
+    );
+    all_run(
+        &denied(),
+        &[
+            "bash x.sh < y", "echo x | bash x.sh", "echo x | bash -c 'cat'", "command -v bash | head", "find . -name sh | wc -l",
+            "command -v zsh || sudo apt install zsh", "cat x | grep sh", "cat <<'E'\nrm x\nE", "python3 - <<'E'\nx\nE", "git log | sort",
+            "git archive x | ssh host 'tar x'", "echo x | sudo tee y", "echo x | bash -euo pipefail x.sh",
+        ],
+    );
+}
+
+#[test]
+fn a_denied_file_is_not_reached_by_a_redirection_that_is_unclear() {
+    let secret = scene().skill("a", Some("Bash"), &["Write(secret/**)"]);
+    none_runs(
+        &secret,
+        &[
+            "echo x > secret/y", "cd -P secret && echo x > y", "pushd secret; echo x > y", "echo x > secret/y; f() { :; }",
+            "echo x > \"$d\"/y", "d=secret; echo x > $d/y", "cd \"$d\" && echo x > y", "popd && echo x >> y", "X=1 cd secret && echo x > y",
+            "command cd secret && echo x > y", "builtin cd secret; echo x > y", "CDPATH=secret; cd a && echo x > y", "eval \"$x\"; echo x > y",
+            "$c secret; echo x > y", "cd secret > /dev/null && echo x > y", "bash -xc 'echo x > secret/y'", "sudo sh -c 'echo x > secret/y'",
+            "find . -exec sh -c 'echo x > secret/y' \\;", "for i in 1 2; do echo x > y; cd secret; done", "echo x > sec*/y",
+            ". ./x; echo x > y", "eval 'echo x > secret/y; f() { :; }'",
+        ],
+    );
+    all_run(
+        &secret,
+        &[
+            "echo x > y", "cd src && ls > x", "cd src; ls >> ../x", "f() { ls; }; f", "cd -P secret && ls", "pushd secret; ls; popd",
+            "ls \"$d\"/y", "cat < \"$d\"", "ls > /dev/null 2>&1", "pushd a; ls 2>/dev/null >&2", "sort <<< \"$x\"", "cat <<'E' > x\na > b\nE",
+            "python3 -c 'print(1 > 2)'", "echo 'a > b'", "bash -c 'ls > x'", "make CFLAGS=-O2 > log", "echo x > /tmp/y", "for f in a b; do ls $f > x; done",
+            "cd .. && ls > x", "pushd a; ls > /tmp/x",
+        ],
+    );
+    let read = scene().skill("a", Some("Bash"), &["Read(secret/**)"]);
+    none_runs(&read, &["cat < secret/x", "cat < \"$x\"", "pushd secret; cat < x", "cat < secret/x; f() { :; }"]);
+    all_run(&read, &["cat < x", "echo x > \"$d\"", "f() { ls > x; }; f", "f() { cat <<E\nE\n}; f"]);
+    let bare = scene().active("Bash");
+    all_run(&bare, &["echo x > \"$d\"", "pushd a; ls > x", "f() { ls > x; }; f"]);
+    none_runs(&bare, &["echo x > /skills/s/SKILL.md", "cd /skills/s && echo x > SKILL.md"]);
+}
