@@ -265,7 +265,17 @@ fn split_by_env(arguments: &[Word]) -> Result<Option<String>, Fault> {
             None => option.split_once('S').map(|(_, text)| text.len()),
         }
     };
-    let found = arguments
+    // Options end at a word that can be no value of the option before it.
+    let is_option = |word: &Word| word.prefix().starts_with('-');
+    let ends = |pair: &[Word]| !pair.iter().any(is_option) && !pair[1].raw.contains('=');
+    let options = match arguments.first() {
+        Some(first) if !is_option(first) && !first.raw.contains('=') => 0,
+        _ => arguments
+            .windows(2)
+            .position(ends)
+            .map_or(arguments.len(), |at| at + 1),
+    };
+    let found = arguments[..options]
         .iter()
         .enumerate()
         .find_map(|(at, word)| Some((at, splits(word)?)));
