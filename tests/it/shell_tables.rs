@@ -98,6 +98,7 @@ const HOSTILE: &[&str] = &[
     "git log | sort -o x", "git log | sort --compress-prog=./x -S100k", "git log | uniq x y", "git log | grep -f x y", "git log | tail -f x", "echo $(< ~/.ssh/id_rsa)", "git log <> x",
     "cat <<'E' > x\nrm x\nE", "git log >& x", "git log {fd}> x", "mapfile x < y", "while read -r x; do rm \"$x\"; done", "git log | while read -r x; do $x; done",
     "cd /; git log", "cd ..; git log", "cd ~; git log", "cd -", "cd; git log", "cd sub/../../..; git log", "pushd /; git log",
+    "printf 'abc%n' PATH; git log", "printf '%*d' 1 2", "cd sub > x", "(cd sub) > x", "{ cd sub; } > x",
     // Readings that differ.
     "echo $'\\'' '; rm x #'", "git log $'\\x24(rm x)'", "git log \\\r\nrm x", "git log\u{0}; rm x", "git 'a", "git \"a", "git $(a", "git `a", "git <<E\nx", "git <<'E'\nx\nE \nrm x",
     "[[ a && rm ]]", "[[ a > x ]]", "((git log))", "((rm x))", "a=(rm x)", "a[0]=1 git log", "select x in a; do rm x; done", "for ((;;)); do rm x; done", "git log &>x", "`git `git log``",

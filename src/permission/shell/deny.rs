@@ -205,12 +205,9 @@ impl Seeker<'_> {
         }
         let unknown = |part: &str| Fault::new(part, "it runs text that is not known");
         if program == "env" {
-            return match split_by_env(arguments) {
-                // It takes the text apart in its own way, and options in it count.
-                Some(Some(text)) if !text.contains(['\\', '$']) => {
-                    self.text(&format!("env {text}"), depth + 1)
-                }
-                Some(_) => Err(unknown(program)),
+            return match split_by_env(arguments)? {
+                // Options in it count too.
+                Some(text) => self.text(&format!("env {text}"), depth + 1),
                 None => Ok(None),
             };
         }
@@ -253,8 +250,11 @@ pub fn runs_text(program: &str) -> bool {
     RUN_TEXT.contains(&base) || SHELLS.contains(&base)
 }
 
-/// The text that `env -S` takes apart, and the words after it; `None` inside when it is not known.
-fn split_by_env(arguments: &[Word]) -> Option<Option<String>> {
+/// The text that `env -S` takes apart.
+///
+/// # Errors
+/// When it is not known, or `env` would read it otherwise than a shell.
+fn split_by_env(arguments: &[Word]) -> Result<Option<String>, Fault> {
     let splits = |word: &Word| {
         let option = word.prefix().strip_prefix('-')?;
         match option.strip_prefix('-') {
@@ -265,15 +265,31 @@ fn split_by_env(arguments: &[Word]) -> Option<Option<String>> {
             None => option.split_once('S').map(|(_, text)| text.len()),
         }
     };
-    let (at, length) = arguments
+    // Options end at a word that can be no value of the option before it.
+    let is_option = |word: &Word| word.prefix().starts_with('-');
+    let ends = |pair: &[Word]| !pair.iter().any(is_option) && !pair[1].raw.contains('=');
+    let options = match arguments.first() {
+        Some(first) if !is_option(first) && !first.raw.contains('=') => 0,
+        _ => arguments
+            .windows(2)
+            .position(ends)
+            .map_or(arguments.len(), |at| at + 1),
+    };
+    let found = arguments[..options]
         .iter()
         .enumerate()
-        .find_map(|(at, word)| Some((at, splits(word)?)))?;
-    let text = |word: &Word| word.text().map(str::to_owned);
-    Some(match length {
-        0 => arguments.get(at + 1).and_then(text),
-        length => text(&arguments[at]).map(|text| text[text.len() - length..].to_owned()),
-    })
+        .find_map(|(at, word)| Some((at, splits(word)?)));
+    let Some((at, length)) = found else {
+        return Ok(None);
+    };
+    let word = if length == 0 { at + 1 } else { at };
+    let text = arguments.get(word).and_then(Word::text);
+    let text = text.filter(|text| !text.contains(['\\', '$']));
+    let text = text.ok_or_else(|| Fault::new("env -S", "it runs text that is not known"))?;
+    Ok(Some(match length {
+        0 => text.to_owned(),
+        length => text[text.len() - length..].to_owned(),
+    }))
 }
 
 /// Whether a command that begins with these words only names what stands behind them.
@@ -324,11 +340,10 @@ fn shell_runs_input(arguments: &[Word]) -> bool {
         };
         match letters.strip_prefix('-') {
             Some("rcfile" | "init-file") => drop(words.next()),
-            Some(_) => {}
             None if letters.contains('s') => return true,
             None if letters.contains('c') => return words.next().is_none(),
             None if letters.ends_with(['o', 'O']) => drop(words.next()),
-            None => {}
+            _ => {}
         }
     }
     true

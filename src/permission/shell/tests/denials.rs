@@ -13,7 +13,7 @@ fn text_that_a_shell_runs_is_read_whatever_it_contains() {
         &denied(),
         &[
             "sh -c reboot", "bash -c rm", r"sh -c rm\;x", "bash -c 'rm${IFS}x'", "bash -c '{rm,-rf,x}'", "bash -c 'x=r;${x}m'",
-            "su -c rm", "trap reboot EXIT", "env -S\"rm x\"", "env -S rm", "env -iS 'rm x'", "env --split-string='rm x'",
+            "su -c rm", "trap reboot EXIT", "env -S\"rm x\"", "env -S rm", "env -u X -S 'rm x'", "env A=1 -S 'rm x'", "env -iS 'rm x'", "env --split-string='rm x'",
             "env --split='rm x'", "env -S '-i rm x'", "env -S '-S rm'", r"env -S 'sudo\_rm'", "env -S \"$x\"", "env -S\"a$x\"",
             "su -crm", "su --command=reboot", "runuser -c reboot", "script -qc reboot", "script --command=rm", "ssh host reboot",
             "watch reboot", "eval reboot", "flock x -c reboot", "sudo sh -c reboot", "sh -c 'sh -c reboot'", "mise x -c reboot",
@@ -23,7 +23,7 @@ fn text_that_a_shell_runs_is_read_whatever_it_contains() {
     all_run(
         &denied(),
         &[
-            "bash x.sh", "bash x.sh a 3 -v --long=x", "bash -c ls", "sh -c 'ls; git log'", "env CI=1 ls", "env -i ls", "env -S 'node -x'",
+            "bash x.sh", "bash x.sh a 3 -v --long=x", "bash -c ls", "sh -c 'ls; git log'", "env CI=1 ls", "env -i ls", "env CI=1 ls -lS", "env ls -S", "env -S 'node -x'",
             "env 'A=x (y' ls", "ssh host ls", "ssh -p 22 me@host.org 'ls -l'", "watch -n 5 ls", "trap cleanup EXIT", "trap - INT",
             "parallel echo {} ::: a b", "flock /tmp/l ls", "nix build .#x", "script -q log", "bash -euo pipefail -c 'ls'",
             "bash --norc x.sh", "su bob -c ls",
