@@ -361,6 +361,32 @@ fn state_goes_to_the_users_state_directory_when_the_plugin_directory_is_not_writ
     }
 }
 
+#[test]
+fn a_command_that_overflows_the_stack_is_blocked() {
+    // Found by fuzzing: the parser recurses on it. A small stack stands for a larger command.
+    let host = careful(Host::stdin());
+    let unit = format!("git log \"a $(ls<) b\" ~evil{}", "'".repeat(230));
+    let data = json!({"tool_name": "shell_exec", "arguments": {"command": unit.repeat(190)}});
+    let host = host.skill("git-only", "allowed-tools: Bash(git:*)", "");
+    host.activates("git-only");
+    for stack in ["8192", "256"] {
+        let surroundings = host.command();
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -s {stack} && exec \"$EXE\"")]);
+        command
+            .env("EXE", env!("CARGO_BIN_EXE_agent-skills"))
+            .env("CHIBI_HOOK", "pre_tool");
+        command.envs(surroundings.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ran = finish(&mut command, data.to_string().as_bytes());
+        assert_eq!(ran.status, 0, "{stack}: {ran:?}");
+        assert!(
+            ran.stdout.starts_with(r#"{"block":true"#),
+            "{stack}: {ran:?}"
+        );
+    }
+}
+
 /// Run by the test below in a process of its own.
 #[test]
 fn panics_when_asked_to() {

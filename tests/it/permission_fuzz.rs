@@ -12,6 +12,13 @@ const LIMIT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5000 }
 
 #[test]
 fn every_list_and_command_is_decided_soon() {
+    // The program decides on its main thread, which has 8 MB; without optimisation each call takes
+    // several times the stack.
+    let thread = std::thread::Builder::new().stack_size(64 << 20);
+    thread.spawn(decide_for_a_while).unwrap().join().unwrap();
+}
+
+fn decide_for_a_while() {
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let seconds = variable("FUZZ_SECONDS").unwrap_or(2);
     let mut grammar = Grammar::new(variable("FUZZ_SEED").unwrap_or(11));

@@ -285,8 +285,16 @@ fn a_flood_of_input_is_fed_while_output_is_read() {
     let host = Host::stdin().script("cat");
     let text = host.runs(&json!({"stdin": "x".repeat(100_000_000)}));
     let dropped = (100_000_000 - 64 * 1024).to_string();
-    assert!(text.starts_with("xxx") && text.ends_with("xxx"), "{}", text.len());
-    assert!(text.contains(&dropped) && text.len() < 66_000, "{}", text.len());
+    assert!(
+        text.starts_with("xxx") && text.ends_with("xxx"),
+        "{}",
+        text.len()
+    );
+    assert!(
+        text.contains(&dropped) && text.len() < 66_000,
+        "{}",
+        text.len()
+    );
 }
 
 #[test]
