@@ -27,6 +27,7 @@ const VERBS: [&str; 11] = [
     "search",
     "list",
     "list-installed",
+    "search-installed",
     "list_installed",
     "info",
     "outdated",

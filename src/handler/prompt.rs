@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::cut;
 use crate::app::App;
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::response::Response;
@@ -22,7 +23,10 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     }
     let catalog = app.catalog();
     tell_the_user(app, &catalog);
-    match (Disclosure { catalog: &catalog }).prompt_block() {
+    let config = app.config().unwrap_or_default();
+    let disclosure = Disclosure::of(&catalog, config.budget());
+    cut::tell_once(app, disclosure.cut());
+    match disclosure.prompt_block() {
         Some(block) => Response::json(&json!({"inject": block})),
         None => Response::nothing(),
     }

@@ -3,16 +3,20 @@
 //! other skill.
 
 mod arguments;
+mod choosing;
 mod diagnostic;
 mod fields;
 mod frontmatter;
+mod injected;
 mod load;
 mod mapping;
 mod name;
+mod rank;
 mod render;
 mod resources;
 mod salvage;
 mod text;
+mod tokens;
 mod visibility;
 
 pub use arguments::Arguments;
@@ -20,7 +24,9 @@ pub use diagnostic::{Diagnostic, Level};
 pub use fields::{Fields, ToolList};
 pub use load::{Skill, find_skill_file};
 pub use name::SkillName;
+pub use rank::{Searchable, rank};
 pub use render::Activation;
 pub use resources::{Listing, Resource, SkillPath};
 pub use text::one_line;
+pub use tokens::{shown as shown_tokens, tokens};
 pub use visibility::SkillScope;
