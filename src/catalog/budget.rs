@@ -16,6 +16,11 @@ pub fn share(lengths: &[usize], budget: usize) -> usize {
     usize::MAX
 }
 
+/// How long a text is, in characters.
+pub fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
 /// At most `max` characters of `text`, the last one an ellipsis when something was cut.
 pub fn shorten(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {

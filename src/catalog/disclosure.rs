@@ -1,8 +1,9 @@
 //! What the model is told before it activates anything: the catalog block of the system prompt,
 //! within its budget, with descriptions that can do nothing but describe.
 
-use super::budget::{share, shorten};
-use super::{Catalog, Entry, Offered};
+use super::budget::{chars, shorten};
+use super::room::{Line, Room};
+use super::{Catalog, Entry};
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::limits;
 
@@ -66,7 +67,14 @@ impl<'a> Disclosure<'a> {
             .map(|offered| Line::of(offered, one_tool))
             .collect();
         let mut block = intro(one_tool);
-        let room = Room::of(&lines, chars(&block), budget.chars);
+        let rest = chars(&more(lines.len()));
+        let room = Room::of(
+            &lines,
+            budget.chars,
+            chars(&block) + 1,
+            chars(SHORTENED),
+            rest,
+        );
         if room.is_short {
             block.push_str(SHORTENED);
         }
@@ -162,101 +170,14 @@ fn more(count: usize) -> String {
     format!("… and {count} more skills, which search_installed finds.")
 }
 
-/// A skill's line, before anything is cut.
-struct Line<'a> {
-    name: &'a SkillName,
-    head: String,
-    text: String,
-}
-
-impl<'a> Line<'a> {
-    fn of(offered: &Offered<'a>, one_tool: bool) -> Self {
-        let name = &offered.skill.name;
-        let head = if one_tool {
-            format!("- {name}")
-        } else {
-            format!("- {name} (tool `{}`)", offered.tool)
-        };
-        Self {
-            name,
-            head,
-            text: escaped(&offered.told()),
-        }
-    }
-
-    /// Characters that its text needs, with what stands before it.
-    fn wants(&self) -> usize {
-        match chars(&self.text) {
-            0 => 0,
-            length => length + ": ".len(),
-        }
-    }
-
-    /// Its text in at most `most` characters, if any, and whether it is whole.
-    fn within(&self, most: usize) -> (Option<String>, bool) {
-        match most.saturating_sub(": ".len()) {
-            _ if self.text.is_empty() => (None, true),
-            _ if self.wants() <= most => (Some(self.text.clone()), true),
-            room if room < limits::SHORTEST_DESCRIPTION => (None, false),
-            room => (Some(shorten(&self.text, room)), false),
-        }
-    }
-}
-
-/// How the room is divided.
-struct Room {
-    /// What one text may take, with what stands before it.
-    most: usize,
-    /// Skills that are named.
-    lines: usize,
-    /// Whether something is cut.
-    is_short: bool,
-}
-
-impl Room {
-    fn of(lines: &[Line], intro: usize, budget: usize) -> Self {
-        let longest = limits::DESCRIPTION_CHARS + ": ".len();
-        let heads = lines.iter().map(|line| chars(&line.head) + 1);
-        let names: usize = intro + 1 + heads.clone().sum::<usize>();
-        let wants: Vec<usize> = lines.iter().map(|line| line.wants().min(longest)).collect();
-        let is_whole = lines.iter().all(|line| line.wants() <= longest);
-        if is_whole && names + wants.iter().sum::<usize>() <= budget {
-            return Self {
-                most: longest,
-                lines: lines.len(),
-                is_short: false,
-            };
-        }
-        let names = names + chars(SHORTENED);
-        let most = share(&wants, budget.saturating_sub(names)).min(longest);
-        let mut left = (2 * budget).saturating_sub(intro + 1 + chars(SHORTENED));
-        if names > 2 * budget {
-            left = left.saturating_sub(chars(&more(lines.len())));
-        }
-        let fits = heads.take_while(|head| {
-            let fits = *head <= left;
-            left = left.saturating_sub(*head);
-            fits
-        });
-        Self {
-            most,
-            lines: fits.count(),
-            is_short: true,
-        }
-    }
-}
-
-fn chars(text: &str) -> usize {
-    text.chars().count()
-}
-
 /// A description that is one line of bounded length, shows everything it contains, and can neither
 /// open nor close markup around it.
 pub fn plain(text: &str) -> String {
     shorten(&escaped(text), limits::DESCRIPTION_CHARS)
 }
 
-fn escaped(text: &str) -> String {
+/// Text of strangers on one line, in which no markup is left.
+pub(super) fn escaped(text: &str) -> String {
     one_line(text).replace('<', "&lt;").replace('>', "&gt;")
 }
 

@@ -8,6 +8,7 @@ mod discovery;
 mod entry;
 mod layer;
 mod naming;
+mod room;
 mod search;
 #[cfg(test)]
 mod testing;

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::fields::Fields;
-use super::injected::injected_commands;
-use super::{Diagnostic, SkillName, frontmatter, mapping, one_line, salvage, tokens};
+use super::{Diagnostic, SkillName, body, frontmatter, mapping, one_line, salvage};
 use crate::sys::{files, limits};
 
 /// One parsed `SKILL.md`. What it says was its author's; nothing in it is safe to show unescaped.
@@ -86,19 +85,15 @@ impl Skill {
         let description = fields.text("description");
         let description = description.filter(|text| !one_line(text).is_empty());
         check_description(description.as_deref(), &mut diagnostics);
-        let body = split
-            .body
-            .trim_start_matches(['\n', '\r'])
-            .trim_end()
-            .to_owned();
-        check_body(&body, &mut diagnostics);
+        let body = split.body.trim_start_matches(['\n', '\r']).trim_end();
+        diagnostics.extend(body::diagnostics(body));
         Ok(Self {
             name,
             description,
             dir: dir.to_owned(),
             file,
             fields,
-            body,
+            body: body.to_owned(),
             digest: format!("sha256:{:x}", Sha256::digest(bytes)),
             diagnostics,
         })
@@ -223,23 +218,6 @@ fn check_description(description: Option<&str>, diagnostics: &mut Vec<Diagnostic
     }
 }
 
-fn check_body(body: &str, diagnostics: &mut Vec<Diagnostic>) {
-    let tokens = tokens::tokens(body);
-    if tokens::are_many(tokens) {
-        let text = format!(
-            "the instructions are approx. {} tokens, over {}: move parts into files that are read \
-             when they are needed",
-            tokens::shown(tokens),
-            tokens::shown(limits::MANY_TOKENS),
-        );
-        diagnostics.push(Diagnostic::warning("many-tokens", text));
-    }
-    if injected_commands(body) > 0 {
-        let text = "commands written as !`…` are never run here: the model is told so";
-        diagnostics.push(Diagnostic::note("commands-not-run", text));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,20 +255,6 @@ mod tests {
             (skill.body.as_str(), skill.diagnostics.len()),
             ("# T\n\nb", 0)
         );
-    }
-
-    #[test]
-    fn what_a_body_costs_and_would_run_elsewhere_is_remarked() {
-        let body = |text: &str| loaded(&format!("---\nname: x\ndescription: d\n---\n{text}"));
-        assert!(!has(
-            &body(&"x".repeat(4 * limits::MANY_TOKENS)),
-            "many-tokens"
-        ));
-        assert!(has(
-            &body(&"x".repeat(4 * limits::MANY_TOKENS + 1)),
-            "many-tokens"
-        ));
-        assert!(has(&body("!`git status`"), "commands-not-run"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! other skill.
 
 mod arguments;
+mod body;
 mod choosing;
 mod diagnostic;
 mod fields;

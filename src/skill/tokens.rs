@@ -1,8 +1,6 @@
 //! What a text costs a model, roughly. Every model has a tokenizer of its own and none is at hand,
 //! so this is a rule of thumb and is told as one.
 
-use crate::sys::limits;
-
 /// About how many tokens a text is: a quarter of its bytes, as CORPUS.md §5 counts. Of letters
 /// beyond ASCII there are fewer to a token, and they have more bytes.
 pub fn tokens(text: &str) -> usize {
@@ -20,11 +18,6 @@ pub fn shown(tokens: usize) -> String {
         shown.push(digit);
     }
     shown
-}
-
-/// Whether instructions cost so much that their author should know.
-pub fn are_many(tokens: usize) -> bool {
-    tokens > limits::MANY_TOKENS
 }
 
 #[cfg(test)]
