@@ -97,3 +97,36 @@ impl Room {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_budget_is_kept_and_names_may_have_it_twice(
+            lengths in prop::collection::vec((1_usize..64, 0_usize..2000), 0..60),
+            budget in 800_usize..20_000,
+        ) {
+            let (intro, remark, rest) = (400, 150, 60);
+            let name = SkillName::from_written("x").unwrap();
+            let line = |&(head, text): &(usize, usize)| Line {
+                name: &name,
+                head: "h".repeat(head),
+                text: "t".repeat(text),
+            };
+            let lines: Vec<Line> = lengths.iter().map(line).collect();
+            let room = Room::of(&lines, budget, intro, remark, rest);
+            let heads: usize = lengths[..room.lines].iter().map(|(head, _)| head + 1).sum();
+            let texts = lines[..room.lines].iter().filter_map(|line| line.within(room.most).0);
+            let texts: usize = texts.map(|text| chars(&text) + 2).sum();
+            let more = if room.lines < lines.len() { rest } else { 0 };
+            let remark = if room.is_short { remark } else { 0 };
+            let all = intro + remark + heads + texts + more;
+            let names = intro + remark + lengths.iter().map(|(head, _)| head + 1).sum::<usize>();
+            prop_assert!(all <= budget.max(names).min(2 * budget), "{} of {}", all, budget);
+            prop_assert!(names > 2 * budget || room.lines == lines.len());
+        }
+    }
+}

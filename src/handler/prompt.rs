@@ -8,6 +8,7 @@ use serde_json::json;
 use super::cut;
 use crate::app::App;
 use crate::catalog::{Catalog, Disclosure, Standing};
+use crate::error::Error;
 use crate::response::Response;
 use crate::skill::one_line;
 use crate::sys::remark;
@@ -22,9 +23,10 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
         remark(format_args!("{error}"));
     }
     let catalog = app.catalog();
-    tell_the_user(app, &catalog);
-    let config = app.config().unwrap_or_default();
-    let disclosure = Disclosure::of(&catalog, config.budget());
+    let config = app.config();
+    tell_the_user(&catalog, config.as_ref().err());
+    let budget = config.unwrap_or_default().budget();
+    let disclosure = Disclosure::of(&catalog, budget);
     cut::tell_once(app, disclosure.cut());
     match disclosure.prompt_block() {
         Some(block) => Response::json(&json!({"inject": block})),
@@ -33,7 +35,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.
-fn tell_the_user(app: &App, catalog: &Catalog) {
+fn tell_the_user(catalog: &Catalog, hides_all: Option<&Error>) {
     let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
     for entry in catalog.entries() {
         let Standing::Hidden(why) = &entry.standing else {
@@ -51,7 +53,7 @@ fn tell_the_user(app: &App, catalog: &Catalog) {
              ({count}): look at them, then run agent-skills trust {holder}"
         ));
     }
-    if let Err(error) = app.config() {
+    if let Some(error) = hides_all {
         remark(format_args!("no skill is offered: {error}"));
     }
 }

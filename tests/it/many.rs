@@ -98,6 +98,12 @@ fn the_number_of_tools_and_the_budget_can_be_chosen() {
             chars(&prompt) <= 1400 && prompt.matches("\n- ").count() == 3,
             "{prompt}"
         );
+        write("prompt_chars = 280\n");
+        let prompt = host.prompt();
+        assert!(
+            prompt.ends_with("\n… and 3 more skills, which search_installed finds."),
+            "{prompt}"
+        );
         for (key, value) in [("max_tools", "32"), ("prompt_chars", "12000")] {
             write("");
             let shown = host.succeeds(&["config", "get", key]);
