@@ -165,8 +165,8 @@ fn names_a_tool(entries: &[String]) -> bool {
     })
 }
 
-/// Which of our own tools a call is for, unless it activates a skill. What a call asks for is read as its tool will read it:
-/// anything else would be a way round the decision.
+/// Which of our own tools a call is for, unless it activates a skill. What a call asks for is read
+/// as its tool will read it: anything else would be a way round the decision.
 pub fn our_tool(used: &ToolUse) -> Option<OurTool<'_>> {
     let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
     let parsed = || ToolCall::parse(&used.tool, Ok(used.arguments.clone())).ok();

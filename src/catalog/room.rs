@@ -81,8 +81,9 @@ impl Room {
         }
         let names = names + remark;
         let most = share(&wants, budget.saturating_sub(names)).min(longest);
-        let mut left = (2 * budget).saturating_sub(intro + remark);
-        if names > 2 * budget {
+        let twice = budget.saturating_mul(2);
+        let mut left = twice.saturating_sub(intro + remark);
+        if names > twice {
             left = left.saturating_sub(rest);
         }
         let fits = heads.take_while(|head| {

@@ -42,7 +42,7 @@ struct Marketplace {
     action: String,
     #[serde(default)]
     skill_ref: Option<String>,
-    #[serde(default)]
+    #[serde(default, alias = "arguments")]
     query: Option<String>,
 }
 

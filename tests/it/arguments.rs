@@ -90,6 +90,10 @@ fn every_way_of_calling_a_skill_brings_its_arguments() {
                 "skill_marketplace",
                 json!({"action": "use", "skill_ref": "x", "query": "a b"}),
             ),
+            (
+                "skill_marketplace",
+                json!({"action": "use", "skill_ref": "x", "arguments": "a b"}),
+            ),
         ] {
             let text = host.tool(tool, &arguments);
             assert!(
