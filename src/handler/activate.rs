@@ -1,5 +1,6 @@
 //! A skill's own tool: hands over its instructions.
 
+use super::required::required_line;
 use crate::app::App;
 use crate::app::put_in_force;
 use crate::app::{quoted, suggestion};
@@ -8,7 +9,7 @@ use crate::host::{mentions, ours};
 use crate::request::Protocol;
 use crate::response::Response;
 use crate::script;
-use crate::skill::{Activation, Listing, Skill};
+use crate::skill::{Activation, Listing, Skill, Wrapper};
 use crate::sys::limits;
 
 /// Activates the skill behind `tool`. `pre_tool` has done so already, unless the host has no
@@ -24,15 +25,51 @@ fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String
         Error::new(text).hint(suggestion(&catalog, tool))
     })?;
     put_in_force(app, skill, tool)?;
+    if app.has_handed(skill, arguments) {
+        return Ok(still_active(skill, Wrapper::SkillContent));
+    }
+    app.handed(&[skill], arguments);
+    let required = required_line(app, &catalog, skill);
+    Ok(instructions(
+        app,
+        skill,
+        arguments,
+        required,
+        Wrapper::SkillContent,
+    ))
+}
+
+/// A skill's instructions in their wrapper, with `more` to be noted.
+pub fn instructions(
+    app: &App,
+    skill: &Skill,
+    arguments: Option<&str>,
+    more: Option<String>,
+    wrapper: Wrapper,
+) -> String {
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
-    let notes = notes(app, skill, &listing);
-    Ok(Activation {
+    let mut notes = notes(app, skill, &listing);
+    notes.extend(more);
+    Activation {
         skill,
         listing: &listing,
         arguments,
         notes: &notes,
     }
-    .render())
+    .render_in(wrapper)
+}
+
+/// The note that stands in place of instructions which the conversation has already.
+pub fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
+    let call = serde_json::json!({"skill": skill.name, "path": "SKILL.md"});
+    wrapper.around(
+        skill.name.as_str(),
+        &format!(
+            "This skill is active already and has not changed: follow the instructions that it gave \
+             in this conversation. If they are no longer there: {} {call}",
+            ours::READ_FILE
+        ),
+    )
 }
 
 /// How to go on with this skill on this host.

@@ -2,6 +2,7 @@
 //! door in parsed and returns what the door out writes.
 
 mod activate;
+mod active_skills;
 mod final_arguments;
 mod judge;
 mod long_command;
@@ -11,8 +12,10 @@ mod pre_tool;
 mod pre_tool_output;
 mod prompt;
 mod read_file;
+mod required;
 mod run_script;
 mod schema;
+mod skill_session;
 mod start;
 
 pub use activate::activate;
@@ -26,4 +29,5 @@ pub use prompt::post_system_prompt;
 pub use read_file::read_skill_file;
 pub use run_script::run_skill_script;
 pub use schema::schema;
+pub use skill_session::skill_session;
 pub use start::on_start;

@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 
 use super::judge::{Verdict, called_skill, judge, nothing_is_in_force};
-use crate::app::{App, ModelInstall, model_install, put_in_force};
+use crate::app::{App, ModelInstall, load, model_install, offered_by_names, put_in_force};
 use crate::host::ours;
-use crate::request::{ToolUse, skill_arguments};
+use crate::request::{SkillSession, ToolUse, skill_arguments};
 use crate::response::{Response, answer_panics_with};
-use crate::session::SessionKey;
+use crate::session::{Session, SessionKey, Unreadable};
 use crate::skill::Skill;
 use crate::sys::remark;
 
@@ -39,6 +39,7 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     match (judged.verdict, skill) {
         (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
         (_, Some(skill)) => activate(app, skill, used),
+        (_, None) if used.tool == ours::SESSION => load_session(app, &session, used),
         (Verdict::Noted(note), None) => {
             remark(format_args!("{note}"));
             Response::nothing()
@@ -80,6 +81,38 @@ fn activate(app: &App, skill: &Skill, used: &ToolUse) -> Response {
                 "The skill `{}` is not allowed to become active: {error}{hint}.",
                 skill.name
             ))
+        }
+    }
+}
+
+/// `skill_session` loads before it runs, as a skill's own tool does, and only what that skill's
+/// own tool might. Whatever it cannot do, it says itself; unloading waits for it too.
+fn load_session(app: &App, session: &Result<Session, Unreadable>, used: &ToolUse) -> Response {
+    let Ok(SkillSession::Load { names, mode }) = SkillSession::parse(used.arguments.clone()) else {
+        return Response::nothing();
+    };
+    let catalog = app.catalog();
+    let Ok(skills) = offered_by_names(&catalog, &names) else {
+        return Response::nothing();
+    };
+    for one in &skills {
+        let own_tool = ToolUse {
+            tool: one.tool.to_owned(),
+            arguments: Value::Null,
+        };
+        let judged = judge(app, session, &own_tool, Some(one.skill));
+        if let Verdict::Refused(message) = judged.verdict {
+            if let Some(event) = judged.event {
+                app.record(event);
+            }
+            return refuse(app, &app.session(), used, &message);
+        }
+    }
+    match load(app, &skills, mode) {
+        Ok(()) => Response::nothing(),
+        Err(error) => {
+            let hint = error.next_step().unwrap_or_default();
+            Response::block(&format!("Nothing was loaded: {error}. Next: {hint}."))
         }
     }
 }

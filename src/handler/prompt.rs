@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::app::App;
+use super::active_skills::active_block;
+use crate::app::{App, Lifetime};
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::response::Response;
 use crate::skill::one_line;
@@ -13,18 +14,31 @@ use crate::sys::remark;
 
 /// The catalog block, or nothing when there are no skills.
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
-    if let Some(context) = context
-        && let Err(error) = app.store().enter_context(&app.session(), context)
-    {
-        // Jobs then belong to this run of the host alone, and skills of some contexts only are
-        // hidden, which is no reason to fail.
-        remark(format_args!("{error}"));
+    if let Some(context) = context {
+        enter(app, context);
     }
     let catalog = app.catalog();
     tell_the_user(app, &catalog);
-    match (Disclosure { catalog: &catalog }).prompt_block() {
-        Some(block) => Response::json(&json!({"inject": block})),
-        None => Response::nothing(),
+    let disclosed = (Disclosure { catalog: &catalog }).prompt_block();
+    let blocks = [disclosed, active_block(app, &catalog)];
+    let blocks: Vec<String> = blocks.into_iter().flatten().collect();
+    if blocks.is_empty() {
+        return Response::nothing();
+    }
+    Response::json(&json!({"inject": blocks.join("\n\n")}))
+}
+
+/// What was active in this conversation comes back, if the user wants that or their wish cannot be
+/// read.
+fn enter(app: &App, context: &str) {
+    let keep = app
+        .config()
+        .map_or(true, |config| config.scope == Lifetime::Context);
+    match app.store().enter(&app.session(), context, keep) {
+        Ok(ended) => app.record_ends(ended),
+        // Jobs then belong to this run of the host alone, and skills of some contexts only are
+        // hidden, which is no reason to fail.
+        Err(error) => remark(format_args!("{error}")),
     }
 }
 

@@ -15,7 +15,7 @@ fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
         ];
         assert_eq!(host.tool_names(), fixed);
         let host = host.skill("b", "", "").skill("a", "", "");
-        assert_eq!(host.tool_names()[4..], ["skill_a", "skill_b"]);
+        assert_eq!(host.skill_tools(), ["skill_a", "skill_b"]);
         let with_hooks = host
             .schema()
             .into_iter()
