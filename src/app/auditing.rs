@@ -49,6 +49,7 @@ impl App {
             let why = match end.why {
                 End::HostGone => "host-gone",
                 End::NextStart => "next-start",
+                End::Replaced => "replaced",
                 End::Unloaded => "unloaded",
                 End::Deactivated => "deactivated",
             };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Catalog;
+use super::{Catalog, Entry};
 use crate::skill::{Skill, SkillName, one_line};
 use crate::sys::limits;
 
@@ -29,7 +29,7 @@ impl Catalog {
 
     fn follow(&self, skill: &Skill, path: &mut Vec<SkillName>, required: &mut Required) {
         for written in written(skill) {
-            let offered = self.by_name(&written).and_then(|entry| entry.offered());
+            let offered = self.by_name(&written).and_then(Entry::offered);
             let Some(offered) = offered else {
                 let shown = one_line(&written);
                 if required.missing.len() >= limits::REQUIRED_SKILLS {
@@ -76,8 +76,8 @@ fn written(skill: &Skill) -> Vec<String> {
         }
         _ => Vec::new(),
     };
-    let named = names.into_iter().filter(|name| !name.trim().is_empty());
-    named.take(limits::REQUIRED_SKILLS).collect()
+    let given = names.into_iter().filter(|name| !name.trim().is_empty());
+    given.take(limits::REQUIRED_SKILLS).collect()
 }
 
 #[cfg(test)]

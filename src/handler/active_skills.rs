@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::activate::instructions;
 use crate::app::App;
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::Catalog;
 use crate::host::ours;
 use crate::request::Protocol;
 use crate::session::{ActiveSkill, Session};
@@ -45,9 +45,10 @@ pub fn active_block(app: &App, catalog: &Catalog) -> Option<String> {
 }
 
 fn reminder(session: &Session) -> String {
-    let restricts = |active: &ActiveSkill| match active.is_restricted() {
-        true => format!("`{}` (restricts which tools may be used)", active.name),
-        false => format!("`{}`", active.name),
+    let restricts = |active: &ActiveSkill| {
+        let note = " (restricts which tools may be used)";
+        let note = if active.is_restricted() { note } else { "" };
+        format!("`{}`{note}", active.name)
     };
     let names: Vec<String> = session.active().map(restricts).collect();
     format!(
@@ -59,8 +60,7 @@ fn reminder(session: &Session) -> String {
 
 /// A skill's instructions as they are now. Its restriction is as it was when it was activated.
 fn again(app: &App, catalog: &Catalog, active: &ActiveSkill) -> String {
-    let found = usable(catalog, active);
-    let Some(skill) = found else {
+    let Some(skill) = usable(catalog, active) else {
         let gone = "This skill is no longer there, or no longer offered. What it restricted \
                     stays restricted. Tell the user.";
         return Wrapper::Skill.around(&active.name, gone);
@@ -80,7 +80,7 @@ fn usable<'a>(catalog: &'a Catalog, active: &ActiveSkill) -> Option<&'a Skill> {
     let mut entries = catalog.entries().iter();
     let entry = entries.find(|entry| entry.dir == Path::new(&active.dir))?;
     let offered = entry.offered().map(|offered| offered.skill);
-    offered.or_else(|| Entry::shadowed(entry))
+    offered.or_else(|| entry.shadowed())
 }
 
 fn to_read(active: &ActiveSkill) -> String {

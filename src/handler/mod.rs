@@ -5,6 +5,7 @@ mod activate;
 mod active_skills;
 mod final_arguments;
 mod judge;
+mod load_session;
 mod long_command;
 mod pre_api_tools;
 mod pre_cache_output;

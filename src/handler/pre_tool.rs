@@ -4,11 +4,12 @@
 use serde_json::{Value, json};
 
 use super::judge::{Verdict, called_skill, judge, nothing_is_in_force};
-use crate::app::{App, ModelInstall, load, model_install, offered_by_names, put_in_force};
+use super::load_session::load_session;
+use crate::app::{App, ModelInstall, model_install, put_in_force};
 use crate::host::ours;
-use crate::request::{SkillSession, ToolUse, skill_arguments};
+use crate::request::{ToolUse, skill_arguments};
 use crate::response::{Response, answer_panics_with};
-use crate::session::{Session, SessionKey, Unreadable};
+use crate::session::SessionKey;
 use crate::skill::Skill;
 use crate::sys::remark;
 
@@ -54,7 +55,7 @@ const UNCLEAR: &str = "The call is not allowed: a restricted skill or a policy i
 
 /// Blocks, and says so more firmly the second time: a model that tries again word for word did not
 /// understand.
-fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
+pub fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
     let call = json!([used.tool, used.arguments]).to_string();
     if app.refusals().seen_before(key, &call) {
         return Response::block(&format!(
@@ -81,38 +82,6 @@ fn activate(app: &App, skill: &Skill, used: &ToolUse) -> Response {
                 "The skill `{}` is not allowed to become active: {error}{hint}.",
                 skill.name
             ))
-        }
-    }
-}
-
-/// `skill_session` loads before it runs, as a skill's own tool does, and only what that skill's
-/// own tool might. Whatever it cannot do, it says itself; unloading waits for it too.
-fn load_session(app: &App, session: &Result<Session, Unreadable>, used: &ToolUse) -> Response {
-    let Ok(SkillSession::Load { names, mode }) = SkillSession::parse(used.arguments.clone()) else {
-        return Response::nothing();
-    };
-    let catalog = app.catalog();
-    let Ok(skills) = offered_by_names(&catalog, &names) else {
-        return Response::nothing();
-    };
-    for one in &skills {
-        let own_tool = ToolUse {
-            tool: one.tool.to_owned(),
-            arguments: Value::Null,
-        };
-        let judged = judge(app, session, &own_tool, Some(one.skill));
-        if let Verdict::Refused(message) = judged.verdict {
-            if let Some(event) = judged.event {
-                app.record(event);
-            }
-            return refuse(app, &app.session(), used, &message);
-        }
-    }
-    match load(app, &skills, mode) {
-        Ok(()) => Response::nothing(),
-        Err(error) => {
-            let hint = error.next_step().unwrap_or_default();
-            Response::block(&format!("Nothing was loaded: {error}. Next: {hint}."))
         }
     }
 }

@@ -20,7 +20,7 @@ pub fn required_line(app: &App, catalog: &Catalog, skill: &Skill) -> Option<Stri
         names.push(skill.name.clone());
         let call = json!({"action": "load", "names": names, "mode": "add"});
         said.push(format!(
-            "This skill requires {}. Load that first, in this order: {} {call}",
+            "This skill requires {}. Load in this order: {} {call}",
             listed(required.names.iter().map(SkillName::as_str)),
             ours::SESSION
         ));

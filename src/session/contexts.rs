@@ -149,19 +149,19 @@ impl Contexts {
     /// Forgets what is kept of one conversation, or of all: a person's word, which also settles
     /// what was lost.
     pub fn forget(&mut self, context: Option<&str>) -> Vec<Ended> {
-        let ended = self.known.iter().filter_map(|(name, kept)| {
-            (context.is_none() || context == Some(name)).then(|| {
-                let session = Session {
-                    changed: kept.changed,
-                    activated: kept.activated.clone(),
-                    began: kept.began.clone(),
-                    context: Some(name.clone()),
-                    ..Session::default()
-                };
-                session.ended("", End::Deactivated)
-            })
-        });
-        let ended: Vec<Ended> = ended.flatten().collect();
+        let meant = |name: &String| context.is_none() || context == Some(name);
+        let mut ended = Vec::new();
+        for (name, kept) in self.known.iter().filter(|(name, _)| meant(name)) {
+            let session = Session {
+                changed: kept.changed,
+                activated: kept.activated.clone(),
+                began: kept.began.clone(),
+                context: Some(name.clone()),
+                ..Session::default()
+            };
+            let ends = session.activated.iter();
+            ended.extend(ends.map(|skill| session.end(skill, End::Deactivated)));
+        }
         match context {
             None => *self = Self::default(),
             Some(name) if self.lost => {
@@ -171,11 +171,7 @@ impl Contexts {
                 self.known.remove(name);
             }
         }
-        let of_none = |end| Ended {
-            session: None,
-            ..end
-        };
-        ended.into_iter().map(of_none).collect()
+        ended
     }
 }
 

@@ -58,11 +58,16 @@ impl Session {
         match loading {
             Loading::Add => {}
             Loading::InPlace => {
+                let others = self.active().filter(|skill| !wanted(skill));
+                let free = others.clone().filter(|skill| !skill.is_restricted());
+                changed.ended = free.map(|skill| self.end(skill, End::Replaced)).collect();
+                let others: Vec<String> = others.map(|skill| skill.name.clone()).collect();
                 for skill in &mut self.activated {
-                    if skill.standing == Standing::Active && !wanted(skill) {
+                    if others.contains(&skill.name) {
                         skill.standing = Standing::Replaced;
                     }
                 }
+                self.forget_what_holds_nothing();
             }
             Loading::Replace { restricted_too } => {
                 let others = self.active().filter(|skill| !wanted(skill));
@@ -94,7 +99,7 @@ impl Session {
         }
         if self.activated.len() > limits::SESSION_SKILLS {
             let text = format!("{} skills were activated already", limits::SESSION_SKILLS);
-            return Err(Error::new(text).hint("the next prompt begins anew"));
+            return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
         }
         Ok(changed)
     }
@@ -117,26 +122,26 @@ impl Session {
                  `agent-skills deactivate`",
             ));
         }
-        let mut ended = Vec::new();
-        for skill in self.activated.iter().filter(|skill| leaves(skill)) {
-            ended.push(Ended {
-                session: None,
-                context: self.context.clone(),
-                skill: skill.name.clone(),
-                began: self.began(&skill.name),
-                why: End::Unloaded,
-            });
-        }
+        let leaving = self.activated.iter().filter(|skill| leaves(skill));
+        let ended = leaving
+            .map(|skill| self.end(skill, End::Unloaded))
+            .collect();
         for skill in self.activated.iter_mut().filter(|skill| leaves(skill)) {
             skill.standing = Standing::Unloaded;
             skill.allowed = None;
         }
-        self.activated
-            .retain(|skill| skill.standing != Standing::Unloaded || skill.is_restricted());
-        for end in &ended {
-            self.began.remove(&end.skill);
-        }
+        self.forget_what_holds_nothing();
         Ok(ended)
+    }
+
+    /// An inactive skill matters for what it restricts alone.
+    fn forget_what_holds_nothing(&mut self) {
+        self.activated
+            .retain(|skill| skill.standing == Standing::Active || skill.is_restricted());
+        let Self {
+            activated, began, ..
+        } = self;
+        began.retain(|name, _| activated.iter().any(|skill| skill.name == *name));
     }
 }
 

@@ -6,9 +6,11 @@ mod loading;
 mod refusals;
 mod state;
 mod store;
+mod unreadable;
 
 pub use key::SessionKey;
 pub use loading::{Changed, Loading};
 pub use refusals::Refusals;
 pub use state::{ActiveSkill, End, Ended, Session, Standing, State};
-pub use store::{Store, Unreadable};
+pub use store::Store;
+pub use unreadable::Unreadable;

@@ -81,9 +81,11 @@ pub enum End {
     HostGone,
     /// The same host has begun anew.
     NextStart,
+    /// Another was activated in its place.
+    Replaced,
     /// The model unloaded it.
     Unloaded,
-    /// The user ended it, or what it was kept by.
+    /// The user ended it, or chose that nothing is kept.
     Deactivated,
 }
 
@@ -133,7 +135,7 @@ impl Session {
     }
 
     /// The skills that are active, most recent last.
-    pub fn active(&self) -> impl DoubleEndedIterator<Item = &ActiveSkill> {
+    pub fn active(&self) -> impl DoubleEndedIterator<Item = &ActiveSkill> + Clone {
         self.activated
             .iter()
             .filter(|skill| skill.standing == Standing::Active)
@@ -142,22 +144,27 @@ impl Session {
     /// Its activations, now that they are over. Those that are kept for a conversation are not.
     pub(super) fn ended(&self, key: &str, why: End) -> Vec<Ended> {
         let lasting = self.activated.iter().filter(|_| !self.kept);
-        let lasting = lasting.filter(|skill| skill.standing != Standing::Unloaded);
+        // The end of an unloaded one was told; what it denied is news to who deactivates only.
+        let lasting =
+            lasting.filter(|skill| skill.standing != Standing::Unloaded || why == End::Deactivated);
         lasting
             .map(|skill| Ended {
                 session: Some(key.to_owned()),
-                context: self.context.clone(),
-                skill: skill.name.clone(),
-                began: self.began(&skill.name),
-                why,
+                ..self.end(skill, why)
             })
             .collect()
     }
 
-    /// When a skill was activated, in milliseconds since 1970.
-    pub(super) fn began(&self, skill: &str) -> u64 {
-        let known = self.began.get(skill).copied();
-        known.unwrap_or(self.changed * 1000)
+    /// The end of one activation, of no session as yet.
+    pub(super) fn end(&self, skill: &ActiveSkill, why: End) -> Ended {
+        let began = self.began.get(&skill.name).copied();
+        Ended {
+            session: None,
+            context: self.context.clone(),
+            skill: skill.name.clone(),
+            began: began.unwrap_or(self.changed * 1000),
+            why,
+        }
     }
 }
 

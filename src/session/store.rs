@@ -11,6 +11,7 @@ use super::contexts::Contexts;
 use super::key::{self, SessionKey};
 use super::loading::{Changed, Loading};
 use super::state::{ActiveSkill, End, Ended, Reset, Session, State};
+use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};
 use crate::sys::{Directories, Env, FileLock, files, limits};
@@ -23,13 +24,6 @@ pub struct Store {
     /// Where the state would be if the plugin directory's being writable had not changed: what
     /// stands there is in force too.
     other: Option<PathBuf>,
-}
-
-/// Why the state cannot be known. Whatever was restricted must be taken to be still (law 2).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
-    /// For a person, a fragment.
-    pub reason: String,
 }
 
 impl Store {
@@ -159,7 +153,18 @@ impl Store {
     /// # Errors
     /// When the state cannot be read, locked in time or written: then nothing changed.
     pub fn deactivate(&self, context: Option<&str>) -> Result<Vec<Ended>> {
+        let mut ended = self.deactivate_here(context)?;
+        if let Some(other) = self.other.as_deref().and_then(Path::parent) {
+            ended.extend(Self::at(other).deactivate_here(context)?);
+        }
+        Ok(ended)
+    }
+
+    fn deactivate_here(&self, context: Option<&str>) -> Result<Vec<Ended>> {
         let mut ended = Vec::new();
+        if matches!(Self::read(&self.file), Ok(None)) {
+            return Ok(ended);
+        }
         self.change(|state, unreadable| {
             if let Some(unreadable) = unreadable {
                 return Err(unreadable.error());
@@ -383,37 +388,6 @@ impl Store {
             )));
         }
         Ok(Some(state))
-    }
-}
-
-impl Unreadable {
-    fn thrown_away() -> Self {
-        Self {
-            reason: "it was corrupt and had to be thrown away".to_owned(),
-        }
-    }
-
-    fn lost() -> Self {
-        Self {
-            reason: "what this conversation had active was lost with a corrupt file; the user \
-                     settles that with `agent-skills deactivate`"
-                .to_owned(),
-        }
-    }
-
-    fn not_entered() -> Self {
-        Self {
-            reason: "which conversation this is could not be recorded".to_owned(),
-        }
-    }
-
-    /// What to tell whoever needs the state.
-    pub fn error(&self) -> Error {
-        Error::new(format!(
-            "the record of active skills cannot be read: {}",
-            self.reason
-        ))
-        .hint("the next prompt resets it")
     }
 }
 

@@ -38,6 +38,7 @@ fn a_skill_is_installed_used_updated_and_removed() {
         assert_eq!(host.skill_tools(), ["skill_pdf"]);
         assert!(
             host.activates("pdf")
+                .starts()
                 .tool("skill_pdf", &json!({}))
                 .contains("Body of pdf.")
         );

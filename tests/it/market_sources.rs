@@ -278,6 +278,7 @@ fn an_author_links_a_working_copy() {
     .unwrap();
     assert!(
         host.activates("mine")
+            .starts()
             .tool("skill_mine", &json!({}))
             .contains("Newest body")
     );

@@ -206,3 +206,38 @@ fn the_file_is_private() {
     activate(&store, &named("a"), skill("x"));
     assert_eq!(fs::metadata(&store.file).unwrap().mode() & 0o777, 0o600);
 }
+
+#[test]
+fn many_conversations_at_once_lose_nothing() {
+    let (_dir, store) = store();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let store = &store;
+            scope.spawn(move || {
+                let name = n.to_string();
+                for _ in 0..10 {
+                    store.begin(&named(&name)).unwrap();
+                    store.enter(&named(&name), &name, true).unwrap();
+                    activate(store, &named(&name), skill(&format!("s{n}")));
+                }
+            });
+        }
+    });
+    for n in 0..8 {
+        let (key, name) = (named("later"), n.to_string());
+        store.enter(&key, &name, true).unwrap();
+        assert_eq!(activated(&store, &key), [skill(&format!("s{n}"))]);
+    }
+}
+
+#[test]
+fn a_session_that_entered_no_conversation_is_closed_while_one_is_restricted() {
+    let (_dir, store) = store();
+    store.enter(&named("a"), "work", true).unwrap();
+    activate(&store, &named("a"), skill("x"));
+    assert!(store.session(&named("b")).is_err());
+    store.enter(&named("b"), "play", true).unwrap();
+    assert_eq!(activated(&store, &named("b")), []);
+    store.deactivate(None).unwrap();
+    assert_eq!(activated(&store, &named("c")), []);
+}
