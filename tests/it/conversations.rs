@@ -299,3 +299,49 @@ fn ends_are_written_down_when_they_happen_and_not_with_each_prompt() {
         assert!(log().contains("\"reason\":\"deactivated\""));
     }
 }
+
+#[test]
+fn an_activation_killed_at_any_moment_is_kept_whole_or_not_at_all() {
+    for mut host in Host::both() {
+        host = kept(host);
+        let call = json!({"tool_name": "skill_reads", "arguments": {}}).to_string();
+        for n in 0..24_u64 {
+            let context = format!("c{n}");
+            host.session(&context);
+            next_prompt(&host, &context);
+            let mut command = host.command();
+            command.env("CHIBI_HOOK", "pre_tool");
+            command.env("CHIBI_HOOK_DATA", &call);
+            let mut child = command.spawn().unwrap();
+            std::thread::sleep(std::time::Duration::from_micros(n * 500));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let text = fs::read_to_string(host.plugin_dir().join("state.json")).unwrap();
+            let state: Value = serde_json::from_str(&text).unwrap();
+            let in_session = &state["sessions"][format!("named:{context}")]["activated"];
+            let in_context = &state["contexts"]["known"][&context]["activated"];
+            let count = |list: &Value| list.as_array().map_or(0, Vec::len);
+            assert_eq!(count(in_session), count(in_context), "{text}");
+            let refused = host.pre_tool("shell_exec", &ls()) != json!({});
+            assert_eq!(refused, count(in_context) == 1);
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_cannot_be_had_brings_nothing_back_and_so_closes() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads").starts();
+        let lock = fs::File::open(host.plugin_dir().join("state.lock")).unwrap();
+        fs2::FileExt::lock_exclusive(&lock).unwrap();
+        let told = host.hook_with_stderr("post_system_prompt", &json!({"context_name": "work"}));
+        assert!(told.1.contains("locked by another process"), "{}", told.1);
+        host.blocks("shell_exec", &ls());
+        drop(lock);
+        enters(&host, "work");
+        host.blocks("shell_exec", &ls());
+        assert_eq!(active(&host), ["reads"]);
+    }
+}

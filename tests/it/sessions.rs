@@ -225,7 +225,7 @@ fn what_may_not_be_activated_is_not_loaded_either() {
             .skill("narrow", "allowed-tools: Read Skill(plain)", "")
             .skill("against", "disallowed-tools: skill_free", "");
         host.activates("narrow");
-        let message = host.blocks("skill_session", &load(&["plain", "free"], "add"));
+        let message = host.blocks("skill_session", &load(&["free", "plain"], "add"));
         assert!(message.contains("skill_free"), "{message}");
         assert_eq!(active(&host), ["narrow"]);
         session(&host, &load(&["plain"], "add"));
