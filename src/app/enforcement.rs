@@ -158,9 +158,10 @@ fn names_a_tool(entries: &[String]) -> bool {
 pub fn our_tool<'a>(
     used: &'a ToolUse,
     skill: Option<&'a Skill>,
-    latest: Option<&'a str>,
+    latest: Option<&'a ActiveSkill>,
 ) -> Option<OurTool<'a>> {
-    let meant = || written_skill(&used.arguments).or(latest);
+    let latest = || latest.map(|active| active.name.as_str());
+    let meant = || written_skill(&used.arguments).or_else(latest);
     let parsed = || ToolCall::parse(&used.tool, Ok(used.arguments.clone())).ok();
     match used.tool.as_str() {
         ours::DIRECT => Some(OurTool::Direct),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::installed::to_json;
 use super::run::Failure;
-use crate::app::{App, Enforcement, OnDisk, our_tool, snapshot, usable};
+use crate::app::{App, Enforcement, OnDisk, latest, our_tool, snapshot, usable};
 use crate::error::{Error, Result};
 use crate::permission::{Call, Explanation, explain};
 use crate::request::ToolUse;
@@ -47,7 +47,7 @@ pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
     let call = Call {
         tool: &used.tool,
         arguments: &used.arguments,
-        ours: our_tool(&used, called, None),
+        ours: our_tool(&used, called, latest(&session)),
     };
     let explanation = explain(&enforcement.scope(), &call, &OnDisk);
     let text = if check.json {

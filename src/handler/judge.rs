@@ -53,7 +53,7 @@ pub fn judge(
     let call = Call {
         tool: &used.tool,
         arguments: &used.arguments,
-        ours: our_tool(used, skill, latest.map(|active| active.name.as_str())),
+        ours: our_tool(used, skill, latest),
     };
     let policies = match app.policies() {
         Ok(policies) => policies,

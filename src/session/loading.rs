@@ -118,8 +118,7 @@ impl Session {
                 held.name
             );
             return Err(Error::new(text).hint(
-                "nothing was changed; load with mode \"add\" beside it, or ask the user to run \
-                 `agent-skills deactivate`",
+                "ask the user to run `agent-skills deactivate`; a load with mode \"add\" keeps it",
             ));
         }
         let leaving = self.activated.iter().filter(|skill| leaves(skill));

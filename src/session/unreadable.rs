@@ -20,9 +20,7 @@ impl Unreadable {
     /// The file may have said something of this conversation, and is gone.
     pub(super) fn lost() -> Self {
         Self {
-            reason: "what this conversation had active was lost with a corrupt file; the user \
-                     settles that with `agent-skills deactivate`"
-                .to_owned(),
+            reason: "what this conversation had active was lost with a corrupt file".to_owned(),
         }
     }
 
@@ -39,6 +37,6 @@ impl Unreadable {
             "the record of active skills cannot be read: {}",
             self.reason
         ))
-        .hint("the next prompt resets it")
+        .hint("the next prompt resets it, or else the user does with `agent-skills deactivate`")
     }
 }
