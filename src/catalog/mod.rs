@@ -8,6 +8,7 @@ mod discovery;
 mod entry;
 mod layer;
 mod naming;
+mod requires;
 mod room;
 mod search;
 #[cfg(test)]
@@ -18,4 +19,5 @@ pub use disclosure::{Budget, Cut, Disclosure, Left, plain};
 pub use discovery::Catalog;
 pub use entry::{Admission, Entry, Offered, Standing};
 pub use layer::{Layer, Order, Root};
+pub use requires::Required;
 pub use tool_name::tool_name;

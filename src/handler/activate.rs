@@ -2,13 +2,14 @@
 //! instructions.
 
 use super::judge::nothing_is_in_force;
-use crate::app::{App, Called, put_in_force, resolve};
+use super::required::required_line;
+use crate::app::{App, put_in_force, resolve};
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::request::{Activate, Protocol};
 use crate::response::Response;
 use crate::script;
-use crate::skill::{Activation, Listing};
+use crate::skill::{Activation, Listing, Skill, Wrapper};
 use crate::sys::limits;
 
 /// Activates the skill that is wanted. `pre_tool` has done so already, unless the host has no
@@ -26,20 +27,60 @@ fn try_activate(app: &App, wanted: Activate) -> Result<String> {
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
     }
     put_in_force(app, &called.skill, &called.tool)?;
-    let listing = Listing::of(&called.skill.dir, limits::LISTED_RESOURCES);
-    let notes = notes(app, &called, &listing);
-    Ok(Activation {
-        skill: &called.skill,
+    let (skill, arguments) = (&called.skill, called.arguments.as_deref());
+    if app.has_handed(skill, arguments) {
+        return Ok(still_active(skill, Wrapper::SkillContent));
+    }
+    app.handed(&[skill], arguments);
+    let required = required_line(app, skill);
+    let wrapper = Wrapper::SkillContent;
+    Ok(instructions(
+        app,
+        skill,
+        &called.reference,
+        arguments,
+        required,
+        wrapper,
+    ))
+}
+
+/// A skill's instructions in their wrapper, with `more` to be noted. The other tools find it as
+/// `reference`.
+pub fn instructions(
+    app: &App,
+    skill: &Skill,
+    reference: &str,
+    arguments: Option<&str>,
+    more: Option<String>,
+    wrapper: Wrapper,
+) -> String {
+    let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+    let mut notes = notes(app, skill, reference, &listing);
+    notes.extend(more);
+    Activation {
+        skill,
         listing: &listing,
-        arguments: called.arguments.as_deref(),
+        arguments,
         notes: &notes,
     }
-    .render())
+    .render_in(wrapper)
+}
+
+/// The note that stands in place of instructions which the conversation has already.
+pub fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
+    let call = serde_json::json!({"skill": skill.name, "path": "SKILL.md"});
+    wrapper.around(
+        skill.name.as_str(),
+        &format!(
+            "This skill is active already and has not changed: follow the instructions that it gave \
+             in this conversation. If they are no longer there: {} {call}",
+            ours::READ_FILE
+        ),
+    )
 }
 
 /// How to go on with this skill on this host.
-fn notes(app: &App, called: &Called, listing: &Listing) -> Vec<String> {
-    let name = &called.reference;
+fn notes(app: &App, skill: &Skill, name: &str, listing: &Listing) -> Vec<String> {
     let mut notes = Vec::new();
     let paths = || {
         listing
@@ -63,6 +104,6 @@ fn notes(app: &App, called: &Called, listing: &Listing) -> Vec<String> {
         ));
     }
     let older = app.protocol == Some(Protocol::Environment);
-    notes.extend(mentions::mapping_line(&called.skill.body, older));
+    notes.extend(mentions::mapping_line(&skill.body, older));
     notes
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::active_skills::active_block;
 use super::cut;
-use crate::app::App;
+use crate::app::{App, Lifetime};
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::error::Error;
 use crate::response::Response;
@@ -15,12 +16,8 @@ use crate::sys::remark;
 
 /// The catalog block, or nothing when there are no skills.
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
-    if let Some(context) = context
-        && let Err(error) = app.store().enter_context(&app.session(), context)
-    {
-        // Jobs then belong to this run of the host alone, and skills of some contexts only are
-        // hidden, which is no reason to fail.
-        remark(format_args!("{error}"));
+    if let Some(context) = context {
+        enter(app, context);
     }
     let catalog = app.catalog();
     let config = app.config();
@@ -28,9 +25,26 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     let budget = config.unwrap_or_default().budget();
     let disclosure = Disclosure::of(&catalog, budget);
     cut::tell_once(app, disclosure.cut());
-    match disclosure.prompt_block() {
-        Some(block) => Response::json(&json!({"inject": block})),
-        None => Response::nothing(),
+    let disclosed = disclosure.prompt_block().map(str::to_owned);
+    let blocks = [disclosed, active_block(app, &catalog)];
+    let blocks: Vec<String> = blocks.into_iter().flatten().collect();
+    if blocks.is_empty() {
+        return Response::nothing();
+    }
+    Response::json(&json!({"inject": blocks.join("\n\n")}))
+}
+
+/// What was active in this conversation comes back, if the user wants that or their wish cannot be
+/// read.
+fn enter(app: &App, context: &str) {
+    let keep = app
+        .config()
+        .map_or(true, |config| config.scope == Lifetime::Context);
+    match app.store().enter(&app.session(), context, keep) {
+        Ok(ended) => app.record_ends(ended),
+        // Jobs then belong to this run of the host alone, and skills of some contexts only are
+        // hidden, which is no reason to fail.
+        Err(error) => remark(format_args!("{error}")),
     }
 }
 
