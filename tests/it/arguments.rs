@@ -79,7 +79,7 @@ fn without_arguments_the_instructions_stay_whole_and_say_what_is_missing() {
 #[test]
 fn every_way_of_calling_a_skill_brings_its_arguments() {
     for host in Host::both() {
-        let mut host = host.skill("x", "", "[$ARGUMENTS]");
+        let host = host.skill("x", "", "[$ARGUMENTS]");
         for (tool, arguments) in [
             ("skill_x", json!({"arguments": "a b"})),
             ("skill_x", json!({"args": "a b"})),
@@ -96,7 +96,7 @@ fn every_way_of_calling_a_skill_brings_its_arguments() {
             ),
         ] {
             // What was handed over once in a session is not handed over again.
-            host = host.starts();
+            host.starts();
             let text = host.tool(tool, &arguments);
             assert!(
                 text.starts_with("<skill_content name=\"x\">\n[a b]\n"),
