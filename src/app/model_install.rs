@@ -34,6 +34,11 @@ const VERBS: [&str; 11] = [
     "rollback",
 ];
 
+/// What a model may do with proposals: decide about none.
+const OF_PROPOSALS: [&str; 3] = ["list", "show", "comment"];
+const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list, show and \
+    comment them. Tell the user: agent-skills proposals list";
+
 /// Who may install on the model's word alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -57,6 +62,14 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
     let Some(verb) = words.first().filter(|verb| !verb.starts_with('-')) else {
         return ModelInstall::Allowed;
     };
+    if verb == "proposals" {
+        let decides = |word: &String| !OF_PROPOSALS.contains(&word.as_str());
+        return if words.get(1).is_some_and(decides) {
+            ModelInstall::Refused(DECIDED_BY_PEOPLE.to_owned())
+        } else {
+            ModelInstall::Allowed
+        };
+    }
     if !VERBS.contains(&verb.as_str()) {
         return refused(app, verb, "only what its tool's actions are");
     }

@@ -22,10 +22,27 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     }
     let catalog = app.catalog();
     tell_the_user(app, &catalog);
+    tell_of_proposals(app);
     match (Disclosure { catalog: &catalog }).prompt_block() {
         Some(block) => Response::json(&json!({"inject": block})),
         None => Response::nothing(),
     }
+}
+
+/// One line, once after something was proposed.
+fn tell_of_proposals(app: &App) {
+    let proposals = app.proposals();
+    if !proposals.take_untold() {
+        return;
+    }
+    let waiting = match proposals.list().0.len() {
+        0 => return,
+        1 => "a proposal for a skill waits".to_owned(),
+        count => format!("{count} proposals for skills wait"),
+    };
+    remark(format_args!(
+        "{waiting} for your decision: agent-skills proposals list"
+    ));
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.

@@ -6,8 +6,12 @@ pub const MARKETPLACE: &str = "skill_marketplace";
 pub const READ_FILE: &str = "read_skill_file";
 /// Running a skill's bundled scripts.
 pub const RUN_SCRIPT: &str = "run_skill_script";
+/// Proposing a change to a skill, which its user decides about.
+pub const PROPOSE: &str = "propose_skill_update";
+/// Proposing a new skill; there only when it is configured.
+pub const CREATE: &str = "create_skill";
 /// The command line, for people: `chibi -p agent-skills …` looks up a tool of that name.
 pub const DIRECT: &str = "agent-skills";
 
 /// Every tool that is there whatever is installed, in the order of the schema.
-pub const FIXED: [&str; 4] = [MARKETPLACE, READ_FILE, RUN_SCRIPT, DIRECT];
+pub const FIXED: [&str; 6] = [MARKETPLACE, READ_FILE, RUN_SCRIPT, DIRECT, PROPOSE, CREATE];

@@ -24,7 +24,7 @@ use super::memory::Memory;
 use super::origin::Origin;
 use super::reference::{At, Place, Reading};
 use super::refs::{Refs, Resolved};
-use super::repository::{self, Repository};
+use super::repository::{self, Commit, Repository};
 use super::tree::{Node, Tree};
 use super::web::WebUrl;
 use super::well_known::Index;
@@ -284,6 +284,35 @@ impl<'a> Fetcher<'a> {
         let snapshot = Rc::new(Snapshot { root, ..snapshot });
         self.snapshots.insert(key, Rc::clone(&snapshot));
         Ok(snapshot)
+    }
+
+    /// The tags of a repository that was asked.
+    pub fn tags(&self, url: &RepoUrl) -> &[(String, String)] {
+        self.refs.get(url).map(Refs::tags).unwrap_or_default()
+    }
+
+    /// The last commits up to `commit` that changed what is at `path`, newest first; where that
+    /// can be told, only those since `old`.
+    ///
+    /// # Errors
+    /// When git says no.
+    pub fn log(
+        &self,
+        url: &RepoUrl,
+        commit: &str,
+        old: Option<&str>,
+        path: &str,
+    ) -> Result<Vec<Commit>, Failure> {
+        if self.offline {
+            return Err(Failure::new(
+                Class::Offline,
+                "its log is not kept on this machine",
+            ));
+        }
+        let address = url
+            .fetch_from(self.mirror.as_deref())
+            .map_err(|error| Failure::new(Class::Other, error.to_string()))?;
+        repository::log(&self.git, &address, commit, old, path)
     }
 
     /// Whether a repository's history leads from `old` to `new`; `None` when nobody can tell.

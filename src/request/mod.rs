@@ -9,4 +9,4 @@ mod tool;
 pub use call::{Input, Payload, Protocol, Request};
 pub use hook::{Hook, ListedTool, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
-pub use tool::{ReadSkillFile, ToolCall, skill_arguments};
+pub use tool::{CreateSkill, ProposeSkillUpdate, ReadSkillFile, ToolCall, skill_arguments};

@@ -22,5 +22,5 @@ pub use load::{Skill, find_skill_file};
 pub use name::SkillName;
 pub use render::Activation;
 pub use resources::{Listing, Resource, SkillPath};
-pub use text::one_line;
+pub use text::{one_line, visible};
 pub use visibility::SkillScope;

@@ -133,11 +133,11 @@ fn the_prompt_has_one_line_for_each() {
         let Some((host, _)) = host_of_all(host) else {
             return;
         };
-        let names = host.tool_names();
+        let names = host.skill_tools();
         let prompt = host.prompt();
         let lines: Vec<_> = prompt.lines().filter(|l| l.starts_with("- ")).collect();
-        assert_eq!(lines.len(), names.len() - 4);
-        for name in &names[4..] {
+        assert_eq!(lines.len(), names.len());
+        for name in &names {
             let its = lines
                 .iter()
                 .filter(|line| line.contains(&format!("(tool `{name}`): ")));

@@ -12,10 +12,11 @@ fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
             "read_skill_file",
             "run_skill_script",
             "agent-skills",
+            "propose_skill_update",
         ];
         assert_eq!(host.tool_names(), fixed);
         let host = host.skill("b", "", "").skill("a", "", "");
-        assert_eq!(host.tool_names()[4..], ["skill_a", "skill_b"]);
+        assert_eq!(host.skill_tools(), ["skill_a", "skill_b"]);
         let with_hooks = host
             .schema()
             .into_iter()
@@ -46,7 +47,8 @@ fn tool_names_are_such_as_providers_accept_and_lead_to_their_skill() {
     assert!(names.iter().all(accepted), "{names:?}");
     let unique: std::collections::BTreeSet<_> = names.iter().collect();
     assert_eq!(unique.len(), names.len());
-    let bodies: Vec<String> = names[4..]
+    let bodies: Vec<String> = host
+        .skill_tools()
         .iter()
         .map(|name| host.tool(name, &json!({})))
         .collect();

@@ -176,6 +176,14 @@ impl Host {
         self.schema().iter().map(name).collect()
     }
 
+    /// The skills' tools in the schema, in order.
+    #[track_caller]
+    pub fn skill_tools(&self) -> Vec<String> {
+        let mut names = self.tool_names();
+        names.retain(|name| name.starts_with("skill_") && name != "skill_marketplace");
+        names
+    }
+
     /// A hook's answer, which must be one JSON value.
     #[track_caller]
     pub fn hook(&self, name: &str, data: &Value) -> Value {

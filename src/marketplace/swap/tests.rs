@@ -142,14 +142,20 @@ fn a_lockfile_that_cannot_be_written_undoes_the_move() {
     fs::create_dir_all(plugin.path().join("skills.lock.json/in-the-way")).unwrap();
     assert!(
         changes
-            .place(&staging, &staged, entry("new"), Existing::Replace)
+            .place(
+                &staging,
+                &staged,
+                "x",
+                Some(entry("new")),
+                Existing::Replace
+            )
             .is_err()
     );
     assert_eq!(fs::read_to_string(target.join("SKILL.md")).unwrap(), "old");
     fs::rename(&target, plugin.path().join("away")).unwrap();
     assert!(
         changes
-            .place(&staging, &staged, entry("new"), Existing::Keep)
+            .place(&staging, &staged, "x", Some(entry("new")), Existing::Keep)
             .is_err()
     );
     assert!(!target.exists() && staged.exists() && !has_journal(staging.dir()));
