@@ -20,7 +20,7 @@ pub enum ModelInstall {
 }
 
 /// What a model may do with the marketplace at all: the actions of its tool, and looking.
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 12] = [
     "install",
     "remove",
     "update",
@@ -30,6 +30,7 @@ const VERBS: [&str; 11] = [
     "list_installed",
     "info",
     "outdated",
+    "history",
     "verify",
     "rollback",
 ];

@@ -80,13 +80,7 @@ impl Consenting {
                 list(&difference.new_tools)
             ));
         }
-        self.with_word("Apply it?")?.map_or_else(
-            || {
-                self.unless_suspect(&difference.new_findings, "applied")
-                    .map(|()| true)
-            },
-            Ok,
-        )
+        self.decides("Apply it?", &difference.new_findings, "applied")
     }
 
     /// Shows the skill that a proposal would make, and decides as the former does.
@@ -96,20 +90,24 @@ impl Consenting {
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
         tell(format_args!("{}", describe(plan)));
         let findings = plan.skills.iter().flat_map(|skill| &skill.findings);
-        self.with_word("Install it?")?.map_or_else(
-            || self.unless_suspect(findings, "installed").map(|()| true),
-            Ok,
-        )
+        self.decides("Install it?", findings, "installed")
     }
 
-    /// What a person on a terminal says; `None` when they said yes before.
-    fn with_word(self, question: &str) -> Result<Option<bool>> {
-        match (self.asks, self.given) {
-            (true, _) => Ok(Some(agrees(question))),
-            (_, true) => Ok(None),
-            _ => Err(Error::new("nobody can be asked")
-                .hint("look at it with `agent-skills proposals show`; `--yes` agrees")),
+    fn decides<'f>(
+        self,
+        question: &str,
+        findings: impl IntoIterator<Item = &'f Finding>,
+        done: &str,
+    ) -> Result<bool> {
+        if self.asks {
+            return Ok(agrees(question));
         }
+        if !self.given {
+            return Err(Error::new("nobody can be asked")
+                .hint("look at it with `agent-skills proposals show`; `--yes` agrees"));
+        }
+        self.unless_suspect(findings, done)?;
+        Ok(true)
     }
 
     fn unless_suspect<'f>(

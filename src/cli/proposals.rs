@@ -1,6 +1,9 @@
 //! `proposals`: what a model would change in skills, for a person to look at and decide.
 
+use std::cell::RefCell;
 use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 
 use clap::Subcommand;
 use serde::Serialize;
@@ -271,16 +274,20 @@ fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Resu
     remark(format_args!("{}", introduction(&proposal).trim_end()));
     let skill = &proposal.skill;
     let (dir, back) = match today(app, &catalog, &proposal)? {
-        Today::Changed(entry, changed) => {
+        Today::Changed(entry, _) => {
             let (base, name) = app.home_of(entry)?;
             let market = app.market_at(&base);
             let source = market.origin(&name)?.map(|entry| entry.source);
-            let mut edit = |staged: &std::path::Path| write(staged, &proposal);
+            // What is shown is what was made of the copy that takes the skill's place.
+            let shown = RefCell::new(String::new());
+            let mut edit = |staged: &Path| {
+                *shown.borrow_mut() = write(staged, &proposal)?;
+                Ok(())
+            };
             let mut agree = |difference: &Difference| {
                 permits_change(&policies, skill, source.as_deref(), entry.layer, difference)?;
-                let text = Some(diff_of(&changed));
                 consenting.to_improve(&Difference {
-                    text,
+                    text: Some(shown.take()),
                     ..difference.clone()
                 })
             };
@@ -320,16 +327,17 @@ fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Resu
     Ok(text)
 }
 
-/// Writes what a proposal makes of the files of the staged copy of its skill.
-fn write(staged: &std::path::Path, proposal: &Proposal) -> Result<()> {
+/// Writes what a proposal makes of the files of the staged copy of its skill; answers the diff.
+fn write(staged: &Path, proposal: &Proposal) -> Result<String> {
     let Change::Update { diff, files, .. } = &proposal.change else {
-        return Ok(());
+        return Ok(String::new());
     };
-    for file in apply_diff(staged, diff, Some(files))? {
+    let changed = apply_diff(staged, diff, Some(files))?;
+    for file in &changed {
         let path = file.path.resolve(staged)?;
-        std::fs::write(&path, file.applied.text).map_err(|e| Error::io("write", &path, &e))?;
+        fs::write(&path, &file.applied.text).map_err(|e| Error::io("write", &path, &e))?;
     }
-    Ok(())
+    Ok(diff_of(&changed))
 }
 
 fn reject(app: &App, id: &ProposalId, reason: Option<String>) -> Result<String> {

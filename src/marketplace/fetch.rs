@@ -22,9 +22,10 @@ use super::lockfile::Kind;
 use super::manifest::Manifest;
 use super::memory::Memory;
 use super::origin::Origin;
+use super::past::{self, Commit};
 use super::reference::{At, Place, Reading};
 use super::refs::{Refs, Resolved};
-use super::repository::{self, Commit, Repository};
+use super::repository::{self, Repository};
 use super::tree::{Node, Tree};
 use super::web::WebUrl;
 use super::well_known::Index;
@@ -312,13 +313,13 @@ impl<'a> Fetcher<'a> {
         let address = url
             .fetch_from(self.mirror.as_deref())
             .map_err(|error| Failure::new(Class::Other, error.to_string()))?;
-        repository::log(&self.git, &address, commit, old, path)
+        past::log(&self.git, &address, commit, old, path)
     }
 
     /// Whether a repository's history leads from `old` to `new`; `None` when nobody can tell.
     pub fn follows(&self, url: &RepoUrl, old: &str, new: &str) -> Option<bool> {
         let address = url.fetch_from(self.mirror.as_deref()).ok()?;
-        repository::follows(&self.git, &address, old, new).ok()?
+        past::follows(&self.git, &address, old, new).ok()?
     }
 }
 

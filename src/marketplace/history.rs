@@ -9,12 +9,12 @@ use super::failure::Failure;
 use super::fetch::Fetcher;
 use super::lockfile::{Kind, LockEntry, Lockfile};
 use super::market::Market;
+use super::past::Commit;
 use super::previous;
 use super::reference::{At, Place};
-use super::repository::Commit;
 use super::staging::Staging;
 use super::verify::{State, Verified};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::skill::Skill;
 
 /// What there is to tell of one installed skill.
@@ -99,7 +99,7 @@ impl Market<'_> {
             match asked(entry, &mut fetcher)? {
                 Ok((tags, log)) => (history.tags, history.log) = (tags, log),
                 Err(failure) => {
-                    history.unasked = Some(crate::error::Error::from(failure).to_string())
+                    history.unasked = Some(Error::from(failure).to_string());
                 }
             }
         }

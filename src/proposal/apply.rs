@@ -91,7 +91,7 @@ fn body(line: &str) -> &str {
 
 /// The index of the line that the hunk begins at.
 fn locate(hunk: &Hunk, file: &[&str], exact: bool, effort: &mut usize) -> Result<usize> {
-    let old = hunk.old();
+    let old = hunk.lines_before();
     if old.is_empty() && file.is_empty() {
         return Ok(0);
     }
@@ -115,7 +115,7 @@ fn locate(hunk: &Hunk, file: &[&str], exact: bool, effort: &mut usize) -> Result
 }
 
 fn absent(hunk: &Hunk, old: &[&str], file: &[&str], effort: &mut usize) -> Error {
-    let done = places(&hunk.new(), file, effort).is_ok_and(|places| places.len() == 1);
+    let done = places(&hunk.lines_after(), file, effort).is_ok_and(|places| places.len() == 1);
     if done {
         return Error::new("it does not apply: the file has its new lines already");
     }
@@ -157,7 +157,7 @@ fn show(text: &mut String, hunk: &Hunk, old: usize, new: usize) {
     // An empty side is named by the line before it.
     let range =
         |start: usize, length: usize| format!("{},{length}", start + usize::from(length > 0));
-    let (from, to) = (hunk.old().len(), hunk.new().len());
+    let (from, to) = (hunk.lines_before().len(), hunk.lines_after().len());
     let _ = writeln!(text, "@@ -{} +{} @@", range(old, from), range(new, to));
     for line in &hunk.lines {
         let mark = match line {

@@ -62,9 +62,7 @@ impl Patch {
     /// text.
     pub fn parse(text: &str, dir: &Path) -> Result<Self> {
         if text.contains('\0') {
-            return Err(refused(
-                "it has a NUL character, so it is binary".to_owned(),
-            ));
+            return Err(refused("it has a NUL character, so it is binary"));
         }
         let lines: Vec<&str> = text.lines().collect();
         let mut files: Vec<FilePatch> = Vec::new();
@@ -74,7 +72,7 @@ impl Patch {
         while let Some(&line) = lines.get(at) {
             at += 1;
             if let Some((_, what)) = REFUSED.iter().find(|(start, _)| line.starts_with(start)) {
-                return Err(refused((*what).to_owned()));
+                return Err(refused(what));
             }
             let in_hunk = open.is_some_and(|file| !files[file].hunks.is_empty());
             if let Some((old, new)) = header(&lines[at - 1..], in_hunk) {
@@ -163,12 +161,12 @@ impl Hunk {
     }
 
     /// The lines that the file has where the hunk applies.
-    pub fn old(&self) -> Vec<&str> {
+    pub fn lines_before(&self) -> Vec<&str> {
         self.side(|line| !matches!(line, Line::Added(_)))
     }
 
     /// The lines that it has afterwards.
-    pub fn new(&self) -> Vec<&str> {
+    pub fn lines_after(&self) -> Vec<&str> {
         self.side(|line| !matches!(line, Line::Removed(_)))
     }
 

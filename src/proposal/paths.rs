@@ -14,10 +14,10 @@ const NOWHERE: &str = "/dev/null";
 pub fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
     let (old, new) = (written(old)?, written(new)?);
     if old == NOWHERE {
-        return Err(refused(format!("it makes a new file, `{}`", shown(new))));
+        return Err(refused(&format!("it makes a new file, `{}`", shown(new))));
     }
     if new == NOWHERE {
-        return Err(refused(format!("it removes the file `{}`", shown(old))));
+        return Err(refused(&format!("it removes the file `{}`", shown(old))));
     }
     let bare = (old.strip_prefix("a/"), new.strip_prefix("b/"));
     let path = match bare {
@@ -27,13 +27,13 @@ pub fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
         (_, Some(bare)) if bare == old => bare,
         _ => {
             let text = format!("it makes `{}` out of `{}`", shown(new), shown(old));
-            return Err(refused(text));
+            return Err(refused(&text));
         }
     };
     let path = SkillPath::parse(path, dir)?;
     let mut parts = path.as_path().components();
     if parts.any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
-        return Err(refused("it changes what is in `.git`".to_owned()));
+        return Err(refused("it changes what is in `.git`"));
     }
     Ok(path)
 }
@@ -45,7 +45,7 @@ fn written(header: &str) -> Result<&str> {
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'))
     {
-        Some(quoted) if quoted.contains('\\') => Err(refused(format!(
+        Some(quoted) if quoted.contains('\\') => Err(refused(&format!(
             "the name {} is quoted in a way that is not understood",
             shown(name)
         ))),
@@ -59,7 +59,7 @@ fn shown(name: &str) -> String {
 }
 
 /// What no proposal does.
-pub fn refused(what: String) -> Error {
+pub fn refused(what: &str) -> Error {
     Error::new(format!("the diff cannot be taken: {what}")).hint(
         "a proposal changes the text of files that the skill has: it makes, removes and renames none",
     )

@@ -39,8 +39,10 @@ impl ProcessId {
             let stat = fs::read_to_string(format!("/proc/{}/stat", child.pid)).ok()?;
             let pid = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
             let pid = pid.parse().ok().filter(|pid| *pid > 0)?;
-            let start = start_ticks(pid)?;
-            Some(Self { pid, start })
+            Some(Self {
+                pid,
+                start: start_ticks(pid)?,
+            })
         };
         std::iter::successors(Some(Self::parent()), started_by)
     }

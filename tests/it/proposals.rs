@@ -14,7 +14,8 @@ const TOOL: &str = "propose_skill_update";
 
 /// A diff of `SKILL.md` that replaces one line by others.
 fn diff(old: &str, new: &str) -> String {
-    let new: String = new.lines().map(|line| format!("+{line}\n")).collect();
+    let new = new.lines().flat_map(|line| ["+", line, "\n"]);
+    let new: String = new.collect();
     format!("--- a/SKILL.md\n+++ b/SKILL.md\n@@\n-{old}\n{new}")
 }
 
@@ -575,4 +576,48 @@ fn a_broken_file_hides_no_proposal_and_there_are_never_too_many() {
     }
     let answer = host.tool(TOOL, &call("pdf", &diff("One.", "2.")));
     assert!(answer.contains("100 proposals"), "{answer}");
+}
+
+#[test]
+fn an_approval_killed_at_any_moment_leaves_the_old_or_the_new_skill() {
+    let host = Host::stdin()
+        .skill("pdf", "", "One.")
+        .file("pdf/notes.md", "One.\n");
+    let old = files(&host.skills_dir());
+    let both = diff("One.", "1.") + "--- a/notes.md\n+++ b/notes.md\n@@\n-One.\n+1.\n";
+    let approve = |id: &str| ["proposals", "approve", id, "--yes"].map(str::to_owned);
+    let id = propose(&host, "pdf", &both);
+    let words = approve(&id);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let started = std::time::Instant::now();
+    host.succeeds(&words);
+    let duration = started.elapsed();
+    let new = files(&host.skills_dir());
+    host.succeeds(&["rollback", "pdf"]);
+    propose(&host, "pdf", &both);
+    let mut landed = 0;
+    for attempt in 0..12 {
+        assert_eq!(files(&host.skills_dir()), old);
+        crate::market_kills::kill(&host, &words, duration, 200 + 75 * attempt);
+        let now = files(&host.skills_dir());
+        assert!(now == old || now == new, "{now:?}");
+        landed += usize::from(now == new);
+        // One that was applied and is still listed does no harm.
+        if now == new && list(&host) != json!([]) {
+            assert!(host.fails(&words).contains("already"));
+            host.succeeds(&["proposals", "reject", &id]);
+        }
+        // The state before may be lost by a kill, never wrong.
+        if now == new && host.person(&["rollback", "pdf"]).status != 0 {
+            for (path, content) in &old {
+                fs::write(host.skills_dir().join(path), content).unwrap();
+            }
+        } else if now == new {
+            assert_eq!(files(&host.skills_dir()), old);
+        }
+        if now == new && list(&host) == json!([]) {
+            propose(&host, "pdf", &both);
+        }
+    }
+    println!("{landed} of 12 had landed when they were killed");
 }

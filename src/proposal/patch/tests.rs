@@ -181,12 +181,18 @@ proptest! {
     ) {
         let from = from.min(old.len());
         let to = (from + length).min(old.len());
-        let mut diff = "--- x\n+++ x\n@@\n".to_owned();
-        for line in &old[..from] { diff += &format!(" {line}\n"); }
-        for line in &old[from..to] { diff += &format!("-{line}\n"); }
-        for line in &new { diff += &format!("+{line}\n"); }
-        for line in &old[to..] { diff += &format!(" {line}\n"); }
-        let text = |lines: &[String]| lines.iter().map(|l| format!("{l}\n")).collect::<String>();
+        let lines = |mark: &str, lines: &[String]| -> String {
+            lines.iter().flat_map(|line| [mark, line, "\n"]).collect()
+        };
+        let diff = [
+            "--- x\n+++ x\n@@\n",
+            &lines(" ", &old[..from]),
+            &lines("-", &old[from..to]),
+            &lines("+", &new),
+            &lines(" ", &old[to..]),
+        ];
+        let diff = diff.concat();
+        let text = |of: &[String]| lines("", of);
         let wanted = [&old[..from], &new, &old[to..]].concat();
         if let Ok(result) = apply(&diff, &text(&old)) {
             prop_assert_eq!(&result.text, &text(&wanted));
