@@ -100,7 +100,7 @@ fn each_is_offered_or_reported_with_a_reason() {
     let catalog = Catalog::scan(&host.skills_dir());
     let listed: Vec<_> = catalog.entries().iter().map(|e| e.dir.clone()).collect();
     assert_eq!(listed, dirs);
-    let names = host.tool_names();
+    let names = host.skill_tools();
     for entry in catalog.entries() {
         let dir = entry.dir.display();
         match entry.offered() {
@@ -124,7 +124,7 @@ fn each_is_offered_or_reported_with_a_reason() {
     // Two collections have `brand-guidelines`; nothing else stands in a skill's way.
     assert_eq!(reasons.len(), 1, "{reasons:?}");
     assert!(reasons[0].contains("same name"), "{reasons:?}");
-    assert_eq!(names.len(), 4 + SKILLS - 1);
+    assert_eq!(names.len(), SKILLS - 1);
 }
 
 #[test]

@@ -178,7 +178,9 @@ fn pre_api_tools_hides_what_cannot_be_used() {
         let none = host.hook("pre_api_tools", &all);
         assert_eq!(
             none,
-            json!({"exclude": ["agent-skills", "read_skill_file", "run_skill_script"]})
+            json!({"exclude": [
+                "agent-skills", "propose_skill_update", "read_skill_file", "run_skill_script",
+            ]})
         );
         let host = host.skill("careful", "allowed-tools: Read", "");
         assert_eq!(

@@ -149,7 +149,7 @@ fn archives_are_installed_checked_and_updated() {
     let local = host.home().join("z.zip");
     fs::write(&local, zip(&[("SKILL.md", &skill("local-one"))])).unwrap();
     host.succeeds(&["install", local.to_str().unwrap()]);
-    assert_eq!(host.tool_names().len(), 8);
+    assert_eq!(host.skill_tools().len(), 4);
     assert!(
         host.succeeds(&["verify"])
             .lines()

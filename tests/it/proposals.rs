@@ -621,3 +621,26 @@ fn an_approval_killed_at_any_moment_leaves_the_old_or_the_new_skill() {
     }
     println!("{landed} of 12 had landed when they were killed");
 }
+
+#[test]
+fn a_person_on_a_terminal_sees_the_change_and_is_asked() {
+    let host = Host::stdin().skill("pdf", "allowed-tools: Read", "One.");
+    let id = propose(&host, "pdf", &diff("allowed-tools: Read", "license: MIT"));
+    let words = format!("proposals approve {id}");
+    let Some(shown) = crate::market_updates::on_a_terminal(&host, &words, "n\n") else {
+        return;
+    };
+    for words in [
+        "It was wrong.",
+        "-allowed-tools: Read",
+        "ATTENTION",
+        "every tool",
+        "Apply it? [y/N]",
+        "you said no",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(text(&host, "pdf/SKILL.md").contains("allowed-tools"));
+    crate::market_updates::on_a_terminal(&host, &words, "y\n");
+    assert!(text(&host, "pdf/SKILL.md").contains("license: MIT"));
+}
