@@ -86,17 +86,18 @@ pub fn proposed_for<'c>(catalog: &'c Catalog, proposal: &Proposal) -> Result<&'c
     found.filter(|entry| entry.skill.is_ok()).ok_or_else(gone)
 }
 
-/// What a diff makes of the skill in `dir`. `known` are the digests that its files had when the diff
-/// was written; none when it is written now.
+/// What a diff makes of the skill in `dir`, which may be a copy of the one in `own` that the diff was
+/// written for. `known` are the digests that its files had then; none when it is written now.
 ///
 /// # Errors
 /// When the diff is none, does not apply, or would leave another skill or none.
 pub fn apply_diff(
     dir: &Path,
+    own: &Path,
     diff: &str,
     known: Option<&BTreeMap<String, String>>,
 ) -> Result<Vec<ChangedFile>> {
-    let patch = Patch::parse(diff, dir)?;
+    let patch = Patch::parse(diff, own)?;
     let mut changed = Vec::new();
     let mut seen = BTreeSet::new();
     for file in patch.files() {

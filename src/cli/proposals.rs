@@ -231,7 +231,7 @@ fn today<'p>(app: &App, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<
             let entry = proposed_for(catalog, proposal)?;
             let (base, name) = app.home_of(entry)?;
             app.market_at(&base).check_changeable(&name)?;
-            let changed = apply_diff(&entry.dir, diff, Some(files))?;
+            let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files))?;
             Ok(Today::Changed(entry, changed))
         }
         Change::Create { text } => {
@@ -329,10 +329,10 @@ fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Resu
 
 /// Writes what a proposal makes of the files of the staged copy of its skill; answers the diff.
 fn write(staged: &Path, proposal: &Proposal) -> Result<String> {
-    let Change::Update { diff, files, .. } = &proposal.change else {
+    let Change::Update { dir, diff, files } = &proposal.change else {
         return Ok(String::new());
     };
-    let changed = apply_diff(staged, diff, Some(files))?;
+    let changed = apply_diff(staged, Path::new(dir), diff, Some(files))?;
     for file in &changed {
         let path = file.path.resolve(staged)?;
         fs::write(&path, &file.applied.text).map_err(|e| Error::io("write", &path, &e))?;

@@ -46,7 +46,7 @@ fn update(app: &App, call: &ProposeSkillUpdate) -> Result<String> {
     let entry = entry.ok_or_else(|| Error::new("the skill is gone").hint("try again"))?;
     let (base, directory) = app.home_of(entry)?;
     app.market_at(&base).check_changeable(&directory)?;
-    let changed = apply_diff(&skill.dir, &call.diff, None)?;
+    let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?;
     let shown = |path: &std::path::Path| path.display().to_string();
     let files = changed
         .iter()

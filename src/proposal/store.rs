@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::record::{Comment, Proposal, ProposalId, SEE};
@@ -146,11 +146,6 @@ impl Proposals {
 
     fn untold(&self) -> PathBuf {
         self.dir.join("untold")
-    }
-
-    /// Where they are.
-    pub fn dir(&self) -> &Path {
-        &self.dir
     }
 }
 

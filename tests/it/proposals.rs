@@ -249,7 +249,12 @@ fn what_no_longer_applies_says_so_and_changes_nothing() {
             .skill("gone", "", "One.");
         let first = propose(&host, "pdf", &diff("One.", "1."));
         let rival = propose(&host, "pdf", &diff("One.", "Eins."));
-        let other = propose(&host, "pdf", &diff("Two.", "2."));
+        // The skill's own text may name its files by their whole path.
+        let file = host.skills_dir().join("pdf/SKILL.md").display().to_string();
+        let whole = diff("Two.", "2.")
+            .replace("a/SKILL.md", &file)
+            .replace("b/SKILL.md", &file);
+        let other = propose(&host, "pdf", &whole);
         let vanished = propose(&host, "gone", &diff("One.", "1."));
         assert_eq!(
             propose(&host, "pdf", &diff("One.", "1.")),
