@@ -22,6 +22,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     let catalog = app.catalog();
     let config = app.config();
     tell_the_user(&catalog, config.as_ref().err());
+    tell_of_proposals(app);
     let budget = config.unwrap_or_default().budget();
     let disclosure = Disclosure::of(&catalog, budget);
     cut::tell_once(app, disclosure.cut());
@@ -46,6 +47,22 @@ fn enter(app: &App, context: &str) {
         // hidden, which is no reason to fail.
         Err(error) => remark(format_args!("{error}")),
     }
+}
+
+/// One line, once after something was proposed.
+fn tell_of_proposals(app: &App) {
+    let proposals = app.proposals();
+    if !proposals.take_untold() {
+        return;
+    }
+    let waiting = match proposals.list().0.len() {
+        0 => return,
+        1 => "a proposal for a skill waits".to_owned(),
+        count => format!("{count} proposals for skills wait"),
+    };
+    remark(format_args!(
+        "{waiting} for your decision: agent-skills proposals list"
+    ));
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.
