@@ -4,9 +4,11 @@
 mod approve;
 mod args;
 mod audit;
+mod author_args;
 mod check;
 mod config;
 mod consent;
+mod findings;
 mod installed;
 mod jobs;
 mod look;
@@ -18,6 +20,7 @@ mod run;
 mod shop;
 mod stats;
 mod trust;
+mod validate;
 mod visibility;
 
 pub use run::{Caller, Failure, run};

@@ -7,7 +7,9 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::check::check;
-use super::{approve, audit, config, installed, jobs, look, market, stats, trust, visibility};
+use super::{
+    approve, audit, config, installed, jobs, look, market, stats, trust, validate, visibility,
+};
 use crate::app::App;
 use crate::error::Error;
 
@@ -107,6 +109,10 @@ pub fn run(
         Verb::Approve { name } => approve::approve(app, &name)?,
         Verb::Enable { name, name_only } => visibility::enable(app, &name, name_only)?,
         Verb::Disable { name, user } => visibility::disable(app, &name, user)?,
+        Verb::New(_) | Verb::Try(_) | Verb::Simulate(_) | Verb::Package(_) => todo!(),
+        Verb::Validate(given) => validate::validate(app, &given)?,
+        Verb::ReadProperties { path } => validate::read_properties(&path)?,
+        Verb::ToPrompt { paths } => validate::to_prompt(&paths)?,
         Verb::Audit(filter) => audit::audit(app, &filter)?,
         Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json)?,
         Verb::Config { verb } => config::config(app, verb)?,

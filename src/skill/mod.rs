@@ -13,14 +13,18 @@ mod render;
 mod resources;
 mod salvage;
 mod text;
+mod tokens;
 mod visibility;
 
 pub use arguments::Arguments;
 pub use diagnostic::{Diagnostic, Level};
 pub use fields::{Fields, ToolList};
+pub use frontmatter::{Split, split as split_frontmatter};
 pub use load::{Skill, find_skill_file};
+pub use mapping::over_limits as over_yaml_limits;
 pub use name::SkillName;
 pub use render::Activation;
 pub use resources::{Listing, Resource, SkillPath};
 pub use text::one_line;
+pub use tokens::tokens;
 pub use visibility::SkillScope;

@@ -132,3 +132,10 @@ pub const AUDIT_EVENT: usize = 64 * 1024;
 pub const AUDIT_LOCK: Duration = Duration::from_millis(50);
 /// Entries of a skill that are tried alone to name the one that granted a call.
 pub const AUDIT_ENTRIES: usize = 32;
+/// Lines of a body beyond which `validate` advises to move details to files (specification).
+pub const BODY_LINES: usize = 500;
+/// Tokens of a body beyond which it does; the specification recommends 5,000 and 2.5 % of real
+/// skills have more than 8,000 (CORPUS.md §5).
+pub const BODY_TOKENS: usize = 8_000;
+/// Characters of the field `compatibility` (specification).
+pub const COMPATIBILITY: usize = 500;
