@@ -1,6 +1,7 @@
 //! What the handlers and the command line share: one run's surroundings, the configuration, and
 //! the glue between rooms that both need. It has no rules of its own.
 
+mod activation;
 mod admission;
 mod approval;
 mod auditing;

@@ -4,6 +4,7 @@
 //! [`Finding`]s.
 
 mod body;
+mod conversation;
 mod description;
 mod diff;
 mod files;
@@ -20,6 +21,7 @@ mod source;
 pub mod strict;
 
 pub use body::commands;
+pub use conversation::{Conversation, Played, PlayedStep};
 pub use description::similarity;
 pub use diff::unified;
 pub use files::programs;
@@ -28,5 +30,5 @@ pub use fix::mend;
 pub use format::{Format, render};
 pub use judge::{judge, judge_strictly};
 pub use package::{Package, package};
-pub use scaffold::{Script, Wish, files as scaffold};
+pub use scaffold::{NewFile, Script, Wish, files as scaffold};
 pub use source::{Source, skills_at};

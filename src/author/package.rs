@@ -208,7 +208,10 @@ mod tests {
     fn the_bytes_are_those_of_every_machine_and_release() {
         let packed = package(skill().path(), "x").unwrap();
         let digest = format!("{:x}", Sha256::digest(&packed.bytes));
-        assert_eq!(digest, "DIGEST");
+        assert_eq!(
+            digest,
+            "d850b34f67829e6b26930eaa41f5727762fd9e8ec4687e5adb34d7bda1ba8bd7"
+        );
         assert_eq!(packed.files, 3);
         assert_eq!(
             packed.left_out,

@@ -13,13 +13,17 @@ mod installed;
 mod jobs;
 mod look;
 mod market;
+mod new;
 mod options;
+mod pack;
 mod permitted;
 mod report;
 mod run;
 mod shop;
+mod simulate;
 mod stats;
 mod trust;
+mod try_skill;
 mod validate;
 mod visibility;
 

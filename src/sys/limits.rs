@@ -139,3 +139,9 @@ pub const BODY_LINES: usize = 500;
 pub const BODY_TOKENS: usize = 8_000;
 /// Characters of the field `compatibility` (specification).
 pub const COMPATIBILITY: usize = 500;
+/// A conversation that tests a skill.
+pub const CONVERSATION: u64 = 4 * 1024 * 1024;
+/// One call of a simulated host: longer than any script may run.
+pub const SIMULATED_CALL: Duration = Duration::from_secs(150);
+/// What one call may answer a simulated host.
+pub const SIMULATED_ANSWER: u64 = 16 * 1024 * 1024;
