@@ -37,7 +37,8 @@ fn notes(skill: &Skill, listing: &Listing, protocol: Option<Protocol>) -> Vec<St
             .iter()
             .map(|resource| resource.path.as_path())
     };
-    if let Some(path) = paths().find(|path| !script::is_script(path)) {
+    if let Some(path) = paths().find(|path| !script::is_script(path) && !path.starts_with("tests"))
+    {
         let call = serde_json::json!({"skill": name, "path": path.display().to_string()});
         notes.push(format!(
             "To read one of its files: {} {call}",

@@ -34,6 +34,7 @@ pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
 /// When there is none.
 pub fn find(app: &App, written: &str) -> Result<Skill> {
     if let Some(dir) = directory(app, written) {
+        let dir = dir.canonicalize().unwrap_or(dir);
         return Skill::load(&dir).map_err(|diagnostic| {
             Error::new(diagnostic.message).hint(format!(
                 "`agent-skills validate {}` says more",

@@ -85,6 +85,10 @@ impl<'a> Host<'a> {
                 script.config.as_bytes(),
             )?;
         }
+        // Where an installation has the program; skills may look for it there.
+        let program = stage.plugin().join("agent-skills");
+        std::os::unix::fs::symlink(exe, &program)
+            .map_err(|error| Error::io("write", &program, &error))?;
         Ok(Self {
             generation,
             env,
