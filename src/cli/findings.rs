@@ -62,6 +62,12 @@ fn tools_of(app: &App, source: &Source) -> Vec<Finding> {
         let here = Capability::of(name)
             .map(Capability::tools)
             .unwrap_or_default();
+        // A rule names the newer host's tools; the older one's plugins go with them.
+        let here: Vec<&str> = here
+            .iter()
+            .copied()
+            .filter(|tool| !tools::is_plugin_of_older_host(tool))
+            .collect();
         if !here.is_empty() && !here.iter().any(|tool| is_allowed(&restriction, tool)) {
             let place = source.place(source.body + offset);
             let message =

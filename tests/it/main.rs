@@ -8,6 +8,7 @@
 
 mod archives;
 mod audit;
+mod author;
 mod check;
 mod closed;
 mod concurrency;
@@ -42,6 +43,7 @@ mod shell_generator;
 #[rustfmt::skip]
 mod shell_grammar;
 mod shell_tables;
+mod simulate;
 mod terminal;
 mod trust;
 

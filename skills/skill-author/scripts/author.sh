@@ -17,6 +17,9 @@ for word in "$@"; do
     --layer* | --dir* | --fix*) refuse "$word is for the user to run; leave it out" ;;
     esac
 done
+case $PWD/ in
+"${SKILL_DIR:-/nowhere}"/*) refuse "run it with workdir: project, so that nothing is written into this skill" ;;
+esac
 
 program=${SKILL_DIR:-$(dirname "$0")/..}/../../agent-skills
 [ -x "$program" ] || program=$(command -v agent-skills) ||
