@@ -1,5 +1,7 @@
 //! The difference of two short texts as a unified diff.
 
+use std::fmt::Write as _;
+
 /// Unchanged lines shown around changed ones.
 const CONTEXT: usize = 3;
 /// Lines of either text, between what begins and what ends both alike, that are compared one by
@@ -36,8 +38,9 @@ pub fn unified(path: &str, old: &str, new: &str) -> String {
             range.iter().filter(|(its, _)| *its != side).count()
         };
         let (before, hunk) = (&lines[..from], &lines[from..to]);
-        text += &format!(
-            "@@ -{},{} +{},{} @@\n",
+        let _ = writeln!(
+            text,
+            "@@ -{},{} +{},{} @@",
             count(Side::New, before) + 1,
             count(Side::New, hunk),
             count(Side::Old, before) + 1,
@@ -49,7 +52,7 @@ pub fn unified(path: &str, old: &str, new: &str) -> String {
                 Side::Old => '-',
                 Side::New => '+',
             };
-            text += &format!("{mark}{}\n", line.replace('\r', "␍"));
+            let _ = writeln!(text, "{mark}{}", line.replace('\r', "␍"));
         }
         at = to;
     }

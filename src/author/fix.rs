@@ -1,6 +1,7 @@
 //! Mending a `SKILL.md` where nobody can doubt what was meant: quotes, line ends, fences, names.
 //! Each mend is tried alone and kept only if the skill means what it meant before.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
@@ -140,7 +141,7 @@ fn quotes(text: &str, _: &SkillName) -> Option<String> {
         let (content, end) = line.split_at(line.trim_end_matches('\n').len());
         match content.split_once(": ") {
             Some((key, value)) if !key.starts_with([' ', '#', '-']) && repaired(content) => {
-                mended += &format!("{key}: {}{end}", in_quotes(value.trim()));
+                let _ = write!(mended, "{key}: {}{end}", in_quotes(value.trim()));
             }
             _ => mended += line,
         }
@@ -169,11 +170,11 @@ fn names(text: &str, name: &SkillName) -> Option<String> {
             has_name = true;
             let written = value.trim().trim_matches(['"', '\'']);
             if written != name.as_str() && !value.contains(" #") {
-                mended += &format!("name: {name}\n");
+                let _ = writeln!(mended, "name: {name}");
                 continue;
             }
         } else if lists == 1 && is_tool_list(key) {
-            mended += &format!("allowed-tools:{value}");
+            let _ = write!(mended, "allowed-tools:{value}");
             continue;
         }
         mended += line;

@@ -187,3 +187,27 @@ fn text(source: &Source) -> Vec<Finding> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+        #[test]
+        fn any_file_is_judged_at_places_it_has(
+            text in "(---|\\n|\\r\\n|name: |x|description: |allowed-tools: |'|\"|\\[a\\]\\(b/c\\.md\\)|`{1,3}|&a|\\|| |\u{feff}|é|: |- ){0,30}"
+        ) {
+            let root = tempfile::tempdir().unwrap();
+            let dir = root.path().join("x");
+            std::fs::create_dir(&dir).unwrap();
+            std::fs::write(dir.join("SKILL.md"), &text).unwrap();
+            let lines = text.split('\n').count().max(text.split('\r').count());
+            for found in judge(&dir).0.into_iter().chain(judge_strictly(&dir)) {
+                prop_assert!((1..=lines).contains(&found.line) && found.column >= 1, "{:?}", found);
+                prop_assert!(!found.message.is_empty() && !found.message.contains('\n'));
+            }
+        }
+    }
+}

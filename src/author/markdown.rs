@@ -75,8 +75,8 @@ impl<'a> Markdown<'a> {
         }
         while at < line.len() {
             let rest = &line[at..];
-            if rest.starts_with('\\') {
-                at += 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
+            if let Some(escaped) = rest.strip_prefix('\\') {
+                at += 1 + escaped.chars().next().map_or(0, char::len_utf8);
             } else if rest.starts_with('`') {
                 let ticks = rest.len() - rest.trim_start_matches('`').len();
                 let inner = &rest[ticks..];

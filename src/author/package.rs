@@ -101,7 +101,10 @@ impl Packing {
         for entry in fs::read_dir(from).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let odd = |name: std::ffi::OsString| {
-                let text = format!("the file name {name:?} is no plain text");
+                let text = format!(
+                    "the file name `{}` is no plain text",
+                    name.display().to_string().escape_debug()
+                );
                 Error::new(text)
                     .hint("rename the file: archives and other systems need plain names")
             };

@@ -1,5 +1,6 @@
 //! The first files of a new skill: they validate as they are.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::strict;
@@ -119,9 +120,10 @@ fn conversation(wish: &Wish) -> String {
          - call: skill_{name}\n    expect:\n      contains: Skill directory\n"
     );
     if let Some(script) = wish.script {
-        text += &format!(
+        let _ = writeln!(
+            text,
             "  - call: run_skill_script\n    arguments: {{skill: {name}, script: {}, args: [a]}}\n    \
-             expect:\n      contains: \"arguments: a\"\n",
+             expect:\n      contains: \"arguments: a\"",
             script.path()
         );
     }

@@ -35,9 +35,9 @@ impl Source {
         let body = offset(split.body);
         Self {
             skill,
+            text,
             yaml,
             body,
-            text,
         }
     }
 

@@ -1,5 +1,6 @@
 //! `new`: a skill's first files. A person at a terminal is asked for what no flag says.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -124,9 +125,9 @@ fn write(dir: &Path, files: &[NewFile]) -> Result<()> {
         let path = dir.join(&file.path);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         made.and_then(|()| fs::write(&path, &file.text))
-            .and_then(|()| match file.executable {
-                true => fs::set_permissions(&path, fs::Permissions::from_mode(0o755)),
-                false => Ok(()),
+            .and_then(|()| {
+                let bits = if file.executable { 0o755 } else { 0o644 };
+                fs::set_permissions(&path, fs::Permissions::from_mode(bits))
             })
             .map_err(|error| Error::io("write", &path, &error))?;
     }
@@ -148,12 +149,14 @@ fn told(app: &App, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
          agent-skills simulate {shown}/tests/first.yaml\n",
         list.join(", ")
     );
-    text += &match wanted.layer {
-        None => format!("  agent-skills link {shown}    # to use it while you write it\n"),
-        Some(Layer::Project) => {
-            "  agent-skills trust    # a project's skills count when you trust them\n".to_owned()
-        }
-        Some(_) => String::new(),
-    };
+    if wanted.layer.is_none() {
+        let _ = writeln!(
+            text,
+            "  agent-skills link {shown}    # to use it while you write it"
+        );
+    }
+    if wanted.layer == Some(Layer::Project) {
+        text += "  agent-skills trust    # a project's skills count when you trust them\n";
+    }
     text
 }

@@ -1,5 +1,6 @@
 //! `package`: a skill as one file to hand on.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use super::author_args::Pack;
@@ -52,10 +53,11 @@ pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
         packed.bytes.len()
     );
     if !packed.left_out.is_empty() {
-        text += &format!("Left out: {}\n", one_line(&packed.left_out.join(", ")));
+        let _ = writeln!(text, "Left out: {}", one_line(&packed.left_out.join(", ")));
     }
-    text += &format!(
-        "Install it with: agent-skills install ./{}\n",
+    let _ = writeln!(
+        text,
+        "Install it with: agent-skills install ./{}",
         output.display()
     );
     Ok(text)

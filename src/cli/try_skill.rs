@@ -9,6 +9,7 @@ use crate::app::{App, quoted, suggestion};
 use crate::author::strict;
 use crate::error::{Error, Result};
 use crate::skill::Skill;
+use crate::sys;
 
 /// The text of the activation.
 pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
@@ -19,8 +20,7 @@ pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
         Some(wanted.host.into()),
     );
     // The model gets the text as it is; a terminal must not be steered by it.
-    use std::io::IsTerminal;
-    let shown = if std::io::stdout().is_terminal() {
+    let shown = if sys::answers_to_terminal() {
         printable(&text)
     } else {
         text + "\n"

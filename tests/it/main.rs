@@ -46,5 +46,6 @@ mod shell_tables;
 mod simulate;
 mod terminal;
 mod trust;
+mod validate;
 
 use host::Host;

@@ -110,15 +110,25 @@ fn in_yaml(text: &str, answers: &[Value]) -> Option<String> {
 fn step(lines: &[&str], keys: usize, answer: &Value) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut dropping = false;
+    let mut blanks: Vec<String> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let blank = line.trim().is_empty();
-        if !blank && indent(line) <= keys {
+        if line.trim().is_empty() {
+            blanks.push((*line).to_owned());
+            continue;
+        }
+        if indent(line) <= keys {
             dropping = at > 0 && indent(line) == keys && line.trim_start().starts_with("answer:");
         }
+        // Blank lines inside an earlier answer go with it, those behind it stay.
+        if dropping && indent(line) > keys {
+            blanks.clear();
+        }
+        kept.append(&mut blanks);
         if !dropping {
             kept.push((*line).to_owned());
         }
     }
+    kept.append(&mut blanks);
     // What stands between two steps belongs to the next.
     let belongs = |line: &String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let body = kept

@@ -1,5 +1,6 @@
 //! The reference's parser: where it sees frontmatter, and the properties in it.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -53,6 +54,9 @@ pub fn find_skill_md(dir: &Path) -> Option<PathBuf> {
 }
 
 /// The text as Python reads it: UTF-8, any line end as a newline.
+///
+/// # Errors
+/// When it is none.
 pub fn read_text(path: &Path) -> Result<String, Problem> {
     let bad = |code, message| Problem {
         code,
@@ -209,5 +213,8 @@ fn ascii(c: char) -> String {
     }
     let mut units = [0; 2];
     let units = c.encode_utf16(&mut units).iter();
-    units.map(|unit| format!("\\u{unit:04x}")).collect()
+    units.fold(String::new(), |mut text, unit| {
+        let _ = write!(text, "\\u{unit:04x}");
+        text
+    })
 }
