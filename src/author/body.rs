@@ -6,6 +6,9 @@ use super::source::Source;
 use crate::skill::tokens;
 use crate::sys::limits;
 
+/// Commands of one body that are looked at.
+const COMMANDS: usize = 200;
+
 /// Findings on the size of the instructions.
 pub fn judge(source: &Source) -> Vec<Finding> {
     let body = source.body_text().trim();
@@ -69,7 +72,11 @@ pub fn commands(source: &Source) -> Vec<((usize, usize), String)> {
                 .split('<')
                 .skip(1)
                 .any(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
-            if !command.is_empty() && !command.starts_with(['#', '-']) && !placeholder {
+            if commands.len() < COMMANDS
+                && !command.is_empty()
+                && !command.starts_with(['#', '-'])
+                && !placeholder
+            {
                 commands.push((source.place(begun(part)), command.to_owned()));
             }
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::skill::{Skill, SkillName, ToolList, split_frontmatter};
+use crate::skill::{Skill, SkillName, ToolList, over_yaml_limits, split_frontmatter};
 
 /// A way to mend a text: the mended text, or `None` where there is nothing to mend. The name is
 /// the one that the skill's directory stands for.
@@ -134,7 +134,9 @@ fn fences(text: &str, _: &SkillName) -> Option<String> {
 fn quotes(text: &str, _: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
     let repaired = |yaml: &str| serde_yaml::from_str::<Value>(yaml).is_err();
-    let yaml = split.yaml.filter(|yaml| repaired(yaml))?;
+    // What the parser must not see is not mended either.
+    let yaml = split.yaml.filter(|yaml| over_yaml_limits(yaml).is_none());
+    let yaml = yaml.filter(|yaml| repaired(yaml))?;
     let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
     let mut mended = String::new();
     for line in yaml.split_inclusive('\n') {

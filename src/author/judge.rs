@@ -6,7 +6,7 @@ use super::finding::Finding;
 use super::source::{Source, place};
 use super::strict::{self, At};
 use super::{body, description, files, references};
-use crate::skill::{Diagnostic, Skill};
+use crate::skill::{Diagnostic, Skill, over_yaml_limits};
 use crate::sys::limits;
 
 /// What the specification knows, for the note on what it does not. The others are those that
@@ -105,7 +105,9 @@ fn of_diagnostic(source: &Source, diagnostic: &Diagnostic) -> Finding {
 /// Where the YAML parser gave up.
 fn broken_line(source: &Source) -> (usize, usize) {
     let yaml = &source.text[source.yaml.clone()];
-    let failed = serde_yaml::from_str::<serde_json::Value>(yaml).err();
+    let within = over_yaml_limits(yaml).is_none();
+    let parsed = within.then(|| serde_yaml::from_str::<serde_json::Value>(yaml));
+    let failed = parsed.and_then(Result::err);
     let at = failed
         .and_then(|error| error.location())
         .map_or(0, |place| place.index());

@@ -1,6 +1,9 @@
 //! What of a Markdown text points elsewhere: links, code in backticks, and code blocks. A reading
 //! good enough to find references; it renders nothing.
 
+/// What of a line is looked at: finding the ends of code and links takes the square of it.
+const LINE: usize = 8_000;
+
 /// The parts of a text, each with its offset.
 #[derive(Debug, Default)]
 pub struct Markdown<'a> {
@@ -67,6 +70,7 @@ impl<'a> Markdown<'a> {
     }
 
     fn inline(&mut self, line: &'a str, start: usize) {
+        let line = &line[..line.floor_char_boundary(LINE)];
         let mut at = 0;
         if let Some((_, target)) = definition(line) {
             let offset = target.as_ptr() as usize - line.as_ptr() as usize;

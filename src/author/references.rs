@@ -10,6 +10,8 @@ use super::source::{Source, place};
 use crate::skill::Listing;
 use crate::sys::{files, limits};
 
+/// Findings of one file; more say nothing new.
+const EACH: usize = 50;
 /// Directories that by convention hold a skill's own files.
 const OWN: [&str; 3] = ["scripts", "references", "assets"];
 /// What skills write for their own directory (CORPUS.md §7).
@@ -33,6 +35,7 @@ pub fn judge(source: &Source) -> Vec<Finding> {
         body_at: source.body,
     };
     own.judge(&Markdown::of(body), true, &mut found);
+    let mut left = limits::INSTALL_BYTES;
     for resource in Listing::of(dir, limits::WALKED_FILES).resources {
         let is_markdown = resource
             .path
@@ -42,9 +45,10 @@ pub fn judge(source: &Source) -> Vec<Finding> {
             continue;
         }
         let path = dir.join(&resource.path);
-        let Ok(bytes) = files::read_capped(&path, limits::SKILL_FILE) else {
+        let Ok(bytes) = files::read_capped(&path, limits::SKILL_FILE.min(left)) else {
             continue;
         };
+        left -= bytes.len() as u64;
         let text = String::from_utf8_lossy(&bytes);
         let other = Text {
             dir,
@@ -71,7 +75,7 @@ impl Text<'_> {
     fn judge(&self, markdown: &Markdown, code: bool, found: &mut Vec<Finding>) {
         let mut seen = BTreeSet::new();
         let mut say = |rule: &str, at: usize, target: &str, why: &str| {
-            if seen.insert(target.to_owned()) {
+            if seen.len() < EACH && seen.insert(target.to_owned()) {
                 let place = place(self.whole, self.body_at + at);
                 let message = format!("`{target}` {why}");
                 found.push(Finding::new(rule, self.file.clone(), place, &message));

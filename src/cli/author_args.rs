@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::author::{Format, Script};
+use crate::author;
 use crate::catalog::Layer;
 use crate::request::Protocol;
 
@@ -18,7 +18,7 @@ pub struct New {
     pub description: Option<String>,
     /// Begin with a script
     #[arg(long, value_enum)]
-    pub script: Option<Script>,
+    pub script: Option<Language>,
     /// Allow these tools only; `Read Grep` if none are named
     #[arg(long, value_name = "TOOLS", num_args = 0..=1, require_equals = true, default_missing_value = "Read Grep")]
     pub restrict: Option<String>,
@@ -98,6 +98,51 @@ impl From<Generation> for Protocol {
         match generation {
             Generation::Stdin => Self::Stdin,
             Generation::Environment => Self::Environment,
+        }
+    }
+}
+
+/// The language of a script, as `--script` takes it.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Language {
+    /// Python
+    Py,
+    /// Shell
+    Sh,
+    /// JavaScript
+    Js,
+}
+
+impl From<Language> for author::Script {
+    fn from(language: Language) -> Self {
+        match language {
+            Language::Py => Self::Py,
+            Language::Sh => Self::Sh,
+            Language::Js => Self::Js,
+        }
+    }
+}
+
+/// A form of a report, as `--format` takes it.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Format {
+    /// Lines for people
+    Text,
+    /// The findings as JSON
+    Json,
+    /// SARIF 2.1.0, for code scanning services
+    Sarif,
+    /// Workflow commands of GitHub Actions
+    Github,
+}
+
+impl From<Format> for author::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Text => Self::Text,
+            Format::Json => Self::Json,
+            Format::Sarif => Self::Sarif,
+            Format::Github => Self::Github,
         }
     }
 }

@@ -104,7 +104,7 @@ fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<Wish> {
             "js" => Some(Script::Js),
             _ => None,
         },
-        script => script,
+        script => script.map(Into::into),
     };
     let tools = match &wanted.restrict {
         None if asks && agrees("Restrict it to reading (allowed-tools: Read Grep)?") => {

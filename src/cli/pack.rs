@@ -10,12 +10,21 @@ use super::try_skill::find;
 use crate::app::App;
 use crate::author::{Findings, Format, package, render};
 use crate::error::Error;
-use crate::skill::{Level, one_line};
+use crate::skill::{Level, SkillName, one_line};
 use crate::sys::{files, tell};
 
 /// Writes the package, and says what is in it.
 pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
-    let skill = find(app, &wanted.skill)?;
+    let mut skill = find(app, &wanted.skill)?;
+    // An installed one may have another name here than its author's.
+    if let Some(own) = skill
+        .fields
+        .text("name")
+        .as_deref()
+        .and_then(SkillName::from_written)
+    {
+        skill.name = own;
+    }
     let mut found = findings::of_skill(app, &skill.dir, &app.catalog());
     found.retain(|finding| finding.level == Level::Error);
     if !found.is_empty() {

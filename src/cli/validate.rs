@@ -31,7 +31,9 @@ pub fn validate(app: &App, validate: &Validate) -> Result<String, Failure> {
         // What is shown is the path as it was given.
         let dirs = author::skills_at(path);
         if dirs.is_empty() {
-            report.findings.extend(no_skill(path, validate.strict));
+            report
+                .findings
+                .extend(no_skill(path, validate.strict, &installed));
         }
         for dir in dirs {
             if !seen.insert(dir.canonicalize().unwrap_or_else(|_| dir.clone())) {
@@ -48,7 +50,7 @@ pub fn validate(app: &App, validate: &Validate) -> Result<String, Failure> {
             });
         }
     }
-    let text = author::render(&report, validate.format)?;
+    let text = author::render(&report, validate.format.into())?;
     if report.has_errors() {
         return Err(Failure::Answered(text));
     }
@@ -56,13 +58,19 @@ pub fn validate(app: &App, validate: &Validate) -> Result<String, Failure> {
 }
 
 /// What to say of a path without skills.
-fn no_skill(path: &Path, strictly: bool) -> Vec<Finding> {
+fn no_skill(path: &Path, strictly: bool, installed: &Catalog) -> Vec<Finding> {
     if strictly {
         return author::judge_strictly(path);
     }
     let shown = path.display();
     let (code, message) = if !path.exists() {
-        ("no-path", format!("`{shown}` does not exist"))
+        let entry = path.to_str().and_then(|name| installed.by_name(name));
+        let known = entry.map(|entry| {
+            let dir = entry.dir.display();
+            format!("; the installed skill of this name is in `{dir}`")
+        });
+        let known = known.unwrap_or_default();
+        ("no-path", format!("`{shown}` does not exist{known}"))
     } else if path.is_dir() {
         (
             "no-skill-file",

@@ -226,6 +226,10 @@ fn paths_mean_a_skill_its_file_or_a_directory_of_skills() {
             assert_eq!(ran.stdout.matches(": error: ").count(), 1, "{}", ran.stdout);
         }
     }
+    let host = host.skill("installed", "", "b");
+    let told = host.person(&["validate", "installed"]).stdout;
+    let dir = host.skills_dir().join("installed").display().to_string();
+    assert!(told.contains(&dir), "{told}");
     assert_eq!(host.person(&["validate"]).status, 2);
     assert_eq!(host.person(&["validate", "x", "--format", "odd"]).status, 2);
 }

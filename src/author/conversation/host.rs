@@ -218,10 +218,10 @@ impl<'a> Host<'a> {
         };
         if !status.success() {
             let remarks = read(&mut remarks).unwrap_or_default();
-            return Err(Error::new(format!(
-                "a call ended with {status}: {}",
-                remarks.trim()
-            )));
+            return Err(
+                Error::new(format!("a call ended with {status}: {}", remarks.trim()))
+                    .hint("a host's call never ends so: please report it, with the conversation"),
+            );
         }
         read(&mut told).map_err(failed)
     }
