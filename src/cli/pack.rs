@@ -28,13 +28,12 @@ pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
     let mut found = findings::of_skill(app, &skill.dir, &app.catalog());
     found.retain(|finding| finding.level == Level::Error);
     if !found.is_empty() {
-        let count = found.len();
         let report = Findings {
             skills: 1,
             findings: found,
         };
         tell(format_args!("{}", render(&report, Format::Text)?));
-        let text = format!("`{}` was not packed, for it has {count} errors", skill.name);
+        let text = format!("`{}` was not packed, for it has errors", skill.name);
         return Err(Error::new(text)
             .hint(format!(
                 "`agent-skills validate {}` says what to do",
@@ -64,9 +63,12 @@ pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
     if !packed.left_out.is_empty() {
         let _ = writeln!(text, "Left out: {}", one_line(&packed.left_out.join(", ")));
     }
+    // A bare name would be taken for one of a source.
+    let bare = output.is_relative() && !output.starts_with(".") && !output.starts_with("..");
+    let here = if bare { "./" } else { "" };
     let _ = writeln!(
         text,
-        "Install it with: agent-skills install ./{}",
+        "Install it with: agent-skills install {here}{}",
         output.display()
     );
     Ok(text)

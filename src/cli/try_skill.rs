@@ -48,7 +48,11 @@ pub fn find(app: &App, written: &str) -> Result<Skill> {
             "`{}` is neither a directory with a skill nor an installed skill",
             quoted(written)
         );
-        Error::new(text).hint(suggestion(&catalog, written))
+        Error::new(text).hint(if catalog.nearest(written).is_empty() {
+            "`agent-skills list-installed` shows what there is".to_owned()
+        } else {
+            suggestion(&catalog, written)
+        })
     })?;
     let skill = entry.disclosed().cloned();
     skill.ok_or_else(|| {
