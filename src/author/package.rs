@@ -3,12 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Cursor, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::error::{Error, Result};
 use crate::sys::{files, limits};
@@ -56,23 +52,7 @@ pub fn package(dir: &Path, name: &str) -> Result<Package> {
     };
     let start = packing.root.clone();
     packing.directory(&start, "", &mut Vec::new())?;
-    let failed =
-        |error: &dyn std::fmt::Display| Error::new(format!("could not pack `{name}`: {error}"));
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (path, (content, executable)) in &packing.files {
-        let options = SimpleFileOptions::default()
-            .compression_method(CompressionMethod::Stored)
-            .last_modified_time(DateTime::default())
-            .unix_permissions(if *executable { 0o755 } else { 0o644 });
-        writer
-            .start_file(format!("{name}/{path}"), options)
-            .map_err(|error| failed(&error))?;
-        writer.write_all(content).map_err(|error| failed(&error))?;
-    }
-    let bytes = writer
-        .finish()
-        .map_err(|error| failed(&error))?
-        .into_inner();
+    let bytes = archive(name, &packing.files);
     if bytes.len() as u64 > limits::DOWNLOAD {
         return Err(too_much(name));
     }
@@ -84,10 +64,58 @@ pub fn package(dir: &Path, name: &str) -> Result<Package> {
     })
 }
 
+/// Content and whether it can be run, by path. Sorted by bytes, as everywhere.
+type Files = BTreeMap<String, (Vec<u8>, bool)>;
+
+/// A `.zip` in the part of the format that is older than every reader: written here, so that no
+/// release of a library changes its bytes. [`limits`] keep every number small enough for it.
+fn archive(name: &str, files: &Files) -> Vec<u8> {
+    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    for (path, (content, executable)) in files {
+        let path = format!("{name}/{path}");
+        let mut sum = flate2::Crc::new();
+        sum.update(content);
+        let size = int(content.len());
+        // Version 1.0, names in UTF-8, stored, midnight of 1 January 1980.
+        let mut entry = [10_u16, 0x0800, 0, 0, 0x21].map(u16::to_le_bytes).concat();
+        let sizes = [sum.sum(), size, size, int(path.len())];
+        entry.extend(sizes.map(u32::to_le_bytes).concat());
+        let mode: u32 = if *executable { 0o100_755 } else { 0o100_644 };
+        directory.extend_from_slice(b"PK\x01\x02");
+        // Made on Unix, which is why the mode counts.
+        directory.extend(0x030a_u16.to_le_bytes());
+        directory.extend_from_slice(&entry);
+        // Neither comment, nor disk, nor internal attributes.
+        directory.extend([0; 6]);
+        directory.extend(
+            [mode << 16, int(bytes.len())]
+                .map(u32::to_le_bytes)
+                .concat(),
+        );
+        directory.extend_from_slice(path.as_bytes());
+        bytes.extend_from_slice(b"PK\x03\x04");
+        bytes.extend(entry);
+        bytes.extend_from_slice(path.as_bytes());
+        bytes.extend_from_slice(content);
+    }
+    let count = u16::try_from(files.len()).unwrap_or(u16::MAX).to_le_bytes();
+    let sizes = [int(directory.len()), int(bytes.len())];
+    bytes.extend(directory);
+    bytes.extend_from_slice(b"PK\x05\x06\0\0\0\0");
+    // The entries of this disk, and of all.
+    bytes.extend([count, count].concat());
+    bytes.extend(sizes.map(u32::to_le_bytes).concat());
+    bytes.extend([0; 2]);
+    bytes
+}
+
+fn int(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 struct Packing {
     root: PathBuf,
-    /// Content and whether it can be run, by path. Sorted, as bytes are everywhere.
-    files: BTreeMap<String, (Vec<u8>, bool)>,
+    files: Files,
     left_out: Vec<String>,
     bytes: u64,
 }
@@ -213,7 +241,7 @@ mod tests {
         let digest = format!("{:x}", Sha256::digest(&packed.bytes));
         assert_eq!(
             digest,
-            "d850b34f67829e6b26930eaa41f5727762fd9e8ec4687e5adb34d7bda1ba8bd7"
+            "4800c04813b269495db8a9b3be30b870042b076b061424bc8d164e89420cca98"
         );
         assert_eq!(packed.files, 3);
         assert_eq!(

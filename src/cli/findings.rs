@@ -88,7 +88,10 @@ fn tools_of(app: &App, source: &Source) -> Vec<Finding> {
 fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
     let speaks = |rule: &Rule| {
         let mut names = rule.host_names().into_iter();
-        names.any(|name| name.split('(').next() == Some(tool))
+        names.any(|name| match name.strip_suffix('*') {
+            Some(start) => tool.starts_with(start),
+            None => name.split('(').next() == Some(tool),
+        })
     };
     let whole = |rule: &Rule| rule.host_names().iter().any(|name| name == tool);
     let harmless = tools::find(tool).is_some_and(|tool| tool.effect == tools::Effect::Harmless);
@@ -115,12 +118,17 @@ fn is_negated(before: &str) -> bool {
 
 /// Commands in the body's code blocks that would be refused, by the decision that the host gets.
 fn commands(app: &App, source: &Source, restriction: &Restriction) -> Vec<Finding> {
-    // Where no shell is allowed at all, one finding says enough.
-    if !restriction.is_restricted()
-        || !restriction
-            .rules()
-            .any(|rule| rule.capability() == Some(Capability::Shell))
-    {
+    // The skill's own scripts are run by a tool of their own.
+    let mut given = author::commands(source);
+    given.retain(|(_, command)| !command.contains("scripts/"));
+    if !is_allowed(restriction, "shell_exec") {
+        let message =
+            "the body gives shell commands, and the skill's own list of tools forbids a shell";
+        let first = given.first().map(|(place, _)| *place);
+        let finding = |place| Finding::new("command-not-allowed", source.file(), place, message);
+        return first.map(finding).into_iter().collect();
+    }
+    if !restriction.is_restricted() {
         return Vec::new();
     }
     let session = Session {
@@ -132,7 +140,7 @@ fn commands(app: &App, source: &Source, restriction: &Restriction) -> Vec<Findin
         return Vec::new();
     };
     let mut found: Vec<Finding> = Vec::new();
-    for (place, command) in author::commands(source) {
+    for (place, command) in given {
         let arguments = json!({"command": command});
         let call = Call {
             tool: "shell_exec",

@@ -93,6 +93,11 @@ fn text_cases() -> Vec<Case> {
     let wide = "x".repeat(32_001);
     vec![
         (
+            "command-not-allowed",
+            skill("x", "allowed-tools: Read\n", "```sh\nnpm i\n```"),
+            (7, 1),
+        ),
+        (
             "missing-reference",
             skill("x", "", "See [a](references/none.md)."),
             (5, 9),

@@ -85,11 +85,13 @@ impl Conversation {
             )
         };
         let text = String::from_utf8(bytes).map_err(|error| wrong(&error))?;
-        let script: Script = if is_json(file) {
+        // Through a plain value: one reading of the fields serves both forms.
+        let value: Value = if is_json(file) {
             serde_json::from_str(&text).map_err(|error| wrong(&error))?
         } else {
             serde_yaml::from_str(&text).map_err(|error| wrong(&error))?
         };
+        let script: Script = serde_json::from_value(value).map_err(|error| wrong(&error))?;
         for (at, step) in script.steps.iter().enumerate() {
             if step.prompt.is_some() == step.call.is_some() {
                 return Err(wrong(&format!(
