@@ -149,16 +149,18 @@ impl<'a> Host<'a> {
 
     fn command(&self) -> Command {
         let mut command = Command::new(self.exe);
-        let ours = |name: &str| {
-            ["CHIBI_", "AGENT_SKILLS_", "XDG_"]
-                .iter()
-                .any(|start| name.starts_with(start))
+        let is_ours = |name: &str| {
+            let starts = ["CHIBI_", "AGENT_SKILLS_", "XDG_"];
+            starts.iter().any(|start| name.starts_with(start))
         };
+        // An administrator's word counts on every stage.
+        let policy = ["AGENT_SKILLS_POLICY", "AGENT_SKILLS_ENTERPRISE_DIR"];
+        let left_out = |name: &str| is_ours(name) && !policy.contains(&name);
         command.env_clear();
         command.envs(
             self.env
                 .vars()
-                .filter(|(name, _)| !ours(&name.to_string_lossy())),
+                .filter(|(name, _)| !left_out(&name.to_string_lossy())),
         );
         command
             .env("HOME", self.stage.home())
