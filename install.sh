@@ -7,7 +7,7 @@ usage() {
     cat <<'TEXT'
 usage: ./install.sh [--dir DIR]
 
-Builds agent-skills and installs it, with one example skill, as a chibi plugin.
+Builds agent-skills and installs it, with two skills, as a chibi plugin.
 
   --dir DIR   the plugin directory
               (default: ${CHIBI_HOME:-~/.chibi}/plugins/agent-skills)
@@ -98,15 +98,16 @@ mkdir -p "$dir/skills" || fail "could not create $dir" "check its permissions, o
 { cp "$built" "$dir/.agent-skills.new" && chmod 755 "$dir/.agent-skills.new" &&
     mv -f "$dir/.agent-skills.new" "$dir/agent-skills"; } ||
     fail "could not write $dir/agent-skills" "check permissions and free space"
-if [ -e "$dir/skills/example-skill" ]; then
-    say "The skill example-skill is there already and was left as it is"
-else
+for skill in example-skill skill-author; do
+    if [ -e "$dir/skills/$skill" ]; then
+        say "The skill $skill is there already and was left as it is"
+        continue
+    fi
     # Copied beside skills/ first: every entry in it is a skill, and must be whole.
-    rm -rf "$dir/.example-skill.new"
-    { cp -R skills/example-skill "$dir/.example-skill.new" &&
-        mv "$dir/.example-skill.new" "$dir/skills/example-skill"; } ||
-        fail "could not copy the example skill" "check permissions and free space"
-fi
+    rm -rf "$dir/.$skill.new"
+    { cp -R "skills/$skill" "$dir/.$skill.new" && mv "$dir/.$skill.new" "$dir/skills/$skill"; } ||
+        fail "could not copy the skill $skill" "check permissions and free space"
+done
 say "Installed in $dir"
 case $dir in
 */plugins/agent-skills) ;;

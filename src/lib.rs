@@ -4,8 +4,8 @@
 //! short walk:
 //!
 //! ```text
-//! main ─> request ─> handler, cli ─> app ─> catalog  permission  session  script  marketplace  governance  proposal
-//!            │            │             └──────────┴────┬────┴────────┴─────────┘
+//! main ─> request ─> handler, cli ─> app ─> catalog  permission  session  script  marketplace  governance  proposal  author
+//!            │            │             └──────────┴────┬────┴────────┴─────────┴───────────┴─────────┘
 //!            │            └─> response               skill, host ─> sys, error
 //!            └ which call is this, with which arguments     └ files, locks, processes, limits
 //! ```
@@ -13,6 +13,7 @@
 //! Arrows go down only. `permission` does no I/O; `response` alone writes to standard output.
 
 pub mod app;
+pub mod author;
 pub mod catalog;
 pub mod cli;
 pub mod error;

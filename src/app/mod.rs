@@ -1,6 +1,7 @@
 //! What the handlers and the command line share: one run's surroundings, the configuration, and
 //! the glue between rooms that both need. It has no rules of its own.
 
+mod activation;
 mod active;
 mod admission;
 mod approval;
@@ -13,10 +14,12 @@ mod in_force;
 mod layers;
 mod model_install;
 mod proposals;
+mod required;
 mod script_reads;
 mod surroundings;
 mod tightening;
 
+pub use activation::Instructions;
 pub use active::{latest, load, offered_by_names, put_in_force};
 pub use approval::{digest as approval_digest, needed as approval_needed};
 pub use auditing::{call_summary, decision_of};
@@ -27,5 +30,6 @@ pub use in_force::Setting;
 pub use layers::Trust;
 pub use model_install::{ModelInstall, ModelInstalls, model_install};
 pub use proposals::{ChangedFile, apply_diff, proposed_for};
+pub use required::required_line;
 pub use script_reads::{advice, script_read};
 pub use surroundings::{App, quoted, suggestion, usable};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use super::author_args::{New, Pack, Simulate, Try, Validate};
 use super::check::Check;
 use super::history::HistoryOf;
 use super::options::{
@@ -216,6 +217,27 @@ pub enum Verb {
         #[arg(long)]
         user: bool,
     },
+    /// Write a new skill
+    New(New),
+    /// Check skills, and say what to do about each finding (exit 1 if there is an error)
+    Validate(Validate),
+    /// Print a skill's properties as JSON, as the specification's reference tool does
+    ReadProperties {
+        /// A skill's directory or its SKILL.md
+        path: PathBuf,
+    },
+    /// Print the catalog block of skills, as the specification's reference tool does
+    ToPrompt {
+        /// Skills' directories or their SKILL.md
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+    /// Print exactly what the model gets when it activates a skill
+    Try(Try),
+    /// Play conversations with skills, and compare the answers with what is expected
+    Simulate(Simulate),
+    /// Pack a skill into a .zip, the same bytes on every machine
+    Package(Pack),
     /// Show what happened
     Audit(AuditFilter),
     /// Show how often skills are used, and how that went

@@ -231,9 +231,16 @@ fn list(items: &[String]) -> String {
     brief(&items.join(", "), 300)
 }
 
-fn agrees(question: &str) -> bool {
-    tell(format_args!("{question} [y/N] "));
+/// Whether a person at the terminal says yes.
+pub fn agrees(question: &str) -> bool {
+    let answer = asked(&format!("{question} [y/N] ")).to_ascii_lowercase();
+    ["y", "yes"].contains(&answer.as_str())
+}
+
+/// What a person at the terminal answers, trimmed; empty when nothing can be read.
+pub fn asked(question: &str) -> String {
+    tell(format_args!("{question}"));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
-    read.is_ok() && ["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str())
+    read.map_or_else(|_| String::new(), |_| answer.trim().to_owned())
 }

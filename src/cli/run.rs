@@ -8,8 +8,8 @@ use clap::Parser;
 use super::args::{Cli, Verb};
 use super::check::check;
 use super::{
-    approve, audit, config, history, installed, jobs, look, market, proposals, search, stats,
-    trust, visibility,
+    approve, audit, config, history, installed, jobs, look, market, new, pack, proposals, search,
+    simulate, stats, trust, try_skill, validate, visibility,
 };
 use crate::app::App;
 use crate::error::Error;
@@ -114,6 +114,13 @@ pub fn run(
         Verb::Approve { name } => approve::approve(app, &name)?,
         Verb::Enable { name, name_only } => visibility::enable(app, &name, name_only)?,
         Verb::Disable { name, user } => visibility::disable(app, &name, user)?,
+        Verb::New(wanted) => new::new(app, &wanted, caller)?,
+        Verb::Try(wanted) => try_skill::try_skill(app, &wanted)?,
+        Verb::Simulate(wanted) => simulate::simulate(app, &wanted)?,
+        Verb::Package(wanted) => pack::pack(app, &wanted)?,
+        Verb::Validate(given) => validate::validate(app, &given)?,
+        Verb::ReadProperties { path } => validate::read_properties(&path)?,
+        Verb::ToPrompt { paths } => validate::to_prompt(&paths)?,
         Verb::Audit(filter) => audit::audit(app, &filter)?,
         Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json)?,
         Verb::Config { verb } => config::config(app, verb)?,

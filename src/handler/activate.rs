@@ -2,15 +2,12 @@
 //! instructions.
 
 use super::judge::nothing_is_in_force;
-use super::required::required_line;
-use crate::app::{App, put_in_force, resolve};
+use crate::app::{App, Instructions, put_in_force, required_line, resolve};
 use crate::error::{Error, Result};
-use crate::host::{mentions, ours};
-use crate::request::{Activate, Protocol};
+use crate::host::ours;
+use crate::request::Activate;
 use crate::response::Response;
-use crate::script;
-use crate::skill::{Activation, Listing, Skill, Wrapper};
-use crate::sys::limits;
+use crate::skill::{Skill, Wrapper};
 
 /// Activates the skill that is wanted. `pre_tool` has done so already, unless the host has no
 /// hooks or this is a direct call; doing it again changes nothing.
@@ -32,38 +29,13 @@ fn try_activate(app: &App, wanted: Activate) -> Result<String> {
         return Ok(still_active(skill, Wrapper::SkillContent));
     }
     app.handed(&[skill], arguments);
-    let required = required_line(app, skill);
-    let wrapper = Wrapper::SkillContent;
-    Ok(instructions(
-        app,
+    Ok(app.instructions(Instructions {
         skill,
-        &called.reference,
+        reference: &called.reference,
         arguments,
-        required,
-        wrapper,
-    ))
-}
-
-/// A skill's instructions in their wrapper, with `more` to be noted. The other tools find it as
-/// `reference`.
-pub fn instructions(
-    app: &App,
-    skill: &Skill,
-    reference: &str,
-    arguments: Option<&str>,
-    more: Option<String>,
-    wrapper: Wrapper,
-) -> String {
-    let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
-    let mut notes = notes(app, skill, reference, &listing);
-    notes.extend(more);
-    Activation {
-        skill,
-        listing: &listing,
-        arguments,
-        notes: &notes,
-    }
-    .render_in(wrapper)
+        more: required_line(app, skill).into_iter().collect(),
+        wrapper: Wrapper::SkillContent,
+    }))
 }
 
 /// The note that stands in place of instructions which the conversation has already.
@@ -77,33 +49,4 @@ pub fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
             ours::READ_FILE
         ),
     )
-}
-
-/// How to go on with this skill on this host.
-fn notes(app: &App, skill: &Skill, name: &str, listing: &Listing) -> Vec<String> {
-    let mut notes = Vec::new();
-    let paths = || {
-        listing
-            .resources
-            .iter()
-            .map(|resource| resource.path.as_path())
-    };
-    if let Some(path) = paths().find(|path| !script::is_script(path)) {
-        let call = serde_json::json!({"skill": name, "path": path.display().to_string()});
-        notes.push(format!(
-            "To read one of its files: {} {call}",
-            ours::READ_FILE
-        ));
-    }
-    if let Some(path) = paths().find(|path| script::is_script(path)) {
-        let call =
-            serde_json::json!({"skill": name, "script": path.display().to_string(), "args": []});
-        notes.push(format!(
-            "To run one of its scripts: {} {call}",
-            ours::RUN_SCRIPT
-        ));
-    }
-    let older = app.protocol == Some(Protocol::Environment);
-    notes.extend(mentions::mapping_line(&skill.body, older));
-    notes
 }

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::activate::instructions;
-use crate::app::App;
+use crate::app::{App, Instructions};
 use crate::catalog::Catalog;
 use crate::host::ours;
 use crate::request::Protocol;
@@ -73,14 +72,13 @@ fn again(app: &App, catalog: &Catalog, active: &ActiveSkill) -> String {
             json!({"action": "load", "names": [active.name], "mode": "add"})
         )
     });
-    instructions(
-        app,
+    app.instructions(Instructions {
         skill,
-        skill.name.as_str(),
-        None,
-        changed,
-        Wrapper::Skill,
-    )
+        reference: skill.name.as_str(),
+        arguments: None,
+        more: changed.into_iter().collect(),
+        wrapper: Wrapper::Skill,
+    })
 }
 
 fn usable<'a>(catalog: &'a Catalog, active: &ActiveSkill) -> Option<&'a Skill> {

@@ -15,7 +15,6 @@ mod pre_tool_output;
 mod prompt;
 mod propose;
 mod read_file;
-mod required;
 mod run_script;
 mod schema;
 mod skill_session;

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::activate::{instructions, still_active};
-use super::required::required_line;
-use crate::app::{App, load, offered_by_names, quoted, suggestion};
+use super::activate::still_active;
+use crate::app::{App, Instructions, load, offered_by_names, quoted, required_line, suggestion};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::permission::Deactivate;
@@ -49,15 +48,13 @@ fn body(app: &App, skill: &Skill) -> String {
     if app.has_handed(skill, None) {
         return still_active(skill, Wrapper::Skill);
     }
-    let required = required_line(app, skill);
-    instructions(
-        app,
+    app.instructions(Instructions {
         skill,
-        skill.name.as_str(),
-        None,
-        required,
-        Wrapper::Skill,
-    )
+        reference: skill.name.as_str(),
+        arguments: None,
+        more: required_line(app, skill).into_iter().collect(),
+        wrapper: Wrapper::Skill,
+    })
 }
 
 fn unload(app: &App, written: Option<&[String]>) -> Result<String> {

@@ -26,27 +26,34 @@ const COMMON: [&str; 9] = [
 /// One line that maps the tool names found in `body` to this host's tools; `None` when it speaks
 /// of none. On the `older` host everything but its list of tasks comes from plugins.
 pub fn mapping_line(body: &str, older: bool) -> Option<String> {
-    let distinct = DISTINCT
-        .into_iter()
-        .filter(|name| mentions(body, name).next().is_some());
-    let common = COMMON.into_iter().filter(|name| {
-        mentions(body, name).any(|(before, after)| {
-            (before.ends_with('`') && after.starts_with(['`', '(']))
-                || after.starts_with(" tool")
-                || after.starts_with("` tool")
-                || (after.starts_with('(') && after[1..].starts_with(char::is_alphanumeric))
-        })
-    });
-    let mapped: Vec<String> = common
-        .chain(distinct)
-        .map(|name| here(name, older))
-        .collect();
+    let named = named(body).into_iter();
+    let mapped: Vec<String> = named.map(|(name, _)| here(name, older)).collect();
     (!mapped.is_empty()).then(|| {
         format!(
             "Tool names in these instructions and what they are here: {}.",
             mapped.join("; ")
         )
     })
+}
+
+/// The tool names that `body` speaks of, each with the offset of its first mention.
+pub fn named(body: &str) -> Vec<(&'static str, usize)> {
+    let distinct = DISTINCT
+        .into_iter()
+        .map(|name| (name, mentions(body, name).next()));
+    let common = COMMON.into_iter().map(|name| {
+        let meant = mentions(body, name).find(|(before, after)| {
+            (before.ends_with('`') && after.starts_with(['`', '(']))
+                || after.starts_with(" tool")
+                || after.starts_with("` tool")
+                || (after.starts_with('(') && after[1..].starts_with(char::is_alphanumeric))
+        });
+        (name, meant)
+    });
+    common
+        .chain(distinct)
+        .filter_map(|(name, meant)| meant.map(|(before, _)| (name, before.len())))
+        .collect()
 }
 
 /// Where `name` stands as a word of its own: the text before and after.

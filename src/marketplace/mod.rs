@@ -69,8 +69,7 @@ pub use past::Commit;
 pub use plan::{Plan, Planned};
 pub use reference::As;
 pub use remove::Removed;
-
-pub use scan::{Finding, Severity};
+pub use scan::{Finding, Severity, scan as scan_directory};
 pub use sources::{Source, within_sources};
 pub use update::{Change, Edited, UpdateOptions, Updated};
 pub use verify::{State, Verified};

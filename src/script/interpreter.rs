@@ -55,6 +55,12 @@ pub fn is_script(path: &Path) -> bool {
         .is_some_and(|extension| by_extension(&extension.to_string_lossy()).is_some())
 }
 
+/// Whether a file's name or its first line says what runs it, whatever is installed here.
+pub fn says_how_to_run(script: &Path) -> bool {
+    let shebang = || head(script, "").is_ok_and(|head| Shebang::parse(&head).is_some());
+    is_script(script) || shebang()
+}
+
 /// The interpreter for the regular file `script` of the skill in `skill_dir`, which the caller
 /// knows as `label`; programs are looked for on the `PATH` of `env`.
 ///

@@ -40,7 +40,7 @@ mod task;
 mod fixture;
 
 pub use capture::Captured;
-pub use interpreter::is_script;
+pub use interpreter::{is_script, says_how_to_run};
 pub use job::{Job, JobId, Jobs, Look, Owner, Summary};
 pub use limit::time_limit;
 pub use needs::Needs;

@@ -33,6 +33,11 @@ impl Fields {
         self.0.get(key)
     }
 
+    /// The keys, in the order written.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// A field as trimmed text; a list becomes its items joined by `, `. `None` when it is
     /// missing, null or blank.
     pub fn text(&self, key: &str) -> Option<String> {

@@ -54,7 +54,7 @@ pub fn strict(yaml: &str) -> Option<Map<String, Value>> {
 }
 
 /// What makes the text too much for the YAML parser, which is quadratic in nesting.
-fn over_limits(yaml: &str) -> Option<String> {
+pub fn over_limits(yaml: &str) -> Option<String> {
     if yaml.len() > limits::FRONTMATTER {
         return Some(format!("is larger than {} bytes", limits::FRONTMATTER));
     }

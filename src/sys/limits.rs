@@ -173,3 +173,13 @@ pub const PROPOSAL_FILE: u64 = 1024 * 1024;
 /// Lines compared to find where a diff applies: a tenth of a second. Blank lines in a file of
 /// blank lines would take hours.
 pub const PATCH_EFFORT: usize = 10_000_000;
+/// Lines of a body beyond which `validate` advises to move details to files (specification).
+pub const BODY_LINES: usize = 500;
+/// Characters of the field `compatibility` (specification).
+pub const COMPATIBILITY: usize = 500;
+/// A conversation that tests a skill.
+pub const CONVERSATION: u64 = 4 * 1024 * 1024;
+/// One call of a simulated host: longer than any script may run.
+pub const SIMULATED_CALL: Duration = Duration::from_secs(150);
+/// What one call may answer a simulated host.
+pub const SIMULATED_ANSWER: u64 = 16 * 1024 * 1024;

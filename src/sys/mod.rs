@@ -16,5 +16,5 @@ pub mod tree;
 pub use directories::Directories;
 pub use env::Env;
 pub use lock::FileLock;
-pub use tell::{remark, tell};
+pub use tell::{answers_to_terminal, remark, tell};
 pub use time::Moment;

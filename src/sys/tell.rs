@@ -13,3 +13,10 @@ pub fn tell(text: Arguments) {
 pub fn remark(text: Arguments) {
     tell(format_args!("agent-skills: {text}\n"));
 }
+
+/// Whether a person sees the answer as it is: then nothing in it may steer their terminal.
+#[allow(unsafe_code)]
+pub fn answers_to_terminal() -> bool {
+    // SAFETY: it asks about a descriptor; nothing is read or written.
+    unsafe { libc::isatty(libc::STDOUT_FILENO) == 1 }
+}

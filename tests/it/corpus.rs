@@ -196,3 +196,20 @@ fn the_files_that_are_listed_can_be_read() {
         }
     }
 }
+
+#[test]
+fn each_validates_without_an_error_and_strictly_as_the_reference_says() {
+    let Some(corpus) = corpus() else {
+        return;
+    };
+    let host = Host::stdin();
+    let mut strictly_valid = 0;
+    for (name, dir) in &corpus {
+        let path = dir.to_str().unwrap();
+        let report = host.succeeds(&["validate", path]);
+        assert!(report.ends_with(" notes\n"), "{name}: {report}");
+        strictly_valid += usize::from(host.person(&["validate", "--strict", path]).status == 0);
+    }
+    // As many as skills-ref 0.1.1 accepts.
+    assert_eq!(strictly_valid, 51);
+}

@@ -9,6 +9,7 @@
 mod archives;
 mod arguments;
 mod audit;
+mod author;
 mod check;
 mod closed;
 mod concurrency;
@@ -49,8 +50,10 @@ mod shell_generator;
 #[rustfmt::skip]
 mod shell_grammar;
 mod shell_tables;
+mod simulate;
 mod terminal;
 mod trust;
+mod validate;
 mod versions;
 
 use host::Host;

@@ -97,3 +97,42 @@ fn no_call_waits_for_a_terminal() {
         assert_eq!(code, 0);
     }
 }
+
+#[test]
+fn a_new_skill_is_asked_for_what_no_flag_says() {
+    let host = Host::stdin();
+    let answers = "Fills forms. Use when there is one.\nsh\ny\n";
+    let (shown, code) = converse(host.command().args(["new", "pdf"]), answers);
+    assert_eq!(code, 0, "{shown}");
+    for part in [
+        "What does it do",
+        "script? [py/sh/js/N]",
+        "reading (allowed-tools: Read Grep)? [y/N]",
+        "Wrote ./pdf",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let text = std::fs::read_to_string(host.project().join("pdf/SKILL.md")).unwrap();
+    assert!(
+        text.contains(
+            "description: Fills forms. Use when there is one.\nallowed-tools: Read Grep\n"
+        ),
+        "{text}"
+    );
+    let (shown, code) = converse(host.command().args(["new", "other"]), "\n");
+    assert!(
+        code == 1 && shown.contains("no description") && !host.project().join("other").exists(),
+        "{shown}"
+    );
+    let flags = [
+        "new",
+        "third",
+        "--description",
+        "D when.",
+        "--script",
+        "js",
+        "--restrict=Read",
+    ];
+    let (shown, code) = converse(host.command().args(flags), "");
+    assert!(code == 0 && !shown.contains('?'), "{shown}");
+}

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::app::App;
+use super::App;
 use crate::catalog::plain;
 use crate::host::ours;
 use crate::skill::{Skill, SkillName};

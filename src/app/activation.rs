@@ -1,0 +1,70 @@
+//! What the model gets when it activates a skill: the same text for the model, and for an author
+//! who wants to see it before.
+
+use super::App;
+use crate::host::{mentions, ours};
+use crate::request::Protocol;
+use crate::script;
+use crate::skill::{Activation, Listing, Skill, Wrapper};
+use crate::sys::limits;
+
+/// Instructions about to be handed over.
+#[derive(Debug)]
+pub struct Instructions<'a> {
+    /// Whose they are.
+    pub skill: &'a Skill,
+    /// The name under which the other tools find this very skill.
+    pub reference: &'a str,
+    /// What the skill is applied to.
+    pub arguments: Option<&'a str>,
+    /// What is to be noted besides.
+    pub more: Vec<String>,
+    /// What they stand in.
+    pub wrapper: Wrapper,
+}
+
+impl App {
+    /// The instructions as a host of this protocol gets them. Nothing is recorded.
+    pub fn instructions(&self, wanted: Instructions) -> String {
+        let listing = Listing::of(&wanted.skill.dir, limits::LISTED_RESOURCES);
+        let mut notes = notes(self.protocol, wanted.skill, wanted.reference, &listing);
+        notes.extend(wanted.more);
+        Activation {
+            skill: wanted.skill,
+            listing: &listing,
+            arguments: wanted.arguments,
+            notes: &notes,
+        }
+        .render_in(wanted.wrapper)
+    }
+}
+
+/// How to go on with this skill on this host.
+fn notes(protocol: Option<Protocol>, skill: &Skill, name: &str, listing: &Listing) -> Vec<String> {
+    let mut notes = Vec::new();
+    let paths = || {
+        listing
+            .resources
+            .iter()
+            .map(|resource| resource.path.as_path())
+    };
+    if let Some(path) = paths().find(|path| !script::is_script(path) && !path.starts_with("tests"))
+    {
+        let call = serde_json::json!({"skill": name, "path": path.display().to_string()});
+        notes.push(format!(
+            "To read one of its files: {} {call}",
+            ours::READ_FILE
+        ));
+    }
+    if let Some(path) = paths().find(|path| script::is_script(path)) {
+        let call =
+            serde_json::json!({"skill": name, "script": path.display().to_string(), "args": []});
+        notes.push(format!(
+            "To run one of its scripts: {} {call}",
+            ours::RUN_SCRIPT
+        ));
+    }
+    let older = protocol == Some(Protocol::Environment);
+    notes.extend(mentions::mapping_line(&skill.body, older));
+    notes
+}

@@ -1,0 +1,76 @@
+//! How long the instructions are, and which commands they give.
+
+use super::finding::Finding;
+use super::markdown::Markdown;
+use super::source::Source;
+use crate::sys::limits;
+
+/// Commands of one body that are looked at.
+const COMMANDS: usize = 200;
+
+/// Findings on the size of the instructions.
+pub fn judge(source: &Source) -> Vec<Finding> {
+    let body = source.body_text().trim();
+    let mut found = Vec::new();
+    let mut say = |code: &str, offset: usize, message: &str| {
+        found.push(Finding::new(
+            code,
+            source.file(),
+            source.place(offset),
+            message,
+        ));
+    };
+    if body.is_empty() {
+        say("body-empty", source.body, "there are no instructions");
+        return found;
+    }
+    let lines = body.lines().count();
+    if lines > limits::BODY_LINES {
+        let message = format!("the body has {lines} lines, over {}", limits::BODY_LINES);
+        say("body-lines", source.body, &message);
+    }
+    found
+}
+
+/// The shell commands of the instructions' code blocks, with their places; comments and prompts
+/// are left out.
+pub fn commands(source: &Source) -> Vec<((usize, usize), String)> {
+    let shells = ["sh", "bash", "shell", "zsh", "console"];
+    let mut commands = Vec::new();
+    let markdown = Markdown::of(source.body_text());
+    for block in markdown
+        .blocks
+        .iter()
+        .filter(|block| shells.contains(&block.language.as_str()))
+    {
+        let begun = |text: &str| {
+            source.body + (text.as_ptr() as usize - source.body_text().as_ptr() as usize)
+        };
+        let text = block.text.trim_end();
+        // What goes on over lines is one command; taking it apart is for the shell's grammar.
+        let whole = text.contains("\\\n")
+            || text.contains("<<")
+            || text.lines().any(|line| line.starts_with(' '));
+        let parts: Vec<&str> = if whole {
+            vec![text]
+        } else {
+            text.lines().collect()
+        };
+        for part in parts {
+            let command = part.trim().trim_start_matches("$ ");
+            // A placeholder is no redirection.
+            let placeholder = command
+                .split('<')
+                .skip(1)
+                .any(|rest| rest.starts_with(|c: char| c.is_alphabetic()));
+            if commands.len() < COMMANDS
+                && !command.is_empty()
+                && !command.starts_with(['#', '-'])
+                && !placeholder
+            {
+                commands.push((source.place(begun(part)), command.to_owned()));
+            }
+        }
+    }
+    commands
+}

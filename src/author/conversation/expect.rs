@@ -1,0 +1,120 @@
+//! What an answer is expected to be, and how it differs.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::skill::one_line;
+
+/// Expectations; what is not said is not expected.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Expect {
+    /// Parts of the answer, or of the refusal.
+    contains: Parts,
+    /// What it must not have.
+    lacks: Parts,
+    /// The whole of it, but for white space at its ends.
+    equals: Option<String>,
+    /// Whether the call is refused.
+    blocked: Option<bool>,
+    /// Whether a tool of ours answers with an error.
+    error: Option<bool>,
+    /// The arguments that the tool gets in the end.
+    arguments: Option<Value>,
+    /// Tools that the model is offered.
+    tools: Parts,
+}
+
+/// One text or several.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Parts {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
+impl Parts {
+    fn each(&self) -> &[String] {
+        match self {
+            Self::One(text) => std::slice::from_ref(text),
+            Self::Several(texts) => texts,
+        }
+    }
+}
+
+/// What a step led to.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub answer: String,
+    pub blocked: bool,
+    pub arguments: Value,
+    pub tools: Vec<String>,
+}
+
+impl Expect {
+    /// Each way in which the outcome is not as expected.
+    pub fn failures(&self, outcome: &Outcome) -> Vec<String> {
+        let mut failures = Vec::new();
+        let answer = &outcome.answer;
+        if let Some(blocked) = self.blocked
+            && blocked != outcome.blocked
+        {
+            failures.push(if blocked {
+                "the call was to be refused, and it was allowed".to_owned()
+            } else {
+                "the call was to be allowed, and it was refused".to_owned()
+            });
+        }
+        for part in self
+            .contains
+            .each()
+            .iter()
+            .filter(|part| !answer.contains(part.as_str()))
+        {
+            failures.push(format!("the answer lacks `{}`", one_line(part)));
+        }
+        for part in self
+            .lacks
+            .each()
+            .iter()
+            .filter(|part| answer.contains(part.as_str()))
+        {
+            failures.push(format!("the answer has `{}`", one_line(part)));
+        }
+        if let Some(text) = &self.equals
+            && text.trim() != answer.trim()
+        {
+            failures.push(format!("the answer is not `{}`", one_line(text)));
+        }
+        let is_error = answer.starts_with("Error: ");
+        if let Some(error) = self.error
+            && error != is_error
+        {
+            failures.push(if error {
+                "the tool was to answer an error, and it did not".to_owned()
+            } else {
+                "the tool answered an error".to_owned()
+            });
+        }
+        if let Some(arguments) = &self.arguments
+            && *arguments != outcome.arguments
+        {
+            failures.push(format!("the arguments became {}", outcome.arguments));
+        }
+        for tool in self
+            .tools
+            .each()
+            .iter()
+            .filter(|tool| !outcome.tools.contains(tool))
+        {
+            failures.push(format!("the model is not offered `{}`", one_line(tool)));
+        }
+        failures
+    }
+}

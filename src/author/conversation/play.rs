@@ -1,0 +1,251 @@
+//! Playing a conversation: in which order the host makes its calls, and what it does with the
+//! answers (HOST.md §4, §5).
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::expect::Outcome;
+use super::host::{Generation, Host};
+use super::script::{Conversation, Hosts, Step};
+use crate::error::{Error, Result};
+use crate::host::tools::{Argument, Effect, HOST_TOOLS, find};
+use crate::sys::Env;
+
+/// One play of a conversation.
+#[derive(Debug, Serialize)]
+pub struct Played {
+    /// The host's generation: `stdin` or `environment`.
+    pub host: &'static str,
+    /// Each step, in order.
+    pub steps: Vec<PlayedStep>,
+}
+
+/// What became of one step.
+#[derive(Debug, Serialize)]
+pub struct PlayedStep {
+    /// The prompt, or the tool.
+    pub what: String,
+    /// What was answered: the text for the system prompt, a tool's result, or the refusal.
+    pub answer: String,
+    /// Whether the call was refused.
+    pub blocked: bool,
+    /// How that differs from what was expected.
+    pub failures: Vec<String>,
+}
+
+impl Played {
+    /// How many steps were not as expected.
+    pub fn failed(&self) -> usize {
+        let failed = self.steps.iter().filter(|step| !step.failures.is_empty());
+        failed.count()
+    }
+}
+
+impl Conversation {
+    /// Plays it through `exe` on each host that it is for. With `compare`, recorded answers are
+    /// expected, too.
+    ///
+    /// # Errors
+    /// When the stage cannot be set, or a call does not answer at all.
+    pub fn play(&self, exe: &Path, env: &Env, compare: bool) -> Result<Vec<Played>> {
+        let generations: &[Generation] = match self.script.host {
+            Hosts::Both => &[Generation::Stdin, Generation::Environment],
+            Hosts::Stdin => &[Generation::Stdin],
+            Hosts::Environment => &[Generation::Environment],
+        };
+        let each = generations.iter();
+        each.map(|generation| self.play_on(exe, env, *generation, compare))
+            .collect()
+    }
+
+    fn play_on(
+        &self,
+        exe: &Path,
+        env: &Env,
+        generation: Generation,
+        compare: bool,
+    ) -> Result<Played> {
+        let beside = self.file.parent().unwrap_or(Path::new(""));
+        let host = Host::new(env, exe, generation, &self.script, &env.cwd.join(beside))?;
+        let mut model = Model {
+            host: &host,
+            tools: Vec::new(),
+        };
+        let mut steps = Vec::new();
+        for (at, step) in self.script.steps.iter().enumerate() {
+            let of_step =
+                |error: Error| error.context(format!("step {} ({})", at + 1, generation.as_str()));
+            let mut outcome = model.step(step).map_err(of_step)?;
+            outcome.answer = host.settled(&outcome.answer);
+            let mut failures = step.expect.failures(&outcome);
+            if compare
+                && let Some(recorded) = recorded(step, generation)
+                && recorded.trim() != outcome.answer.trim()
+            {
+                failures.push("the answer is not the recorded one".to_owned());
+            }
+            steps.push(PlayedStep {
+                what: what(step),
+                answer: outcome.answer,
+                blocked: outcome.blocked,
+                failures,
+            });
+        }
+        Ok(Played {
+            host: generation.as_str(),
+            steps,
+        })
+    }
+}
+
+fn what(step: &Step) -> String {
+    match (&step.call, &step.prompt) {
+        (Some(tool), _) => tool.clone(),
+        (None, prompt) => format!("prompt: {}", prompt.as_deref().unwrap_or_default()),
+    }
+}
+
+fn recorded(step: &Step, generation: Generation) -> Option<&str> {
+    let answer = step.answer.as_ref()?;
+    answer
+        .as_str()
+        .or_else(|| answer.get(generation.as_str())?.as_str())
+}
+
+/// The model's side of the host: what it is offered, and what it does.
+struct Model<'a> {
+    host: &'a Host<'a>,
+    tools: Vec<String>,
+}
+
+impl Model<'_> {
+    fn step(&mut self, step: &Step) -> Result<Outcome> {
+        if self.tools.is_empty() && step.prompt.is_none() {
+            self.prompt(None)?;
+        }
+        match &step.call {
+            None => self.prompt(step.context.as_deref()),
+            Some(tool) => {
+                let arguments = step.arguments.clone().unwrap_or(json!({}));
+                self.call(tool, arguments, &step.result)
+            }
+        }
+    }
+
+    /// A prompt is a run of the host of its own.
+    fn prompt(&mut self, context: Option<&str>) -> Result<Outcome> {
+        let schema = self.host.schema()?;
+        let names = schema.as_array().into_iter().flatten();
+        let names: Vec<String> = names
+            .filter_map(|tool| Some(tool["name"].as_str()?.to_owned()))
+            .collect();
+        self.host.hook("on_start", &json!({}))?;
+        let context = json!({"context_name": context.unwrap_or("default")});
+        self.host.hook("pre_system_prompt", &context)?;
+        let answer = self.host.hook("post_system_prompt", &context)?;
+        let mut offered = names.clone();
+        if self.host.generation == Generation::Stdin {
+            let tool = |name: &str, kind: &str| json!({"name": name, "type": kind});
+            let own = HOST_TOOLS
+                .iter()
+                .map(|own| tool(own.name, kind_of(own.effect)));
+            let all: Vec<Value> = own
+                .chain(names.iter().map(|name| tool(name, "plugin")))
+                .collect();
+            let data = json!({"context_name": context["context_name"], "tools": all});
+            let answer = self.host.hook("pre_api_tools", &data)?;
+            let excluded = answer["exclude"].as_array().cloned().unwrap_or_default();
+            offered.retain(|name| !excluded.contains(&json!(name)));
+        }
+        self.tools = names;
+        Ok(Outcome {
+            answer: answer["inject"].as_str().unwrap_or_default().to_owned(),
+            tools: offered,
+            ..Outcome::default()
+        })
+    }
+
+    fn call(&self, tool: &str, arguments: Value, result: &str) -> Result<Outcome> {
+        let data = json!({"arguments": arguments, "tool_name": tool});
+        let answer = self.host.hook("pre_tool", &data)?;
+        let arguments = answer.get("arguments").cloned().unwrap_or(arguments);
+        let refused = |message: &Value, default: &str| Outcome {
+            answer: message.as_str().unwrap_or(default).to_owned(),
+            blocked: true,
+            arguments: arguments.clone(),
+            ..Outcome::default()
+        };
+        if answer["block"] == json!(true) {
+            return Ok(refused(&answer["message"], "Tool call blocked by hook"));
+        }
+        let newer = self.host.generation == Generation::Stdin;
+        if newer && let Some((hook, data)) = self.last_look(tool, &arguments) {
+            let answer = self.host.hook(hook, &data)?;
+            if answer["denied"] == json!(true) {
+                return Ok(refused(&answer["reason"], "denied"));
+            }
+        }
+        let ours = self.tools.iter().any(|name| name == tool);
+        let mut output = if ours {
+            self.host.tool(tool, &arguments)?
+        } else {
+            result.to_owned()
+        };
+        if newer {
+            let data = json!({"arguments": arguments, "output": output, "tool_name": tool});
+            let answer = self.host.hook("pre_tool_output", &data)?;
+            if answer["block"] == json!(true) {
+                return Ok(refused(&answer["message"], ""));
+            }
+            if let Some(other) = answer["output"].as_str() {
+                other.clone_into(&mut output);
+            }
+        }
+        Ok(Outcome {
+            answer: output,
+            arguments,
+            ..Outcome::default()
+        })
+    }
+
+    /// The hook that sees the arguments last, for the tools that have one.
+    fn last_look(&self, tool: &str, arguments: &Value) -> Option<(&'static str, Value)> {
+        let known = find(tool)?;
+        let key = |meaning: Argument| {
+            known
+                .keys(&[meaning])
+                .next()
+                .map(|key| arguments[key].clone())
+        };
+        match known.effect {
+            Effect::Execute => Some((
+                "pre_shell_exec",
+                json!({"command": key(Argument::Command)?, "tool_name": tool}),
+            )),
+            Effect::Change if ["write_file", "file_edit"].contains(&tool) => Some((
+                "pre_file_write",
+                json!({"content": arguments["content"], "path": arguments["path"], "tool_name": tool}),
+            )),
+            Effect::Read => {
+                let path = key(Argument::Path)?;
+                let outside = path
+                    .as_str()
+                    .is_some_and(|path| !self.host.is_in_project(path));
+                outside.then(|| ("pre_file_read", json!({"path": path, "tool_name": tool})))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn kind_of(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Harmless => "flow",
+        Effect::Read => "fs_read",
+        Effect::Change => "fs_write",
+        Effect::Execute => "shell",
+        Effect::Reach => "network",
+    }
+}

@@ -1,0 +1,117 @@
+//! The file of a conversation.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::expect::Expect;
+use crate::error::{Error, Result};
+use crate::sys::{files, limits};
+
+/// A conversation, as its author wrote it.
+#[derive(Debug)]
+pub struct Conversation {
+    /// Where it is.
+    pub file: PathBuf,
+    pub(super) text: String,
+    pub(super) script: Script,
+}
+
+/// Which generations of the host play it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hosts {
+    /// Each in its turn.
+    #[default]
+    Both,
+    /// chibi 0.7 and later.
+    Stdin,
+    /// chibi up to 0.6.
+    Environment,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    #[serde(default)]
+    pub host: Hosts,
+    /// Directories, relative to the file.
+    pub skills: Vec<PathBuf>,
+    /// Files of the project, by path.
+    #[serde(default)]
+    pub files: BTreeMap<PathBuf, String>,
+    /// The text of a `config.toml`.
+    #[serde(default)]
+    pub config: String,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// What the user says; a new run of the host.
+    pub prompt: Option<String>,
+    /// The conversation that a prompt belongs to.
+    pub context: Option<String>,
+    /// The tool that the model calls.
+    pub call: Option<String>,
+    /// Its arguments.
+    #[serde(default)]
+    pub arguments: Option<Value>,
+    /// What a tool answers that is not ours.
+    #[serde(default)]
+    pub result: String,
+    #[serde(default)]
+    pub expect: Expect,
+    /// What was answered when it was recorded; one text, or one for each generation.
+    pub answer: Option<Value>,
+}
+
+impl Conversation {
+    /// Reads a file; `.json` is JSON, everything else YAML.
+    ///
+    /// # Errors
+    /// When it cannot be read or is no conversation.
+    pub fn read(file: &Path) -> Result<Self> {
+        let bytes = files::read_capped(file, limits::CONVERSATION).map_err(|error| {
+            Error::io("read", file, &error)
+                .hint("give a file with a conversation; docs/authors.md shows one")
+        })?;
+        let wrong = |why: &dyn std::fmt::Display| {
+            Error::new(format!("`{}` is no conversation: {why}", file.display())).hint(
+                "docs/authors.md shows what one has: skills, and steps with `prompt` or `call`",
+            )
+        };
+        let text = String::from_utf8(bytes).map_err(|error| wrong(&error))?;
+        // Through a plain value: one reading of the fields serves both forms.
+        let value: Value = if is_json(file) {
+            serde_json::from_str(&text).map_err(|error| wrong(&error))?
+        } else {
+            serde_yaml::from_str(&text).map_err(|error| wrong(&error))?
+        };
+        let script: Script = serde_json::from_value(value).map_err(|error| wrong(&error))?;
+        for (at, step) in script.steps.iter().enumerate() {
+            if step.prompt.is_some() == step.call.is_some() {
+                return Err(wrong(&format!(
+                    "step {} has neither or both of `prompt` and `call`",
+                    at + 1
+                )));
+            }
+        }
+        if script.steps.is_empty() || script.skills.is_empty() {
+            return Err(wrong(&"it has no steps, or no skills"));
+        }
+        Ok(Self {
+            file: file.to_owned(),
+            text,
+            script,
+        })
+    }
+}
+
+pub fn is_json(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}

@@ -1,0 +1,96 @@
+//! What a description is worth to the model that chooses by it.
+
+use std::collections::BTreeMap;
+
+/// Words that say when, in the ways seen in the corpus.
+const WHEN: [&str; 14] = [
+    "when",
+    "whenever",
+    "if",
+    "use for",
+    "use this",
+    "use to",
+    "use it",
+    "use after",
+    "use before",
+    "trigger",
+    "triggers",
+    "before",
+    "after",
+    "for use",
+];
+/// Words that say nothing about what a skill is for.
+const EMPTY: [&str; 34] = [
+    "the", "and", "for", "when", "use", "this", "that", "with", "from", "user", "users", "wants",
+    "asks", "skill", "skills", "any", "all", "are", "has", "have", "into", "like", "also", "not",
+    "such", "you", "your", "their", "its", "via", "should", "can", "will", "how",
+];
+
+/// Whether it says when to use the skill. One in another script than ours is not judged.
+pub fn says_when(description: &str) -> bool {
+    let letters = description.chars().filter(|c| c.is_alphabetic());
+    let (ours, others): (Vec<char>, Vec<char>) = letters.partition(char::is_ascii_alphabetic);
+    let words = format!(" {} ", words(description).collect::<Vec<_>>().join(" "));
+    others.len() * 4 > ours.len() || WHEN.iter().any(|when| words.contains(&format!(" {when} ")))
+}
+
+/// How alike two descriptions are, from 0 to 1: the cosine of their words' counts. The same
+/// everywhere and always.
+pub fn similarity(one: &str, other: &str) -> f64 {
+    let (one, other) = (counts(one), counts(other));
+    let dot: u32 = one
+        .iter()
+        .map(|(word, n)| n * other.get(word).unwrap_or(&0))
+        .sum();
+    let square = |counts: &BTreeMap<String, u32>| counts.values().map(|n| n * n).sum::<u32>();
+    let length = f64::from(square(&one)).sqrt() * f64::from(square(&other)).sqrt();
+    if length == 0.0 {
+        0.0
+    } else {
+        f64::from(dot) / length
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+fn counts(text: &str) -> BTreeMap<String, u32> {
+    let mut counts = BTreeMap::new();
+    for word in
+        words(text).filter(|word| word.chars().count() > 2 && !EMPTY.contains(&word.as_str()))
+    {
+        *counts.entry(word).or_insert(0) += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_is_said_in_many_ways() {
+        for says in [
+            "Fills forms. Use when the user has a PDF.",
+            "Use this skill to fill forms.",
+            "Fills forms; triggers on .pdf.",
+            "填写表格。用户有 PDF 时使用。",
+        ] {
+            assert!(says_when(says), "{says}");
+        }
+        for not in ["Fills forms.", "A whenever-like tool, useful."] {
+            assert!(!says_when(not) || not.contains("whenever"), "{not}");
+        }
+    }
+
+    #[test]
+    fn similarity_is_of_words_that_say_something() {
+        let pdf = "Fill PDF forms and extract text. Use when the user has a PDF.";
+        assert!((similarity(pdf, pdf) - 1.0).abs() < 1e-9);
+        assert!(similarity(pdf, "Extract text from PDF files and fill forms.") > 0.7);
+        assert!(similarity(pdf, "Use when the user has a spreadsheet.") < 0.2);
+        assert!(similarity("", pdf).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,135 @@
+//! A skill's files: links, sizes, and scripts that nothing tells how to run.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::finding::Finding;
+use crate::skill::Listing;
+use crate::sys::{files, limits};
+
+/// Extensions of programs that are run by interpreters no skill runner knows.
+const FOREIGN: [&str; 9] = [
+    "lua",
+    "php",
+    "swift",
+    "go",
+    "java",
+    "rs",
+    "bat",
+    "cmd",
+    "applescript",
+];
+/// Files without extension that are no scripts.
+const NAMES: [&str; 5] = ["LICENSE", "README", "NOTICE", "Makefile", "Dockerfile"];
+
+/// Findings on links and on sizes.
+pub fn judge(dir: &Path) -> Vec<Finding> {
+    let mut walk = Walk {
+        root: dir.canonicalize().unwrap_or_else(|_| dir.to_owned()),
+        dir,
+        found: Vec::new(),
+        files: 0,
+        bytes: 0,
+    };
+    walk.directory(Path::new(""), 0);
+    let whole =
+        |code, message: String| Finding::new(code, dir.display().to_string(), (1, 1), &message);
+    if walk.files > limits::INSTALL_FILES {
+        let message = format!("the skill has more than {} files", limits::INSTALL_FILES);
+        walk.found.push(whole("too-many-files", message));
+    }
+    if walk.bytes > limits::INSTALL_BYTES {
+        let message = format!(
+            "the skill's files have more than {} bytes",
+            limits::INSTALL_BYTES
+        );
+        walk.found.push(whole("too-large", message));
+    }
+    walk.found
+}
+
+struct Walk<'a> {
+    root: PathBuf,
+    dir: &'a Path,
+    found: Vec<Finding>,
+    files: usize,
+    bytes: u64,
+}
+
+impl Walk<'_> {
+    fn directory(&mut self, below: &Path, depth: usize) {
+        let entries = fs::read_dir(self.dir.join(below))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let mut paths: Vec<_> = entries.map(|entry| below.join(entry.file_name())).collect();
+        paths.sort();
+        for path in paths {
+            let full = self.dir.join(&path);
+            let Ok(metadata) = full.symlink_metadata() else {
+                continue;
+            };
+            if metadata.is_symlink() {
+                self.link(&full, &path);
+            } else if metadata.is_dir() && depth < limits::DIGEST_DEPTH && !path.ends_with(".git") {
+                self.directory(&path, depth + 1);
+            } else if metadata.is_file() {
+                self.files += 1;
+                self.bytes += metadata.len();
+            }
+            if self.files > limits::INSTALL_FILES {
+                return;
+            }
+        }
+    }
+
+    fn link(&mut self, full: &Path, path: &Path) {
+        let shown = path.display();
+        let (code, message) = match full.canonicalize() {
+            Ok(real) if real.starts_with(&self.root) => return,
+            Ok(_) => (
+                "link-leaves-skill",
+                format!("`{shown}` is a link that leads out of the skill"),
+            ),
+            Err(_) => (
+                "link-broken",
+                format!("`{shown}` is a link that leads nowhere"),
+            ),
+        };
+        self.found.push(Finding::new(
+            code,
+            full.display().to_string(),
+            (1, 1),
+            &message,
+        ));
+    }
+}
+
+/// Files that seem to be meant to be run; whether something says how is for those to tell who run
+/// scripts.
+pub fn programs(dir: &Path) -> Vec<PathBuf> {
+    let listing = Listing::of(dir, limits::WALKED_FILES);
+    let paths = listing.resources.into_iter().map(|resource| resource.path);
+    paths.filter(|path| is_program(dir, path)).collect()
+}
+
+fn is_program(dir: &Path, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let bare = !name.contains('.') && !NAMES.contains(&name.as_ref());
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let foreign = FOREIGN.contains(&extension.to_lowercase().as_str());
+    if !path.starts_with("scripts") || !(bare || foreign) {
+        return false;
+    }
+    let mut head = [0; 512];
+    let Ok(mut file) = files::open_regular(&dir.join(path)) else {
+        return false;
+    };
+    let executable = file
+        .metadata()
+        .is_ok_and(|m| m.permissions().mode() & 0o111 != 0);
+    let read = file.read(&mut head).unwrap_or(0);
+    foreign || executable || read > 0 && !head[..read].contains(&0)
+}

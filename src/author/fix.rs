@@ -1,0 +1,263 @@
+//! Mending a `SKILL.md` where nobody can doubt what was meant: quotes, line ends, fences, names.
+//! Each mend is tried alone and kept only if the skill means what it meant before.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::skill::{Skill, SkillName, ToolList, over_yaml_limits, split_frontmatter};
+
+/// A way to mend a text: the mended text, or `None` where there is nothing to mend. The name is
+/// the one that the skill's directory stands for.
+type Mend = fn(&str, &SkillName) -> Option<String>;
+
+/// In this order: what comes first makes the rest readable.
+const MENDS: [Mend; 7] = [
+    byte_order_mark,
+    line_ends,
+    wrapping,
+    blank_start,
+    fences,
+    quotes,
+    names,
+];
+
+/// How often all mends are tried, since one can make place for another; a text that still changes
+/// then is left alone.
+const PASSES: usize = 8;
+
+/// The text with what is safe to mend mended; `None` when nothing is. `dir` is the skill's
+/// directory. Mending the answer again changes nothing.
+pub fn mend(dir: &Path, text: &str) -> Option<String> {
+    let directory = dir.file_name()?.to_str()?;
+    let name = SkillName::from_written(directory).filter(|name| name.as_str() == directory)?;
+    let mut mended = text.to_owned();
+    for _ in 0..PASSES {
+        let before = mended.clone();
+        for mend in MENDS {
+            if let Some(next) = mend(&mended, &name)
+                && meaning(dir, &mended) == meaning(dir, &next)
+            {
+                mended = next;
+            }
+        }
+        if mended == before {
+            return (mended != text).then_some(mended);
+        }
+    }
+    None
+}
+
+/// What a skill means: all that a client takes from it. The key of the list of tools, and a name
+/// that stands for the same one, may be spelled in several ways.
+#[derive(Debug, PartialEq)]
+struct Meaning {
+    name: SkillName,
+    description: Option<String>,
+    allowed: ToolList,
+    denied: Vec<String>,
+    others: Vec<(String, Value)>,
+    body: String,
+}
+
+fn meaning(dir: &Path, text: &str) -> Option<Meaning> {
+    let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes()).ok()?;
+    // Fields beyond those two, by value; what a repaired reading had to guess must stay a guess.
+    let others = skill
+        .fields
+        .keys()
+        .filter(|key| !is_name(key) && !is_tool_list(key));
+    let others = others.filter_map(|key| Some((key.to_owned(), skill.fields.value(key)?.clone())));
+    Some(Meaning {
+        others: others.collect(),
+        name: skill.name,
+        description: skill.description,
+        allowed: skill.fields.allowed_tools(),
+        denied: skill.fields.disallowed_tools(),
+        body: skill.body.replace("\r\n", "\n"),
+    })
+}
+
+fn is_name(key: &str) -> bool {
+    key == "name"
+}
+
+fn is_tool_list(key: &str) -> bool {
+    ["allowed_tools", "allowedTools", "allowed-tools"].contains(&key)
+}
+
+fn byte_order_mark(text: &str, _: &SkillName) -> Option<String> {
+    text.strip_prefix('\u{feff}').map(str::to_owned)
+}
+
+fn line_ends(text: &str, _: &SkillName) -> Option<String> {
+    text.contains("\r\n").then(|| text.replace("\r\n", "\n"))
+}
+
+/// The code fence around a whole file.
+fn wrapping(text: &str, _: &SkillName) -> Option<String> {
+    let split = split_frontmatter(text);
+    let wrapped = split
+        .diagnostics
+        .iter()
+        .any(|found| found.code == "wrapped-in-fence");
+    let (_, inner) = text.trim_start().split_once('\n')?;
+    let inner = inner.trim_end().trim_end_matches('`');
+    wrapped.then(|| format!("{}\n", inner.trim_end()))
+}
+
+/// Blank lines before the frontmatter.
+fn blank_start(text: &str, _: &SkillName) -> Option<String> {
+    let rest = text.trim_start();
+    (rest.len() < text.len() && rest.starts_with("---")).then(|| rest.to_owned())
+}
+
+/// Fences: a missing first one, one glued to other text, blanks behind them.
+fn fences(text: &str, _: &SkillName) -> Option<String> {
+    let split = split_frontmatter(text);
+    let yaml = split.yaml?;
+    let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
+    let before = &text[..start];
+    let opens = before.is_empty() || before.trim_end() == "---";
+    // A comment before the frontmatter, or an end that is a guess, stays.
+    let closes = text[start + yaml.len()..].starts_with("---");
+    let mended = format!(
+        "---\n{}\n---\n{}",
+        yaml.trim_end_matches('\n'),
+        split.body.trim_start_matches([' ', '\t'])
+    );
+    (opens && closes && mended != text).then_some(mended)
+}
+
+/// Values that are no YAML, one line each, put in quotes.
+fn quotes(text: &str, _: &SkillName) -> Option<String> {
+    let split = split_frontmatter(text);
+    let repaired = |yaml: &str| serde_yaml::from_str::<Value>(yaml).is_err();
+    // What the parser must not see is not mended either.
+    let yaml = split.yaml.filter(|yaml| over_yaml_limits(yaml).is_none());
+    let yaml = yaml.filter(|yaml| repaired(yaml))?;
+    let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
+    let mut mended = String::new();
+    for line in yaml.split_inclusive('\n') {
+        let (content, end) = line.split_at(line.trim_end_matches('\n').len());
+        match content.split_once(": ") {
+            Some((key, value)) if !key.starts_with([' ', '#', '-']) && repaired(content) => {
+                let _ = write!(mended, "{key}: {}{end}", in_quotes(value.trim()));
+            }
+            _ => mended += line,
+        }
+    }
+    let mended = format!("{}{mended}{}", &text[..start], &text[start + yaml.len()..]);
+    let now = split_frontmatter(&mended).yaml.map(repaired);
+    (now == Some(false)).then_some(mended)
+}
+
+fn in_quotes(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
+}
+
+/// The name and the key of the list of tools, where they only differ in spelling.
+fn names(text: &str, name: &SkillName) -> Option<String> {
+    let split = split_frontmatter(text);
+    let yaml = split.yaml?;
+    let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
+    let key = |line: &str| line.split_once(':').map_or("", |(key, _)| key).to_owned();
+    let lists = yaml.lines().filter(|line| is_tool_list(&key(line))).count();
+    let mut mended = String::new();
+    let mut has_name = false;
+    for line in yaml.split_inclusive('\n') {
+        let (key, value) = line.split_once(':').unwrap_or((line, ""));
+        if is_name(key) && !has_name {
+            has_name = true;
+            let written = value.trim().trim_matches(['"', '\'']);
+            if written != name.as_str() && !value.contains(" #") {
+                let _ = writeln!(mended, "name: {name}");
+                continue;
+            }
+        } else if lists == 1 && is_tool_list(key) {
+            let _ = write!(mended, "allowed-tools:{value}");
+            continue;
+        }
+        mended += line;
+    }
+    if !has_name {
+        mended = format!("name: {name}\n{mended}");
+    }
+    let mended = format!("{}{mended}{}", &text[..start], &text[start + yaml.len()..]);
+    (mended != text).then_some(mended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn mended(text: &str) -> Option<String> {
+        let dir = Path::new("/skills/pdf-ocr");
+        let once = mend(dir, text);
+        if let Some(once) = &once {
+            assert_eq!(mend(dir, once), None, "{text:?}: {once:?}");
+            assert_eq!(meaning(dir, text), meaning(dir, once), "{text:?}");
+        }
+        once
+    }
+
+    #[test]
+    fn what_is_certain_is_mended() {
+        let good = "---\nname: pdf-ocr\ndescription: d\n---\n# T\n";
+        for bad in [
+            "\u{feff}---\nname: pdf-ocr\ndescription: d\n---\n# T\n",
+            "---\r\nname: pdf-ocr\r\ndescription: d\r\n---\r\n# T\r\n",
+            "```markdown\n---\nname: pdf-ocr\ndescription: d\n---\n# T\n```\n",
+            "\n\n---\nname: pdf-ocr\ndescription: d\n---\n# T\n",
+            "--- \nname: pdf-ocr\ndescription: d\n---\u{a0}\n# T\n",
+            "---\nname: pdf-ocr\ndescription: d\n---# T\n",
+            "name: pdf-ocr\ndescription: d\n---\n# T\n",
+            "---\nname: PDF OCR\ndescription: d\n---\n# T\n",
+            "---\nname: \"pdf_ocr\"\ndescription: d\n---\n# T\n",
+            "---\ndescription: d\n---\n# T\n",
+        ] {
+            assert_eq!(mended(bad).as_deref(), Some(good), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_quoted_and_mean_the_same() {
+        let mended = mended(
+            "---\nname: pdf-ocr\ndescription: Use when: it's *this*\nargument-hint: [a] [b]\nallowed_tools: Read\n---\nb\n",
+        );
+        assert_eq!(
+            mended.as_deref(),
+            Some(
+                "---\nname: pdf-ocr\ndescription: 'Use when: it''s *this*'\nargument-hint: '[a] [b]'\nallowed-tools: Read\n---\nb\n"
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_doubtful_is_left_alone() {
+        for text in [
+            "---\nname: pdf-ocr\ndescription: d\n---\n# T\n",
+            "---\nname: other\ndescription: d\n---\n# T\n",
+            "---\nname: pdf-ocr\ndescription: d\n\n# T\n",
+            "# T\n---\nname: pdf-ocr\n---\n",
+            "---\nname: pdf-ocr\ndescription: d\n  more: than\n one: line\n---\n",
+            "---\nname: pdf-ocr\nallowed-tools: Read\nallowed_tools: Bash\n---\n",
+            "no frontmatter",
+        ] {
+            assert_eq!(mended(text), None, "{text:?}");
+        }
+        let text = "---\nname: X\ndescription: d\n---\n";
+        assert_eq!(mend(Path::new("/skills/Not A Name"), text), None);
+    }
+
+    proptest! {
+        #[test]
+        fn mending_never_changes_the_meaning_and_ends(
+            text in "(---|\\n|\\r\\n|name: |pdf-ocr|PDF OCR|description: |allowed_tools: |Read|x: y|'|\\*|`{3}| |\u{feff}|# T){0,25}"
+        ) {
+            mended(&text);
+        }
+    }
+}

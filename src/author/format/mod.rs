@@ -1,0 +1,48 @@
+//! Findings as text for people, and in the forms that other programs take.
+
+mod github;
+mod sarif;
+mod text;
+
+use super::Findings;
+use crate::error::{Error, Result};
+
+/// A form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Lines for people.
+    Text,
+    /// The findings as JSON.
+    Json,
+    /// SARIF 2.1.0, for code scanning services.
+    Sarif,
+    /// Workflow commands of GitHub Actions.
+    Github,
+}
+
+/// The report.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub fn render(findings: &Findings, format: Format) -> Result<String> {
+    let json = |value: serde_json::Result<String>| {
+        value
+            .map(|json| json + "\n")
+            .map_err(|error| Error::new(error.to_string()))
+    };
+    match format {
+        Format::Text => Ok(text::render(findings)),
+        Format::Github => Ok(github::render(findings)),
+        Format::Json => json(serde_json::to_string_pretty(findings)),
+        Format::Sarif => json(serde_json::to_string_pretty(&sarif::log(findings))),
+    }
+}
+
+/// A level as all of the forms write it.
+fn word(level: crate::skill::Level) -> &'static str {
+    match level {
+        crate::skill::Level::Note => "note",
+        crate::skill::Level::Warning => "warning",
+        crate::skill::Level::Error => "error",
+    }
+}

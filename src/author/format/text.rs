@@ -1,0 +1,35 @@
+//! Findings for people: one line for each, and one for what to do.
+
+use std::fmt::Write;
+
+use super::word;
+use crate::author::Findings;
+use crate::skill::{Level, one_line};
+
+/// The findings, and what they come to.
+pub fn render(findings: &Findings) -> String {
+    let mut text = String::new();
+    for found in &findings.findings {
+        let _ = writeln!(
+            text,
+            "{}:{}:{}: {}: {} ({})\n  help: {}",
+            one_line(&found.file),
+            found.line,
+            found.column,
+            word(found.level),
+            one_line(&found.message),
+            found.code,
+            one_line(&found.remedy)
+        );
+    }
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let levels = [Level::Error, Level::Warning, Level::Note];
+    let counts = levels.map(|level| count(findings.count(level), word(level)));
+    let _ = writeln!(
+        text,
+        "{}: {}",
+        count(findings.skills, "skill"),
+        counts.join(", ")
+    );
+    text
+}

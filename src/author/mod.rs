@@ -1,0 +1,34 @@
+//! What skill authors need: rules with stable codes, the specification's reference validator, safe
+//! mends, a new skill's first files, packages, and conversations to test a skill with. It knows
+//! skills and the host's words; what other rooms find out about a skill is brought to it as
+//! [`Finding`]s.
+
+mod body;
+mod conversation;
+mod description;
+mod diff;
+mod files;
+mod finding;
+mod fix;
+mod format;
+mod judge;
+mod markdown;
+mod package;
+mod references;
+mod rules;
+mod scaffold;
+mod source;
+pub mod strict;
+
+pub use body::commands;
+pub use conversation::{Conversation, Played, PlayedStep};
+pub use description::similarity;
+pub use diff::unified;
+pub use files::programs;
+pub use finding::{Finding, Findings};
+pub use fix::mend;
+pub use format::{Format, render};
+pub use judge::{judge, judge_strictly};
+pub use package::{Package, package};
+pub use scaffold::{NewFile, Script, Wish, files as scaffold};
+pub use source::{Source, skills_at};

@@ -1,0 +1,274 @@
+//! A skill as one `.zip`, the same bytes for the same files on every machine: sorted, nothing
+//! compressed, one time for all, and of the modes only whether a file can be run.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::sys::{files, limits};
+
+/// What version control, editors and systems leave behind, by name.
+const LITTER: [&str; 12] = [
+    ".git",
+    ".hg",
+    ".svn",
+    ".jj",
+    ".DS_Store",
+    "Thumbs.db",
+    "desktop.ini",
+    "__pycache__",
+    "__MACOSX",
+    ".pytest_cache",
+    ".venv",
+    "node_modules",
+];
+
+/// A package, in memory.
+#[derive(Debug)]
+pub struct Package {
+    /// The archive.
+    pub bytes: Vec<u8>,
+    /// How many files it has.
+    pub files: usize,
+    /// The paths that were left out.
+    pub left_out: Vec<String>,
+}
+
+/// Packs the skill in `dir`, below one directory called `name`.
+///
+/// # Errors
+/// When a link leads out, a file is none, or there is more than an archive may have.
+pub fn package(dir: &Path, name: &str) -> Result<Package> {
+    let root = dir
+        .canonicalize()
+        .map_err(|error| Error::io("open directory", dir, &error))?;
+    let mut packing = Packing {
+        root,
+        files: BTreeMap::new(),
+        left_out: Vec::new(),
+        bytes: 0,
+    };
+    let start = packing.root.clone();
+    packing.directory(&start, "", &mut Vec::new())?;
+    let bytes = archive(name, &packing.files);
+    if bytes.len() as u64 > limits::DOWNLOAD {
+        return Err(too_much(name));
+    }
+    packing.left_out.sort();
+    Ok(Package {
+        bytes,
+        files: packing.files.len(),
+        left_out: packing.left_out,
+    })
+}
+
+/// Content and whether it can be run, by path. Sorted by bytes, as everywhere.
+type Files = BTreeMap<String, (Vec<u8>, bool)>;
+
+/// A `.zip` in the part of the format that is older than every reader: written here, so that no
+/// release of a library changes its bytes. [`limits`] keep every number small enough for it.
+fn archive(name: &str, files: &Files) -> Vec<u8> {
+    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    for (path, (content, executable)) in files {
+        let path = format!("{name}/{path}");
+        let mut sum = flate2::Crc::new();
+        sum.update(content);
+        let size = int(content.len());
+        // Version 1.0, names in UTF-8, stored, midnight of 1 January 1980.
+        let mut entry = [10_u16, 0x0800, 0, 0, 0x21].map(u16::to_le_bytes).concat();
+        let sizes = [sum.sum(), size, size, int(path.len())];
+        entry.extend(sizes.map(u32::to_le_bytes).concat());
+        let mode: u32 = if *executable { 0o100_755 } else { 0o100_644 };
+        directory.extend_from_slice(b"PK\x01\x02");
+        // Made on Unix, which is why the mode counts.
+        directory.extend(0x030a_u16.to_le_bytes());
+        directory.extend_from_slice(&entry);
+        // Neither comment, nor disk, nor internal attributes.
+        directory.extend([0; 6]);
+        directory.extend(
+            [mode << 16, int(bytes.len())]
+                .map(u32::to_le_bytes)
+                .concat(),
+        );
+        directory.extend_from_slice(path.as_bytes());
+        bytes.extend_from_slice(b"PK\x03\x04");
+        bytes.extend(entry);
+        bytes.extend_from_slice(path.as_bytes());
+        bytes.extend_from_slice(content);
+    }
+    let count = u16::try_from(files.len()).unwrap_or(u16::MAX).to_le_bytes();
+    let sizes = [int(directory.len()), int(bytes.len())];
+    bytes.extend(directory);
+    bytes.extend_from_slice(b"PK\x05\x06\0\0\0\0");
+    // The entries of this disk, and of all.
+    bytes.extend([count, count].concat());
+    bytes.extend(sizes.map(u32::to_le_bytes).concat());
+    bytes.extend([0; 2]);
+    bytes
+}
+
+fn int(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+struct Packing {
+    root: PathBuf,
+    files: Files,
+    left_out: Vec<String>,
+    bytes: u64,
+}
+
+impl Packing {
+    /// Adds what is in `from` as the directory `to`. `within` are the directories that led here.
+    fn directory(&mut self, from: &Path, to: &str, within: &mut Vec<PathBuf>) -> Result<()> {
+        within.push(from.to_owned());
+        let unreadable =
+            |error| Error::io("read directory", from, &error).hint("check its permissions");
+        for entry in fs::read_dir(from).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let odd = |name: std::ffi::OsString| {
+                let text = format!(
+                    "the file name `{}` is no plain text",
+                    name.display().to_string().escape_debug()
+                );
+                Error::new(text)
+                    .hint("rename the file: archives and other systems need plain names")
+            };
+            let name = entry.file_name().into_string().map_err(odd)?;
+            if name.contains(['\\', '\n', '\r']) || name.chars().any(char::is_control) {
+                return Err(odd(name.into()));
+            }
+            let path = if to.is_empty() {
+                name.clone()
+            } else {
+                format!("{to}/{name}")
+            };
+            if is_litter(&name) {
+                self.left_out.push(path);
+                continue;
+            }
+            self.entry(&entry.path(), path, within)?;
+        }
+        within.pop();
+        Ok(())
+    }
+
+    fn entry(&mut self, full: &Path, path: String, within: &mut Vec<PathBuf>) -> Result<()> {
+        let link = |why: &str| {
+            Error::new(format!("`{path}` is a link that leads {why}"))
+                .hint("replace it by the file itself, or remove it")
+        };
+        // What a link leads to is packed in its place, as an install has it.
+        let real = full.canonicalize().map_err(|_| link("nowhere"))?;
+        if !real.starts_with(&self.root) {
+            return Err(link("out of the skill"));
+        }
+        let metadata = fs::metadata(&real).map_err(|error| Error::io("read", full, &error))?;
+        if metadata.is_dir() {
+            if within.iter().any(|dir| dir.starts_with(&real)) {
+                return Err(link("to a directory around it"));
+            }
+            return self.directory(&real, &path, within);
+        }
+        if !metadata.is_file() {
+            let text = format!("`{path}` is no regular file");
+            return Err(Error::new(text).hint("a skill has regular files only: remove it"));
+        }
+        let content = files::read_capped(&real, limits::DOWNLOAD).map_err(|error| {
+            Error::io("read", full, &error).hint("leave out what the skill does not need")
+        })?;
+        self.bytes += content.len() as u64;
+        let executable = metadata.permissions().mode() & 0o100 != 0;
+        self.files.insert(path, (content, executable));
+        if self.files.len() > limits::ARCHIVE_FILES || self.bytes > limits::DOWNLOAD {
+            return Err(too_much(&self.root.display().to_string()));
+        }
+        Ok(())
+    }
+}
+
+/// Leftovers, editors' backups and lock files among them.
+fn is_litter(name: &str) -> bool {
+    let ends = [".pyc", ".swp", ".swo", ".tmp", "~"];
+    let begins = [".#", ".~lock.", "._"];
+    LITTER.contains(&name)
+        || ends.iter().any(|end| name.ends_with(end))
+        || begins.iter().any(|begin| name.starts_with(begin))
+}
+
+fn too_much(name: &str) -> Error {
+    let text = format!(
+        "`{name}` has more than {} files or {} bytes, which an install does not take",
+        limits::ARCHIVE_FILES,
+        limits::DOWNLOAD
+    );
+    Error::new(text).hint("leave out what is built or downloaded")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    fn skill() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str, mode: u32| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        };
+        write("SKILL.md", "---\nname: x\ndescription: d\n---\nb\n", 0o600);
+        write("scripts/run.sh", "echo\n", 0o700);
+        write("scripts-x", "s\n", 0o664);
+        for litter in [
+            ".git/config",
+            ".DS_Store",
+            "a.pyc",
+            "SKILL.md~",
+            ".~lock.a.odt#",
+        ] {
+            write(litter, "x", 0o644);
+        }
+        root
+    }
+
+    #[test]
+    fn the_bytes_are_those_of_every_machine_and_release() {
+        let packed = package(skill().path(), "x").unwrap();
+        let digest = format!("{:x}", Sha256::digest(&packed.bytes));
+        assert_eq!(
+            digest,
+            "4800c04813b269495db8a9b3be30b870042b076b061424bc8d164e89420cca98"
+        );
+        assert_eq!(packed.files, 3);
+        assert_eq!(
+            packed.left_out,
+            [".DS_Store", ".git", ".~lock.a.odt#", "SKILL.md~", "a.pyc"]
+        );
+    }
+
+    #[test]
+    fn links_are_followed_inside_and_refused_outside() {
+        let root = skill();
+        let link =
+            |to: &str, name: &str| std::os::unix::fs::symlink(to, root.path().join(name)).unwrap();
+        link("scripts", "inside");
+        assert_eq!(package(root.path(), "x").unwrap().files, 4);
+        for (to, why) in [
+            ("/etc/passwd", "out of"),
+            ("..", "out of"),
+            ("missing", "nowhere"),
+            (".", "around"),
+        ] {
+            link(to, "odd");
+            let error = package(root.path(), "x").unwrap_err();
+            assert!(error.to_string().contains(why), "{to}: {error}");
+            fs::remove_file(root.path().join("odd")).unwrap();
+        }
+        fs::write(root.path().join("a\\b"), "").unwrap();
+        assert!(package(root.path(), "x").is_err());
+    }
+}

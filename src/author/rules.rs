@@ -1,0 +1,152 @@
+//! The table of rules: what each code weighs and what to do about it. Codes are an interface:
+//! pipelines filter by them, so none changes its meaning.
+
+use crate::skill::Level::{self, Error, Note, Warning};
+
+/// Every rule: its code, its level, and the remedy in one line. Where another room found it out,
+/// that room's level counts.
+#[rustfmt::skip]
+const RULES: &[(&str, Level, &str)] = &[
+    // The file and its frontmatter.
+    ("no-path", Error, "give a skill's directory, its SKILL.md, or a directory with skills"),
+    ("no-skill-file", Error, "write a SKILL.md; `agent-skills new NAME` makes one"),
+    ("unreadable", Error, "make it a regular file inside the skill that you may read"),
+    ("not-utf8", Warning, "save the file as UTF-8"),
+    ("no-frontmatter", Error, "begin with `---`, `name:`, `description:`, `---`, a line each"),
+    ("wrapped-in-fence", Note, "remove the file's first and last line; `--fix` does it"),
+    ("no-opening-fence", Warning, "put a line `---` before the first key; `--fix` does it"),
+    ("text-before-frontmatter", Warning, "move the text below the frontmatter"),
+    ("unclosed-frontmatter", Warning, "put a line `---` after the last key"),
+    ("glued-fence", Note, "give the closing `---` a line of its own; `--fix` does it"),
+    ("frontmatter-too-large", Warning, "move long values into the body or into files"),
+    ("yaml-repaired", Warning, "quote the value; `--fix` does it where its meaning is certain"),
+    ("byte-order-mark", Note, "save the file without one; `--fix` does it"),
+    ("line-ends", Note, "use Unix line ends; `--fix` does it"),
+    // Its fields.
+    ("name-missing", Note, "add `name:` with the directory's name; `--fix` does it"),
+    ("name-unusable", Error, "use lowercase letters, digits and single hyphens"),
+    ("name-too-long", Warning, "shorten it to 64 characters"),
+    ("name-altered", Note, "use lowercase letters, digits and single hyphens, as the directory; `--fix` does it if they agree"),
+    ("name-mismatch", Note, "give the directory and `name` the same name"),
+    ("description-missing", Error, "add `description:`: what the skill does, and when to use it"),
+    ("description-too-long", Note, "shorten it to 1024 characters; details belong in the body"),
+    ("description-no-when", Warning, "say when: add a sentence that begins with `Use when`"),
+    ("description-overlap", Warning, "say in each description what the other is not for, or merge them"),
+    ("unknown-field", Note, "other clients may not know it: move it below `metadata`"),
+    ("compatibility-too-long", Note, "shorten it to 500 characters"),
+    // What it may use.
+    ("allowed-tools-spelling", Warning, "spell the key `allowed-tools`; `--fix` does it"),
+    ("null-allowed-tools", Warning, "list tools, write `\"\"` to allow none, or remove the key"),
+    ("allowed-tools-salvaged", Warning, "mend the frontmatter, so that the list is read and not guessed"),
+    ("allowed-tools-twice", Warning, "keep one list"),
+    ("empty-allowed-tools", Warning, "list the tools it needs, or remove the key to restrict nothing"),
+    ("no-valid-entry", Warning, "use tool names such as Read, Grep, Bash(git:*)"),
+    ("unknown-tool", Warning, "correct the name, or keep it if it is a plugin's tool"),
+    ("empty-pattern", Warning, "write what the tool may be used for, or leave the parentheses out"),
+    ("control-character", Warning, "retype the entry"),
+    ("not-a-name", Warning, "begin each entry with a tool's name"),
+    ("trailing-text", Warning, "put a space or a comma between entries"),
+    ("unsupported-pattern", Warning, "leave the parentheses out, or use a form of docs/restrictions.md"),
+    ("invalid-path-pattern", Warning, "use a path or a glob"),
+    ("invalid-domain", Warning, "write `domain:example.org`"),
+    ("comma-in-pattern", Warning, "write an entry for each pattern"),
+    ("placeholder", Warning, "name the program that is meant"),
+    ("bare-star", Warning, "list the tools it needs, or remove the key"),
+    ("tool-not-allowed", Warning, "add the tool to `allowed-tools`, or let the body do without it"),
+    ("command-not-allowed", Warning, "add `Bash(program:*)` to `allowed-tools`, or let the body do without it"),
+    // Its body and its files.
+    ("body-empty", Warning, "write what the model is to do"),
+    ("body-lines", Warning, "keep the body below 500 lines: move details to files below references/"),
+    ("commands-not-run", Note, "tell the model to run them, or what to do without"),
+    ("many-tokens", Warning, "keep the body below 8000 tokens: move details to files below references/"),
+    ("missing-reference", Warning, "add the file, or correct the path: it is relative to the skill's directory"),
+    ("reference-leaves-skill", Warning, "a skill is installed alone: bundle the file, or name the other skill in words"),
+    ("link-leaves-skill", Warning, "replace the link by the file: it is left out when the skill is installed"),
+    ("link-broken", Warning, "remove the link or mend its target"),
+    ("script-no-interpreter", Warning, "begin it with a line such as `#!/usr/bin/env python3`, or use .py, .sh, .js"),
+    ("too-many-files", Error, "leave out what is built or downloaded"),
+    ("too-large", Error, "leave out what is built or downloaded"),
+    // What the scan finds.
+    ("secret", Warning, "remove it and revoke it; let people set it in their environment"),
+    ("zero-width", Warning, "retype the line: it has characters that do not show"),
+    ("mixed-scripts", Warning, "retype the word in one alphabet"),
+    ("tag-characters", Error, "remove the characters; no honest skill has them"),
+    ("bidi", Error, "remove the characters; no honest skill has them"),
+    ("variation-selectors", Error, "remove the characters; no honest skill has them"),
+    // The specification's reference validator.
+    ("spec-no-path", Error, "give a skill's directory or its SKILL.md"),
+    ("spec-not-a-directory", Error, "give a skill's directory or its SKILL.md"),
+    ("spec-no-skill-file", Error, "write a SKILL.md; `agent-skills new NAME` makes one"),
+    ("spec-unreadable", Error, "check the file's kind, size and permissions"),
+    ("spec-encoding", Error, "save the file as UTF-8"),
+    ("spec-no-frontmatter", Error, "make `---` the file's very first characters, with no byte order mark before"),
+    ("spec-unclosed", Error, "put a line `---` after the last key"),
+    ("spec-yaml", Error, "write plain block style: quote values that contain `: `, lists as `- item` lines or one string"),
+    ("spec-not-a-mapping", Error, "write `key: value` lines between the `---` lines"),
+    ("spec-unexpected-field", Error, "move the fields below `metadata`, as strings"),
+    ("spec-name-missing", Error, "add `name:` with the directory's name"),
+    ("spec-name-empty", Error, "give `name` the directory's name"),
+    ("spec-name-length", Error, "shorten the name, and the directory's"),
+    ("spec-name-case", Error, "use lowercase letters"),
+    ("spec-name-hyphen", Error, "remove the hyphen at the end or beginning"),
+    ("spec-name-hyphens", Error, "use single hyphens"),
+    ("spec-name-characters", Error, "use lowercase letters, digits and single hyphens"),
+    ("spec-name-directory", Error, "rename the directory, or change `name`"),
+    ("spec-description-missing", Error, "add `description:`: what the skill does, and when to use it"),
+    ("spec-description-empty", Error, "write what the skill does, and when to use it"),
+    ("spec-description-length", Error, "shorten it; details belong in the body"),
+    ("spec-compatibility-type", Error, "write it as one string"),
+    ("spec-compatibility-length", Error, "shorten it"),
+];
+
+fn find(code: &str) -> Option<&'static (&'static str, Level, &'static str)> {
+    RULES.iter().find(|(known, _, _)| *known == code)
+}
+
+/// How much a finding of this code matters.
+pub fn level(code: &str) -> Level {
+    find(code).map_or(Warning, |(_, level, _)| *level)
+}
+
+/// What to do about it.
+pub fn remedy(code: &str) -> &'static str {
+    find(code).map_or(
+        "look at the line, and change it if it is not meant so",
+        |(_, _, remedy)| remedy,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_remedies_are_one_short_line() {
+        for (at, (code, _, remedy)) in RULES.iter().enumerate() {
+            assert!(
+                RULES[at + 1..].iter().all(|(other, _, _)| other != code),
+                "{code}"
+            );
+            assert!(
+                code.chars()
+                    .all(|c| c.is_ascii_lowercase() || c == '-' || c == '8'),
+                "{code}"
+            );
+            assert!(
+                !remedy.is_empty() && !remedy.contains('\n') && remedy.len() < 110,
+                "{code}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_documentation_names_every_code() {
+        let docs = include_str!("../../docs/authors.md");
+        for (code, _, _) in RULES
+            .iter()
+            .filter(|(code, _, _)| !code.starts_with("spec-"))
+        {
+            assert!(docs.contains(&format!("`{code}`")), "{code}");
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The first files of a new skill: they validate as they are.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use super::strict;
+use crate::skill::{SkillName, one_line};
+
+/// The language of a new skill's script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Script {
+    /// Python
+    Py,
+    /// Shell
+    Sh,
+    /// JavaScript
+    Js,
+}
+
+/// What a new skill is to be.
+#[derive(Debug)]
+pub struct Wish {
+    /// Its name, and its directory's.
+    pub name: SkillName,
+    /// What it does, and when to use it.
+    pub description: String,
+    /// A script to begin with.
+    pub script: Option<Script>,
+    /// The tools it may use; everything if none.
+    pub tools: Option<String>,
+}
+
+/// One file to write.
+#[derive(Debug)]
+pub struct NewFile {
+    /// Relative to the skill.
+    pub path: PathBuf,
+    /// Its content.
+    pub text: String,
+    /// Whether it is a script.
+    pub executable: bool,
+}
+
+/// The files: `SKILL.md`, the script, and a conversation that tests both.
+pub fn files(wish: &Wish) -> Vec<NewFile> {
+    let plain = |path: &str, text: String| NewFile {
+        path: PathBuf::from(path),
+        text,
+        executable: false,
+    };
+    let mut files = vec![
+        plain("SKILL.md", skill_file(wish)),
+        plain("tests/first.yaml", conversation(wish)),
+    ];
+    if let Some(script) = wish.script {
+        files.push(NewFile {
+            executable: true,
+            ..plain(script.path(), script.text().to_owned())
+        });
+    }
+    files
+}
+
+impl Script {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Py => "scripts/run.py",
+            Self::Sh => "scripts/run.sh",
+            Self::Js => "scripts/run.js",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Py => {
+                "#!/usr/bin/env python3\n\"\"\"Say here what this does, and with which arguments.\"\"\"\n\nimport sys\n\nprint(\"arguments:\", *sys.argv[1:])\n"
+            }
+            Self::Sh => {
+                "#!/usr/bin/env bash\n# Say here what this does, and with which arguments.\nset -euo pipefail\n\necho \"arguments: $*\"\n"
+            }
+            Self::Js => {
+                "#!/usr/bin/env node\n// Say here what this does, and with which arguments.\nconsole.log(\"arguments:\", ...process.argv.slice(2));\n"
+            }
+        }
+    }
+}
+
+fn skill_file(wish: &Wish) -> String {
+    let name = &wish.name;
+    let description = scalar(&one_line(&wish.description));
+    let tools = match &wish.tools {
+        Some(tools) => format!("allowed-tools: {}\n", scalar(&one_line(tools))),
+        None => String::new(),
+    };
+    let step = match wish.script {
+        Some(script) => format!(
+            "1. Run the script `{}` with what the user named as its arguments. Do not read it.\n\
+             2. Tell the user what it printed.\n",
+            script.path()
+        ),
+        None => "1. Say here what the model does first.\n2. Say what the user gets in the end.\n"
+            .to_owned(),
+    };
+    let title = name.as_str().replace('-', " ");
+    let mut letters = title.chars();
+    let title: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .chain(letters)
+        .collect();
+    format!("---\nname: {name}\ndescription: {description}\n{tools}---\n\n# {title}\n\n{step}")
+}
+
+fn conversation(wish: &Wish) -> String {
+    let name = &wish.name;
+    let mut text = format!(
+        "# Plays a conversation with this skill: agent-skills simulate FILE\n\
+         skills: [..]\nsteps:\n  - prompt: Use the skill {name}\n    expect:\n      contains: {name}\n  \
+         - call: skill_{name}\n    expect:\n      contains: Skill directory\n"
+    );
+    if let Some(script) = wish.script {
+        let _ = writeln!(
+            text,
+            "  - call: run_skill_script\n    arguments: {{skill: {name}, script: {}, args: [a]}}\n    \
+             expect:\n      contains: \"arguments: a\"",
+            script.path()
+        );
+    }
+    let shell = |tools: &String| {
+        ["Bash", "shell", "*"]
+            .iter()
+            .any(|word| tools.contains(word))
+    };
+    if wish.tools.as_ref().is_some_and(|tools| !shell(tools)) {
+        text += "  - call: shell_exec\n    arguments: {command: ls}\n    expect:\n      blocked: true\n";
+    }
+    text
+}
+
+/// A value as YAML of every kind reads it: plain where that is the same, else in quotes.
+fn scalar(text: &str) -> String {
+    let plain = format!("x: {text}");
+    let lenient = serde_yaml::from_str::<serde_json::Value>(&plain);
+    let same = lenient.is_ok_and(|value| value["x"] == text) && strict::reads_as(&plain, "x", text);
+    if same && !text.contains("---") {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::author::{judge, judge_strictly};
+
+    #[test]
+    fn a_new_skill_has_no_findings_whatever_its_description_says() {
+        let descriptions = [
+            "Does x. Use when the user asks for x.",
+            "Use when: a \"b\" 'c' # d",
+            "[a] {b} &c *d !e when | > @ ` %",
+            "true when",
+            "- when",
+            "文書を作る when\nnew line",
+            "'when",
+        ];
+        for (at, description) in descriptions.iter().enumerate() {
+            for script in [None, Some(Script::Py), Some(Script::Sh), Some(Script::Js)] {
+                for tools in [None, Some("Read Grep".to_owned())] {
+                    let root = tempfile::tempdir().unwrap();
+                    let name = SkillName::from_written(&format!("new-{at}")).unwrap();
+                    let dir = root.path().join(name.as_str());
+                    let wish = Wish {
+                        name,
+                        description: (*description).to_owned(),
+                        script,
+                        tools,
+                    };
+                    for file in files(&wish) {
+                        let path = dir.join(file.path);
+                        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                        std::fs::write(path, file.text).unwrap();
+                    }
+                    assert_eq!(judge_strictly(&dir), [], "{description}");
+                    let (found, source) = judge(&dir);
+                    assert_eq!(found, [], "{description}");
+                    let read = source.unwrap().skill.description.unwrap();
+                    assert_eq!(read, one_line(description));
+                }
+            }
+        }
+    }
+}

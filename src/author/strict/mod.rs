@@ -1,0 +1,20 @@
+//! What the specification's reference validator (skills-ref, CLIENT.md J) accepts and answers,
+//! quirks included. It shares nothing with the lenient reading in `skill`, on purpose: the two
+//! disagree about what a `SKILL.md` is.
+
+mod parse;
+mod prompt;
+mod style;
+#[cfg(test)]
+mod tests;
+mod validate;
+mod yaml;
+
+#[cfg(test)]
+use parse::parse_frontmatter;
+pub use parse::{
+    At, Problem, Properties, find_skill_md, is_skill_file, read_properties, read_text,
+};
+pub use prompt::to_prompt;
+pub use validate::validate;
+pub use yaml::reads_as;

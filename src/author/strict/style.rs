@@ -1,0 +1,225 @@
+//! What strictyaml forbids although it is YAML: flow style, anchors, aliases, tags, tabs before a
+//! value, and sibling mappings that are indented differently. One pass over text that a YAML
+//! parser has accepted; it knows no values.
+
+/// What is forbidden and where: the reason, and the offset in bytes.
+pub type Forbidden = (&'static str, usize);
+
+/// The first forbidden thing in `yaml`.
+///
+/// # Errors
+/// With the first forbidden thing.
+pub fn check(yaml: &str) -> Result<(), Forbidden> {
+    let mut walk = Walk {
+        yaml,
+        at: 0,
+        open: Vec::new(),
+    };
+    while walk.at < yaml.len() {
+        walk.line()?;
+    }
+    Ok(())
+}
+
+/// An open block collection.
+struct Open {
+    column: usize,
+    is_list: bool,
+    /// The column of the first mapping that is a value of this one.
+    inner: Option<usize>,
+}
+
+struct Walk<'a> {
+    yaml: &'a str,
+    at: usize,
+    open: Vec<Open>,
+}
+
+impl Walk<'_> {
+    fn rest(&self) -> &str {
+        &self.yaml[self.at..]
+    }
+
+    fn next_line(&mut self) {
+        let end = self.rest().find('\n').map_or(self.rest().len(), |n| n + 1);
+        self.at += end;
+    }
+
+    /// Moves over one line, and over the lines that a value begun on it goes on in.
+    fn line(&mut self) -> Result<(), Forbidden> {
+        let start = self.at;
+        self.at += indent(self.rest());
+        if is_blank_or_comment(self.rest()) || self.rest().starts_with("...") {
+            self.next_line();
+            return Ok(());
+        }
+        loop {
+            let column = self.at - start;
+            let rest = self.rest();
+            let Some(first) = rest.chars().next() else {
+                return Ok(());
+            };
+            match first {
+                '\r' | '\n' | '#' => {
+                    self.next_line();
+                    return Ok(());
+                }
+                '\t' => return Err(("a tab where spaces are wanted", self.at)),
+                '[' | '{' => return Err(("flow style (`[…]`, `{…}`)", self.at)),
+                '&' => return Err(("an anchor (`&`)", self.at)),
+                '*' => return Err(("an alias (`*`)", self.at)),
+                '!' => return Err(("a tag (`!`)", self.at)),
+                '-' | '?' | ':' if is_space(rest[1..].chars().next()) => {
+                    if first == '-' {
+                        self.enter(column, true)?;
+                    }
+                    self.at += 1;
+                    self.skip_spaces();
+                }
+                '|' | '>' => {
+                    self.next_line();
+                    self.skip_deeper(true);
+                    return Ok(());
+                }
+                '"' | '\'' => {
+                    let end = self.at + quoted(rest);
+                    if !self.key(end, column)? {
+                        self.at = end;
+                        self.next_line();
+                        return Ok(());
+                    }
+                }
+                _ => {
+                    let end = self.at + plain(rest);
+                    if !self.key(end, column)? {
+                        self.close(column);
+                        self.next_line();
+                        self.skip_deeper(false);
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes what ends at `end` for a key, if a colon follows, and moves to its value.
+    fn key(&mut self, end: usize, column: usize) -> Result<bool, Forbidden> {
+        let after = self.yaml[end..].trim_start_matches(' ');
+        let colon = after
+            .strip_prefix(':')
+            .filter(|value| is_space(value.chars().next()));
+        let Some(value) = colon else {
+            return Ok(false);
+        };
+        self.enter(column, false)?;
+        self.at = self.yaml.len() - value.len();
+        self.skip_spaces();
+        Ok(true)
+    }
+
+    fn skip_spaces(&mut self) {
+        self.at += indent(self.rest());
+    }
+
+    /// Closes what a scalar at `column` cannot be in.
+    fn close(&mut self, column: usize) {
+        while self.open.last().is_some_and(|open| open.column > column) {
+            self.open.pop();
+        }
+    }
+
+    /// Opens the collection at `column`, unless it is open.
+    fn enter(&mut self, column: usize, is_list: bool) -> Result<(), Forbidden> {
+        self.close(column);
+        // A list may stand in the column of the key it belongs to; the next key ends it.
+        let ends_list = |open: &Open| open.is_list && open.column == column && !is_list;
+        if self.open.last().is_some_and(ends_list) {
+            self.open.pop();
+        }
+        let same = |open: &Open| open.is_list == is_list && open.column == column;
+        if self.open.last().is_some_and(same) {
+            return Ok(());
+        }
+        if let Some(above) = self.open.last_mut().filter(|above| !above.is_list)
+            && !is_list
+            && *above.inner.get_or_insert(column) != column
+        {
+            return Err(("mappings that are indented differently", self.at));
+        }
+        self.open.push(Open {
+            column,
+            is_list,
+            inner: None,
+        });
+        Ok(())
+    }
+
+    /// Moves over the lines that are indented deeper than the collection that is open; a plain
+    /// value ends at a comment, a block of text does not.
+    fn skip_deeper(&mut self, block: bool) {
+        while self.at < self.yaml.len() {
+            let rest = self.rest();
+            let inside = match self.open.last() {
+                Some(open) => indent(rest) > open.column,
+                None => true,
+            };
+            let blank = rest
+                .trim_start_matches([' ', '\t'])
+                .starts_with(['\n', '\r']);
+            let comment = !block && rest.trim_start().starts_with('#');
+            if !blank && (!inside || comment) {
+                return;
+            }
+            self.next_line();
+        }
+    }
+}
+
+fn indent(text: &str) -> usize {
+    text.len() - text.trim_start_matches(' ').len()
+}
+
+fn is_space(c: Option<char>) -> bool {
+    c.is_none_or(|c| c.is_ascii_whitespace())
+}
+
+fn is_blank_or_comment(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with(['\n', '\r', '#'])
+}
+
+/// The length of the quoted text that begins here.
+fn quoted(text: &str) -> usize {
+    let quote = text.as_bytes()[0];
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if quote == b'"' => at += 1,
+            b if b == quote => {
+                // Two single quotes stand for one.
+                if quote == b'\'' && bytes.get(at + 1) == Some(&b'\'') {
+                    at += 1;
+                } else {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    text.len()
+}
+
+/// The length of the plain text that begins here, on its first line, up to a colon or a comment.
+fn plain(text: &str) -> usize {
+    let line = text.split('\n').next().unwrap_or_default();
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        let colon = c == ':' && is_space(line[at + 1..].chars().next());
+        if colon || (c == '#' && before.is_whitespace()) {
+            return at;
+        }
+        before = c;
+    }
+    line.len()
+}

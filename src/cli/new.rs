@@ -1,0 +1,162 @@
+//! `new`: a skill's first files. A person at a terminal is asked for what no flag says.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::author_args::New;
+use super::consent::{agrees, asked};
+use super::run::Caller;
+use crate::app::App;
+use crate::author::{NewFile, Script, Wish, scaffold};
+use crate::catalog::Layer;
+use crate::error::{Error, Result};
+use crate::skill::{SkillName, one_line};
+use crate::sys::files;
+
+/// Writes the skill, and says what to do next.
+pub fn new(app: &App, wanted: &New, caller: Caller) -> Result<String> {
+    let name = name(&wanted.name)?;
+    let parent = match (&wanted.dir, wanted.layer) {
+        (Some(dir), _) => app.env.cwd.join(dir),
+        (None, Some(layer)) => app.layer_dir(layer).join("skills"),
+        (None, None) => app.env.cwd.clone(),
+    };
+    let dir = parent.join(name.as_str());
+    let taken = || {
+        Error::new(format!(
+            "`{}` exists already, and nothing is overwritten",
+            dir.display()
+        ))
+        .hint("choose another name, or another place with --dir")
+    };
+    if dir.symlink_metadata().is_ok() {
+        return Err(taken());
+    }
+    let wish = wish(wanted, name, caller == Caller::Person { terminal: true })?;
+    let files = scaffold(&wish);
+    fs::create_dir_all(&parent).map_err(|error| {
+        Error::io("create directory", &parent, &error).hint("check its permissions, or use --dir")
+    })?;
+    // Made aside and moved in whole: what is half written is no skill.
+    let staged = files::temp_sibling(&dir);
+    let made = write(&staged, &files).and_then(|()| {
+        fs::rename(&staged, &dir).map_err(|error| Error::io("create directory", &dir, &error))
+    });
+    if let Err(error) = made {
+        let _ = fs::remove_dir_all(&staged);
+        return Err(if dir.exists() {
+            taken()
+        } else {
+            error.hint("check permissions and free space, or use --dir")
+        });
+    }
+    Ok(told(app, wanted, &dir, &files))
+}
+
+/// The name, if it is one.
+fn name(written: &str) -> Result<SkillName> {
+    let nearest = SkillName::from_written(written);
+    match nearest {
+        Some(name) if name.as_str() == written => Ok(name),
+        nearest => {
+            let hint = match nearest {
+                Some(near) => format!("the nearest good one is `{near}`: agent-skills new {near}"),
+                None => "for example: agent-skills new pdf-forms".to_owned(),
+            };
+            let text = format!(
+                "`{}` is no skill's name: those have lowercase letters, digits and single hyphens, {} characters at most",
+                written.escape_debug(),
+                SkillName::MAX
+            );
+            Err(Error::new(text).hint(hint))
+        }
+    }
+}
+
+fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<Wish> {
+    let description = match &wanted.description {
+        Some(description) => description.clone(),
+        None if asks => asked(
+            "What does it do, and when should it be used?\n(for example: Fills PDF forms. Use when the user has a form to fill.) ",
+        ),
+        None => String::new(),
+    };
+    let description = one_line(&description);
+    if description.is_empty() {
+        return Err(Error::new(format!(
+            "`{name}` has no description, and the model chooses by it"
+        ))
+        .hint("add --description \"What it does. Use when …\""));
+    }
+    if description.chars().count() > 1024 {
+        return Err(Error::new("the description has more than 1024 characters")
+            .hint("shorten it; details belong in the body"));
+    }
+    let script = match wanted.script {
+        None if asks => match asked("Begin with a script? [py/sh/js/N] ")
+            .to_lowercase()
+            .as_str()
+        {
+            "py" => Some(Script::Py),
+            "sh" => Some(Script::Sh),
+            "js" => Some(Script::Js),
+            _ => None,
+        },
+        script => script.map(Into::into),
+    };
+    let tools = match &wanted.restrict {
+        None if asks && agrees("Restrict it to reading (allowed-tools: Read Grep)?") => {
+            Some("Read Grep".to_owned())
+        }
+        tools => tools.clone(),
+    };
+    Ok(Wish {
+        name,
+        description,
+        script,
+        tools,
+    })
+}
+
+fn write(dir: &Path, files: &[NewFile]) -> Result<()> {
+    for file in files {
+        let path = dir.join(&file.path);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(&path, &file.text))
+            .and_then(|()| {
+                let bits = if file.executable { 0o755 } else { 0o644 };
+                fs::set_permissions(&path, fs::Permissions::from_mode(bits))
+            })
+            .map_err(|error| Error::io("write", &path, &error))?;
+    }
+    Ok(())
+}
+
+/// What was written and what comes next, with the path as a person would type it.
+fn told(app: &App, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
+    let near = dir
+        .strip_prefix(&app.env.cwd)
+        .map_or_else(|_| dir.to_owned(), |below| PathBuf::from(".").join(below));
+    let shown = near.display();
+    let list: Vec<String> = files
+        .iter()
+        .map(|file| file.path.display().to_string())
+        .collect();
+    let mut text = format!(
+        "Wrote {shown}: {}\n\nNext:\n  edit {shown}/SKILL.md\n  agent-skills validate {shown}\n  \
+         agent-skills simulate {shown}/tests/first.yaml\n",
+        list.join(", ")
+    );
+    if wanted.layer.is_none() {
+        let _ = writeln!(
+            text,
+            "  agent-skills link {shown}    # to use it while you write it"
+        );
+    }
+    if wanted.layer == Some(Layer::Project) {
+        text += "  agent-skills trust    # a project's skills count when you trust them\n";
+    }
+    text
+}

@@ -1,0 +1,75 @@
+//! `package`: a skill as one file to hand on.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::author_args::Pack;
+use super::findings;
+use super::run::Failure;
+use super::try_skill::find;
+use crate::app::App;
+use crate::author::{Findings, Format, package, render};
+use crate::error::Error;
+use crate::skill::{Level, SkillName, one_line};
+use crate::sys::{files, tell};
+
+/// Writes the package, and says what is in it.
+pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
+    let mut skill = find(app, &wanted.skill)?;
+    // An installed one may have another name here than its author's.
+    if let Some(own) = skill
+        .fields
+        .text("name")
+        .as_deref()
+        .and_then(SkillName::from_written)
+    {
+        skill.name = own;
+    }
+    let mut found = findings::of_skill(app, &skill.dir, &app.catalog());
+    found.retain(|finding| finding.level == Level::Error);
+    if !found.is_empty() {
+        let report = Findings {
+            skills: 1,
+            findings: found,
+        };
+        tell(format_args!("{}", render(&report, Format::Text)?));
+        let text = format!("`{}` was not packed, for it has errors", skill.name);
+        return Err(Error::new(text)
+            .hint(format!(
+                "`agent-skills validate {}` says what to do",
+                skill.dir.display()
+            ))
+            .into());
+    }
+    let packed = package(&skill.dir, skill.name.as_str())
+        .map_err(|error| error.context(format!("`{}` was not packed", skill.name)))?;
+    let name = format!("{}.zip", skill.name);
+    let output = wanted.output.as_deref().unwrap_or(Path::new(&name));
+    let target = app.env.cwd.join(output);
+    if target.is_dir() {
+        let text = format!("`{}` is a directory", output.display());
+        return Err(Error::new(text)
+            .hint("give the file to write: --output FILE.zip")
+            .into());
+    }
+    files::replace_file(&target, &packed.bytes, 0o644)
+        .map_err(|error| error.hint("check the directory, or write elsewhere with --output"))?;
+    let mut text = format!(
+        "Wrote {}: {} files, {} bytes\n",
+        output.display(),
+        packed.files,
+        packed.bytes.len()
+    );
+    if !packed.left_out.is_empty() {
+        let _ = writeln!(text, "Left out: {}", one_line(&packed.left_out.join(", ")));
+    }
+    // A bare name would be taken for one of a source.
+    let bare = output.is_relative() && !output.starts_with(".") && !output.starts_with("..");
+    let here = if bare { "./" } else { "" };
+    let _ = writeln!(
+        text,
+        "Install it with: agent-skills install {here}{}",
+        output.display()
+    );
+    Ok(text)
+}

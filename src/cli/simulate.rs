@@ -1,0 +1,117 @@
+//! `simulate`: conversations that test skills.
+
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde::Serialize;
+
+use super::author_args::Simulate;
+use super::consent::printable;
+use super::installed::to_json;
+use super::run::Failure;
+use crate::app::App;
+use crate::author::{Conversation, Played, PlayedStep};
+use crate::error::{Error, Result};
+use crate::skill::one_line;
+use crate::sys::files;
+
+/// Lines of an answer that are shown where it was not as expected.
+const SHOWN: usize = 12;
+
+#[derive(Serialize)]
+struct Report {
+    file: String,
+    plays: Vec<Played>,
+}
+
+/// Plays the conversations; a failure when an answer is not as expected.
+pub fn simulate(app: &App, wanted: &Simulate) -> Result<String, Failure> {
+    let exe = app.env.exe.as_deref().ok_or_else(|| {
+        Error::new("the system does not tell where this program is")
+            .hint("call it by its full path")
+    })?;
+    let mut reports = Vec::new();
+    for file in &wanted.files {
+        let conversation = Conversation::read(file)?;
+        let plays = conversation
+            .play(exe, &app.env, !wanted.record)
+            .map_err(|error| error.context(file.display()))?;
+        if wanted.record {
+            record(&conversation, &plays)?;
+        }
+        let file = file.display().to_string();
+        reports.push(Report { file, plays });
+    }
+    let text = if wanted.json {
+        to_json(&reports)?
+    } else {
+        reports
+            .iter()
+            .map(|report| shown(report, wanted.record))
+            .collect()
+    };
+    let failed = reports
+        .iter()
+        .flat_map(|report| &report.plays)
+        .any(|play| play.failed() > 0);
+    if failed {
+        Err(Failure::Answered(text))
+    } else {
+        Ok(text)
+    }
+}
+
+fn record(conversation: &Conversation, plays: &[Played]) -> Result<()> {
+    let text = conversation.recorded(plays)?;
+    let file = &conversation.file;
+    let mode = fs::metadata(file).map_or(0o644, |metadata| metadata.permissions().mode() & 0o777);
+    files::replace_file(file, text.as_bytes(), mode)
+        .map_err(|error| error.hint("nothing was recorded; check the file's permissions"))
+}
+
+fn shown(report: &Report, recorded: bool) -> String {
+    let mut text = String::new();
+    let file = one_line(&report.file);
+    for play in &report.plays {
+        let _ = writeln!(text, "{file} ({})", play.host);
+        for (at, step) in play.steps.iter().enumerate() {
+            show_step(&mut text, at + 1, step);
+        }
+        let (all, failed) = (play.steps.len(), play.failed());
+        let _ = writeln!(text, "  {} steps as expected, {failed} not", all - failed);
+    }
+    if recorded {
+        let _ = writeln!(text, "the answers were written into {file}");
+    }
+    text
+}
+
+fn show_step(text: &mut String, number: usize, step: &PlayedStep) {
+    let mark = if step.failures.is_empty() {
+        "ok  "
+    } else {
+        "FAIL"
+    };
+    let refused = if step.blocked { " (refused)" } else { "" };
+    let _ = writeln!(text, "  {mark} {number} {}{refused}", one_line(&step.what));
+    if step.failures.is_empty() {
+        return;
+    }
+    for failure in &step.failures {
+        let _ = writeln!(text, "       {}", one_line(failure));
+    }
+    let answer = printable(&step.answer);
+    let lines: Vec<&str> = answer.lines().collect();
+    let _ = writeln!(text, "       it answered:");
+    for line in lines.iter().take(SHOWN) {
+        let _ = writeln!(text, "       | {line}");
+    }
+    if lines.len() > SHOWN {
+        let _ = writeln!(
+            text,
+            "       | and {} more lines (--json shows all)",
+            lines.len() - SHOWN
+        );
+    }
+}

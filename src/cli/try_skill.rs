@@ -1,0 +1,80 @@
+//! `try`: precisely what the model would get, without activating anything. Also where a skill is,
+//! by its name or its path.
+
+use std::path::{Path, PathBuf};
+
+use super::author_args::Try;
+use super::consent::printable;
+use crate::app::{App, Instructions, quoted, required_line, suggestion};
+use crate::author::strict;
+use crate::error::{Error, Result};
+use crate::skill::{Skill, Wrapper};
+use crate::sys;
+
+/// The text of the activation.
+pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
+    let skill = find(app, &wanted.skill)?;
+    let host = App::new(app.env.clone(), Some(wanted.host.into()));
+    let text = host.instructions(Instructions {
+        skill: &skill,
+        reference: skill.name.as_str(),
+        arguments: wanted.arguments.as_deref(),
+        more: required_line(app, &skill).into_iter().collect(),
+        wrapper: Wrapper::SkillContent,
+    });
+    // The model gets the text as it is; a terminal must not be steered by it.
+    let shown = if sys::answers_to_terminal() {
+        printable(&text)
+    } else {
+        text + "\n"
+    };
+    Ok(shown)
+}
+
+/// The skill at a path, else the installed one of that name.
+///
+/// # Errors
+/// When there is none.
+pub fn find(app: &App, written: &str) -> Result<Skill> {
+    if let Some(dir) = directory(app, written) {
+        let dir = dir.canonicalize().unwrap_or(dir);
+        return Skill::load(&dir).map_err(|diagnostic| {
+            Error::new(diagnostic.message).hint(format!(
+                "`agent-skills validate {}` says more",
+                dir.display()
+            ))
+        });
+    }
+    let catalog = app.catalog_naming(written);
+    let entry = catalog.by_name(written).ok_or_else(|| {
+        let text = format!(
+            "`{}` is neither a directory with a skill nor an installed skill",
+            quoted(written)
+        );
+        Error::new(text).hint(if catalog.nearest(written).is_empty() {
+            "`agent-skills list-installed` shows what there is".to_owned()
+        } else {
+            suggestion(&catalog, written)
+        })
+    })?;
+    let skill = entry.disclosed().cloned();
+    skill.ok_or_else(|| {
+        let reason = entry.reason_not_offered().unwrap_or_default();
+        Error::new(format!(
+            "the skill `{}` cannot be shown: {reason}",
+            quoted(written)
+        ))
+        .hint("give its directory to look at it all the same")
+    })
+}
+
+/// The directory that a path means; a bare word is one only if there is no such skill to mean.
+fn directory(app: &App, written: &str) -> Option<PathBuf> {
+    let path = app.env.cwd.join(written);
+    if strict::is_skill_file(&path) {
+        return path.parent().map(Path::to_owned);
+    }
+    let is_path =
+        written.contains('/') || written.starts_with('.') || path.join("SKILL.md").exists();
+    (is_path && path.is_dir()).then_some(path)
+}

@@ -1,0 +1,299 @@
+//! Writing a skill, looking at it as a model will, and packing it.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::Host;
+
+pub const DESCRIPTION: &str = "Fills PDF forms. Use when the user has a form to fill.";
+
+/// Writes files below the project; the directory of the first.
+pub fn write(host: &Host, files: &[(&str, &str)]) -> PathBuf {
+    for (path, text) in files {
+        let path = host.project().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    host.project().join(files[0].0).parent().unwrap().to_owned()
+}
+
+pub fn skill(name: &str, more: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: {DESCRIPTION}\n{more}---\n{body}\n")
+}
+
+#[test]
+fn a_new_skill_validates_wherever_it_is_made() {
+    let host = Host::stdin();
+    let places: [(&[&str], PathBuf); 5] = [
+        (&[], host.project().to_owned()),
+        (&["--dir", "a/b"], host.project().join("a/b")),
+        (&["--layer", "personal"], host.home().join(".chibi/skills")),
+        (
+            &["--layer", "project"],
+            host.project().join(".chibi/skills"),
+        ),
+        (&["--layer", "plugin"], host.skills_dir()),
+    ];
+    for (at, (flags, parent)) in places.iter().enumerate() {
+        let name = format!("pdf-forms-{at}");
+        let args = [
+            &[
+                "new",
+                &name,
+                "--description",
+                DESCRIPTION,
+                "--script",
+                "py",
+                "--restrict",
+            ],
+            *flags,
+        ]
+        .concat();
+        let told = host.succeeds(&args);
+        let dir = parent.join(&name);
+        assert!(
+            told.contains("Next:") && dir.join("scripts/run.py").exists(),
+            "{told}"
+        );
+        let path = dir.to_str().unwrap();
+        for mode in [&["validate", "--strict", path][..], &["validate", path]] {
+            // In a layer the others are installed, and this one is like them.
+            let report = host.succeeds(mode);
+            assert!(
+                report.contains("0 errors") && !report.contains("no-when"),
+                "{report}"
+            );
+        }
+        host.succeeds(&["simulate", dir.join("tests/first.yaml").to_str().unwrap()]);
+        let refusal = host.fails(&args);
+        assert!(
+            refusal.contains("exists already") && refusal.contains("hint: "),
+            "{refusal}"
+        );
+        fs::remove_dir_all(dir).unwrap();
+    }
+    assert_eq!(fs::read_dir(host.project().join("a/b")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_new_skill_needs_a_good_name_and_a_description() {
+    let host = Host::stdin();
+    for (name, nearest) in [
+        ("My_Skill", "`my-skill`"),
+        ("../x", "`x`"),
+        ("a--b", "`a-b`"),
+        ("..", "pdf-forms"),
+    ] {
+        let refusal = host.fails(&["new", name, "--description", DESCRIPTION]);
+        assert!(
+            refusal.contains("hint: ") && refusal.contains(nearest),
+            "{name}: {refusal}"
+        );
+    }
+    let refusal = host.fails(&["new", "x"]);
+    assert!(
+        refusal.contains("no description") && refusal.contains("--description"),
+        "{refusal}"
+    );
+    assert_eq!(host.person(&["new"]).status, 2);
+    assert_eq!(host.person(&["new", "x", "--script", "cobol"]).status, 2);
+    assert_eq!(
+        fs::read_dir(host.project()).unwrap().count(),
+        1,
+        "only .git"
+    );
+}
+
+/// Every file below a directory with its content.
+fn snapshot(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap().flatten() {
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(snapshot(&entry.path()));
+        } else {
+            found.push((entry.path(), fs::read(entry.path()).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn try_prints_what_the_model_gets_and_changes_nothing() {
+    for host in Host::both() {
+        let generation = format!("{:?}", host.generation()).to_lowercase();
+        let host = host
+            .skill(
+                "pdf",
+                "allowed-tools: Read",
+                "Fill $ARGUMENTS with the `Bash` tool.",
+            )
+            .file("pdf/scripts/run.py", "print()")
+            .file("pdf/a.md", "x");
+        let before = snapshot(host.home());
+        let tried = host.succeeds(&["try", "pdf", "--arguments", "-form", "--host", &generation]);
+        let dir = host.skills_dir().join("pdf");
+        let by_path = host.succeeds(&[
+            "try",
+            dir.to_str().unwrap(),
+            "--arguments",
+            "-form",
+            "--host",
+            &generation,
+        ]);
+        assert_eq!(snapshot(host.home()), before);
+        host.starts().activates("pdf");
+        let given = host.tool("skill_pdf", &json!({"arguments": "-form"}));
+        assert_eq!(tried, format!("{given}\n"));
+        assert_eq!(
+            by_path.replace(
+                &dir.canonicalize().unwrap().display().to_string(),
+                &dir.display().to_string()
+            ),
+            tried
+        );
+        let refusal = host.fails(&["try", "pfd"]);
+        assert!(refusal.contains("`pdf`"), "{refusal}");
+    }
+}
+
+#[test]
+fn a_package_is_the_same_bytes_and_installs_as_the_same_skill() {
+    let host = Host::stdin();
+    let dir = write(
+        &host,
+        &[
+            (
+                "one/pdf/SKILL.md",
+                &skill("pdf", "", "Run `scripts/run.sh`."),
+            ),
+            ("one/pdf/scripts/run.sh", "echo\n"),
+            ("one/pdf/b/empty", ""),
+            ("one/pdf/.DS_Store", "x"),
+            ("one/pdf/.git/HEAD", "x"),
+        ],
+    );
+    fs::set_permissions(
+        dir.join("scripts/run.sh"),
+        fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
+    symlink("scripts/run.sh", dir.join("link.sh")).unwrap();
+    let told = host.succeeds(&["package", "one/pdf"]);
+    assert!(
+        told.contains("Wrote pdf.zip: 4 files") && told.contains("Left out: .DS_Store, .git"),
+        "{told}"
+    );
+    // The same files, made at another time in another order with another mask.
+    let copy = write(
+        &host,
+        &[
+            ("two/pdf/b/empty", ""),
+            ("two/pdf/link.sh", "echo\n"),
+            ("two/pdf/scripts/run.sh", "echo\n"),
+            (
+                "two/pdf/SKILL.md",
+                &skill("pdf", "", "Run `scripts/run.sh`."),
+            ),
+        ],
+    );
+    let copy = copy.parent().unwrap();
+    for script in ["link.sh", "scripts/run.sh"] {
+        fs::set_permissions(copy.join(script), fs::Permissions::from_mode(0o711)).unwrap();
+    }
+    host.succeeds(&["package", "two/pdf", "--output", "other.zip"]);
+    let read = |name: &str| fs::read(host.project().join(name)).unwrap();
+    assert_eq!(read("pdf.zip"), read("other.zip"));
+    let digest = |host: &Host| {
+        let lock: Value =
+            serde_json::from_slice(&fs::read(host.plugin_dir().join("skills.lock.json")).unwrap())
+                .unwrap();
+        let text = lock.to_string();
+        let at = text.find("\"sha256\":").unwrap();
+        text[at..at + 80].to_owned()
+    };
+    host.succeeds(&["install", "./pdf.zip"]);
+    let from_archive = digest(&host);
+    host.succeeds(&["remove", "pdf"]);
+    host.succeeds(&["install", "./two/pdf"]);
+    assert_eq!(digest(&host), from_archive);
+    // By name, it is the installed one.
+    host.succeeds(&["package", "pdf", "-o", "third.zip"]);
+    assert_eq!(read("third.zip"), read("pdf.zip"));
+}
+
+#[test]
+fn what_must_not_be_handed_on_is_not_packed() {
+    let host = Host::stdin();
+    write(&host, &[("bad/SKILL.md", "---\nname: bad\n---\n")]);
+    let refusal = host.fails(&["package", "./bad"]);
+    assert!(
+        refusal.contains("description-missing") && refusal.contains("hint: "),
+        "{refusal}"
+    );
+    let out = write(&host, &[("out/SKILL.md", &skill("out", "", "b"))]);
+    symlink("/etc/hostname", out.join("file")).unwrap();
+    let refusal = host.fails(&["package", "./out"]);
+    assert!(
+        refusal.contains("`file` is a link that leads out of the skill"),
+        "{refusal}"
+    );
+    let big = write(&host, &[("big/SKILL.md", &skill("big", "", "b"))]);
+    fs::File::create(big.join("data"))
+        .unwrap()
+        .set_len(11 * 1024 * 1024)
+        .unwrap();
+    let refusal = host.fails(&["package", "./big"]);
+    assert!(
+        refusal.contains("data") && refusal.contains("hint: "),
+        "{refusal}"
+    );
+    let many = write(&host, &[("many/SKILL.md", &skill("many", "", "b"))]);
+    for at in 0..1000 {
+        fs::write(many.join(at.to_string()), "").unwrap();
+    }
+    let refusal = host.fails(&["package", "./many"]);
+    assert!(refusal.contains("more than 1000 files"), "{refusal}");
+    let zips = fs::read_dir(host.project()).unwrap().flatten();
+    assert_eq!(
+        zips.filter(|entry| entry.path().extension().is_some())
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn a_model_gets_at_none_of_these_verbs() {
+    for host in Host::both() {
+        for verb in [
+            "new",
+            "validate",
+            "simulate",
+            "package",
+            "try",
+            "read-properties",
+            "to-prompt",
+        ] {
+            host.blocks("agent-skills", &json!({"args": [verb, "x"]}));
+            for arguments in [
+                json!({"action": verb, "skill_ref": "x"}),
+                json!({"args": [verb, "x"]}),
+            ] {
+                let answer = host.pre_tool("skill_marketplace", &arguments);
+                let answered = host.tool("skill_marketplace", &arguments);
+                assert!(
+                    answer["block"] == true || answered.starts_with("Error: "),
+                    "{verb}: {answered}"
+                );
+            }
+        }
+        assert_eq!(
+            fs::read_dir(host.project()).unwrap().count(),
+            1,
+            "only .git"
+        );
+    }
+}

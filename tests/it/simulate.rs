@@ -1,0 +1,240 @@
+//! Conversations that test skills, and the skills that come with this program tested by theirs.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::Host;
+use crate::host::Ran;
+
+const SKILL: &str = "---\nname: pdf\ndescription: Fills forms. Use when there is one.\nallowed-tools: Read\n---\nFill it.\n";
+
+/// A project with a skill and a conversation.
+fn host(conversation: &str) -> Host {
+    let host = Host::stdin();
+    let dir = host.project().join("pdf");
+    fs::create_dir_all(dir.join("scripts")).unwrap();
+    fs::write(dir.join("SKILL.md"), SKILL).unwrap();
+    fs::write(dir.join("scripts/say.sh"), "echo \"said: $*\"\n").unwrap();
+    fs::write(host.project().join("talk.yaml"), conversation).unwrap();
+    let temp = host.home().join("tmp");
+    fs::create_dir(&temp).unwrap();
+    let temp = temp.display().to_string();
+    host.var("TMPDIR", &temp)
+}
+
+fn play(host: &Host) -> Ran {
+    let ran = host.person(&["simulate", "talk.yaml"]);
+    let left = fs::read_dir(host.home().join("tmp")).unwrap().count();
+    assert_eq!(left, 0, "the stage is gone: {ran:?}");
+    ran
+}
+
+#[test]
+fn a_conversation_is_played_on_both_hosts_as_they_would() {
+    let host = host(
+        "skills: [pdf]\nfiles: {docs/a.txt: x}\nsteps:\n\
+         - prompt: hello\n  expect: {contains: pdf, tools: [skill_pdf, run_skill_script], lacks: mine}\n\
+         - call: shell_exec\n  arguments: {command: ls}\n  result: free\n  expect: {blocked: false, equals: free}\n\
+         - call: skill_pdf\n  expect: {contains: Fill it., error: false}\n\
+         - call: run_skill_script\n  arguments: {skill: pdf, script: scripts/say.sh, args: [a, b]}\n  expect: {equals: 'said: a b'}\n\
+         - call: read_skill_file\n  arguments: {skill: pdf, path: none}\n  expect: {error: true}\n\
+         - call: file_head\n  arguments: {path: docs/a.txt}\n  result: x\n  expect: {blocked: false, arguments: {path: docs/a.txt}}\n\
+         - call: shell_exec\n  arguments: {command: ls}\n  expect: {blocked: true, contains: pdf}\n\
+         - prompt: next\n- call: shell_exec\n  arguments: {command: ls}\n  expect: {blocked: false}\n",
+    )
+    .skill("mine", "", "installed, and not on the stage");
+    let ran = play(&host);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    for part in [
+        "(stdin)",
+        "(environment)",
+        "9 steps as expected, 0 not",
+        "ok   7 shell_exec (refused)",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    // Nothing of it reached the user's own home.
+    assert!(!host.plugin_dir().join("state.json").exists());
+}
+
+#[test]
+fn each_expectation_can_fail_and_says_why() {
+    for (expect, why) in [
+        ("{blocked: true}", "was to be refused, and it was allowed"),
+        ("{contains: no such}", "the answer lacks `no such`"),
+        ("{contains: [Fill, no such]}", "the answer lacks `no such`"),
+        ("{lacks: Fill}", "the answer has `Fill`"),
+        ("{equals: x}", "the answer is not `x`"),
+        ("{error: true}", "was to answer an error"),
+        ("{arguments: {a: 1}}", "the arguments became {}"),
+        ("{tools: nothing}", "the model is not offered `nothing`"),
+    ] {
+        let host = host(&format!(
+            "host: stdin\nskills: [pdf]\nsteps:\n- call: skill_pdf\n  expect: {expect}\n"
+        ));
+        let ran = play(&host);
+        assert_eq!(ran.status, 1, "{expect}: {ran:?}");
+        assert!(
+            ran.stdout.contains("FAIL 1 skill_pdf") && ran.stdout.contains(why),
+            "{expect}: {}",
+            ran.stdout
+        );
+        assert!(
+            ran.stdout.contains("0 steps as expected, 1 not"),
+            "{}",
+            ran.stdout
+        );
+        let json = host.person(&["simulate", "--json", "talk.yaml"]);
+        let report: Value = serde_json::from_str(&json.stdout).unwrap();
+        assert_eq!(json.status, 1);
+        let failure = report[0]["plays"][0]["steps"][0]["failures"][0]
+            .as_str()
+            .unwrap();
+        assert!(failure.contains(why), "{failure}");
+    }
+}
+
+#[test]
+fn recorded_answers_are_expected_from_then_on() {
+    let conversation = "# about it\nskills: [pdf]\nsteps:\n  - prompt: hello # first\n\n  # then\n  - call: skill_pdf\n    expect:\n      contains: Fill\n";
+    let host = host(conversation);
+    let file = host.project().join("talk.yaml");
+    host.succeeds(&["simulate", "--record", "talk.yaml"]);
+    let recorded = fs::read_to_string(&file).unwrap();
+    for kept in [
+        "# about it\n",
+        "hello # first\n",
+        "  # then\n",
+        "answer: |-\n      <skill_content name=\"pdf\">\n",
+        "<stage>",
+    ] {
+        assert!(recorded.contains(kept), "{kept}: {recorded}");
+    }
+    assert_eq!(play(&host).status, 0);
+    host.succeeds(&["simulate", "--record", "talk.yaml"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), recorded);
+    fs::write(
+        host.project().join("pdf/SKILL.md"),
+        SKILL.replace("Fill it", "Fill it soon"),
+    )
+    .unwrap();
+    let ran = play(&host);
+    assert!(
+        ran.status == 1 && ran.stdout.contains("not the recorded one"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn json_is_a_conversation_too() {
+    let host = host("");
+    let file = host.project().join("talk.json");
+    fs::write(
+        &file,
+        r#"{"skills": ["."], "steps": [{"call": "skill_pdf", "expect": {"contains": "Fill"}}]}"#,
+    )
+    .unwrap();
+    host.succeeds(&["simulate", "--record", "talk.json"]);
+    let recorded: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert!(
+        recorded["steps"][0]["answer"]
+            .as_str()
+            .unwrap()
+            .contains("Fill it.")
+    );
+    host.succeeds(&["simulate", "talk.json"]);
+}
+
+#[test]
+fn what_is_no_conversation_is_refused_with_its_reason() {
+    for (conversation, why) in [
+        ("skills: [pdf]\nsteps: []\n", "no steps"),
+        (
+            "skills: []\nsteps:\n- prompt: x\n",
+            "no steps, or no skills",
+        ),
+        (
+            "skills: [pdf]\nsteps:\n- expect: {}\n",
+            "step 1 has neither",
+        ),
+        (
+            "skills: [pdf]\nsteps:\n- {prompt: x, call: y}\n",
+            "step 1 has neither or both",
+        ),
+        (
+            "skills: [pdf]\nsteps:\n- {prompt: x, expects: {}}\n",
+            "expects",
+        ),
+        ("skills: [none]\nsteps:\n- prompt: x\n", "has no skill"),
+        (
+            "skills: [pdf]\nfiles: {../x: y}\nsteps:\n- prompt: x\n",
+            "../x",
+        ),
+        ("- a", "is no conversation"),
+    ] {
+        let ran = play(&host(conversation));
+        assert_eq!(ran.status, 1, "{conversation}");
+        assert!(
+            ran.stderr.contains(why) && ran.stderr.contains("hint: "),
+            "{conversation}: {}",
+            ran.stderr
+        );
+    }
+    let host = host("");
+    assert!(host.fails(&["simulate", "none.yaml"]).contains("none.yaml"));
+    assert_eq!(host.person(&["simulate"]).status, 2);
+    // Answers cannot be put into every form of YAML: then the file stays as it is.
+    let flow = "{skills: [pdf], steps: [{prompt: x}]}\n";
+    fs::write(host.project().join("talk.yaml"), flow).unwrap();
+    host.fails(&["simulate", "--record", "talk.yaml"]);
+    assert_eq!(
+        fs::read_to_string(host.project().join("talk.yaml")).unwrap(),
+        flow
+    );
+}
+
+#[test]
+fn the_example_of_the_documentation_works() {
+    let docs = include_str!("../../docs/authors.md");
+    let example = docs
+        .split("```yaml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .unwrap();
+    let host = Host::stdin();
+    host.succeeds(&[
+        "new",
+        "pdf-forms",
+        "--description",
+        "Fills forms. Use when there is one.",
+        "--script",
+        "sh",
+        "--restrict",
+    ]);
+    let script = host.project().join("pdf-forms/scripts");
+    fs::rename(script.join("run.sh"), script.join("run.py")).unwrap();
+    fs::write(host.project().join("pdf-forms/tests/first.yaml"), example).unwrap();
+    let ran = host.person(&["simulate", "pdf-forms/tests/first.yaml"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+}
+
+#[test]
+fn the_bundled_skills_are_valid_and_do_what_their_conversations_say() {
+    let skills = Path::new(env!("CARGO_MANIFEST_DIR")).join("skills");
+    let host = Host::stdin();
+    let path = skills.to_str().unwrap();
+    for mode in [&["validate", path][..], &["validate", "--strict", path]] {
+        assert_eq!(
+            host.succeeds(mode),
+            "2 skills: 0 errors, 0 warnings, 0 notes\n"
+        );
+    }
+    for conversation in [
+        "example-skill/tests/greeting.yaml",
+        "skill-author/tests/writing.yaml",
+    ] {
+        host.succeeds(&["simulate", skills.join(conversation).to_str().unwrap()]);
+    }
+}

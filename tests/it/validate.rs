@@ -1,0 +1,350 @@
+//! `validate`, `read-properties` and `to-prompt`, as a skill's author uses them.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::author::{skill, write};
+
+/// What `validate` finds: codes with their places.
+fn found(host: &Host, args: &[&str]) -> Vec<(String, u64, u64)> {
+    let ran = host.person(&[&["validate", "--format", "json"], args].concat());
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap().iter();
+    findings
+        .map(|f| {
+            let place = |key: &str| f[key].as_u64().unwrap();
+            (
+                f["code"].as_str().unwrap().to_owned(),
+                place("line"),
+                place("column"),
+            )
+        })
+        .collect()
+}
+
+type Case = (&'static str, String, (u64, u64));
+
+fn frontmatter_cases() -> Vec<Case> {
+    let compatibility = format!("compatibility: {}\n", "c".repeat(501));
+    vec![
+        (
+            "description-no-when",
+            "---\nname: x\ndescription: Fills forms.\n---\nb\n".into(),
+            (3, 1),
+        ),
+        ("name-mismatch", skill("y", "", "b"), (2, 1)),
+        (
+            "yaml-repaired",
+            "---\nname: x\ndescription: Use when: y\n---\nb\n".into(),
+            (3, 22),
+        ),
+        (
+            "unknown-field",
+            skill("x", "version: '1'\ncolour: red\n", "b"),
+            (5, 1),
+        ),
+        (
+            "compatibility-too-long",
+            skill("x", &compatibility, "b"),
+            (4, 1),
+        ),
+        (
+            "allowed-tools-spelling",
+            skill("x", "allowed_tools: Read\n", "b"),
+            (4, 1),
+        ),
+        (
+            "unknown-tool",
+            skill("x", "license: MIT\nallowed-tools: Read Reed\n", "b"),
+            (5, 21),
+        ),
+        (
+            "empty-allowed-tools",
+            skill("x", "allowed-tools: \"\"\n", "b"),
+            (4, 1),
+        ),
+        (
+            "tool-not-allowed",
+            skill("x", "allowed-tools: Read\n", "a\nUse the Write tool."),
+            (7, 9),
+        ),
+        (
+            "tool-not-allowed",
+            skill("x", "disallowed-tools: Bash\n", "Use `Bash`."),
+            (6, 6),
+        ),
+        (
+            "command-not-allowed",
+            skill(
+                "x",
+                "allowed-tools: Bash(git:*)\n",
+                "```sh\ngit log\nnpm i\n```",
+            ),
+            (8, 1),
+        ),
+    ]
+}
+
+fn text_cases() -> Vec<Case> {
+    let long = "word\n".repeat(501);
+    let wide = "x".repeat(32_001);
+    vec![
+        (
+            "command-not-allowed",
+            skill("x", "allowed-tools: Read\n", "```sh\nnpm i\n```"),
+            (7, 1),
+        ),
+        (
+            "missing-reference",
+            skill("x", "", "See [a](references/none.md)."),
+            (5, 9),
+        ),
+        (
+            "missing-reference",
+            skill("x", "", "Run `python scripts/none.py`."),
+            (5, 13),
+        ),
+        (
+            "reference-leaves-skill",
+            skill("x", "", "See [a](../y/SKILL.md)."),
+            (5, 9),
+        ),
+        ("body-empty", skill("x", "", ""), (5, 1)),
+        ("body-lines", skill("x", "", &long), (5, 1)),
+        ("many-tokens", skill("x", "", &wide), (5, 1)),
+        (
+            "secret",
+            skill("x", "", &format!("key: sk-ant-{}", "abcdefghij".repeat(4))),
+            (5, 1),
+        ),
+        ("tag-characters", skill("x", "", "a\u{e0061}"), (5, 1)),
+        ("zero-width", skill("x", "", "a\u{200b}b"), (5, 1)),
+        (
+            "line-ends",
+            skill("x", "", "b").replace('\n', "\r\n"),
+            (1, 4),
+        ),
+        (
+            "byte-order-mark",
+            format!("\u{feff}{}", skill("x", "", "b")),
+            (1, 1),
+        ),
+        (
+            "description-missing",
+            "---\nname: x\n---\nb\n".into(),
+            (1, 1),
+        ),
+        ("no-frontmatter", "# x\n".into(), (1, 1)),
+    ]
+}
+
+#[test]
+fn each_finding_has_its_code_and_place() {
+    let host = Host::stdin();
+    for (code, text, place) in frontmatter_cases().into_iter().chain(text_cases()) {
+        write(&host, &[("x/SKILL.md", &text), ("x/scripts/real.py", "")]);
+        let found = found(&host, &["x"]);
+        let expected = (code.to_owned(), place.0, place.1);
+        assert!(found.contains(&expected), "{code}: {found:?}");
+    }
+}
+
+#[test]
+fn files_have_findings_of_their_own() {
+    let host = Host::stdin();
+    let dir = write(
+        &host,
+        &[
+            ("x/SKILL.md", &skill("x", "", "Read [r](references/r.md).")),
+            (
+                "x/references/r.md",
+                "[up](../../y/a.md) [ok](r.md) [here](../SKILL.md) [no](no.md)\n",
+            ),
+            ("x/scripts/tool", "no first line\n"),
+            ("x/scripts/good", "#!/bin/sh\n"),
+            ("x/scripts/data.json", "{}"),
+        ],
+    );
+    symlink("/etc/hostname", dir.join("out")).unwrap();
+    symlink("nowhere", dir.join("broken")).unwrap();
+    symlink("SKILL.md", dir.join("inside")).unwrap();
+    let codes: Vec<String> = found(&host, &["x"])
+        .into_iter()
+        .map(|(code, ..)| code)
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            "link-broken",
+            "link-leaves-skill",
+            "reference-leaves-skill",
+            "missing-reference",
+            "script-no-interpreter"
+        ]
+    );
+}
+
+#[test]
+fn a_description_like_an_installed_one_is_told() {
+    let host = Host::stdin().file("forms/SKILL.md", skill("forms", "", "b"));
+    write(&host, &[("pdf/SKILL.md", &skill("pdf", "", "b"))]);
+    assert_eq!(
+        found(&host, &["pdf"]),
+        [("description-overlap".to_owned(), 3, 1)]
+    );
+    // A working copy of the installed one is no other skill.
+    write(&host, &[("forms/SKILL.md", &skill("forms", "", "b"))]);
+    assert_eq!(found(&host, &["forms"]), []);
+    let installed = host.skills_dir().join("forms");
+    assert_eq!(found(&host, &[installed.to_str().unwrap()]), []);
+}
+
+#[test]
+fn paths_mean_a_skill_its_file_or_a_directory_of_skills() {
+    let host = Host::stdin();
+    write(&host, &[("all/x/SKILL.md", &skill("x", "", "b"))]);
+    write(&host, &[("all/deep/y/SKILL.md", &skill("y", "", "b"))]);
+    for (args, skills) in [
+        (&["all/x"][..], "1 skill:"),
+        (&["all/x/SKILL.md"], "1 skill:"),
+        (&["all"], "2 skills:"),
+        (&["all", "all/x", "all/x/SKILL.md"], "2 skills:"),
+    ] {
+        for mode in [&["validate"][..], &["validate", "--strict"]] {
+            let report = host.succeeds(&[mode, args].concat());
+            assert!(report.starts_with(skills), "{args:?}: {report}");
+        }
+    }
+    write(&host, &[("empty/x.txt", "")]);
+    for path in ["none", "empty", "empty/x.txt"] {
+        for mode in [&["validate"][..], &["validate", "--strict"]] {
+            let ran = host.person(&[mode, &[path]].concat());
+            assert_eq!(ran.status, 1, "{path}");
+            assert!(
+                ran.stdout.contains(path) && ran.stdout.contains("help: "),
+                "{}",
+                ran.stdout
+            );
+            assert_eq!(ran.stdout.matches(": error: ").count(), 1, "{}", ran.stdout);
+        }
+    }
+    let host = host.skill("installed", "", "b");
+    let told = host.person(&["validate", "installed"]).stdout;
+    let dir = host.skills_dir().join("installed").display().to_string();
+    assert!(told.contains(&dir), "{told}");
+    assert_eq!(host.person(&["validate"]).status, 2);
+    assert_eq!(host.person(&["validate", "x", "--format", "odd"]).status, 2);
+}
+
+#[test]
+fn reports_for_programs_hold_what_the_text_says() {
+    let host = Host::stdin();
+    write(&host, &[("a b/SKILL.md", "---\nname: a-b\n---\nb\n")]);
+    let report = |format: &str| {
+        let ran = host.person(&["validate", "--format", format, "a b"]);
+        assert_eq!(ran.status, 1);
+        ran.stdout
+    };
+    let text = report("text");
+    assert!(
+        text.contains("a b/SKILL.md:1:1: error: the skill has no description"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("1 skill: 1 error, 0 warnings, 0 notes\n"),
+        "{text}"
+    );
+    let sarif: Value = serde_json::from_str(&report("sarif")).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(
+        (&sarif["version"], &result["ruleId"]),
+        (&json!("2.1.0"), &json!("description-missing"))
+    );
+    assert_eq!(
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+        "a%20b/SKILL.md"
+    );
+    let github = report("github");
+    assert!(
+        github.starts_with("::error file=a b/SKILL.md,line=1,col=1,title=description-missing::"),
+        "{github}"
+    );
+}
+
+#[test]
+fn fix_shows_what_it_mends_and_then_has_nothing_to_do() {
+    let host = Host::stdin();
+    let broken = "\u{feff}---\r\nname: PDF Forms\r\ndescription: Use when: a form\r\nallowed_tools: Read\r\n---# T\r\nb\r\n";
+    let dir = write(&host, &[("pdf-forms/SKILL.md", broken)]);
+    let file = dir.join("SKILL.md");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    let ran = host.person(&["validate", "--fix", "pdf-forms"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    for line in [
+        "--- pdf-forms/SKILL.md",
+        "-name: PDF Forms␍",
+        "+name: pdf-forms",
+        "+description: 'Use when: a form'",
+        "+allowed-tools: Read",
+    ] {
+        assert!(ran.stderr.contains(line), "{line}: {}", ran.stderr);
+    }
+    let mended = fs::read_to_string(&file).unwrap();
+    assert_eq!(
+        mended,
+        "---\nname: pdf-forms\ndescription: 'Use when: a form'\nallowed-tools: Read\n---\n# T\nb\n"
+    );
+    assert_eq!(
+        fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+        0o640
+    );
+    let again = host.person(&["validate", "--fix", "--strict", "pdf-forms"]);
+    assert_eq!((again.status, again.stderr.as_str()), (0, ""));
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "no litter");
+    // What a link leads to is somebody else's.
+    let linked = write(&host, &[("linked/x", "")]);
+    fs::write(host.project().join("there.md"), broken).unwrap();
+    symlink("../there.md", linked.join("SKILL.md")).unwrap();
+    host.person(&["validate", "--fix", "linked"]);
+    assert_eq!(
+        fs::read_to_string(host.project().join("there.md")).unwrap(),
+        broken
+    );
+}
+
+#[test]
+fn properties_and_prompt_are_the_reference_tool_s() {
+    let host = Host::stdin();
+    let dir = write(
+        &host,
+        &[(
+            "x/SKILL.md",
+            "---\nname: x\ndescription: A <b> & 'c' é\nlicense: MIT\nmetadata:\n  version: 1.0\nallowed-tools: Read\n---\n",
+        )],
+    );
+    let json = "{\n  \"name\": \"x\",\n  \"description\": \"A <b> & 'c' \\u00e9\",\n  \"license\": \"MIT\",\n  \
+                \"allowed-tools\": \"Read\",\n  \"metadata\": {\n    \"version\": \"1.0\"\n  }\n}\n";
+    for path in ["x", "x/SKILL.md"] {
+        assert_eq!(host.succeeds(&["read-properties", path]), json);
+    }
+    let location = dir.canonicalize().unwrap().join("SKILL.md");
+    let skill = format!(
+        "<skill>\n<name>\nx\n</name>\n<description>\nA &lt;b&gt; &amp; &#x27;c&#x27; é\n</description>\n<location>\n{}\n</location>\n</skill>\n",
+        location.display()
+    );
+    let prompt = format!("<available_skills>\n{skill}{skill}</available_skills>\n");
+    assert_eq!(host.succeeds(&["to-prompt", "x", "x/SKILL.md"]), prompt);
+    for args in [
+        &["read-properties", "none"][..],
+        &["to-prompt", "x", "none"],
+        &["read-properties", "."],
+    ] {
+        let ran = host.person(args);
+        assert_eq!((ran.status, ran.stdout.as_str()), (1, ""), "{args:?}");
+        assert!(ran.stderr.contains("hint: "), "{args:?}: {}", ran.stderr);
+    }
+    assert_eq!(host.person(&["to-prompt"]).status, 2);
+}
