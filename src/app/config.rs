@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::ModelInstalls;
+use super::{ByContext, ModelInstalls};
 use crate::catalog::Order;
 use crate::permission::{Enforce, ScriptScope, Settings, Stacking};
 use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
@@ -44,6 +44,12 @@ pub struct Config {
     pub project_over_personal: bool,
     /// By name, who sees a skill.
     pub visibility: BTreeMap<String, Visibility>,
+    /// By context, which skills' instructions are in force from the start, in this order.
+    pub uses_skills: ByContext,
+    /// Characters that they may have together; 40,000 by default.
+    pub uses_skills_chars: UsesSkillsChars,
+    /// By context, the names or globs of the skills that there are; all where nothing is said.
+    pub catalog: ByContext,
     /// What is written down.
     pub audit: AuditConfig,
     /// Which of the host's variables scripts get: `"all"` or a list of names; by default all but
@@ -72,6 +78,17 @@ pub enum ScriptReads {
     Note,
     /// The refusal says how to run it.
     Block,
+}
+
+/// See [`limits::ALWAYS_ON_CHARS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UsesSkillsChars(pub usize);
+
+impl Default for UsesSkillsChars {
+    fn default() -> Self {
+        Self(limits::ALWAYS_ON_CHARS)
+    }
 }
 
 /// Who sees a skill.

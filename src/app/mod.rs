@@ -4,6 +4,7 @@
 mod admission;
 mod approval;
 mod auditing;
+mod by_context;
 mod config;
 mod enforcement;
 mod in_force;
@@ -15,6 +16,7 @@ mod tightening;
 
 pub use approval::{digest as approval_digest, needed as approval_needed};
 pub use auditing::{call_summary, decision_of};
+pub use by_context::ByContext;
 pub use config::{AuditConfig, Config, ScriptReads, Visibility};
 pub use enforcement::{Enforcement, OnDisk, our_tool, put_in_force, snapshot};
 pub use in_force::Setting;

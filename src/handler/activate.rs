@@ -24,15 +24,20 @@ fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String
         Error::new(text).hint(suggestion(&catalog, tool))
     })?;
     put_in_force(app, skill, tool)?;
+    Ok(instructions(app, skill, arguments))
+}
+
+/// What the model gets of a skill that is in force.
+pub fn instructions(app: &App, skill: &Skill, arguments: Option<&str>) -> String {
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
     let notes = notes(app, skill, &listing);
-    Ok(Activation {
+    Activation {
         skill,
         listing: &listing,
         arguments,
         notes: &notes,
     }
-    .render())
+    .render()
 }
 
 /// How to go on with this skill on this host.

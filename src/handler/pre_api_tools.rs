@@ -13,7 +13,8 @@ use crate::response::Response;
 use crate::session::{Session, SessionKey, Store};
 use crate::sys::remark;
 
-/// Hides the command line, the tools that need a skill when there is none, and what an active
+/// Hides the command line, the tools that need a skill when there is none, those of skills that are
+/// not offered here, and what an active
 /// skill forbids whatever the arguments.
 pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let catalog = app.catalog();
@@ -22,6 +23,9 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     if offered.is_empty() {
         hidden.extend([ours::READ_FILE, ours::RUN_SCRIPT]);
     }
+    let withheld = catalog.withheld_tools();
+    let listed = tools.iter().map(|tool| tool.name.as_str());
+    hidden.extend(listed.filter(|tool| withheld.contains(*tool)));
     // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
     let (store, key) = (app.store(), app.session());
     let mut session = store.session(&key).unwrap_or_default();

@@ -1,18 +1,40 @@
 //! `post_system_prompt`: tells the model which skills there are, and the user which are not offered
-//! for want of a decision. Notes down for later calls which conversation this is.
+//! for want of a decision. Hands over the skills that are always on. Notes down for later calls which conversation this is.
 
 use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::always_on;
 use crate::app::App;
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::response::Response;
 use crate::skill::one_line;
 use crate::sys::remark;
 
-/// The catalog block, or nothing when there are no skills.
+/// The catalog block and the instructions that are always on, or nothing when there are no skills.
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
+    let is_first = enter(app, context);
+    let catalog = app.catalog();
+    tell_the_user(app, &catalog);
+    let blocks = [
+        Disclosure { catalog: &catalog }.prompt_block(),
+        always_on::instructions(app, &catalog, context, is_first),
+    ];
+    let blocks: Vec<String> = blocks.into_iter().flatten().collect();
+    if blocks.is_empty() {
+        return Response::nothing();
+    }
+    Response::json(&json!({"inject": blocks.join("\n\n")}))
+}
+
+/// Notes the context down; whether this is its first prompt in this run of the host.
+fn enter(app: &App, context: Option<&str>) -> bool {
+    let former = app.context();
+    if former.is_some() && former.as_deref() == context {
+        return false;
+    }
+    always_on::end(app);
     if let Some(context) = context
         && let Err(error) = app.store().enter_context(&app.session(), context)
     {
@@ -20,12 +42,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
         // hidden, which is no reason to fail.
         remark(format_args!("{error}"));
     }
-    let catalog = app.catalog();
-    tell_the_user(app, &catalog);
-    match (Disclosure { catalog: &catalog }).prompt_block() {
-        Some(block) => Response::json(&json!({"inject": block})),
-        None => Response::nothing(),
-    }
+    true
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.

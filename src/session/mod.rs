@@ -1,10 +1,12 @@
 //! What is active for which host process: the state file's model, and its locked store.
 
+mod always;
 mod key;
 mod refusals;
 mod state;
 mod store;
 
+pub use always::Kept;
 pub use key::SessionKey;
 pub use refusals::Refusals;
 pub use state::{ActiveSkill, Ended, Session, State};

@@ -46,6 +46,9 @@ pub struct Session {
     /// The conversation it is in (`context_name`), once a hook has told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// Which of the active skills are so because they are always on in this conversation.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub always: BTreeSet<String>,
     /// By name, when each active skill was activated, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub began: BTreeMap<String, u64>,

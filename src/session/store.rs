@@ -183,6 +183,7 @@ impl Store {
             if is_new {
                 session.began.insert(skill.name.clone(), Moment::now().0);
             }
+            session.always.remove(&skill.name);
             session.activated.push(skill);
             Ok(())
         })?;
@@ -200,7 +201,7 @@ impl Store {
         })
     }
 
-    fn change_session(
+    pub(super) fn change_session(
         &self,
         key: &SessionKey,
         edit: impl FnOnce(&mut Session) -> Result<()>,

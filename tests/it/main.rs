@@ -6,6 +6,7 @@
 // What was skipped, and why, is told where the test runner shows it.
 #![allow(clippy::print_stdout)]
 
+mod always_on;
 mod archives;
 mod audit;
 mod check;
