@@ -14,7 +14,7 @@ mod script_reads;
 mod surroundings;
 mod tightening;
 
-pub use approval::{digest as approval_digest, needed as approval_needed};
+pub use approval::{digest as approval_digest, has_scripts, needed as approval_needed};
 pub use auditing::{call_summary, decision_of};
 pub use by_context::ByContext;
 pub use config::{AuditConfig, Config, ScriptReads, Visibility};

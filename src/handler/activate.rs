@@ -1,5 +1,6 @@
 //! A skill's own tool: hands over its instructions.
 
+use super::fork::{self, Place};
 use crate::app::App;
 use crate::app::put_in_force;
 use crate::app::{quoted, suggestion};
@@ -23,14 +24,35 @@ fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String
         let text = format!("there is no tool `{}`", quoted(tool));
         Error::new(text).hint(suggestion(&catalog, tool))
     })?;
+    let mut more = Vec::new();
+    match fork::place(app, skill, &app.store().session(&app.session())) {
+        Place::Here => {}
+        Place::HereBecause(why) => more.push(fork::note(why)),
+        Place::Apart => {
+            app.record_activation(skill);
+            let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+            return Ok(fork::hand_over(&Activation {
+                skill,
+                listing: &listing,
+                arguments,
+                notes: &[],
+            }));
+        }
+    }
     put_in_force(app, skill, tool)?;
-    Ok(instructions(app, skill, arguments))
+    Ok(instructions(app, skill, arguments, more))
 }
 
-/// What the model gets of a skill that is in force.
-pub fn instructions(app: &App, skill: &Skill, arguments: Option<&str>) -> String {
+/// What the model gets of a skill that is in force, with `more` lines about how it runs.
+pub fn instructions(
+    app: &App,
+    skill: &Skill,
+    arguments: Option<&str>,
+    more: Vec<String>,
+) -> String {
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
-    let notes = notes(app, skill, &listing);
+    let mut notes = notes(app, skill, &listing);
+    notes.extend(more);
     Activation {
         skill,
         listing: &listing,

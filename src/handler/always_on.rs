@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::activate;
+use super::{activate, fork};
 use crate::app::{App, Config, snapshot};
 use crate::catalog::{Catalog, Offered};
 use crate::error::{Error, Result};
@@ -87,7 +87,9 @@ fn choose<'a>(
         if chosen.all().any(is_this) {
             continue;
         }
-        let text = activate::instructions(app, offered.skill, None);
+        let forked = offered.skill.fields.is_forked();
+        let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
+        let text = activate::instructions(app, offered.skill, None, notes.into_iter().collect());
         let length = text.chars().count();
         if length > room {
             let all = config.uses_skills_chars.0;

@@ -4,6 +4,7 @@
 mod activate;
 mod always_on;
 mod final_arguments;
+mod fork;
 mod judge;
 mod long_command;
 mod pre_api_tools;

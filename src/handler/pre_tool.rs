@@ -3,12 +3,13 @@
 
 use serde_json::{Value, json};
 
+use super::fork::{self, Place};
 use super::judge::{Verdict, called_skill, judge, nothing_is_in_force};
 use crate::app::{App, ModelInstall, model_install, put_in_force};
 use crate::host::ours;
 use crate::request::{ToolUse, skill_arguments};
 use crate::response::{Response, answer_panics_with};
-use crate::session::SessionKey;
+use crate::session::{Session, SessionKey, Unreadable};
 use crate::skill::Skill;
 use crate::sys::remark;
 
@@ -38,7 +39,7 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     }
     match (judged.verdict, skill) {
         (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
-        (_, Some(skill)) => activate(app, skill, used),
+        (_, Some(skill)) => activate(app, &session, skill, used),
         (Verdict::Noted(note), None) => {
             remark(format_args!("{note}"));
             Response::nothing()
@@ -64,9 +65,17 @@ fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Respons
 }
 
 /// The skill becomes active before its own tool runs, so that the very next call is checked. A
-/// call that its tool will refuse activates nothing.
-fn activate(app: &App, skill: &Skill, used: &ToolUse) -> Response {
+/// call that its tool will refuse activates nothing, nor does one that hands the skill over.
+fn activate(
+    app: &App,
+    session: &Result<Session, Unreadable>,
+    skill: &Skill,
+    used: &ToolUse,
+) -> Response {
     if skill_arguments(&used.arguments).is_err() {
+        return Response::nothing();
+    }
+    if fork::place(app, skill, session) == Place::Apart {
         return Response::nothing();
     }
     match put_in_force(app, skill, &used.tool) {

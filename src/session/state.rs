@@ -43,6 +43,9 @@ pub struct Session {
     /// these, never a tool of the same name from elsewhere.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mcp_tools: BTreeSet<String>,
+    /// Whether the host offers a tool for sub-agents, once a hook has told and a skill cares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_agents: Option<bool>,
     /// The conversation it is in (`context_name`), once a hook has told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,

@@ -190,13 +190,20 @@ impl Store {
         Ok(is_new)
     }
 
-    /// Remembers which tools the host says belong to MCP servers.
+    /// Remembers which tools the host says belong to MCP servers, and whether it has one for
+    /// sub-agents, if that matters.
     ///
     /// # Errors
     /// As [`Store::activate`].
-    pub fn remember_mcp_tools(&self, key: &SessionKey, tools: BTreeSet<String>) -> Result<()> {
+    pub fn remember_tools(
+        &self,
+        key: &SessionKey,
+        mcp_tools: BTreeSet<String>,
+        sub_agents: Option<bool>,
+    ) -> Result<()> {
         self.change_session(key, |session| {
-            session.mcp_tools = tools;
+            session.mcp_tools = mcp_tools;
+            session.sub_agents = sub_agents;
             Ok(())
         })
     }

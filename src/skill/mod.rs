@@ -5,6 +5,7 @@
 mod arguments;
 mod diagnostic;
 mod fields;
+mod fork;
 mod frontmatter;
 mod load;
 mod mapping;
@@ -20,7 +21,7 @@ pub use diagnostic::{Diagnostic, Level};
 pub use fields::{Fields, ToolList};
 pub use load::{Skill, find_skill_file};
 pub use name::SkillName;
-pub use render::Activation;
+pub use render::{Activation, guarded};
 pub use resources::{Listing, Resource, SkillPath};
 pub use text::one_line;
 pub use visibility::SkillScope;

@@ -24,11 +24,7 @@ impl Activation<'_> {
     pub fn render(&self) -> String {
         let dir = self.skill.dir.display().to_string();
         let mut text = format!("<skill_content name=\"{}\">\n", self.skill.name);
-        let mut body = place(&self.skill.body, &dir);
-        if let Some(given) = self.arguments {
-            body = Arguments::new(given, &self.skill.fields).fill(&body);
-        }
-        text.push_str(&keep_open(&body));
+        text.push_str(&guarded(&self.instructions()));
         let _ = write!(
             text,
             "\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill \
@@ -36,13 +32,22 @@ impl Activation<'_> {
         );
         self.resources(&mut text);
         if let Some(arguments) = self.arguments.filter(|text| !text.trim().is_empty()) {
-            let _ = write!(text, "\n## Arguments\n\n{}\n", keep_open(arguments));
+            let _ = write!(text, "\n## Arguments\n\n{}\n", guarded(arguments));
         }
         if !self.notes.is_empty() {
             let _ = write!(text, "\n{}\n", self.notes.join("\n"));
         }
         text.push_str("</skill_content>");
         text
+    }
+
+    /// The body with the skill's directory and the arguments in their places.
+    pub fn instructions(&self) -> String {
+        let body = place(&self.skill.body, &self.skill.dir.display().to_string());
+        match self.arguments {
+            Some(given) => Arguments::new(given, &self.skill.fields).fill(&body),
+            None => body,
+        }
     }
 
     fn resources(&self, text: &mut String) {
@@ -75,7 +80,7 @@ fn place(body: &str, dir: &str) -> String {
 }
 
 /// Makes a literal closing tag of ours harmless.
-fn keep_open(text: &str) -> String {
+pub fn guarded(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("</") {

@@ -15,6 +15,7 @@ mod concurrency;
 mod configuration;
 mod corpus;
 mod door;
+mod fork;
 mod hooks;
 mod host;
 mod hostile;
