@@ -11,6 +11,7 @@ mod in_force;
 mod layers;
 mod model_install;
 mod script_reads;
+mod skill_hooks;
 mod surroundings;
 mod tightening;
 
@@ -23,4 +24,5 @@ pub use in_force::Setting;
 pub use layers::Trust;
 pub use model_install::{ModelInstall, ModelInstalls, model_install};
 pub use script_reads::{advice, script_read};
+pub use skill_hooks::{hooks_wait, run_post_hooks, run_pre_hooks};
 pub use surroundings::{App, quoted, suggestion, usable};

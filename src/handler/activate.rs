@@ -2,7 +2,7 @@
 
 use super::fork::{self, Place};
 use crate::app::App;
-use crate::app::put_in_force;
+use crate::app::{put_in_force, run_pre_hooks};
 use crate::app::{quoted, suggestion};
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
@@ -40,6 +40,7 @@ fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String
         }
     }
     put_in_force(app, skill, tool)?;
+    more.extend(run_pre_hooks(app, skill)?);
     Ok(instructions(app, skill, arguments, more))
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::{activate, fork};
-use crate::app::{App, Config, snapshot};
+use crate::app::{App, Config, hooks_wait, snapshot};
 use crate::catalog::{Catalog, Offered};
 use crate::error::{Error, Result};
 use crate::session::ActiveSkill;
@@ -89,7 +89,13 @@ fn choose<'a>(
         }
         let forked = offered.skill.fields.is_forked();
         let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
-        let text = activate::instructions(app, offered.skill, None, notes.into_iter().collect());
+        let hooks = hooks_wait(offered.skill).map(str::to_owned);
+        let text = activate::instructions(
+            app,
+            offered.skill,
+            None,
+            notes.into_iter().chain(hooks).collect(),
+        );
         let length = text.chars().count();
         if length > room {
             let all = config.uses_skills_chars.0;

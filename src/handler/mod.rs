@@ -3,6 +3,7 @@
 
 mod activate;
 mod always_on;
+mod end;
 mod final_arguments;
 mod fork;
 mod judge;
@@ -18,6 +19,7 @@ mod schema;
 mod start;
 
 pub use activate::activate;
+pub use end::on_end;
 pub use final_arguments::final_arguments;
 pub use long_command::long_command;
 pub use pre_api_tools::pre_api_tools;

@@ -190,6 +190,37 @@ impl Store {
         Ok(is_new)
     }
 
+    /// Takes a skill out of force again whose activation came to nothing, unless it is always on. Answers
+    /// its end.
+    ///
+    /// # Errors
+    /// As [`Store::activate`].
+    pub fn withdraw(&self, key: &SessionKey, name: &str) -> Result<Vec<Ended>> {
+        let mut ended = Vec::new();
+        self.change_session(key, |session| {
+            if !session.always.contains(name) {
+                ended = session.ended(key.as_str(), false);
+                ended.retain(|end| end.skill == name);
+                session.activated.retain(|skill| skill.name != name);
+            }
+            Ok(())
+        })?;
+        Ok(ended)
+    }
+
+    /// Whether a skill is certainly not active any more in the session with this key.
+    pub fn is_over(&self, session: &str, skill: &str) -> bool {
+        let Ok(state) = Self::read(&self.file) else {
+            return false;
+        };
+        let state = state.unwrap_or_default();
+        match state.sessions.get(session) {
+            Some(session) => session.activated.iter().all(|active| active.name != skill),
+            // What was thrown away may have said that it is active.
+            None => state.reset.is_none() || SessionKey::has_ended(session),
+        }
+    }
+
     /// Remembers which tools the host says belong to MCP servers, and whether it has one for
     /// sub-agents, if that matters.
     ///

@@ -35,7 +35,7 @@ impl Activation<'_> {
             let _ = write!(text, "\n## Arguments\n\n{}\n", guarded(arguments));
         }
         if !self.notes.is_empty() {
-            let _ = write!(text, "\n{}\n", self.notes.join("\n"));
+            let _ = write!(text, "\n{}\n", guarded(&self.notes.join("\n")));
         }
         text.push_str("</skill_content>");
         text

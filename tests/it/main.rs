@@ -44,6 +44,7 @@ mod shell_generator;
 #[rustfmt::skip]
 mod shell_grammar;
 mod shell_tables;
+mod skill_hooks;
 mod terminal;
 mod trust;
 
