@@ -90,6 +90,7 @@ fn tool(app: &App, name: &str, arguments: Payload) -> Response {
         Ok(ToolCall::Command(words)) => command(app, &words),
         Ok(ToolCall::ReadSkillFile(call)) => handler::read_skill_file(app, &call),
         Ok(ToolCall::RunSkillScript(call)) => handler::run_skill_script(app, &call),
+        Ok(ToolCall::SkillSession(call)) => handler::skill_session(app, &call),
         Ok(ToolCall::Skill { tool, arguments }) => {
             handler::activate(app, &tool, arguments.as_deref())
         }

@@ -1,6 +1,7 @@
 //! What the handlers and the command line share: one run's surroundings, the configuration, and
 //! the glue between rooms that both need. It has no rules of its own.
 
+mod active;
 mod admission;
 mod approval;
 mod auditing;
@@ -15,11 +16,12 @@ mod skill_hooks;
 mod surroundings;
 mod tightening;
 
+pub use active::{latest, load, offered_by_names, put_in_force};
 pub use approval::{digest as approval_digest, has_scripts, needed as approval_needed};
 pub use auditing::{call_summary, decision_of};
 pub use by_context::ByContext;
-pub use config::{AuditConfig, Config, ScriptReads, Visibility};
-pub use enforcement::{Enforcement, OnDisk, our_tool, put_in_force, snapshot};
+pub use config::{AuditConfig, Config, Lifetime, ScriptReads, Visibility};
+pub use enforcement::{Enforcement, OnDisk, our_tool, snapshot};
 pub use in_force::Setting;
 pub use layers::Trust;
 pub use model_install::{ModelInstall, ModelInstalls, model_install};

@@ -24,11 +24,11 @@ enum Approval {
 }
 
 /// Runs what a skill that has just been put in force wants run, unless that was done when this
-/// activation began. Answers what the model is to know.
+/// activation began, and ends it when the time has come. Answers what the model is to know.
 ///
 /// # Errors
 /// When a script cannot run or fails: then the skill is no longer in force.
-pub fn run_pre_hooks(app: &App, skill: &Skill) -> Result<Option<String>> {
+pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<String>> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
         return Ok(None);
@@ -37,8 +37,9 @@ pub fn run_pre_hooks(app: &App, skill: &Skill) -> Result<Option<String>> {
         Approval::Given(digest) => digest,
         not_given => return Ok(Some(unapproved(skill, &not_given))),
     };
+    let session = app.store().session(&app.session()).unwrap_or_default();
     let record = HookRecord {
-        session: app.session().as_str().to_owned(),
+        owner: session.owner(&app.session(), skill.name.as_str()),
         skill: skill.name.to_string(),
         dir: skill.dir.clone(),
         digest,
@@ -53,7 +54,7 @@ pub fn run_pre_hooks(app: &App, skill: &Skill) -> Result<Option<String>> {
         if !records.begin(&record)? {
             return Ok(None);
         }
-        run_all(app, skill, "pre", &hooks.pre, limits::PRE_HOOKS)
+        run_all(app, skill, "pre", &hooks.pre, until)
     };
     pre().map_err(|error| {
         if let Some(taken) = records.take(&record) {
@@ -74,8 +75,8 @@ pub fn run_post_hooks(app: &App, session_ends: bool) {
     let (records, began) = (app.hook_records(), Instant::now());
     let own = app.session();
     for record in records.all() {
-        let is_over = session_ends && record.session == own.as_str()
-            || app.store().is_over(&record.session, &record.skill);
+        let is_over = session_ends && record.owner == own.as_str()
+            || app.store().is_over(&record.owner, &record.skill);
         if !is_over {
             continue;
         }
@@ -108,22 +109,22 @@ fn run_owed(app: &App, record: &HookRecord) -> Result<()> {
         return Err(changed());
     }
     let post = Hooks::of(&skill.fields).post;
-    run_all(app, &skill, "post", &post, limits::POST_HOOKS).map(|_| ())
+    let until = Instant::now() + limits::POST_HOOKS;
+    run_all(app, &skill, "post", &post, until).map(|_| ())
 }
 
-/// Runs scripts one after the other until one fails, all within `most`. Answers what they printed.
+/// Runs scripts one after the other until one fails or the time has come. Answers what they printed.
 fn run_all(
     app: &App,
     skill: &Skill,
     hook: &str,
     scripts: &[String],
-    most: Duration,
+    until: Instant,
 ) -> Result<Option<String>> {
-    let began = Instant::now();
     let mut printed = String::new();
     for script in scripts {
         let shown = one_line(script);
-        let left = most.saturating_sub(began.elapsed());
+        let left = until.saturating_duration_since(Instant::now());
         let failed = |why: &str| {
             let why = cut(why);
             Error::new(format!("its `{hook}` hook `{shown}` failed: {why}"))

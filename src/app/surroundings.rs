@@ -110,7 +110,8 @@ impl App {
 
     /// The catalog, if `tool` may be a skill's: other names cost no look at the disk.
     pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
-        (tool.starts_with("skill_") && tool != ours::MARKETPLACE).then(|| self.catalog())
+        let is_fixed = ours::FIXED.contains(&tool);
+        (tool.starts_with("skill_") && !is_fixed).then(|| self.catalog())
     }
 }
 

@@ -7,6 +7,7 @@ mod discovery;
 mod entry;
 mod layer;
 mod naming;
+mod requires;
 #[cfg(test)]
 mod testing;
 mod tool_name;
@@ -15,3 +16,4 @@ pub use disclosure::{Disclosure, plain};
 pub use discovery::Catalog;
 pub use entry::{Admission, Entry, Offered, Standing};
 pub use layer::{Layer, Order, Root};
+pub use requires::Required;

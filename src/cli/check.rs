@@ -47,7 +47,7 @@ pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
     let call = Call {
         tool: &used.tool,
         arguments: &used.arguments,
-        ours: our_tool(&used, called),
+        ours: our_tool(&used, called, None),
     };
     let explanation = explain(&enforcement.scope(), &call, &OnDisk);
     let text = if check.json {

@@ -1,6 +1,9 @@
 //! A skill's own tool: hands over its instructions.
 
+use std::time::Instant;
+
 use super::fork::{self, Place};
+use super::required::required_line;
 use crate::app::App;
 use crate::app::{put_in_force, run_pre_hooks};
 use crate::app::{quoted, suggestion};
@@ -9,7 +12,7 @@ use crate::host::{mentions, ours};
 use crate::request::Protocol;
 use crate::response::Response;
 use crate::script;
-use crate::skill::{Activation, Listing, Skill};
+use crate::skill::{Activation, Listing, Skill, Wrapper};
 use crate::sys::limits;
 
 /// Activates the skill behind `tool`. `pre_tool` has done so already, unless the host has no
@@ -40,16 +43,32 @@ fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String
         }
     }
     put_in_force(app, skill, tool)?;
-    more.extend(run_pre_hooks(app, skill)?);
-    Ok(instructions(app, skill, arguments, more))
+    more.extend(run_pre_hooks(
+        app,
+        skill,
+        Instant::now() + limits::PRE_HOOKS,
+    )?);
+    if app.has_handed(skill, arguments) {
+        return Ok(still_active(skill, Wrapper::SkillContent));
+    }
+    app.handed(&[skill], arguments);
+    more.extend(required_line(app, &catalog, skill));
+    Ok(instructions(
+        app,
+        skill,
+        arguments,
+        more,
+        Wrapper::SkillContent,
+    ))
 }
 
-/// What the model gets of a skill that is in force, with `more` lines about how it runs.
+/// A skill's instructions in their wrapper, with `more` to be noted.
 pub fn instructions(
     app: &App,
     skill: &Skill,
     arguments: Option<&str>,
     more: Vec<String>,
+    wrapper: Wrapper,
 ) -> String {
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
     let mut notes = notes(app, skill, &listing);
@@ -60,7 +79,20 @@ pub fn instructions(
         arguments,
         notes: &notes,
     }
-    .render()
+    .render_in(wrapper)
+}
+
+/// The note that stands in place of instructions which the conversation has already.
+pub fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
+    let call = serde_json::json!({"skill": skill.name, "path": "SKILL.md"});
+    wrapper.around(
+        skill.name.as_str(),
+        &format!(
+            "This skill is active already and has not changed: follow the instructions that it gave \
+             in this conversation. If they are no longer there: {} {call}",
+            ours::READ_FILE
+        ),
+    )
 }
 
 /// How to go on with this skill on this host.

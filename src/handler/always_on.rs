@@ -8,7 +8,7 @@ use crate::app::{App, Config, hooks_wait, snapshot};
 use crate::catalog::{Catalog, Offered};
 use crate::error::{Error, Result};
 use crate::session::ActiveSkill;
-use crate::skill::one_line;
+use crate::skill::{Wrapper, one_line};
 use crate::sys::remark;
 
 const LEAD: &str = "## Skills in force\n\n\
@@ -90,12 +90,8 @@ fn choose<'a>(
         let forked = offered.skill.fields.is_forked();
         let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
         let hooks = hooks_wait(offered.skill).map(str::to_owned);
-        let text = activate::instructions(
-            app,
-            offered.skill,
-            None,
-            notes.into_iter().chain(hooks).collect(),
-        );
+        let notes = notes.into_iter().chain(hooks).collect();
+        let text = activate::instructions(app, offered.skill, None, notes, Wrapper::SkillContent);
         let length = text.chars().count();
         if length > room {
             let all = config.uses_skills_chars.0;

@@ -39,7 +39,7 @@ pub fn place(app: &App, skill: &Skill, session: &Result<Session, Unreadable>) ->
     let is_always_on = told.is_some_and(|session| session.always.contains(name));
     // It is only in force because it could not run apart when `pre_tool` asked.
     let was_forbidden =
-        told.is_some_and(|session| session.activated.iter().any(|active| active.name == name));
+        told.is_some_and(|session| session.active().any(|active| active.name == name));
     let because = if !has_sub_agents {
         "this host has no sub-agents"
     } else if grants_tools(skill) {

@@ -1,7 +1,8 @@
 //! One judgement of a call under what is active, for every hook that asks for one.
 
 use crate::app::{
-    App, Config, Enforcement, OnDisk, ScriptReads, call_summary, decision_of, our_tool, script_read,
+    App, Config, Enforcement, OnDisk, ScriptReads, call_summary, decision_of, latest, our_tool,
+    script_read,
 };
 use crate::catalog::Catalog;
 use crate::error::Error;
@@ -48,10 +49,11 @@ pub fn judge(
     used: &ToolUse,
     skill: Option<&Skill>,
 ) -> Judged {
+    let latest = session.as_ref().ok().and_then(latest);
     let call = Call {
         tool: &used.tool,
         arguments: &used.arguments,
-        ours: our_tool(used, skill),
+        ours: our_tool(used, skill, latest.map(|active| active.name.as_str())),
     };
     let policies = match app.policies() {
         Ok(policies) => policies,

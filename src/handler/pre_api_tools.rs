@@ -23,7 +23,7 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
     if offered.is_empty() {
-        hidden.extend([ours::READ_FILE, ours::RUN_SCRIPT]);
+        hidden.extend([ours::READ_FILE, ours::RUN_SCRIPT, ours::SESSION]);
     }
     let withheld = catalog.withheld_tools();
     let listed = tools.iter().map(|tool| tool.name.as_str());
@@ -45,6 +45,7 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
             ours::DIRECT => Some(OurTool::Direct),
             ours::MARKETPLACE => Some(OurTool::Marketplace { action: None }),
             ours::READ_FILE => Some(OurTool::ReadSkillFile { skill: None }),
+            ours::SESSION => Some(OurTool::Session),
             ours::RUN_SCRIPT => Some(OurTool::RunSkillScript { skill: None }),
             name => offered
                 .iter()

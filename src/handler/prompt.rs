@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::active_skills::active_block;
 use super::always_on;
-use crate::app::App;
+use crate::app::{App, Lifetime};
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::response::Response;
 use crate::skill::one_line;
@@ -20,6 +21,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     let blocks = [
         Disclosure { catalog: &catalog }.prompt_block(),
         always_on::instructions(app, &catalog, context, is_first),
+        active_block(app, &catalog),
     ];
     let blocks: Vec<String> = blocks.into_iter().flatten().collect();
     if blocks.is_empty() {
@@ -28,21 +30,26 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     Response::json(&json!({"inject": blocks.join("\n\n")}))
 }
 
-/// Notes the context down; whether this is its first prompt in this run of the host.
+/// What was active in this conversation comes back, if the user wants that or their wish cannot be
+/// read. Answers whether this is its first prompt in this run of the host.
 fn enter(app: &App, context: Option<&str>) -> bool {
     let former = app.context();
-    if former.is_some() && former.as_deref() == context {
-        return false;
+    let is_first = former.is_none() || former.as_deref() != context;
+    if is_first {
+        always_on::end(app);
     }
-    always_on::end(app);
-    if let Some(context) = context
-        && let Err(error) = app.store().enter_context(&app.session(), context)
-    {
-        // Jobs then belong to this run of the host alone, and skills of some contexts only are
-        // hidden, which is no reason to fail.
-        remark(format_args!("{error}"));
+    if let Some(context) = context {
+        let keep = app
+            .config()
+            .map_or(true, |config| config.scope == Lifetime::Context);
+        match app.store().enter(&app.session(), context, keep) {
+            Ok(ended) => app.record_ends(ended),
+            // Jobs then belong to this run of the host alone, and skills of some contexts only are
+            // hidden, which is no reason to fail.
+            Err(error) => remark(format_args!("{error}")),
+        }
     }
-    true
+    is_first
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.

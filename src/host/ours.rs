@@ -6,8 +6,10 @@ pub const MARKETPLACE: &str = "skill_marketplace";
 pub const READ_FILE: &str = "read_skill_file";
 /// Running a skill's bundled scripts.
 pub const RUN_SCRIPT: &str = "run_skill_script";
+/// What is active: loading several skills at once, and unloading.
+pub const SESSION: &str = "skill_session";
 /// The command line, for people: `chibi -p agent-skills …` looks up a tool of that name.
 pub const DIRECT: &str = "agent-skills";
 
 /// Every tool that is there whatever is installed, in the order of the schema.
-pub const FIXED: [&str; 4] = [MARKETPLACE, READ_FILE, RUN_SCRIPT, DIRECT];
+pub const FIXED: [&str; 5] = [MARKETPLACE, READ_FILE, RUN_SCRIPT, SESSION, DIRECT];

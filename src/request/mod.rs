@@ -4,9 +4,11 @@
 mod call;
 mod hook;
 mod run_script;
+mod skill_session;
 mod tool;
 
 pub use call::{Input, Payload, Protocol, Request};
 pub use hook::{Hook, ListedTool, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
-pub use tool::{ReadSkillFile, ToolCall, skill_arguments};
+pub use skill_session::{LoadMode, SkillSession};
+pub use tool::{ReadSkillFile, ToolCall, skill_arguments, written_skill};

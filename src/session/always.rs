@@ -2,7 +2,7 @@
 //! order of the configuration, and end when another conversation is entered.
 
 use super::key::SessionKey;
-use super::state::{ActiveSkill, Ended, Session};
+use super::state::{ActiveSkill, End, Ended, Session, Standing};
 use super::store::Store;
 use crate::error::Result;
 use crate::sys::Moment;
@@ -33,17 +33,25 @@ impl Store {
             return Ok(Kept::default());
         }
         let mut kept = Kept::default();
-        self.change_session(key, |session| {
+        self.change_session(key, |session, _| {
             let after = arranged(session, wanted);
-            let is_left = |end: &Ended| {
-                let mut left = after.activated.iter();
-                left.any(|skill| skill.name == end.skill)
+            let is_in = |session: &Session, skill: &ActiveSkill| {
+                let mut active = session.active();
+                active.any(|other| other.is_same_as(skill))
             };
-            kept.ended = session.ended(key.as_str(), false);
-            kept.ended.retain(|end| !is_left(end));
-            let new = |skill: &&ActiveSkill| !session.activated.contains(skill);
-            let names = after.activated.iter().filter(new);
-            kept.new = names.map(|skill| skill.name.clone()).collect();
+            let is_left = |skill: &ActiveSkill| {
+                let mut left = after.activated.iter();
+                left.any(|other| other.name == skill.name)
+            };
+            let gone = session.activated.iter().filter(|skill| !is_left(skill));
+            kept.ended = gone
+                .map(|skill| Ended {
+                    session: Some(key.as_str().to_owned()),
+                    ..session.end(skill, End::ContextLeft)
+                })
+                .collect();
+            let new = after.active().filter(|skill| !is_in(session, skill));
+            kept.new = new.map(|skill| skill.name.clone()).collect();
             *session = after;
             for name in &kept.new {
                 session.began.insert(name.clone(), Moment::now().0);
@@ -54,15 +62,26 @@ impl Store {
     }
 }
 
-/// The session with exactly `wanted` always on.
+/// The session with exactly `wanted` always on: above what is no longer active, below what was
+/// activated besides.
 fn arranged(session: &Session, wanted: &[ActiveSkill]) -> Session {
-    let mut besides = session.activated.clone();
-    besides.retain(|skill| !session.always.contains(&skill.name));
-    let is_besides = |skill: &&ActiveSkill| besides.iter().any(|other| other.name == skill.name);
-    let mut activated: Vec<_> = wanted.to_vec();
-    activated.retain(|skill| !is_besides(&skill));
-    let always = activated.iter().map(|skill| skill.name.clone()).collect();
-    activated.extend(besides);
+    let is_always = |skill: &ActiveSkill| session.always.contains(&skill.name);
+    let (besides, mut below): (Vec<_>, Vec<_>) = session
+        .activated
+        .iter()
+        .filter(|skill| !is_always(skill))
+        .cloned()
+        .partition(|skill| skill.standing == Standing::Active);
+    let named = |name: &str, skills: &[ActiveSkill]| skills.iter().any(|other| other.name == name);
+    let mut wanted = wanted.to_vec();
+    wanted.retain(|skill| !named(&skill.name, &besides));
+    below.retain(|skill| !named(&skill.name, &wanted));
+    for skill in &mut wanted {
+        let known = session.active().find(|known| known.is_same_as(skill));
+        skill.handed = known.and_then(|known| known.handed.clone());
+    }
+    let always = wanted.iter().map(|skill| skill.name.clone()).collect();
+    let activated = below.into_iter().chain(wanted).chain(besides).collect();
     Session {
         activated,
         always,
@@ -73,6 +92,7 @@ fn arranged(session: &Session, wanted: &[ActiveSkill]) -> Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::Loading;
 
     fn skill(name: &str, allowed: &str) -> ActiveSkill {
         ActiveSkill {
@@ -82,6 +102,8 @@ mod tests {
             digest: "sha256:0".to_owned(),
             allowed: Some(vec![allowed.to_owned()]),
             denied: Vec::new(),
+            standing: Standing::Active,
+            handed: None,
         }
     }
 
@@ -97,7 +119,11 @@ mod tests {
             let name = |skill: &ActiveSkill| skill.name.clone();
             session.activated.iter().map(name).collect::<Vec<_>>()
         };
-        store.activate(&key, skill("own", "Read")).unwrap();
+        let load = |name: &str| {
+            let one = vec![skill(name, "Read")];
+            store.load(&key, one, Loading::InPlace, 9).unwrap();
+        };
+        load("own");
         let wanted = [skill("b", "Read"), skill("own", "Read"), skill("a", "Read")];
         let kept = store.keep_always_on(&key, &wanted).unwrap();
         assert_eq!(
@@ -114,9 +140,12 @@ mod tests {
             (own(&["a", "c", "own"]), own(&["a", "c"]))
         );
         assert_eq!((kept.ended.len(), kept.ended[0].skill.as_str()), (1, "b"));
-        store.activate(&key, skill("a", "Read")).unwrap();
+        // What another took the place of comes first: the last one counts.
+        load("c");
+        store.keep_always_on(&key, &[skill("c", "Read")]).unwrap();
+        assert_eq!(names(), own(&["own", "c"]));
         store.keep_always_on(&key, &[]).unwrap();
-        assert_eq!(names(), own(&["own", "a"]), "the model called it besides");
+        assert_eq!(names(), own(&["own"]));
     }
 
     fn own(names: &[&str]) -> Vec<String> {

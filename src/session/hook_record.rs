@@ -15,8 +15,8 @@ use crate::sys::{FileLock, files, limits};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HookRecord {
-    /// The session's key.
-    pub session: String,
+    /// Whose the activation is, see [`super::Session::owner`].
+    pub owner: String,
     /// The skill's name.
     pub skill: String,
     /// Its directory.
@@ -99,7 +99,7 @@ impl HookRecords {
 
     fn file(&self, record: &HookRecord) -> PathBuf {
         let mut hash = Sha256::new();
-        hash.update(&record.session);
+        hash.update(&record.owner);
         hash.update([0]);
         hash.update(&record.skill);
         let name = format!("{:x}", hash.finalize());
@@ -124,7 +124,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let records = HookRecords::at(dir.path());
         let record = |skill: &str| HookRecord {
-            session: "1-2".to_owned(),
+            owner: "1-2".to_owned(),
             skill: skill.to_owned(),
             dir: "/x".into(),
             digest: "sha256:0".to_owned(),
@@ -159,7 +159,7 @@ mod tests {
             ("a.json", "{"),
             (
                 "b.json",
-                r#"{"session":"x","skill":"y","dir":"/","digest":"z","owes":true}"#,
+                r#"{"owner":"x","skill":"y","dir":"/","digest":"z","owes":true}"#,
             ),
             ("c.txt", "{}"),
         ] {

@@ -19,12 +19,43 @@ pub struct Activation<'a> {
     pub notes: &'a [String],
 }
 
+/// What instructions stand in. Nothing in them can close it early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrapper {
+    /// The answer of a skill's own tool (CLIENT.md 49–51).
+    SkillContent,
+    /// One of several skills in `<active_skills>`.
+    Skill,
+}
+
+impl Wrapper {
+    /// `text`, which cannot close it, inside.
+    pub fn around(self, name: &str, text: &str) -> String {
+        let tag = match self {
+            Self::SkillContent => "skill_content",
+            Self::Skill => "skill",
+        };
+        format!("<{tag} name=\"{name}\">\n{text}\n</{tag}>")
+    }
+}
+
 impl Activation<'_> {
-    /// The instructions in their wrapper (CLIENT.md 49–51). Nothing in them can close it early.
+    /// The instructions as the answer of the skill's own tool.
     pub fn render(&self) -> String {
+        self.render_in(Wrapper::SkillContent)
+    }
+
+    /// The instructions in their wrapper.
+    pub fn render_in(&self, wrapper: Wrapper) -> String {
+        wrapper.around(
+            self.skill.name.as_str(),
+            self.inside().trim_end_matches('\n'),
+        )
+    }
+
+    fn inside(&self) -> String {
         let dir = self.skill.dir.display().to_string();
-        let mut text = format!("<skill_content name=\"{}\">\n", self.skill.name);
-        text.push_str(&guarded(&self.instructions()));
+        let mut text = guarded(&self.instructions());
         let _ = write!(
             text,
             "\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill \
@@ -37,7 +68,6 @@ impl Activation<'_> {
         if !self.notes.is_empty() {
             let _ = write!(text, "\n{}\n", guarded(&self.notes.join("\n")));
         }
-        text.push_str("</skill_content>");
         text
     }
 
@@ -87,11 +117,11 @@ pub fn guarded(text: &str) -> String {
         let (before, tag) = rest.split_at(at);
         kept.push_str(before);
         let name = tag[2..].trim_start();
-        let ours = ["skill_content", "skill_resources"];
-        let closes = |ours: &&str| {
-            name.get(..ours.len())
-                .is_some_and(|n| n.eq_ignore_ascii_case(ours))
-        };
+        let ours = ["skill_content", "skill_resources", "active_skills", "skill"];
+        // `</skills>` or `</skill-name>` closes nothing of ours.
+        let name = name.split(|c: char| !(c.is_alphanumeric() || "_-".contains(c)));
+        let name = name.into_iter().next().unwrap_or_default();
+        let closes = |ours: &&str| name.eq_ignore_ascii_case(ours);
         kept.push_str(if ours.iter().any(closes) {
             "&lt;/"
         } else {
