@@ -107,6 +107,26 @@ fn entering_another_context_ends_what_was_always_on_in_the_former() {
 }
 
 #[test]
+fn what_is_always_on_is_not_kept_for_the_conversation() {
+    for mut host in Host::both() {
+        host = host.skill("careful", "allowed-tools: Read", "Body.");
+        let scope = "scope = \"context\"\n";
+        configured(
+            &host,
+            &format!("{scope}uses_skills = {{ops = [\"careful\"]}}"),
+        );
+        host.session("one").starts();
+        let (prompt, _) = prompt_in(&host, "ops");
+        assert_eq!(prompt.matches("Body.").count(), 1, "{prompt}");
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        configured(&host, scope);
+        host.session("two").starts();
+        prompt_in(&host, "ops");
+        host.allows("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_named_to_the_model_and_once_to_the_user() {
     for host in Host::both() {
         let host = host

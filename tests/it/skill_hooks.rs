@@ -395,6 +395,44 @@ fn a_runner_that_is_killed_leaves_post_owed() {
 }
 
 #[test]
+fn unloading_runs_post_and_loading_runs_pre() {
+    for host in Host::both() {
+        let host = with_skill(host, "", PRE, POST).skill("other", "", "b");
+        host.succeeds(&["approve", "lab"]);
+        host.starts();
+        let load = json!({"action": "load", "names": ["other", "lab"]});
+        host.allows("skill_session", &load);
+        let answer = host.tool("skill_session", &load);
+        assert!(answer.contains("hook:\nready\n"), "{answer}");
+        calls(&host);
+        assert_eq!(log(&host).lines().count(), 1);
+        host.tool(
+            "skill_session",
+            &json!({"action": "unload", "names": ["lab"]}),
+        );
+        assert!(log(&host).ends_with("post lab\n"), "{}", log(&host));
+    }
+}
+
+#[test]
+fn what_is_kept_for_a_conversation_ends_with_it_and_not_with_the_host() {
+    for mut host in Host::both() {
+        host = with_skill(host, "", PRE, POST);
+        fs::write(host.plugin_dir().join("config.toml"), "scope = \"context\"").unwrap();
+        host.succeeds(&["approve", "lab"]);
+        for session in ["one", "two"] {
+            host.session(session).starts();
+            host.prompt();
+            calls(&host);
+            host.hook("on_end", &json!({}));
+            assert_eq!(log(&host).lines().count(), 1, "{}", log(&host));
+        }
+        host.succeeds(&["deactivate"]);
+        assert!(log(&host).ends_with("post lab\n"), "{}", log(&host));
+    }
+}
+
+#[test]
 fn a_model_cannot_approve() {
     for host in Host::both() {
         let host = with_skill(host, "", PRE, POST);
