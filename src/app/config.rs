@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::ModelInstalls;
 use super::count::Count;
+use super::{ByContext, ModelInstalls};
 use crate::catalog::{Budget, Order};
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
@@ -57,6 +57,12 @@ pub struct Config {
     pub prompt_chars: Count<{ limits::PROMPT_CHARS }>,
     /// By name, who sees a skill.
     pub visibility: BTreeMap<String, Visibility>,
+    /// By context, which skills' instructions are in force from the start, in this order.
+    pub uses_skills: ByContext,
+    /// Characters that they may have together; 40,000 by default.
+    pub uses_skills_chars: UsesSkillsChars,
+    /// By context, the names or globs of the skills that there are; all where nothing is said.
+    pub catalog: ByContext,
     /// What is written down.
     pub audit: AuditConfig,
     /// Which of the host's variables scripts get: `"all"` or a list of names; by default all but
@@ -85,6 +91,17 @@ pub enum ScriptReads {
     Note,
     /// The refusal says how to run it.
     Block,
+}
+
+/// See [`limits::ALWAYS_ON_CHARS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UsesSkillsChars(pub usize);
+
+impl Default for UsesSkillsChars {
+    fn default() -> Self {
+        Self(limits::ALWAYS_ON_CHARS)
+    }
 }
 
 /// How long what was activated is active.

@@ -1,9 +1,12 @@
 //! Activation, through a skill's own tool, `skill` or `skill_marketplace`: hands over the skill's
 //! instructions.
 
+use std::time::Instant;
+
+use super::fork::{self, Place};
 use super::judge::nothing_is_in_force;
 use super::required::required_line;
-use crate::app::{App, put_in_force, resolve};
+use crate::app::{App, put_in_force, resolve, run_pre_hooks};
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::request::{Activate, Protocol};
@@ -20,27 +23,45 @@ pub fn activate(app: &App, wanted: Activate) -> Response {
 
 fn try_activate(app: &App, wanted: Activate) -> Result<String> {
     let called = resolve(app, wanted)?;
+    let (skill, session) = (&called.skill, app.store().session(&app.session()));
     // Of this call `pre_tool` did not know that it is ours, so it was not judged as what it is.
-    if !called.is_listed && !nothing_is_in_force(app, &app.store().session(&app.session())) {
+    if !called.is_listed && !nothing_is_in_force(app, &session) {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
         let text = format!("`{}` is no tool here any more", ours::SKILL);
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
     }
-    put_in_force(app, &called.skill, &called.tool)?;
-    let (skill, arguments) = (&called.skill, called.arguments.as_deref());
+    let arguments = called.arguments.as_deref();
+    let mut more = Vec::new();
+    match fork::place(app, skill, &session) {
+        Place::Here => {}
+        Place::HereBecause(why) => more.push(fork::note(why)),
+        Place::Apart => {
+            app.record_activation(skill);
+            let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+            let activation = Activation {
+                skill,
+                listing: &listing,
+                arguments,
+                notes: &[],
+            };
+            return Ok(fork::hand_over(&activation, &called.reference));
+        }
+    }
+    put_in_force(app, skill, &called.tool)?;
+    let until = Instant::now() + limits::PRE_HOOKS;
+    more.extend(run_pre_hooks(app, skill, until)?);
     if app.has_handed(skill, arguments) {
         return Ok(still_active(skill, Wrapper::SkillContent));
     }
     app.handed(&[skill], arguments);
-    let required = required_line(app, skill);
-    let wrapper = Wrapper::SkillContent;
+    more.extend(required_line(app, skill));
     Ok(instructions(
         app,
         skill,
         &called.reference,
         arguments,
-        required,
-        wrapper,
+        more,
+        Wrapper::SkillContent,
     ))
 }
 
@@ -51,7 +72,7 @@ pub fn instructions(
     skill: &Skill,
     reference: &str,
     arguments: Option<&str>,
-    more: Option<String>,
+    more: Vec<String>,
     wrapper: Wrapper,
 ) -> String {
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);

@@ -2,19 +2,22 @@
 //! has loaded already, unless the host has no hooks; doing it again changes nothing.
 
 use std::path::Path;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::activate::{instructions, still_active};
+use super::fork;
 use super::required::required_line;
-use crate::app::{App, load, offered_by_names, quoted, suggestion};
+use crate::app::{App, load, offered_by_names, quoted, run_post_hooks, run_pre_hooks, suggestion};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::permission::Deactivate;
 use crate::request::{LoadMode, SkillSession};
 use crate::response::Response;
 use crate::session::{ActiveSkill, Session};
-use crate::skill::{Skill, Wrapper};
+use crate::skill::{Skill, Wrapper, guarded};
+use crate::sys::limits;
 
 /// The receipt, and for a load the instructions behind it.
 pub fn skill_session(app: &App, call: &SkillSession) -> Response {
@@ -31,7 +34,11 @@ fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
     let offered =
         offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
     load(app, &offered, mode)?;
-    let bodies: Vec<String> = offered.iter().map(|one| body(app, one.skill)).collect();
+    let until = Instant::now() + limits::PRE_HOOKS;
+    let bodies: Vec<String> = offered
+        .iter()
+        .map(|one| body(app, one.skill, until))
+        .collect();
     let skills: Vec<&Skill> = offered.iter().map(|one| one.skill).collect();
     app.handed(&skills, None);
     let later = match bodies.len() {
@@ -45,19 +52,25 @@ fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
     ))
 }
 
-fn body(app: &App, skill: &Skill) -> String {
+fn body(app: &App, skill: &Skill, until: Instant) -> String {
+    let mut notes = Vec::new();
+    match run_pre_hooks(app, skill, until) {
+        Ok(note) => notes.extend(note),
+        Err(error) => {
+            let hint = error.next_step().unwrap_or_default();
+            let text = guarded(&format!("Error: {error}\n{hint}"));
+            return Wrapper::Skill.around(skill.name.as_str(), &text);
+        }
+    }
+    if skill.fields.is_forked() {
+        notes.push(fork::note("it was loaded into the conversation"));
+    }
     if app.has_handed(skill, None) {
         return still_active(skill, Wrapper::Skill);
     }
-    let required = required_line(app, skill);
-    instructions(
-        app,
-        skill,
-        skill.name.as_str(),
-        None,
-        required,
-        Wrapper::Skill,
-    )
+    notes.extend(required_line(app, skill));
+    let name = skill.name.as_str();
+    instructions(app, skill, name, None, notes, Wrapper::Skill)
 }
 
 fn unload(app: &App, written: Option<&[String]>) -> Result<String> {
@@ -74,6 +87,7 @@ fn unload(app: &App, written: Option<&[String]>) -> Result<String> {
         let store = app.store();
         let changed = store.unload(&app.session(), names.as_deref(), restricted_too)?;
         app.record_ends(changed.ended);
+        run_post_hooks(app, false);
     }
     receipt(app)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::{ActiveSkill, End, Ended, Session};
+use super::state::{ActiveSkill, End, Ended, Session, Standing};
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
@@ -51,6 +51,13 @@ impl Contexts {
     /// Whether anything is kept of this conversation.
     pub fn has(&self, context: &str) -> bool {
         self.known.contains_key(context)
+    }
+
+    /// Whether a skill is certainly not active any more in this conversation.
+    pub fn is_over(&self, context: &str, skill: &str) -> bool {
+        let is_it = |kept: &ActiveSkill| kept.name == skill && kept.standing == Standing::Active;
+        let kept = self.known.get(context);
+        !self.is_doubted(context) && !kept.is_some_and(|kept| kept.activated.iter().any(is_it))
     }
 
     /// Whether this conversation may have been restricted by what was lost.
@@ -105,7 +112,10 @@ impl Contexts {
             ..earlier
         };
         kept.activated.retain(|skill| !mine(skill));
-        kept.activated.extend(session.activated.iter().cloned());
+        // What is always on is so by the configuration, not by what happened in the conversation.
+        let own = |skill: &&ActiveSkill| !session.always.contains(&skill.name);
+        kept.activated
+            .extend(session.activated.iter().filter(own).cloned());
         kept.began.extend(session.began.clone());
         let Context {
             activated, began, ..
@@ -178,7 +188,6 @@ impl Contexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Standing;
 
     fn skill(name: &str, restricted: bool) -> ActiveSkill {
         ActiveSkill {

@@ -133,6 +133,25 @@ impl Session {
         Ok(ended)
     }
 
+    /// Takes out a skill whose activation came to nothing, unless it is always on. If it was the only
+    /// one that is active, the one in whose place it was activated is in force again.
+    pub fn withdraw(&mut self, name: &str) -> Vec<Ended> {
+        if self.always.contains(name) {
+            return Vec::new();
+        }
+        let own = |skill: &&ActiveSkill| skill.name == name;
+        let ended = self.activated.iter().filter(own);
+        let ended = ended.map(|skill| self.end(skill, End::Unloaded)).collect();
+        self.activated.retain(|skill| skill.name != name);
+        if self.active().next().is_none()
+            && let Some(last) = self.activated.last_mut()
+            && last.standing == Standing::Replaced
+        {
+            last.standing = Standing::Active;
+        }
+        ended
+    }
+
     /// An inactive skill matters for what it restricts alone.
     fn forget_what_holds_nothing(&mut self) {
         self.activated

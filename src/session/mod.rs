@@ -1,6 +1,8 @@
 //! What is active for which host process: the state file's model, and its locked store.
 
+mod always;
 mod contexts;
+mod hook_record;
 mod key;
 mod loading;
 mod refusals;
@@ -8,6 +10,8 @@ mod state;
 mod store;
 mod unreadable;
 
+pub use always::Kept;
+pub use hook_record::{HookRecord, HookRecords, Taken};
 pub use key::SessionKey;
 pub use loading::{Changed, Loading};
 pub use refusals::Refusals;

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::contexts::Contexts;
 use super::key::{self, SessionKey};
 use super::loading::{Changed, Loading};
-use super::state::{ActiveSkill, End, Ended, Reset, Session, State};
+use super::state::{ActiveSkill, End, Ended, OF_CONTEXT, Reset, Session, State};
 use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};
@@ -239,18 +239,60 @@ impl Store {
         })
     }
 
-    /// Remembers which tools the host says belong to MCP servers.
+    /// Takes a skill out of force again whose activation came to nothing, unless it is always on. Answers
+    /// its end.
     ///
     /// # Errors
     /// As [`Store::load`].
-    pub fn remember_mcp_tools(&self, key: &SessionKey, tools: BTreeSet<String>) -> Result<()> {
+    pub fn withdraw(&self, key: &SessionKey, name: &str) -> Result<Vec<Ended>> {
+        let mut ended = Vec::new();
         self.change_session(key, |session, _| {
-            session.mcp_tools = tools;
+            ended = session.withdraw(name);
+            Ok(())
+        })?;
+        Ok(Changed {
+            ended,
+            ..Changed::default()
+        }
+        .of(key)
+        .ended)
+    }
+
+    /// Whether a skill is certainly not active any more for this owner; see [`Session::owner`].
+    pub fn is_over(&self, owner: &str, skill: &str) -> bool {
+        let Ok(state) = Self::read(&self.file) else {
+            return false;
+        };
+        let state = state.unwrap_or_default();
+        if let Some(context) = owner.strip_prefix(OF_CONTEXT) {
+            return state.contexts.is_over(context, skill);
+        }
+        match state.sessions.get(owner) {
+            Some(session) => session.active().all(|active| active.name != skill),
+            // What was thrown away may have said that it is active.
+            None => state.reset.is_none() || SessionKey::has_ended(owner),
+        }
+    }
+
+    /// Remembers which tools the host says belong to MCP servers, and whether it has one for
+    /// sub-agents, if that matters.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn remember_tools(
+        &self,
+        key: &SessionKey,
+        mcp_tools: BTreeSet<String>,
+        sub_agents: Option<bool>,
+    ) -> Result<()> {
+        self.change_session(key, |session, _| {
+            session.mcp_tools = mcp_tools;
+            session.sub_agents = sub_agents;
             Ok(())
         })
     }
 
-    fn change_session(
+    pub(super) fn change_session(
         &self,
         key: &SessionKey,
         edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
