@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::count::Count;
 use super::{ByContext, ModelInstalls};
-use crate::catalog::Order;
+use crate::catalog::{Budget, Order};
 use crate::permission::{Enforce, ScriptScope, Settings, Stacking};
 use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
 use crate::sys::limits;
@@ -42,12 +43,16 @@ pub struct Config {
     pub claude_skills: bool,
     /// Whether a project's skill comes before a personal one of its name; `false` by default.
     pub project_over_personal: bool,
+    /// Skills that have a tool each; above it one tool is for all. 32 by default.
+    pub max_tools: Count<{ limits::SKILL_TOOLS }>,
+    /// Characters of the prompt that tell of skills; 12,000 by default.
+    pub prompt_chars: Count<{ limits::PROMPT_CHARS }>,
     /// By name, who sees a skill.
     pub visibility: BTreeMap<String, Visibility>,
     /// By context, which skills' instructions are in force from the start, in this order.
     pub uses_skills: ByContext,
     /// Characters that they may have together; 40,000 by default.
-    pub uses_skills_chars: UsesSkillsChars,
+    pub uses_skills_chars: Count<{ limits::ALWAYS_ON_CHARS }>,
     /// By context, the names or globs of the skills that there are; all where nothing is said.
     pub catalog: ByContext,
     /// What is written down.
@@ -78,17 +83,6 @@ pub enum ScriptReads {
     Note,
     /// The refusal says how to run it.
     Block,
-}
-
-/// See [`limits::ALWAYS_ON_CHARS`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct UsesSkillsChars(pub usize);
-
-impl Default for UsesSkillsChars {
-    fn default() -> Self {
-        Self(limits::ALWAYS_ON_CHARS)
-    }
 }
 
 /// Who sees a skill.
@@ -161,6 +155,14 @@ impl Config {
             scripts: self.scripts,
             always_allowed: self.always_allowed.clone(),
             ..default
+        }
+    }
+
+    /// How much the model is told of the catalog.
+    pub fn budget(&self) -> Budget {
+        Budget {
+            tools: self.max_tools.0,
+            chars: self.prompt_chars.0,
         }
     }
 

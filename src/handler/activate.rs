@@ -1,58 +1,65 @@
-//! A skill's own tool: hands over its instructions.
+//! Activation, through a skill's own tool, `skill` or `skill_marketplace`: hands over the skill's
+//! instructions.
 
 use super::fork::{self, Place};
-use crate::app::App;
-use crate::app::{put_in_force, run_pre_hooks};
-use crate::app::{quoted, suggestion};
+use super::judge::nothing_is_in_force;
+use crate::app::{App, put_in_force, resolve, run_pre_hooks};
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
-use crate::request::Protocol;
+use crate::request::{Activate, Protocol};
 use crate::response::Response;
 use crate::script;
 use crate::skill::{Activation, Listing, Skill};
 use crate::sys::limits;
 
-/// Activates the skill behind `tool`. `pre_tool` has done so already, unless the host has no
+/// Activates the skill that is wanted. `pre_tool` has done so already, unless the host has no
 /// hooks or this is a direct call; doing it again changes nothing.
-pub fn activate(app: &App, tool: &str, arguments: Option<&str>) -> Response {
-    try_activate(app, tool, arguments).map_or_else(|e| Response::failure(&e), Response::text)
+pub fn activate(app: &App, wanted: Activate) -> Response {
+    try_activate(app, wanted).map_or_else(|e| Response::failure(&e), Response::text)
 }
 
-fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String> {
-    let catalog = app.catalog();
-    let skill = catalog.by_tool(tool).ok_or_else(|| {
-        let text = format!("there is no tool `{}`", quoted(tool));
-        Error::new(text).hint(suggestion(&catalog, tool))
-    })?;
+fn try_activate(app: &App, wanted: Activate) -> Result<String> {
+    let called = resolve(app, wanted)?;
+    let (skill, session) = (&called.skill, app.store().session(&app.session()));
+    // Of this call `pre_tool` did not know that it is ours, so it was not judged as what it is.
+    if !called.is_listed && !nothing_is_in_force(app, &session) {
+        let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
+        let text = format!("`{}` is no tool here any more", ours::SKILL);
+        return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
+    }
+    let arguments = called.arguments.as_deref();
     let mut more = Vec::new();
-    match fork::place(app, skill, &app.store().session(&app.session())) {
+    match fork::place(app, skill, &session) {
         Place::Here => {}
         Place::HereBecause(why) => more.push(fork::note(why)),
         Place::Apart => {
             app.record_activation(skill);
             let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
-            return Ok(fork::hand_over(&Activation {
+            let activation = Activation {
                 skill,
                 listing: &listing,
                 arguments,
                 notes: &[],
-            }));
+            };
+            return Ok(fork::hand_over(&activation, &called.reference));
         }
     }
-    put_in_force(app, skill, tool)?;
+    put_in_force(app, skill, &called.tool)?;
     more.extend(run_pre_hooks(app, skill)?);
-    Ok(instructions(app, skill, arguments, more))
+    Ok(instructions(app, skill, &called.reference, arguments, more))
 }
 
-/// What the model gets of a skill that is in force, with `more` lines about how it runs.
+/// What the model gets of a skill that is in force and that other tools find as `reference`, with
+/// `more` lines about how it runs.
 pub fn instructions(
     app: &App,
     skill: &Skill,
+    reference: &str,
     arguments: Option<&str>,
     more: Vec<String>,
 ) -> String {
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
-    let mut notes = notes(app, skill, &listing);
+    let mut notes = notes(app, skill, reference, &listing);
     notes.extend(more);
     Activation {
         skill,
@@ -64,8 +71,7 @@ pub fn instructions(
 }
 
 /// How to go on with this skill on this host.
-fn notes(app: &App, skill: &Skill, listing: &Listing) -> Vec<String> {
-    let name = &skill.name;
+fn notes(app: &App, skill: &Skill, name: &str, listing: &Listing) -> Vec<String> {
     let mut notes = Vec::new();
     let paths = || {
         listing

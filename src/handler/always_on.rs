@@ -7,6 +7,7 @@ use super::{activate, fork};
 use crate::app::{App, Config, hooks_wait, snapshot};
 use crate::catalog::{Catalog, Offered};
 use crate::error::{Error, Result};
+use crate::host::ours;
 use crate::session::ActiveSkill;
 use crate::skill::one_line;
 use crate::sys::remark;
@@ -45,7 +46,7 @@ pub fn instructions(
         remark(format_args!("not always on this time: {names}: {error}"));
         return None;
     }
-    chosen.block()
+    chosen.block(catalog.has_one_tool(config.budget().tools))
 }
 
 /// Ends what was always on: the conversation is another one now.
@@ -90,12 +91,9 @@ fn choose<'a>(
         let forked = offered.skill.fields.is_forked();
         let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
         let hooks = hooks_wait(offered.skill).map(str::to_owned);
-        let text = activate::instructions(
-            app,
-            offered.skill,
-            None,
-            notes.into_iter().chain(hooks).collect(),
-        );
+        let notes = notes.into_iter().chain(hooks).collect();
+        let own_name = offered.skill.name.as_str();
+        let text = activate::instructions(app, offered.skill, own_name, None, notes);
         let length = text.chars().count();
         if length > room {
             let all = config.uses_skills_chars.0;
@@ -139,7 +137,7 @@ impl<'a> Chosen<'a> {
         fitting.chain(&self.too_long)
     }
 
-    fn block(&self) -> Option<String> {
+    fn block(&self, one_tool: bool) -> Option<String> {
         if self.fitting.is_empty() && self.too_long.is_empty() {
             return None;
         }
@@ -152,12 +150,9 @@ impl<'a> Chosen<'a> {
             block.push_str("\n\nNot shown for want of room; call the tool before anything else:");
         }
         for offered in &self.too_long {
+            let tool = if one_tool { ours::SKILL } else { offered.tool };
             // Writing to a string cannot fail.
-            let _ = write!(
-                block,
-                "\n- {} (tool `{}`)",
-                offered.skill.name, offered.tool
-            );
+            let _ = write!(block, "\n- {} (tool `{tool}`)", offered.skill.name);
         }
         Some(block)
     }

@@ -64,8 +64,9 @@ pub fn note(because: &str) -> String {
     )
 }
 
-/// What the model gets instead of instructions to follow.
-pub fn hand_over(activation: &Activation) -> String {
+/// What the model gets instead of instructions to follow. Other tools find the skill as
+/// `reference`.
+pub fn hand_over(activation: &Activation, reference: &str) -> String {
     let Activation {
         skill, arguments, ..
     } = *activation;
@@ -85,7 +86,7 @@ pub fn hand_over(activation: &Activation) -> String {
     text.push_str(&guarded(&call.to_string()));
     text.push('\n');
     if let Some(file) = activation.listing.resources.first() {
-        let call = json!({"skill": skill.name, "path": file.path.display().to_string()});
+        let call = json!({"skill": reference, "path": file.path.display().to_string()});
         let _ = writeln!(
             text,
             "\nThe sub-agent has no tools. What it needs of the skill's files, such as {} {}, has to \

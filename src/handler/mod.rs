@@ -3,6 +3,7 @@
 
 mod activate;
 mod always_on;
+mod cut;
 mod end;
 mod final_arguments;
 mod fork;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::always_on;
+use super::{always_on, cut};
 use crate::app::App;
 use crate::catalog::{Catalog, Disclosure, Standing};
+use crate::error::Error;
 use crate::response::Response;
 use crate::skill::one_line;
 use crate::sys::remark;
@@ -16,9 +17,13 @@ use crate::sys::remark;
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     let is_first = enter(app, context);
     let catalog = app.catalog();
-    tell_the_user(app, &catalog);
+    let config = app.config();
+    tell_the_user(&catalog, config.as_ref().err());
+    let config = config.unwrap_or_default();
+    let disclosure = Disclosure::of(&catalog, config.budget());
+    cut::tell_once(app, disclosure.cut());
     let blocks = [
-        Disclosure { catalog: &catalog }.prompt_block(),
+        disclosure.prompt_block().map(str::to_owned),
         always_on::instructions(app, &catalog, context, is_first),
     ];
     let blocks: Vec<String> = blocks.into_iter().flatten().collect();
@@ -46,7 +51,7 @@ fn enter(app: &App, context: Option<&str>) -> bool {
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.
-fn tell_the_user(app: &App, catalog: &Catalog) {
+fn tell_the_user(catalog: &Catalog, hides_all: Option<&Error>) {
     let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
     for entry in catalog.entries() {
         let Standing::Hidden(why) = &entry.standing else {
@@ -64,7 +69,7 @@ fn tell_the_user(app: &App, catalog: &Catalog) {
              ({count}): look at them, then run agent-skills trust {holder}"
         ));
     }
-    if let Err(error) = app.config() {
+    if let Some(error) = hides_all {
         remark(format_args!("no skill is offered: {error}"));
     }
 }

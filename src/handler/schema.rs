@@ -22,7 +22,7 @@ pub const HOOKS: [&str; 10] = [
     "pre_fetch_url",
 ];
 
-/// The tools: the fixed ones, then one per offered skill.
+/// The tools: the fixed ones, then one per offered skill, or one for all if there are many.
 pub fn schema(app: &App) -> Response {
     let mut tools = fixed_tools();
     // Without these four the host would drop the plugin, and its restrictions with it.
@@ -33,11 +33,16 @@ pub fn schema(app: &App) -> Response {
     {
         hooks.push("on_end".into());
     }
+    let config = app.config().unwrap_or_default();
+    if catalog.has_one_tool(config.budget().tools) {
+        tools.push(skill_tool());
+        return Response::json(&Value::Array(tools));
+    }
     tools.extend(catalog.offered().into_iter().map(|offered| {
         let name = &offered.skill.name;
-        let description = match offered.description {
+        let description = match &*offered.told() {
             "" => format!("Activate the skill `{name}`"),
-            description => format!("Activate the skill `{name}`: {}", plain(description)),
+            told => format!("Activate the skill `{name}`: {}", plain(told)),
         };
         let hint = offered.skill.fields.text("argument-hint");
         let arguments = argument_description(hint.as_deref());
@@ -48,6 +53,19 @@ pub fn schema(app: &App) -> Response {
         })
     }));
     Response::json(&Value::Array(tools))
+}
+
+/// Which skills there are stands in the prompt, and nowhere else.
+fn skill_tool() -> Value {
+    json!({
+        "name": ours::SKILL,
+        "description": "Activate one of the skills listed under Available Agent Skills, and get \
+            its instructions.",
+        "parameters": parameters(&[
+            ("skill_name", "string", "The skill's name"),
+            ("arguments", "string", &argument_description(None)),
+        ], &["skill_name"]),
+    })
 }
 
 fn argument_description(hint: Option<&str>) -> String {
@@ -64,14 +82,17 @@ fn fixed_tools() -> Vec<Value> {
             "description": "Find, install and manage Agent Skills: instructions for particular \
                 tasks. The action is one of: install (skill_ref), remove (skill_ref: the skill's \
                 name), update (skill_ref: a name, or nothing for all), search (query: words), \
-                list (what can be installed), list_installed, info (skill_ref: a name).",
+                list (what can be installed), list_installed, search_installed (query: words), \
+                info (skill_ref: a name), use (skill_ref: a name; query: what to apply it to): \
+                activate a skill now, also one that was just installed.",
             "parameters": parameters(&[
                 ("action", "string",
-                    "One of: install, remove, update, search, list, list_installed, info"),
+                    "One of: install, remove, update, search, list, list_installed, \
+                     search_installed, info, use"),
                 ("skill_ref", "string",
                     "A skill's name; for install owner/skill, owner/repo@skill, a git URL or a \
                      local directory"),
-                ("query", "string", "Words to search for"),
+                ("query", "string", "Words to search for, or what a used skill is applied to"),
             ], &["action"]),
             "hooks": HOOKS,
         }),

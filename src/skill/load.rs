@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::fields::Fields;
-use super::{Diagnostic, Hooks, SkillName, frontmatter, mapping, one_line, salvage};
+use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping, one_line, salvage};
 use crate::sys::{files, limits};
 
 /// One parsed `SKILL.md`. What it says was its author's; nothing in it is safe to show unescaped.
@@ -86,17 +86,15 @@ impl Skill {
         let description = fields.text("description");
         let description = description.filter(|text| !one_line(text).is_empty());
         check_description(description.as_deref(), &mut diagnostics);
+        let body = split.body.trim_start_matches(['\n', '\r']).trim_end();
+        diagnostics.extend(body::diagnostics(body));
         Ok(Self {
             name,
             description,
             dir: dir.to_owned(),
             file,
             fields,
-            body: split
-                .body
-                .trim_start_matches(['\n', '\r'])
-                .trim_end()
-                .to_owned(),
+            body: body.to_owned(),
             digest: format!("sha256:{:x}", Sha256::digest(bytes)),
             diagnostics,
         })

@@ -3,18 +3,23 @@
 //! other skill.
 
 mod arguments;
+mod body;
+mod choosing;
 mod diagnostic;
 mod fields;
 mod fork;
 mod frontmatter;
 mod hooks;
+mod injected;
 mod load;
 mod mapping;
 mod name;
+mod rank;
 mod render;
 mod resources;
 mod salvage;
 mod text;
+mod tokens;
 mod visibility;
 
 pub use arguments::Arguments;
@@ -23,7 +28,9 @@ pub use fields::{Fields, ToolList};
 pub use hooks::Hooks;
 pub use load::{Skill, find_skill_file};
 pub use name::SkillName;
+pub use rank::{Searchable, rank};
 pub use render::{Activation, guarded};
 pub use resources::{Listing, Resource, SkillPath};
 pub use text::one_line;
+pub use tokens::{shown as shown_tokens, tokens};
 pub use visibility::SkillScope;

@@ -8,6 +8,7 @@
 
 mod always_on;
 mod archives;
+mod arguments;
 mod audit;
 mod check;
 mod closed;
@@ -21,6 +22,8 @@ mod host;
 mod hostile;
 mod jobs;
 mod layers;
+mod many;
+mod many_called;
 mod market;
 mod market_hostile;
 mod market_http;
