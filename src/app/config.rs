@@ -60,7 +60,7 @@ pub struct Config {
     /// By context, which skills' instructions are in force from the start, in this order.
     pub uses_skills: ByContext,
     /// Characters that they may have together; 40,000 by default.
-    pub uses_skills_chars: UsesSkillsChars,
+    pub uses_skills_chars: Count<{ limits::ALWAYS_ON_CHARS }>,
     /// By context, the names or globs of the skills that there are; all where nothing is said.
     pub catalog: ByContext,
     /// What is written down.
@@ -91,17 +91,6 @@ pub enum ScriptReads {
     Note,
     /// The refusal says how to run it.
     Block,
-}
-
-/// See [`limits::ALWAYS_ON_CHARS`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct UsesSkillsChars(pub usize);
-
-impl Default for UsesSkillsChars {
-    fn default() -> Self {
-        Self(limits::ALWAYS_ON_CHARS)
-    }
 }
 
 /// How long what was activated is active.

@@ -1,5 +1,6 @@
 //! `post_system_prompt`: tells the model which skills there are, and the user which are not offered
-//! for want of a decision. Hands over the skills that are always on. Notes down for later calls which conversation this is.
+//! for want of a decision. Hands over the skills that are always on. Notes down for later calls
+//! which conversation this is.
 
 use std::collections::BTreeMap;
 

@@ -7,8 +7,8 @@ use crate::catalog::plain;
 use crate::host::ours;
 use crate::response::{Response, answer_panics_with};
 
-/// The hooks this program always takes part in; `on_end` only where a skill needs it. They stand on exactly one tool: the host calls a hook
-/// once for each tool that lists it (HOST.md §3).
+/// The hooks this program always takes part in; `on_end` only where a skill needs it. They stand on
+/// exactly one tool: the host calls a hook once for each tool that lists it (HOST.md §3).
 pub const HOOKS: [&str; 10] = [
     "on_start",
     "post_system_prompt",

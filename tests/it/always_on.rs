@@ -148,6 +148,12 @@ fn what_does_not_fit_is_named_to_the_model_and_once_to_the_user() {
         let (prompt, told) = prompt_in(&host, "default");
         assert!(prompt.contains("\n- long (tool `skill_long`)"), "{prompt}");
         assert_eq!(told, "", "once");
+        configured(
+            &host,
+            "max_tools = 1\nuses_skills_chars = 1000\nuses_skills = {\"*\" = [\"long\"]}",
+        );
+        let (prompt, _) = prompt_in(&host, "default");
+        assert!(prompt.contains("\n- long (tool `skill`)"), "{prompt}");
         // What was not handed over is not in force.
         host.allows("shell_exec", &json!({"command": "ls"}));
         configured(&host, "uses_skills = {\"*\" = [\"long\", \"short\"]}");

@@ -136,6 +136,27 @@ fn what_the_host_says_of_its_tools_counts() {
 }
 
 #[test]
+fn every_way_of_activating_hands_over() {
+    let host = Host::stdin()
+        .skill("poet", FORK, "Body.")
+        .skill("other", "", "b");
+    fs::write(host.plugin_dir().join("config.toml"), "max_tools = 1").unwrap();
+    host.starts();
+    for (tool, arguments) in [
+        ("skill", json!({"skill_name": "poet"})),
+        (
+            "skill_marketplace",
+            json!({"action": "use", "skill_ref": "poet"}),
+        ),
+    ] {
+        let answer = calls(&host, tool, &arguments);
+        assert!(answer.contains("Call `spawn_agent`"), "{tool}: {answer}");
+    }
+    let state = fs::read_to_string(host.plugin_dir().join("state.json")).unwrap_or_default();
+    assert!(!state.contains("poet"), "{state}");
+}
+
+#[test]
 fn a_denied_sub_agent_and_an_always_on_skill_run_here() {
     let host = Host::stdin().skill("poet", FORK, "Body.");
     let policy = host.home().join("policy.toml");
