@@ -27,7 +27,7 @@ enum Approval {
 /// activation began, and ends it when the time has come. Answers what the model is to know.
 ///
 /// # Errors
-/// When a script cannot run or fails: then the skill is no longer in force.
+/// When a script cannot run or fails: then the skill is no longer in force, unless it was before.
 pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<String>> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
@@ -45,10 +45,6 @@ pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<
         digest,
         owes: !hooks.post.is_empty(),
     };
-    let ended = |error: Error| {
-        let text = format!("the skill `{}` was not activated: {error}", skill.name);
-        Error::new(text).hint("it is not in force: do the task without it, or tell the user")
-    };
     let records = app.hook_records();
     let pre = || {
         if !records.begin(&record)? {
@@ -60,19 +56,34 @@ pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<
         if let Some(taken) = records.take(&record) {
             taken.done();
         }
-        match app.store().withdraw(&app.session(), skill.name.as_str()) {
-            Ok(ended) => app.record_ends(ended),
-            // It stays restricted, which is safe.
-            Err(error) => remark(format_args!("{error}")),
-        }
-        ended(error)
+        let ended = app
+            .store()
+            .withdraw(&app.session(), skill.name.as_str())
+            .unwrap_or_else(|error| {
+                // It stays restricted, which is safe.
+                remark(format_args!("{error}"));
+                Vec::new()
+            });
+        let (what, next) = if ended.is_empty() {
+            (
+                "was active already",
+                "what it restricts stays restricted: tell the user",
+            )
+        } else {
+            (
+                "was not activated",
+                "it is not in force: do the task without it, or tell the user",
+            )
+        };
+        app.record_ends(ended);
+        Error::new(format!("the skill `{}` {what}: {error}", skill.name)).hint(next)
     })
 }
 
 /// Runs what activations that are over still owe; with `session_ends`, those of this session are.
-/// What there is no time for, or what another process is at, is left.
-pub fn run_post_hooks(app: &App, session_ends: bool) {
-    let (records, began) = (app.hook_records(), Instant::now());
+/// What there is no time for in a call that `began` then, or what another process is at, is left.
+pub fn run_post_hooks(app: &App, session_ends: bool, began: Instant) {
+    let records = app.hook_records();
     let own = app.session();
     for record in records.all() {
         let is_over = session_ends && record.owner == own.as_str()

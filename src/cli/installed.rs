@@ -1,6 +1,7 @@
 //! `list-installed` and `info`: what is here.
 
 use std::fmt::Write;
+use std::time::Instant;
 
 use super::report::Report;
 use super::run::Caller;
@@ -156,7 +157,7 @@ pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<St
     let ended = app.store().deactivate(context)?;
     let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
     app.record_ends(ended);
-    run_post_hooks(app, false);
+    run_post_hooks(app, false, Instant::now());
     Ok(match names.len() {
         0 => "Nothing was active.\n".to_owned(),
         _ => format!("No longer active: {}\n", names.join(", ")),

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::fork::{self, Place};
 use super::judge::nothing_is_in_force;
 use super::required::required_line;
-use crate::app::{App, put_in_force, resolve, run_pre_hooks};
+use crate::app::{App, put_in_force, resolve, run_post_hooks, run_pre_hooks};
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::request::{Activate, Protocol};
@@ -48,8 +48,10 @@ fn try_activate(app: &App, wanted: Activate) -> Result<String> {
         }
     }
     put_in_force(app, skill, &called.tool)?;
-    let until = Instant::now() + limits::PRE_HOOKS;
-    more.extend(run_pre_hooks(app, skill, until)?);
+    let began = Instant::now();
+    more.extend(run_pre_hooks(app, skill, began + limits::PRE_HOOKS)?);
+    // Of skills in whose place this one was activated.
+    run_post_hooks(app, false, began);
     if app.has_handed(skill, arguments) {
         return Ok(still_active(skill, Wrapper::SkillContent));
     }

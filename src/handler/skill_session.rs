@@ -34,11 +34,13 @@ fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
     let offered =
         offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
     load(app, &offered, mode)?;
-    let until = Instant::now() + limits::PRE_HOOKS;
+    let began = Instant::now();
+    let until = began + limits::PRE_HOOKS;
     let bodies: Vec<String> = offered
         .iter()
         .map(|one| body(app, one.skill, until))
         .collect();
+    run_post_hooks(app, false, began);
     let skills: Vec<&Skill> = offered.iter().map(|one| one.skill).collect();
     app.handed(&skills, None);
     let later = match bodies.len() {
@@ -87,7 +89,7 @@ fn unload(app: &App, written: Option<&[String]>) -> Result<String> {
         let store = app.store();
         let changed = store.unload(&app.session(), names.as_deref(), restricted_too)?;
         app.record_ends(changed.ended);
-        run_post_hooks(app, false);
+        run_post_hooks(app, false, Instant::now());
     }
     receipt(app)
 }

@@ -1,5 +1,7 @@
 //! `on_start`: a host process begins, so nothing is active in it.
 
+use std::time::Instant;
+
 use crate::app::{App, run_post_hooks};
 use crate::response::Response;
 use crate::sys::remark;
@@ -12,6 +14,6 @@ pub fn on_start(app: &App) -> Response {
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
         Err(error) => remark(format_args!("could not reset the active skills: {error}")),
     }
-    run_post_hooks(app, false);
+    run_post_hooks(app, false, Instant::now());
     Response::nothing()
 }

@@ -80,7 +80,9 @@ impl Contexts {
             mut began,
             ..
         } = kept;
-        if !session.kept {
+        if session.kept {
+            session.always.clear();
+        } else {
             // Activated before it was known which conversation this is.
             let own = std::mem::take(&mut session.activated);
             activated.retain(|skill| own.iter().all(|newer| newer.name != skill.name));
@@ -222,6 +224,20 @@ mod tests {
         let mut next = Session::default();
         contexts.enter(&mut next, "a");
         assert_eq!(next.activated, [skill("x", true)]);
+    }
+
+    #[test]
+    fn what_is_kept_is_not_taken_for_what_was_always_on_elsewhere() {
+        let mut contexts = Contexts::default();
+        contexts
+            .keep(&session("a", &[skill("x", true)], 1), &[])
+            .unwrap();
+        let mut other = session("b", &[skill("x", true)], 1);
+        other.always.insert("x".to_owned());
+        contexts.keep(&other, &[]).unwrap();
+        assert!(!contexts.has("b"));
+        contexts.enter(&mut other, "a");
+        assert!(other.always.is_empty() && other.activated == [skill("x", true)]);
     }
 
     #[test]

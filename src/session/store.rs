@@ -173,6 +173,7 @@ impl Store {
                 if context.is_none() || session.context.as_deref() == context {
                     ended.extend(session.ended(key, End::Deactivated));
                     session.activated.clear();
+                    session.always.clear();
                     session.began.clear();
                 }
             }
@@ -239,8 +240,8 @@ impl Store {
         })
     }
 
-    /// Takes a skill out of force again whose activation came to nothing, unless it is always on. Answers
-    /// its end.
+    /// Takes a skill out of force again whose activation failed; see [`Session::withdraw`]. Answers
+    /// its end, if it did.
     ///
     /// # Errors
     /// As [`Store::load`].

@@ -107,6 +107,81 @@ fn entering_another_context_ends_what_was_always_on_in_the_former() {
 }
 
 #[test]
+fn no_load_and_no_unload_lifts_an_always_on_restriction() {
+    for host in Host::both() {
+        let host = host
+            .skill("careful", "allowed-tools: Read", "body")
+            .skill("free", "", "body");
+        configured(
+            &host,
+            "stacking = \"ratchet\"\nuses_skills = {\"*\" = [\"careful\"]}",
+        );
+        host.starts();
+        host.prompt();
+        for call in [
+            json!({"action": "unload", "all": true}),
+            json!({"action": "unload", "names": ["careful"]}),
+            json!({"action": "load", "names": ["free"]}),
+            json!({"action": "load", "names": ["free"], "mode": "replace"}),
+        ] {
+            host.hook(
+                "pre_tool",
+                &json!({"tool_name": "skill_session", "arguments": call}),
+            );
+            let answer = host.tool("skill_session", &call);
+            assert!(answer.starts_with("Error: "), "{answer}");
+            assert!(answer.contains("only the user can end it"), "{answer}");
+            host.blocks("shell_exec", &json!({"command": "ls"}));
+        }
+        let add = json!({"action": "load", "names": ["free"], "mode": "add"});
+        host.allows("skill_session", &add);
+        let answer = host.tool("skill_session", &add);
+        assert!(answer.contains("\"name\":\"careful\""), "{answer}");
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn what_is_always_on_and_what_is_kept_do_not_mix_when_conversations_change() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "body").skill(
+            "writer",
+            "allowed-tools: Write",
+            "body",
+        );
+        configured(
+            &host,
+            "scope = \"context\"\nstacking = \"intersect\"\nuses_skills = {ops = [\"careful\"]}",
+        );
+        let write = json!({"path": "x", "content": ""});
+        host.starts();
+        for _ in 0..2 {
+            prompt_in(&host, "ops");
+            host.blocks("write_file", &write);
+            host.blocks("shell_exec", &json!({"command": "ls"}));
+            prompt_in(&host, "notes");
+            host.activates("writer");
+            host.allows("write_file", &write);
+            host.blocks("shell_exec", &json!({"command": "ls"}));
+            prompt_in(&host, "default");
+            host.allows("shell_exec", &json!({"command": "ls"}));
+        }
+        // One that is kept stays so, whatever is always on in between.
+        configured(
+            &host,
+            "scope = \"context\"\nuses_skills = {\"*\" = [\"writer\"]}",
+        );
+        prompt_in(&host, "notes");
+        prompt_in(&host, "default");
+        configured(&host, "scope = \"context\"");
+        prompt_in(&host, "default");
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        prompt_in(&host, "notes");
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
 fn what_is_always_on_is_not_kept_for_the_conversation() {
     for mut host in Host::both() {
         host = host.skill("careful", "allowed-tools: Read", "Body.");

@@ -415,6 +415,50 @@ fn unloading_runs_post_and_loading_runs_pre() {
 }
 
 #[test]
+fn post_runs_for_a_skill_that_another_took_the_place_of() {
+    for host in Host::both() {
+        let host = with_skill(host, "", PRE, POST).skill("other", "", "b");
+        host.succeeds(&["approve", "lab"]);
+        host.starts();
+        let load = json!({"action": "load", "names": ["other"]});
+        for (tool, arguments) in [("skill_other", &json!({})), ("skill_session", &load)] {
+            calls(&host);
+            host.allows(tool, arguments);
+            host.tool(tool, arguments);
+            assert!(log(&host).ends_with("post lab\n"), "{tool}: {}", log(&host));
+        }
+        assert_eq!(log(&host).matches("pre").count(), 2, "one each time");
+        assert_eq!(log(&host).matches("post").count(), 2, "one each time");
+    }
+}
+
+#[test]
+fn a_pre_hook_that_fails_lifts_nothing_that_held_before() {
+    for host in Host::both() {
+        let failing = "test ! -e \"$PROJECT_DIR/broken\"";
+        let frontmatter = "allowed-tools: Read\ndisallowed-tools: WebFetch";
+        let host = with_skill(host, frontmatter, failing, POST).skill("other", "", "b");
+        let fetch = json!({"url": "https://example.org"});
+        host.starts();
+        calls(&host);
+        // Approved only now: the activation stands already.
+        host.succeeds(&["approve", "lab"]);
+        fs::write(host.project().join("broken"), "").unwrap();
+        let answer = calls(&host);
+        assert!(
+            answer.starts_with("Error: the skill `lab` was active already"),
+            "{answer}"
+        );
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        host.activates("other");
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        assert!(calls(&host).contains("was not activated"));
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        host.blocks("fetch_url", &fetch);
+    }
+}
+
+#[test]
 fn what_is_kept_for_a_conversation_ends_with_it_and_not_with_the_host() {
     for mut host in Host::both() {
         host = with_skill(host, "", PRE, POST);
