@@ -50,12 +50,13 @@ pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<
         if !records.begin(&record)? {
             return Ok(None);
         }
-        run_all(app, skill, "pre", &hooks.pre, until)
+        run_all(app, skill, "pre", &hooks.pre, until).inspect_err(|_| {
+            if let Some(taken) = records.take(&record) {
+                taken.done();
+            }
+        })
     };
     pre().map_err(|error| {
-        if let Some(taken) = records.take(&record) {
-            taken.done();
-        }
         let ended = app
             .store()
             .withdraw(&app.session(), skill.name.as_str())

@@ -336,6 +336,26 @@ fn the_catalog_limits_what_a_context_sees() {
             answer.contains("`catalog` leaves it out of the context `ops-2`"),
             "{answer}"
         );
+        for (tool, call) in [
+            (
+                "skill_marketplace",
+                json!({"action": "use", "skill_ref": "poem"}),
+            ),
+            (
+                "skill_session",
+                json!({"action": "load", "names": ["poem"]}),
+            ),
+            (
+                "run_skill_script",
+                json!({"skill": "poem", "script": "x.sh"}),
+            ),
+        ] {
+            let answer = host.tool(tool, &call);
+            assert!(
+                answer.starts_with("Error: ") && answer.contains("`ops-2`"),
+                "{tool}: {answer}"
+            );
+        }
         let tools = json!([{"name": "skill_poem", "type": "plugin"},
             {"name": "skill_deploy", "type": "plugin"}]);
         let data = json!({"context_name": "ops-2", "tools": tools});
