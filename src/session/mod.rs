@@ -5,6 +5,7 @@ mod contexts;
 mod hook_record;
 mod key;
 mod loading;
+mod over;
 mod refusals;
 mod state;
 mod store;

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::contexts::Contexts;
 use super::key::{self, SessionKey};
 use super::loading::{Changed, Loading};
-use super::state::{ActiveSkill, End, Ended, OF_CONTEXT, Reset, Session, State};
+use super::state::{ActiveSkill, End, Ended, Reset, Session, State};
 use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};
@@ -240,41 +240,6 @@ impl Store {
         })
     }
 
-    /// Takes a skill out of force again whose activation failed; see [`Session::withdraw`]. Answers
-    /// its end, if it did.
-    ///
-    /// # Errors
-    /// As [`Store::load`].
-    pub fn withdraw(&self, key: &SessionKey, name: &str) -> Result<Vec<Ended>> {
-        let mut ended = Vec::new();
-        self.change_session(key, |session, _| {
-            ended = session.withdraw(name);
-            Ok(())
-        })?;
-        Ok(Changed {
-            ended,
-            ..Changed::default()
-        }
-        .of(key)
-        .ended)
-    }
-
-    /// Whether a skill is certainly not active any more for this owner; see [`Session::owner`].
-    pub fn is_over(&self, owner: &str, skill: &str) -> bool {
-        let Ok(state) = Self::read(&self.file) else {
-            return false;
-        };
-        let state = state.unwrap_or_default();
-        if let Some(context) = owner.strip_prefix(OF_CONTEXT) {
-            return state.contexts.is_over(context, skill);
-        }
-        match state.sessions.get(owner) {
-            Some(session) => session.active().all(|active| active.name != skill),
-            // What was thrown away may have said that it is active.
-            None => state.reset.is_none() || SessionKey::has_ended(owner),
-        }
-    }
-
     /// Remembers which tools the host says belong to MCP servers, and whether it has one for
     /// sub-agents, if that matters.
     ///
@@ -406,7 +371,11 @@ impl Store {
         files::replace_scratch_file(&self.file, &json, 0o600)
     }
 
-    /// The state, or `None` when there is no file yet.
+    /// The whole state, or `None` when there is no file yet.
+    pub(super) fn state(&self) -> Result<Option<State>, Unreadable> {
+        Self::read(&self.file)
+    }
+
     fn read(path: &Path) -> Result<Option<State>, Unreadable> {
         let unreadable = |reason: String| Unreadable { reason };
         let file = match files::open_regular(path) {
