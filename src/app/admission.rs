@@ -9,7 +9,7 @@ use super::layers::Trust;
 use super::{App, Config, Visibility, approval};
 use crate::catalog::{Admission, Entry, Layer};
 use crate::error::{Error, Result};
-use crate::governance::{Policies, any_matches};
+use crate::governance::{Policies, any_matches, matches};
 use crate::marketplace::LockEntry;
 use crate::skill::{Diagnostic, Skill};
 
@@ -65,6 +65,7 @@ impl<'a> Rules<'a> {
             .or_else(|| self.refused(entry, skill, policies))
             .or_else(|| self.unapproved(entry, skill, policies))
             .or_else(|| self.out_of_scope(skill, config))
+            .or_else(|| self.out_of_catalog(skill, config))
             .unwrap_or_else(|| chosen(skill, config))
     }
 
@@ -179,10 +180,30 @@ impl<'a> Rules<'a> {
         if self.app.protocol.is_none() {
             return false;
         }
-        let context = self.context.get_or_init(|| self.app.context());
-        !context
-            .as_ref()
+        !self
+            .context()
             .is_some_and(|context| any_matches(agents, context))
+    }
+
+    /// Where the context is not known, only what is said for every context counts.
+    fn out_of_catalog(&self, skill: &Skill, config: &Config) -> Option<Admission> {
+        if config.catalog.is_empty() || self.app.protocol.is_none() {
+            return None;
+        }
+        let context = self.context().unwrap_or_default();
+        let seen = config.catalog.of(context)?;
+        let name = skill.name.as_str();
+        if seen.iter().any(|glob| matches(glob, name)) {
+            return None;
+        }
+        let text =
+            format!("the configuration's `catalog` leaves it out of the context `{context}`");
+        Some(excluded("hidden-catalog", text))
+    }
+
+    fn context(&self) -> Option<&str> {
+        let context = self.context.get_or_init(|| self.app.context());
+        context.as_deref()
     }
 }
 

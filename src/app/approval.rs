@@ -39,7 +39,7 @@ pub fn digest(dir: &Path) -> std::io::Result<String> {
 pub fn needed(skill: &Skill, needs: &BTreeSet<Need>) -> Option<&'static str> {
     needs.iter().find_map(|need| match need {
         Need::All => Some("it is a skill"),
-        Need::Scripts if has_scripts(&skill.dir, 0) => Some("it has scripts"),
+        Need::Scripts if has_scripts(&skill.dir) => Some("it has scripts"),
         Need::Network if may(skill, reaches_the_network) => Some("it may use the network"),
         Need::Write if may(skill, writes) => Some("it may write files"),
         _ => None,
@@ -68,8 +68,12 @@ fn writes(tool: &HostTool) -> bool {
     matches!(tool.effect, Effect::Change | Effect::Execute)
 }
 
-/// Whether anything below `dir` can be run, wherever it is hidden.
-fn has_scripts(dir: &Path, depth: usize) -> bool {
+/// Whether anything below `dir` can be run, wherever it is hidden. What cannot be read may be.
+pub fn has_scripts(dir: &Path) -> bool {
+    has_scripts_below(dir, 0)
+}
+
+fn has_scripts_below(dir: &Path, depth: usize) -> bool {
     let Ok(entries) = fs::read_dir(dir) else {
         return true;
     };
@@ -79,7 +83,7 @@ fn has_scripts(dir: &Path, depth: usize) -> bool {
     entries.flatten().any(|entry| {
         let path = entry.path();
         match fs::metadata(&path) {
-            Ok(metadata) if metadata.is_dir() => has_scripts(&path, depth + 1),
+            Ok(metadata) if metadata.is_dir() => has_scripts_below(&path, depth + 1),
             Ok(metadata) => {
                 metadata.permissions().mode() & 0o111 != 0
                     || script::is_script(&path)

@@ -51,6 +51,7 @@ impl App {
                 End::NextStart => "next-start",
                 End::Replaced => "replaced",
                 End::Unloaded => "unloaded",
+                End::ContextLeft => "context-left",
                 End::Deactivated => "deactivated",
             };
             let session = end.session.as_deref();

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::ModelInstalls;
 use super::count::Count;
+use super::{ByContext, ModelInstalls};
 use crate::catalog::{Budget, Order};
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
@@ -62,6 +62,12 @@ pub struct Config {
     pub prompt_chars: Count<{ limits::PROMPT_CHARS }>,
     /// By name, who sees a skill.
     pub visibility: BTreeMap<String, Visibility>,
+    /// By context, which skills' instructions are in force from the start, in this order.
+    pub uses_skills: ByContext,
+    /// Characters that they may have together; 40,000 by default.
+    pub uses_skills_chars: Count<{ limits::ALWAYS_ON_CHARS }>,
+    /// By context, the names or globs of the skills that there are; all where nothing is said.
+    pub catalog: ByContext,
     /// What is written down.
     pub audit: AuditConfig,
     /// Which of the host's variables scripts get: `"all"` or a list of names; by default all but

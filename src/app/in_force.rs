@@ -1,5 +1,6 @@
 //! The configuration in force: the user's, made stricter by a trusted project and by policy.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::layers::Trust;
@@ -9,7 +10,7 @@ use crate::error::Result;
 use crate::governance::{Enterprise, Policies, read_toml};
 
 /// One key of the configuration with its value and where that comes from.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setting {
     /// `key` or `table.key`.
     pub key: String,
@@ -64,15 +65,13 @@ impl App {
         let in_force = with_project.clone().raised_to(policies.floors());
         let written = read_toml::<Value>(&self.config_path())?.unwrap_or_default();
         let (own, with_project) = (leaves(&own), leaves(&with_project));
+        let written = leaves(&written);
         let origin = |key: &str, value: &Value| {
             if lookup(&with_project, key) != Some(value) {
                 "policy".to_owned()
             } else if lookup(&own, key) != Some(value) {
                 self.project_config_path().display().to_string()
-            } else if written
-                .pointer(&format!("/{}", key.replace('.', "/")))
-                .is_some()
-            {
+            } else if lookup(&written, key).is_some() {
                 self.config_path().display().to_string()
             } else {
                 "default".to_owned()
@@ -110,7 +109,7 @@ impl App {
     }
 }
 
-fn leaves(config: &Config) -> Vec<(String, Value)> {
+fn leaves(config: &impl Serialize) -> Vec<(String, Value)> {
     let mut leaves = Vec::new();
     // A configuration is a table of plain values, which JSON has all of.
     if let Ok(Value::Object(keys)) = serde_json::to_value(config) {

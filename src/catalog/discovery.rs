@@ -1,11 +1,13 @@
 //! Finding skills: every directory in each of the skills directories, each with its outcome.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::contest::{self, Rules};
 use super::entry::{Admission, Entry, Offered, Standing};
 use super::layer::{Layer, Order, Root};
+use super::tool_name::tool_name;
 use crate::skill::{Skill, SkillName};
 use crate::sys::limits;
 
@@ -59,6 +61,16 @@ impl Catalog {
         let mut offered: Vec<_> = self.entries.iter().filter_map(Entry::offered).collect();
         offered.sort_by(|a, b| a.skill.name.cmp(&b.skill.name));
         offered
+    }
+
+    /// The tools of skills that are there and not offered. The host may know them all the same:
+    /// it asks for tools before it has a context.
+    pub fn withheld_tools(&self) -> BTreeSet<String> {
+        let skills = self.entries.iter().filter(|entry| entry.tool.is_none());
+        let skills = skills.filter_map(|entry| entry.skill.as_ref().ok());
+        let mut tools: BTreeSet<String> = skills.map(|skill| tool_name(&skill.name)).collect();
+        tools.retain(|tool| self.by_tool(tool).is_none());
+        tools
     }
 
     /// The skill that a tool activates.

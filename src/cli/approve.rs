@@ -1,8 +1,10 @@
-//! `approve`: an administrator's word for one skill as it is now.
+//! `approve`: an administrator's word for one skill as it is now, or a user's for its hooks.
 
 use crate::app::{App, approval_digest, suggestion};
+use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::governance::Event;
+use crate::skill::{Hooks, one_line};
 
 /// Records the skill's digest.
 pub fn approve(app: &App, name: &str) -> Result<String> {
@@ -27,10 +29,26 @@ pub fn approve(app: &App, name: &str) -> Result<String> {
         .with("path", entry.dir.display().to_string())
         .with("digest", digest.as_str());
     app.record(event);
-    let unneeded = if app.policies()?.needs_approval().is_empty() {
+    let unneeded = if hooks(entry).is_empty() && app.policies()?.needs_approval().is_empty() {
         " (no policy requires it)"
     } else {
         ""
     };
-    Ok(format!("`{name}` is approved as it is now{unneeded}\n"))
+    Ok(format!(
+        "`{name}` is approved as it is now{unneeded}\n{}",
+        hooks(entry)
+    ))
+}
+
+/// What the approval lets run.
+fn hooks(entry: &Entry) -> String {
+    let Ok(skill) = &entry.skill else {
+        return String::new();
+    };
+    let Hooks { pre, post } = Hooks::of(&skill.fields);
+    let line = |scripts: Vec<String>, when: &str| match scripts.join(", ") {
+        scripts if scripts.is_empty() => String::new(),
+        scripts => format!("  runs {when}: {}\n", one_line(&scripts)),
+    };
+    line(pre, "when it is activated") + &line(post, "when that has ended")
 }

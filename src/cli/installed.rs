@@ -1,10 +1,11 @@
 //! `list-installed` and `info`: what is here.
 
 use std::fmt::Write;
+use std::time::Instant;
 
 use super::report::{Origins, Report};
 use super::run::Caller;
-use crate::app::{App, quoted, suggestion};
+use crate::app::{App, quoted, run_post_hooks, suggestion};
 use crate::catalog::{Cut, Disclosure};
 use crate::error::{Error, Result};
 use crate::skill::{Diagnostic, Level, Listing, Skill, one_line, shown_tokens};
@@ -172,6 +173,7 @@ pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<St
     let ended = app.store().deactivate(context)?;
     let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
     app.record_ends(ended);
+    run_post_hooks(app, false, Instant::now());
     Ok(match names.len() {
         0 => "Nothing was active.\n".to_owned(),
         _ => format!("No longer active: {}\n", names.join(", ")),

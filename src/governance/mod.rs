@@ -16,7 +16,7 @@ pub use audit::{Audit, Event};
 pub use edit::set_key;
 pub use enterprise::Enterprise;
 pub use file::{parse_toml, read_toml};
-pub use glob::any_matches;
+pub use glob::{any_matches, matches};
 pub use ledger::Ledger;
 pub use log::{Line, read_log};
 pub use masking::mask;

@@ -1,13 +1,18 @@
 //! Activation, through a skill's own tool, `skill` or `skill_marketplace`: hands over the skill's
 //! instructions.
 
+use std::time::Instant;
+
+use super::fork::{self, Place};
 use super::judge::nothing_is_in_force;
 use crate::app::{App, Instructions, put_in_force, required_line, resolve};
+use crate::app::{run_post_hooks, run_pre_hooks};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::request::Activate;
 use crate::response::Response;
-use crate::skill::{Skill, Wrapper};
+use crate::skill::{Activation, Listing, Skill, Wrapper};
+use crate::sys::limits;
 
 /// Activates the skill that is wanted. `pre_tool` has done so already, unless the host has no
 /// hooks or this is a direct call; doing it again changes nothing.
@@ -17,23 +22,45 @@ pub fn activate(app: &App, wanted: Activate) -> Response {
 
 fn try_activate(app: &App, wanted: Activate) -> Result<String> {
     let called = resolve(app, wanted)?;
+    let (skill, session) = (&called.skill, app.store().session(&app.session()));
     // Of this call `pre_tool` did not know that it is ours, so it was not judged as what it is.
-    if !called.is_listed && !nothing_is_in_force(app, &app.store().session(&app.session())) {
+    if !called.is_listed && !nothing_is_in_force(app, &session) {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
         let text = format!("`{}` is no tool here any more", ours::SKILL);
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
     }
-    put_in_force(app, &called.skill, &called.tool)?;
-    let (skill, arguments) = (&called.skill, called.arguments.as_deref());
+    let arguments = called.arguments.as_deref();
+    let mut more = Vec::new();
+    match fork::place(app, skill, &session) {
+        Place::Here => {}
+        Place::HereBecause(why) => more.push(fork::note(why)),
+        Place::Apart => {
+            app.record_activation(skill);
+            let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+            let activation = Activation {
+                skill,
+                listing: &listing,
+                arguments,
+                notes: &[],
+            };
+            return Ok(fork::hand_over(&activation, &called.reference));
+        }
+    }
+    put_in_force(app, skill, &called.tool)?;
+    let began = Instant::now();
+    more.extend(run_pre_hooks(app, skill, began + limits::PRE_HOOKS)?);
+    // Of skills in whose place this one was activated.
+    run_post_hooks(app, false, began);
     if app.has_handed(skill, arguments) {
         return Ok(still_active(skill, Wrapper::SkillContent));
     }
     app.handed(&[skill], arguments);
+    more.extend(required_line(app, skill));
     Ok(app.instructions(Instructions {
         skill,
         reference: &called.reference,
         arguments,
-        more: required_line(app, skill).into_iter().collect(),
+        more,
         wrapper: Wrapper::SkillContent,
     }))
 }

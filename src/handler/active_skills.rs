@@ -17,12 +17,13 @@ use crate::sys::limits;
 /// The block, or nothing when nothing is active.
 pub fn active_block(app: &App, catalog: &Catalog) -> Option<String> {
     let session = app.store().session(&app.session()).ok()?;
-    session.active().next()?;
+    // Those that are always on stand in the prompt already.
+    activated(&session).next()?;
     let mut block = reminder(&session);
     if app.protocol == Some(Protocol::Environment) {
         block.push_str("\n\n<active_skills>");
         let mut room = limits::REINJECTED;
-        for active in session.active() {
+        for active in activated(&session) {
             let text = again(app, catalog, active);
             let text = if text.len() > room {
                 let name = &active.name;
@@ -36,11 +37,16 @@ pub fn active_block(app: &App, catalog: &Catalog) -> Option<String> {
             block.push_str(&text);
         }
         block.push_str("\n</active_skills>");
-    } else if let Some(last) = session.active().next_back() {
+    } else if let Some(last) = activated(&session).next_back() {
         block.push_str(" If they are no longer there: ");
         block.push_str(&to_read(last));
     }
     Some(block)
+}
+
+fn activated(session: &Session) -> impl DoubleEndedIterator<Item = &ActiveSkill> {
+    let besides = |skill: &&ActiveSkill| !session.always.contains(&skill.name);
+    session.active().filter(besides)
 }
 
 fn reminder(session: &Session) -> String {
@@ -49,7 +55,7 @@ fn reminder(session: &Session) -> String {
         let note = if active.is_restricted() { note } else { "" };
         format!("`{}`{note}", active.name)
     };
-    let names: Vec<String> = session.active().map(restricts).collect();
+    let names: Vec<String> = activated(session).map(restricts).collect();
     format!(
         "## Active Skills\n\nActive now, the most recently loaded last: {}. Go on following their \
          instructions; later ones take precedence.",

@@ -3,8 +3,11 @@
 
 mod activate;
 mod active_skills;
+mod always_on;
 mod cut;
+mod end;
 mod final_arguments;
+mod fork;
 mod judge;
 mod load_session;
 mod long_command;
@@ -21,6 +24,7 @@ mod skill_session;
 mod start;
 
 pub use activate::activate;
+pub use end::on_end;
 pub use final_arguments::final_arguments;
 pub use long_command::long_command;
 pub use pre_api_tools::pre_api_tools;

@@ -6,14 +6,17 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::app::Enforcement;
+use crate::catalog::Offered;
 use crate::host::ours;
+use crate::host::tools::SUB_AGENT;
 use crate::permission::{OurTool, forbidden_outright};
 use crate::request::ListedTool;
 use crate::response::Response;
 use crate::session::{Session, SessionKey, Store};
 use crate::sys::remark;
 
-/// Hides the command line, the tools that need a skill when there is none, and what an active
+/// Hides the command line, the tools that need a skill when there is none, those of skills that are
+/// not offered here, and what an active
 /// skill forbids whatever the arguments.
 pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let catalog = app.catalog();
@@ -27,10 +30,18 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
             ours::PROPOSE,
         ]);
     }
+    let withheld = catalog.withheld_tools();
+    let listed = tools.iter().map(|tool| tool.name.as_str());
+    hidden.extend(listed.filter(|tool| withheld.contains(*tool)));
     // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
     let (store, key) = (app.store(), app.session());
     let mut session = store.session(&key).unwrap_or_default();
-    remember_mcp_tools(&store, &key, &mut session, tools);
+    let cares = |offered: &Offered| offered.skill.fields.is_forked();
+    let sub_agents = offered
+        .iter()
+        .any(cares)
+        .then(|| tools.iter().any(|tool| tool.name == SUB_AGENT));
+    remember(&store, &key, &mut session, tools, sub_agents);
     let config = app.config().unwrap_or_default();
     let policies = app.policies().unwrap_or_default();
     let enforcement = Enforcement::of(app, &config, &policies, &session);
@@ -67,26 +78,26 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     Response::json(&json!({"exclude": hidden}))
 }
 
-/// Only this hook says which tools are MCP servers'; decisions later in the prompt need to know.
-fn remember_mcp_tools(
+/// Only this hook says which tools are MCP servers', and which there are at all; decisions later in
+/// the prompt need to know.
+fn remember(
     store: &Store,
     key: &SessionKey,
     session: &mut Session,
     tools: &[ListedTool],
+    sub_agents: Option<bool>,
 ) {
     let names = tools
         .iter()
         .filter(|tool| tool.is_mcp)
         .map(|tool| tool.name.clone());
     let names: BTreeSet<String> = names.collect();
-    if names == session.mcp_tools {
+    if names == session.mcp_tools && sub_agents == session.sub_agents {
         return;
     }
     session.mcp_tools.clone_from(&names);
-    if let Err(error) = store.remember_mcp_tools(key, names) {
+    if let Err(error) = store.remember_tools(key, names, sub_agents) {
         // Then `mcp__…` entries grant nothing in this prompt, which is the safe side.
-        remark(format_args!(
-            "could not remember which tools are MCP servers': {error}"
-        ));
+        remark(format_args!("could not remember the tools: {error}"));
     }
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use super::fork::{self, Place};
 use super::judge::{Verdict, judge, nothing_is_in_force};
 use super::load_session::load_session;
 use crate::app::{App, Called, ModelInstall, called, model_install, put_in_force};
@@ -10,7 +11,7 @@ use crate::error::Error;
 use crate::host::ours;
 use crate::request::ToolUse;
 use crate::response::{Response, answer_panics_with};
-use crate::session::SessionKey;
+use crate::session::{Session, SessionKey, Unreadable};
 use crate::sys::remark;
 
 /// Decides about a tool call.
@@ -43,7 +44,7 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     }
     match (judged.verdict, &called) {
         (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
-        (_, Some(called)) => activate(app, called),
+        (_, Some(called)) => activate(app, &session, called),
         (_, None) if used.tool == ours::SESSION => load_session(app, &session, used),
         (Verdict::Noted(note), None) => {
             remark(format_args!("{note}"));
@@ -70,8 +71,11 @@ pub fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Res
 }
 
 /// The skill becomes active before the tool runs that hands its instructions over, so that the
-/// very next call is checked.
-fn activate(app: &App, called: &Called) -> Response {
+/// very next call is checked. One that is to be handed over to a sub-agent does not.
+fn activate(app: &App, session: &Result<Session, Unreadable>, called: &Called) -> Response {
+    if fork::place(app, &called.skill, session) == Place::Apart {
+        return Response::nothing();
+    }
     match put_in_force(app, &called.skill, &called.tool) {
         Ok(()) => Response::nothing(),
         Err(error) => Response::block(&format!(

@@ -1,12 +1,13 @@
 //! `post_system_prompt`: tells the model which skills there are, and the user which are not offered
-//! for want of a decision. Notes down for later calls which conversation this is.
+//! for want of a decision. Hands over the skills that are always on. Notes down for later calls
+//! which conversation this is.
 
 use std::collections::BTreeMap;
 
 use serde_json::json;
 
 use super::active_skills::active_block;
-use super::cut;
+use super::{always_on, cut};
 use crate::app::{App, Lifetime};
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::error::Error;
@@ -14,11 +15,9 @@ use crate::response::Response;
 use crate::skill::one_line;
 use crate::sys::remark;
 
-/// The catalog block, or nothing when there are no skills.
+/// The catalog block and the instructions that are always on, or nothing when there are no skills.
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
-    if let Some(context) = context {
-        enter(app, context);
-    }
+    let is_first = enter(app, context);
     let catalog = app.catalog();
     let config = app.config();
     tell_the_user(&catalog, config.as_ref().err());
@@ -26,8 +25,11 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     let budget = config.unwrap_or_default().budget();
     let disclosure = Disclosure::of(&catalog, budget);
     cut::tell_once(app, disclosure.cut());
-    let disclosed = disclosure.prompt_block().map(str::to_owned);
-    let blocks = [disclosed, active_block(app, &catalog)];
+    let blocks = [
+        disclosure.prompt_block().map(str::to_owned),
+        always_on::instructions(app, &catalog, context, is_first),
+        active_block(app, &catalog),
+    ];
     let blocks: Vec<String> = blocks.into_iter().flatten().collect();
     if blocks.is_empty() {
         return Response::nothing();
@@ -36,17 +38,25 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
 }
 
 /// What was active in this conversation comes back, if the user wants that or their wish cannot be
-/// read.
-fn enter(app: &App, context: &str) {
-    let keep = app
-        .config()
-        .map_or(true, |config| config.scope == Lifetime::Context);
-    match app.store().enter(&app.session(), context, keep) {
-        Ok(ended) => app.record_ends(ended),
-        // Jobs then belong to this run of the host alone, and skills of some contexts only are
-        // hidden, which is no reason to fail.
-        Err(error) => remark(format_args!("{error}")),
+/// read. Answers whether this is its first prompt in this run of the host.
+fn enter(app: &App, context: Option<&str>) -> bool {
+    let former = app.context();
+    let is_first = former.is_none() || former.as_deref() != context;
+    if is_first {
+        always_on::end(app);
     }
+    if let Some(context) = context {
+        let keep = app
+            .config()
+            .map_or(true, |config| config.scope == Lifetime::Context);
+        match app.store().enter(&app.session(), context, keep) {
+            Ok(ended) => app.record_ends(ended),
+            // Jobs then belong to this run of the host alone, and skills of some contexts only are
+            // hidden, which is no reason to fail.
+            Err(error) => remark(format_args!("{error}")),
+        }
+    }
+    is_first
 }
 
 /// One line, once after something was proposed.

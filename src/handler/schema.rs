@@ -7,8 +7,8 @@ use crate::catalog::plain;
 use crate::host::ours;
 use crate::response::{Response, answer_panics_with};
 
-/// The hooks this program takes part in. They stand on exactly one tool: the host calls a hook
-/// once for each tool that lists it (HOST.md §3).
+/// The hooks this program always takes part in; `on_end` only where a skill needs it. They stand on
+/// exactly one tool: the host calls a hook once for each tool that lists it (HOST.md §3).
 pub const HOOKS: [&str; 10] = [
     "on_start",
     "post_system_prompt",
@@ -35,6 +35,11 @@ pub fn schema(app: &App) -> Response {
         tools.extend(config.takes_new_skills().then(create_tool));
     }
     let catalog = app.catalog();
+    if app.has_post_hooks(&catalog)
+        && let Some(hooks) = tools[0]["hooks"].as_array_mut()
+    {
+        hooks.push("on_end".into());
+    }
     let config = app.config().unwrap_or_default();
     if catalog.has_one_tool(config.budget().tools) {
         tools.push(skill_tool());

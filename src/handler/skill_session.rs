@@ -2,18 +2,22 @@
 //! has loaded already, unless the host has no hooks; doing it again changes nothing.
 
 use std::path::Path;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::activate::still_active;
+use super::fork;
 use crate::app::{App, Instructions, load, offered_by_names, quoted, required_line, suggestion};
+use crate::app::{run_post_hooks, run_pre_hooks};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::permission::Deactivate;
 use crate::request::{LoadMode, SkillSession};
 use crate::response::Response;
 use crate::session::{ActiveSkill, Session};
-use crate::skill::{Skill, Wrapper};
+use crate::skill::{Skill, Wrapper, guarded};
+use crate::sys::limits;
 
 /// The receipt, and for a load the instructions behind it.
 pub fn skill_session(app: &App, call: &SkillSession) -> Response {
@@ -30,7 +34,13 @@ fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
     let offered =
         offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
     load(app, &offered, mode)?;
-    let bodies: Vec<String> = offered.iter().map(|one| body(app, one.skill)).collect();
+    let began = Instant::now();
+    let until = began + limits::PRE_HOOKS;
+    let bodies: Vec<String> = offered
+        .iter()
+        .map(|one| body(app, one.skill, until))
+        .collect();
+    run_post_hooks(app, false, began);
     let skills: Vec<&Skill> = offered.iter().map(|one| one.skill).collect();
     app.handed(&skills, None);
     let later = match bodies.len() {
@@ -44,15 +54,28 @@ fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
     ))
 }
 
-fn body(app: &App, skill: &Skill) -> String {
+fn body(app: &App, skill: &Skill, until: Instant) -> String {
+    let mut notes = Vec::new();
+    match run_pre_hooks(app, skill, until) {
+        Ok(note) => notes.extend(note),
+        Err(error) => {
+            let hint = error.next_step().unwrap_or_default();
+            let text = guarded(&format!("Error: {error}\n{hint}"));
+            return Wrapper::Skill.around(skill.name.as_str(), &text);
+        }
+    }
+    if skill.fields.is_forked() {
+        notes.push(fork::note("it was loaded into the conversation"));
+    }
     if app.has_handed(skill, None) {
         return still_active(skill, Wrapper::Skill);
     }
+    notes.extend(required_line(app, skill));
     app.instructions(Instructions {
         skill,
         reference: skill.name.as_str(),
         arguments: None,
-        more: required_line(app, skill).into_iter().collect(),
+        more: notes,
         wrapper: Wrapper::Skill,
     })
 }
@@ -71,6 +94,7 @@ fn unload(app: &App, written: Option<&[String]>) -> Result<String> {
         let store = app.store();
         let changed = store.unload(&app.session(), names.as_deref(), restricted_too)?;
         app.record_ends(changed.ended);
+        run_post_hooks(app, false, Instant::now());
     }
     receipt(app)
 }

@@ -55,6 +55,9 @@ impl HostTool {
     }
 }
 
+/// The newer host's tool for a sub-agent: one model call without tools (HOST.md §4).
+pub const SUB_AGENT: &str = "spawn_agent";
+
 /// The host's tool of exactly this name.
 pub fn find(name: &str) -> Option<&'static HostTool> {
     HOST_TOOLS.iter().find(|tool| tool.name == name)

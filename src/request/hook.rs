@@ -10,6 +10,8 @@ use super::Payload;
 pub enum Hook {
     /// A host process begins.
     OnStart,
+    /// A host process ends.
+    OnEnd,
     /// The system prompt is being put together, for the conversation of this name, which later
     /// hooks and tools are not told (HOST.md §6).
     PostSystemPrompt(Option<String>),
@@ -64,6 +66,7 @@ impl Hook {
         };
         match name {
             "on_start" => Self::OnStart,
+            "on_end" => Self::OnEnd,
             "post_system_prompt" => Self::PostSystemPrompt(text(&mut data, "context_name")),
             "pre_api_tools" => Self::PreApiTools(listed_tools(data.get("tools"))),
             "pre_tool" => Self::PreTool(tool_use(&mut data)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::{ActiveSkill, End, Ended, Session};
+use super::state::{ActiveSkill, End, Ended, Session, Standing};
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
@@ -53,6 +53,13 @@ impl Contexts {
         self.known.contains_key(context)
     }
 
+    /// Whether a skill is certainly not active any more in this conversation.
+    pub fn is_over(&self, context: &str, skill: &str) -> bool {
+        let is_it = |kept: &ActiveSkill| kept.name == skill && kept.standing == Standing::Active;
+        let kept = self.known.get(context);
+        !self.is_doubted(context) && !kept.is_some_and(|kept| kept.activated.iter().any(is_it))
+    }
+
     /// Whether this conversation may have been restricted by what was lost.
     pub fn is_doubted(&self, context: &str) -> bool {
         self.lost && !self.has(context)
@@ -73,7 +80,9 @@ impl Contexts {
             mut began,
             ..
         } = kept;
-        if !session.kept {
+        if session.kept {
+            session.always.clear();
+        } else {
             // Activated before it was known which conversation this is.
             let own = std::mem::take(&mut session.activated);
             activated.retain(|skill| own.iter().all(|newer| newer.name != skill.name));
@@ -105,7 +114,10 @@ impl Contexts {
             ..earlier
         };
         kept.activated.retain(|skill| !mine(skill));
-        kept.activated.extend(session.activated.iter().cloned());
+        // What is always on is so by the configuration, not by what happened in the conversation.
+        let own = |skill: &&ActiveSkill| !session.always.contains(&skill.name);
+        kept.activated
+            .extend(session.activated.iter().filter(own).cloned());
         kept.began.extend(session.began.clone());
         let Context {
             activated, began, ..
@@ -178,7 +190,6 @@ impl Contexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Standing;
 
     fn skill(name: &str, restricted: bool) -> ActiveSkill {
         ActiveSkill {
@@ -213,6 +224,20 @@ mod tests {
         let mut next = Session::default();
         contexts.enter(&mut next, "a");
         assert_eq!(next.activated, [skill("x", true)]);
+    }
+
+    #[test]
+    fn what_is_kept_is_not_taken_for_what_was_always_on_elsewhere() {
+        let mut contexts = Contexts::default();
+        contexts
+            .keep(&session("a", &[skill("x", true)], 1), &[])
+            .unwrap();
+        let mut other = session("b", &[skill("x", true)], 1);
+        other.always.insert("x".to_owned());
+        contexts.keep(&other, &[]).unwrap();
+        assert!(!contexts.has("b"));
+        contexts.enter(&mut other, "a");
+        assert!(other.always.is_empty() && other.activated == [skill("x", true)]);
     }
 
     #[test]

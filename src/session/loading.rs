@@ -133,6 +133,27 @@ impl Session {
         Ok(ended)
     }
 
+    /// Unloads a skill whose activation failed, unless it is always on or its instructions were
+    /// handed over before: that activation stands, and only the user may end what it restricts. If
+    /// it was the only one that is active, the one in whose place it was activated is in force
+    /// again.
+    pub fn withdraw(&mut self, name: &str) -> Vec<Ended> {
+        let failed = |skill: &ActiveSkill| skill.name == name && skill.handed.is_none();
+        if self.always.contains(name) || !self.active().any(failed) {
+            return Vec::new();
+        }
+        let ended = self.unload(&[name.to_owned()], true).unwrap_or_default();
+        let is_none_left = self.active().next().is_none();
+        let mut others = self.activated.iter_mut().filter(|skill| skill.name != name);
+        if is_none_left
+            && let Some(last) = others.next_back()
+            && last.standing == Standing::Replaced
+        {
+            last.standing = Standing::Active;
+        }
+        ended
+    }
+
     /// An inactive skill matters for what it restricts alone.
     fn forget_what_holds_nothing(&mut self) {
         self.activated
@@ -235,6 +256,30 @@ mod tests {
         assert_eq!(active(&session), ["b"]);
         assert_eq!(session.activated[0].standing, Standing::Replaced);
         assert!(session.activated[0].allowed.is_some());
+    }
+
+    #[test]
+    fn an_activation_that_failed_is_undone_and_one_that_stood_before_is_not() {
+        let strict = skill("a", Some("Read"), &["WebFetch"]);
+        let mut session = Session::default();
+        session
+            .load(vec![skill("b", Some("Write"), &[])], Loading::InPlace, 5)
+            .unwrap();
+        session.load(vec![strict], Loading::InPlace, 5).unwrap();
+        let failed = session.clone();
+        assert_eq!(session.withdraw("a").len(), 1);
+        assert_eq!(active(&session), ["b"]);
+        let left = session.activated.last().unwrap();
+        assert_eq!((&left.allowed, left.denied.len()), (&None, 1));
+        let mut handed = failed.clone();
+        handed.activated[1].handed = Some("x".to_owned());
+        let mut always = failed;
+        always.always.insert("a".to_owned());
+        for mut session in [handed, always] {
+            let before = session.clone();
+            assert!(session.withdraw("a").is_empty());
+            assert_eq!(session, before);
+        }
     }
 
     #[test]

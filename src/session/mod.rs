@@ -1,13 +1,18 @@
 //! What is active for which host process: the state file's model, and its locked store.
 
+mod always;
 mod contexts;
+mod hook_record;
 mod key;
 mod loading;
+mod over;
 mod refusals;
 mod state;
 mod store;
 mod unreadable;
 
+pub use always::Kept;
+pub use hook_record::{HookRecord, HookRecords, Taken};
 pub use key::SessionKey;
 pub use loading::{Changed, Loading};
 pub use refusals::Refusals;

@@ -5,7 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::SessionKey;
 use super::contexts::Contexts;
+
+/// What the owner of an activation begins with that is kept for a conversation. No session's key
+/// does.
+pub(super) const OF_CONTEXT: &str = "context:";
 
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,9 +53,15 @@ pub struct Session {
     /// these, never a tool of the same name from elsewhere.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mcp_tools: BTreeSet<String>,
+    /// Whether the host offers a tool for sub-agents, once a hook has told and a skill cares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_agents: Option<bool>,
     /// The conversation it is in (`context_name`), once a hook has told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// Which of the active skills are so because they are always on in this conversation.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub always: BTreeSet<String>,
     /// Whether its skills are kept for that conversation beyond this process of the host.
     #[serde(default, skip_serializing_if = "is_false")]
     pub kept: bool,
@@ -85,6 +96,8 @@ pub enum End {
     Replaced,
     /// The model unloaded it.
     Unloaded,
+    /// The host has entered another conversation, where it is not always on.
+    ContextLeft,
     /// The user ended it, or chose that nothing is kept.
     Deactivated,
 }
@@ -139,6 +152,17 @@ impl Session {
         self.activated
             .iter()
             .filter(|skill| skill.standing == Standing::Active)
+    }
+
+    /// Whose the activation of a skill is: this session's, or the conversation's for which it is
+    /// kept.
+    pub fn owner(&self, key: &SessionKey, skill: &str) -> String {
+        match &self.context {
+            Some(context) if self.kept && !self.always.contains(skill) => {
+                format!("{OF_CONTEXT}{context}")
+            }
+            _ => key.as_str().to_owned(),
+        }
     }
 
     /// Its activations, now that they are over. Those that are kept for a conversation are not.

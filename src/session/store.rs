@@ -173,6 +173,7 @@ impl Store {
                 if context.is_none() || session.context.as_deref() == context {
                     ended.extend(session.ended(key, End::Deactivated));
                     session.activated.clear();
+                    session.always.clear();
                     session.began.clear();
                 }
             }
@@ -239,18 +240,25 @@ impl Store {
         })
     }
 
-    /// Remembers which tools the host says belong to MCP servers.
+    /// Remembers which tools the host says belong to MCP servers, and whether it has one for
+    /// sub-agents, if that matters.
     ///
     /// # Errors
     /// As [`Store::load`].
-    pub fn remember_mcp_tools(&self, key: &SessionKey, tools: BTreeSet<String>) -> Result<()> {
+    pub fn remember_tools(
+        &self,
+        key: &SessionKey,
+        mcp_tools: BTreeSet<String>,
+        sub_agents: Option<bool>,
+    ) -> Result<()> {
         self.change_session(key, |session, _| {
-            session.mcp_tools = tools;
+            session.mcp_tools = mcp_tools;
+            session.sub_agents = sub_agents;
             Ok(())
         })
     }
 
-    fn change_session(
+    pub(super) fn change_session(
         &self,
         key: &SessionKey,
         edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
@@ -370,7 +378,11 @@ impl Store {
         files::replace_scratch_file(&self.file, &json, 0o600)
     }
 
-    /// The state, or `None` when there is no file yet.
+    /// The whole state, or `None` when there is no file yet.
+    pub(super) fn state(&self) -> Result<Option<State>, Unreadable> {
+        Self::read(&self.file)
+    }
+
     fn read(path: &Path) -> Result<Option<State>, Unreadable> {
         let unreadable = |reason: String| Unreadable { reason };
         let file = match files::open_regular(path) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::fields::Fields;
-use super::{Diagnostic, SkillName, body, frontmatter, mapping, one_line, salvage};
+use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping, one_line, salvage};
 use crate::sys::{files, limits};
 
 /// One parsed `SKILL.md`. What it says was its author's; nothing in it is safe to show unescaped.
@@ -80,6 +80,7 @@ impl Skill {
         }
         diagnostics.extend(salvage::contradiction(yaml, &mut fields));
         diagnostics.extend(fields.tool_list_diagnostics());
+        diagnostics.extend(Hooks::diagnostics(&fields));
         let name = name(&fields, dir, &mut diagnostics)?;
         // One of characters that show nothing tells the model nothing.
         let description = fields.text("description");

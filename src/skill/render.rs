@@ -56,10 +56,7 @@ impl Activation<'_> {
 
     fn inside(&self) -> String {
         let dir = self.skill.dir.display().to_string();
-        let arguments = Arguments::new(self.arguments.unwrap_or_default(), &self.skill.fields);
-        let mut text = String::new();
-        let body = arguments.fill(&place(&self.skill.body, &dir));
-        text.push_str(&keep_open(&body));
+        let mut text = guarded(&self.instructions());
         let _ = write!(
             text,
             "\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill \
@@ -72,19 +69,29 @@ impl Activation<'_> {
                  yourself if you are allowed to.\n",
             );
         }
-        if arguments.are_missing(&self.skill.body) {
+        if self.given().are_missing(&self.skill.body) {
             text.push_str(
                 "No arguments were given: $ARGUMENTS stands for what the user asked for.\n",
             );
         }
         self.resources(&mut text);
         if let Some(arguments) = self.arguments.filter(|text| !text.trim().is_empty()) {
-            let _ = write!(text, "\n## Arguments\n\n{}\n", keep_open(arguments));
+            let _ = write!(text, "\n## Arguments\n\n{}\n", guarded(arguments));
         }
         if !self.notes.is_empty() {
-            let _ = write!(text, "\n{}\n", self.notes.join("\n"));
+            let _ = write!(text, "\n{}\n", guarded(&self.notes.join("\n")));
         }
         text
+    }
+
+    /// The body with the skill's directory and the arguments in their places.
+    pub fn instructions(&self) -> String {
+        let body = place(&self.skill.body, &self.skill.dir.display().to_string());
+        self.given().fill(&body)
+    }
+
+    fn given(&self) -> Arguments {
+        Arguments::new(self.arguments.unwrap_or_default(), &self.skill.fields)
     }
 
     fn resources(&self, text: &mut String) {
@@ -117,7 +124,7 @@ fn place(body: &str, dir: &str) -> String {
 }
 
 /// Makes a literal closing tag of ours harmless.
-fn keep_open(text: &str) -> String {
+pub fn guarded(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("</") {

@@ -80,6 +80,26 @@ pub const REAP: Duration = Duration::from_secs(2);
 pub const HOOK_LOCK: Duration = Duration::from_secs(2);
 /// A lock taken for an install or a removal, where another one may be running.
 pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
+/// Characters of the skills that are always on in one context, unless configured: some 10,000
+/// tokens in every system prompt. 99 % of real skills have less than 39,000 bytes (CORPUS.md §5).
+pub const ALWAYS_ON_CHARS: usize = 40_000;
+/// Scripts of one hook of a skill. Nobody needs so many.
+pub const HOOK_SCRIPTS: usize = 8;
+/// All scripts that run when a skill is activated, below the 30 seconds after which the host gives
+/// up on a call.
+pub const PRE_HOOKS: Duration = Duration::from_secs(20);
+/// All scripts that run at the end of one activation; several may have to be fitted into
+/// [`HOOKS_TOTAL`].
+pub const POST_HOOKS: Duration = Duration::from_secs(10);
+/// All that one hook of the host runs of what activations owe. The last may begin at 10 seconds,
+/// and with the reaping is over long before the host gives up.
+pub const HOOKS_TOTAL: Duration = Duration::from_secs(20);
+/// What a skill's hooks print and the model is shown: a line or two are meant.
+pub const HOOK_OUTPUT_CHARS: usize = 4000;
+/// The record of one activation with hooks, which is mostly a path.
+pub const HOOK_RECORD: u64 = 16 * 1024;
+/// Such records that are looked at; there is one for each that is active now.
+pub const HOOK_RECORDS: usize = 1000;
 /// The state file. One entry is about 1 KB and there is one per live host process.
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
 /// The record of refused calls: 4,000 of them.

@@ -6,6 +6,7 @@
 // What was skipped, and why, is told where the test runner shows it.
 #![allow(clippy::print_stdout)]
 
+mod always_on;
 mod archives;
 mod arguments;
 mod audit;
@@ -17,6 +18,7 @@ mod configuration;
 mod conversations;
 mod corpus;
 mod door;
+mod fork;
 mod hooks;
 mod host;
 mod hostile;
@@ -51,6 +53,7 @@ mod shell_generator;
 mod shell_grammar;
 mod shell_tables;
 mod simulate;
+mod skill_hooks;
 mod terminal;
 mod trust;
 mod validate;

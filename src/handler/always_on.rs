@@ -1,0 +1,166 @@
+//! Skills that the configuration has in force in a context from the start (`uses_skills`): they
+//! are activated as any other, by the prompt instead of a call.
+
+use std::fmt::Write;
+
+use super::fork;
+use crate::app::{App, Config, Instructions, hooks_wait, snapshot};
+use crate::catalog::{Catalog, Offered};
+use crate::error::{Error, Result};
+use crate::host::ours;
+use crate::session::ActiveSkill;
+use crate::skill::{Wrapper, one_line};
+use crate::sys::remark;
+
+const LEAD: &str = "## Skills in force\n\n\
+    These instructions hold in this conversation from the start. Their skills need not be called.";
+
+/// Puts them in force and answers their instructions, as far as they fit: what cannot be put in
+/// force is not handed over. On the first prompt the user is told what is missing and why.
+pub fn instructions(
+    app: &App,
+    catalog: &Catalog,
+    context: Option<&str>,
+    is_first: bool,
+) -> Option<String> {
+    // Where the configuration cannot be read nothing is offered, and the user is told already.
+    let config = app.config().ok()?;
+    let names = config.uses_skills.of(context.unwrap_or_default());
+    let names = names.unwrap_or_default();
+    let tell = |name: &str, why: &dyn std::fmt::Display| {
+        if is_first {
+            let name = one_line(name);
+            let why = one_line(&why.to_string());
+            remark(format_args!("the skill `{name}` is not always on: {why}"));
+        }
+    };
+    let chosen = choose(app, &config, catalog, &names, &tell);
+    let snapshots: Vec<ActiveSkill> = chosen
+        .fitting
+        .iter()
+        .map(|(offered, _)| snapshot(offered.skill, offered.tool))
+        .collect();
+    if let Err(error) = put_in_force(app, &chosen, &snapshots) {
+        let names: Vec<&str> = snapshots.iter().map(|skill| skill.name.as_str()).collect();
+        let names = names.join(", ");
+        remark(format_args!("not always on this time: {names}: {error}"));
+        return None;
+    }
+    chosen.block(catalog.has_one_tool(config.budget().tools))
+}
+
+/// Ends what was always on: the conversation is another one now.
+pub fn end(app: &App) {
+    match app.store().keep_always_on(&app.session(), &[]) {
+        Ok(kept) => app.record_ends(kept.ended),
+        // It stays in force, which is safe.
+        Err(error) => remark(format_args!("{error}")),
+    }
+}
+
+#[derive(Default)]
+struct Chosen<'a> {
+    /// With their instructions.
+    fitting: Vec<(Offered<'a>, String)>,
+    too_long: Vec<Offered<'a>>,
+}
+
+/// Those that are offered, one after the other while there is room; a shorter one may still find
+/// room behind one that is too long.
+fn choose<'a>(
+    app: &App,
+    config: &Config,
+    catalog: &'a Catalog,
+    names: &[&str],
+    tell: &dyn Fn(&str, &dyn std::fmt::Display),
+) -> Chosen<'a> {
+    let mut chosen = Chosen::default();
+    let mut room = config.uses_skills_chars.0;
+    for name in names {
+        let offered = match offered(catalog, name) {
+            Ok(offered) => offered,
+            Err(error) => {
+                tell(name, &error);
+                continue;
+            }
+        };
+        let is_this = |other: &Offered| other.skill.name == offered.skill.name;
+        if chosen.all().any(is_this) {
+            continue;
+        }
+        let forked = offered.skill.fields.is_forked();
+        let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
+        let hooks = hooks_wait(offered.skill).map(str::to_owned);
+        let notes = notes.into_iter().chain(hooks).collect();
+        let own_name = offered.skill.name.as_str();
+        let wrapper = Wrapper::SkillContent;
+        let text = app.instructions(Instructions {
+            skill: offered.skill,
+            reference: own_name,
+            arguments: None,
+            more: notes,
+            wrapper,
+        });
+        let length = text.chars().count();
+        if length > room {
+            let all = config.uses_skills_chars.0;
+            let why = format!(
+                "it has {length} characters and {room} of {all} are left; \
+                 `uses_skills_chars` in the configuration sets how many there are"
+            );
+            tell(name, &why);
+            chosen.too_long.push(offered);
+            continue;
+        }
+        room -= length;
+        chosen.fitting.push((offered, text));
+    }
+    chosen
+}
+
+fn offered<'a>(catalog: &'a Catalog, name: &str) -> Result<Offered<'a>> {
+    let entry = catalog
+        .by_name(name)
+        .ok_or_else(|| Error::new("there is no skill of this name"))?;
+    entry
+        .offered()
+        .ok_or_else(|| Error::new(entry.reason_not_offered().unwrap_or_default()))
+}
+
+fn put_in_force(app: &App, chosen: &Chosen, snapshots: &[ActiveSkill]) -> Result<()> {
+    let kept = app.store().keep_always_on(&app.session(), snapshots)?;
+    app.record_ends(kept.ended);
+    for (offered, _) in &chosen.fitting {
+        if kept.new.contains(&offered.skill.name.to_string()) {
+            app.record_activation(offered.skill);
+        }
+    }
+    Ok(())
+}
+
+impl<'a> Chosen<'a> {
+    fn all(&self) -> impl Iterator<Item = &Offered<'a>> {
+        let fitting = self.fitting.iter().map(|(offered, _)| offered);
+        fitting.chain(&self.too_long)
+    }
+
+    fn block(&self, one_tool: bool) -> Option<String> {
+        if self.fitting.is_empty() && self.too_long.is_empty() {
+            return None;
+        }
+        let mut block = LEAD.to_owned();
+        for (_, text) in &self.fitting {
+            block.push_str("\n\n");
+            block.push_str(text);
+        }
+        if !self.too_long.is_empty() {
+            block.push_str("\n\nNot shown for want of room; call the tool before anything else:");
+        }
+        for offered in &self.too_long {
+            // Writing to a string cannot fail.
+            let tool = if one_tool { ours::SKILL } else { offered.tool };
+            let _ = write!(block, "\n- {} (tool `{tool}`)", offered.skill.name);
+        }
+        Some(block)
+    }
+}

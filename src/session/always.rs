@@ -1,0 +1,154 @@
+//! Skills that are always on: they lie below whatever is activated in the conversation, in the
+//! order of the configuration, and end when another conversation is entered.
+
+use super::key::SessionKey;
+use super::state::{ActiveSkill, End, Ended, Session, Standing};
+use super::store::Store;
+use crate::error::Result;
+use crate::sys::Moment;
+
+/// What changed when the skills that are always on were put in force.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// The names of those that were not in force before, or not in this form.
+    pub new: Vec<String>,
+    /// What was always on before and is no longer.
+    pub ended: Vec<Ended>,
+}
+
+impl Store {
+    /// Makes `wanted` the skills that are always on in this session. One that was activated
+    /// besides stays where it is: it is in force already.
+    ///
+    /// # Errors
+    /// When there is something to change and the state cannot be read, locked in time or written:
+    /// then nothing changed.
+    pub fn keep_always_on(&self, key: &SessionKey, wanted: &[ActiveSkill]) -> Result<Kept> {
+        let nothing_to_do = match self.session(key) {
+            Ok(now) => arranged(&now, wanted) == now,
+            // What is not known stays in force.
+            Err(_) => wanted.is_empty(),
+        };
+        if nothing_to_do {
+            return Ok(Kept::default());
+        }
+        let mut kept = Kept::default();
+        self.change_session(key, |session, _| {
+            let after = arranged(session, wanted);
+            let is_in = |session: &Session, skill: &ActiveSkill| {
+                let mut active = session.active();
+                active.any(|other| other.is_same_as(skill))
+            };
+            let is_left = |skill: &ActiveSkill| {
+                let mut left = after.activated.iter();
+                left.any(|other| other.name == skill.name)
+            };
+            let gone = session.activated.iter().filter(|skill| !is_left(skill));
+            kept.ended = gone
+                .map(|skill| Ended {
+                    session: Some(key.as_str().to_owned()),
+                    ..session.end(skill, End::ContextLeft)
+                })
+                .collect();
+            let new = after.active().filter(|skill| !is_in(session, skill));
+            kept.new = new.map(|skill| skill.name.clone()).collect();
+            *session = after;
+            for name in &kept.new {
+                session.began.insert(name.clone(), Moment::now().0);
+            }
+            Ok(())
+        })?;
+        Ok(kept)
+    }
+}
+
+/// The session with exactly `wanted` always on: above what is no longer active, below what was
+/// activated besides.
+fn arranged(session: &Session, wanted: &[ActiveSkill]) -> Session {
+    let is_always = |skill: &ActiveSkill| session.always.contains(&skill.name);
+    let (besides, mut below): (Vec<_>, Vec<_>) = session
+        .activated
+        .iter()
+        .filter(|skill| !is_always(skill))
+        .cloned()
+        .partition(|skill| skill.standing == Standing::Active);
+    let named = |name: &str, skills: &[ActiveSkill]| skills.iter().any(|other| other.name == name);
+    let mut wanted = wanted.to_vec();
+    wanted.retain(|skill| !named(&skill.name, &besides));
+    below.retain(|skill| !named(&skill.name, &wanted));
+    for skill in &mut wanted {
+        let known = session.active().find(|known| known.is_same_as(skill));
+        skill.handed = known.and_then(|known| known.handed.clone());
+    }
+    let always = wanted.iter().map(|skill| skill.name.clone()).collect();
+    let activated = below.into_iter().chain(wanted).chain(besides).collect();
+    Session {
+        activated,
+        always,
+        ..session.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Loading;
+
+    fn skill(name: &str, allowed: &str) -> ActiveSkill {
+        ActiveSkill {
+            name: name.to_owned(),
+            tool: format!("skill_{name}"),
+            dir: "/x".to_owned(),
+            digest: "sha256:0".to_owned(),
+            allowed: Some(vec![allowed.to_owned()]),
+            denied: Vec::new(),
+            standing: Standing::Active,
+            handed: None,
+        }
+    }
+
+    #[test]
+    fn what_is_always_on_lies_below_in_its_order_and_what_was_activated_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (store, key) = (
+            Store::at(dir.path()),
+            SessionKey::of_call(&crate::sys::Env::default()),
+        );
+        let names = || {
+            let session = store.session(&key).unwrap();
+            let name = |skill: &ActiveSkill| skill.name.clone();
+            session.activated.iter().map(name).collect::<Vec<_>>()
+        };
+        let load = |name: &str| {
+            let one = vec![skill(name, "Read")];
+            store.load(&key, one, Loading::InPlace, 9).unwrap();
+        };
+        load("own");
+        let wanted = [skill("b", "Read"), skill("own", "Read"), skill("a", "Read")];
+        let kept = store.keep_always_on(&key, &wanted).unwrap();
+        assert_eq!(
+            (names(), kept.new),
+            (own(&["b", "a", "own"]), own(&["b", "a"]))
+        );
+        let again = store.keep_always_on(&key, &wanted).unwrap();
+        assert!(again.new.is_empty() && again.ended.is_empty());
+        let kept = store
+            .keep_always_on(&key, &[skill("a", "Grep"), skill("c", "Read")])
+            .unwrap();
+        assert_eq!(
+            (names(), kept.new),
+            (own(&["a", "c", "own"]), own(&["a", "c"]))
+        );
+        assert_eq!((kept.ended.len(), kept.ended[0].skill.as_str()), (1, "b"));
+        // What another took the place of comes first: the last one counts.
+        load("c");
+        store.keep_always_on(&key, &[skill("c", "Read")]).unwrap();
+        assert_eq!(names(), own(&["own", "c"]));
+        store.keep_always_on(&key, &[]).unwrap();
+        assert_eq!(names(), own(&["own"]));
+    }
+
+    fn own(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+}

@@ -1,0 +1,67 @@
+//! What a skill says about running apart from the conversation: `context: fork`, with `model` and
+//! `agent`. Whether a host can do that is not known here.
+
+use super::Fields;
+
+impl Fields {
+    /// `context: fork`. Most skills use the word for tags of their own (CORPUS.md §3).
+    pub fn is_forked(&self) -> bool {
+        self.text("context")
+            .is_some_and(|text| text.eq_ignore_ascii_case("fork"))
+    }
+
+    /// The `model` it wants, if that is an id with its provider, as hosts for many providers write
+    /// it. Nearly every real one is another client's word (`opus`, `inherit`) and means nothing
+    /// elsewhere.
+    pub fn model_id(&self) -> Option<String> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
+        self.text("model").filter(|id| {
+            let (provider, name) = id.split_once('/').unwrap_or_default();
+            !provider.is_empty() && !name.is_empty() && id.len() <= 100 && id.chars().all(is_part)
+        })
+    }
+
+    /// Whether it names an `agent`, which is always one of another client.
+    pub fn names_an_agent(&self) -> bool {
+        self.text("agent").is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skill::mapping;
+
+    fn fields(yaml: &str) -> Fields {
+        Fields::from(mapping::read(yaml).values)
+    }
+
+    #[test]
+    fn only_the_word_fork_forks() {
+        assert!(fields("context: fork").is_forked() && fields("context: ' Fork '").is_forked());
+        for other in [
+            "context: inline",
+            "context: [fork, x]",
+            "context:",
+            "x: fork",
+        ] {
+            assert!(!fields(other).is_forked(), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_model_is_an_id_with_its_provider() {
+        for (written, id) in [
+            ("anthropic/claude-opus-4.5:beta", true),
+            ("sonnet", false),
+            ("inherit", false),
+            ("claude-opus-4-5-20251101", false),
+            ("/x", false),
+            ("a/b c", false),
+            ("'a/b\"}'", false),
+        ] {
+            let found = fields(&format!("model: {written}")).model_id();
+            assert_eq!(found.is_some(), id, "{written}");
+        }
+    }
+}

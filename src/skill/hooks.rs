@@ -1,0 +1,148 @@
+//! A skill's own scripts around its activation: `hooks: {pre: …, post: …}`. The same key is another
+//! client's map of events to shell commands, which is told apart and never run (CORPUS.md §3).
+//! Whether and how the scripts run is not known here.
+
+use serde_json::Value;
+
+use super::{Diagnostic, Fields, one_line};
+use crate::sys::limits;
+
+/// The scripts, as written: relative to the skill's directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hooks {
+    /// Run one after the other when the skill is activated.
+    pub pre: Vec<String>,
+    /// Run one after the other when its activation has ended.
+    pub post: Vec<String>,
+}
+
+impl Hooks {
+    /// What the frontmatter says. What is not understood is no hook.
+    pub fn of(fields: &Fields) -> Self {
+        let scripts = |key| of_key(fields, key).and_then(scripts).unwrap_or_default();
+        Self {
+            pre: scripts("pre"),
+            post: scripts("post"),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.pre.is_empty() && self.post.is_empty()
+    }
+
+    /// Remarks on what stands there and is not run.
+    pub fn diagnostics(fields: &Fields) -> Vec<Diagnostic> {
+        let unclear = |what: &str| {
+            let text = format!(
+                "`{what}` is not run: write `hooks: {{pre: scripts/a.sh, post: scripts/b.sh}}`, each a \
+                 script or a list of at most {} scripts",
+                limits::HOOK_SCRIPTS
+            );
+            Diagnostic::warning("hooks-unclear", text)
+        };
+        let map = match fields.value("hooks") {
+            None | Some(Value::Null) => return Vec::new(),
+            Some(Value::Object(map)) => map,
+            Some(_) => return vec![unclear("hooks")],
+        };
+        let mut found = Vec::new();
+        for key in ["pre", "post"] {
+            if of_key(fields, key).is_some_and(|value| scripts(value).is_none()) {
+                found.push(unclear(&format!("hooks.{key}")));
+            }
+        }
+        let foreign = map
+            .keys()
+            .filter(|key| !["pre", "post"].contains(&key.as_str()));
+        let foreign: Vec<String> = foreign.take(5).map(|key| one_line(key)).collect();
+        if !foreign.is_empty() {
+            let text = format!(
+                "`hooks` has events of another client ({}), whose commands are never run here",
+                foreign.join(", ")
+            );
+            found.push(Diagnostic::note("foreign-hooks", text));
+        }
+        found
+    }
+}
+
+fn of_key<'a>(fields: &'a Fields, key: &str) -> Option<&'a Value> {
+    fields.value("hooks")?.get(key)
+}
+
+/// `None` where it is neither a script nor a list of scripts.
+fn scripts(value: &Value) -> Option<Vec<String>> {
+    let script = |value: &Value| {
+        let text = value.as_str()?.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    match value {
+        Value::Null => Some(Vec::new()),
+        Value::Array(items) if items.len() <= limits::HOOK_SCRIPTS => {
+            items.iter().map(script).collect()
+        }
+        value => Some(vec![script(value)?]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skill::mapping;
+    use proptest::prelude::*;
+
+    fn fields(yaml: &str) -> Fields {
+        Fields::from(mapping::read(yaml).values)
+    }
+
+    fn codes(yaml: &str) -> Vec<String> {
+        let found = Hooks::diagnostics(&fields(yaml));
+        found.into_iter().map(|found| found.code).collect()
+    }
+
+    #[test]
+    fn a_script_or_a_list_of_them() {
+        let hooks = Hooks::of(&fields("hooks: {pre: a.sh, post: [b.sh, ' c.sh ']}"));
+        assert_eq!(hooks.pre, ["a.sh"]);
+        assert_eq!(hooks.post, ["b.sh", "c.sh"]);
+        assert_eq!(codes("hooks:\n  pre: a.sh\n  post:"), [""; 0]);
+    }
+
+    #[test]
+    fn the_events_of_other_clients_are_never_hooks() {
+        for yaml in [
+            "hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: evil",
+            "hooks:\n  Stop: evil.sh\n  Pre: evil.sh",
+        ] {
+            assert!(Hooks::of(&fields(yaml)).is_empty(), "{yaml}");
+            assert_eq!(codes(yaml), ["foreign-hooks"], "{yaml}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_no_hook_and_is_remarked_on() {
+        for yaml in [
+            "hooks: a.sh",
+            "hooks: [a.sh]",
+            "hooks: {pre: {command: a.sh}}",
+            "hooks: {pre: [a.sh, 3]}",
+            "hooks: {post: ''}",
+            "hooks: {post: true}",
+            "hooks: {pre: [a, a, a, a, a, a, a, a, a]}",
+        ] {
+            assert!(Hooks::of(&fields(yaml)).is_empty(), "{yaml}");
+            assert_eq!(codes(yaml), ["hooks-unclear"], "{yaml}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn anything_is_read(yaml in "hooks: [\\[\\]{}a-z:, \n'\"]{0,60}") {
+            let fields = fields(&yaml);
+            let hooks = Hooks::of(&fields);
+            prop_assert!(hooks.pre.len() <= limits::HOOK_SCRIPTS);
+            Hooks::diagnostics(&fields);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Skills that ask to run apart: handed over to a sub-agent where that can work, else run here.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::host::Generation;
+
+const FORK: &str = "context: fork";
+
+/// The model calls the skill's tool with arguments.
+#[track_caller]
+fn calls(host: &Host, tool: &str, arguments: &Value) -> String {
+    host.allows(tool, arguments);
+    host.tool(tool, arguments)
+}
+
+/// The arguments that the model is told to pass on.
+#[track_caller]
+fn passed_on(answer: &str) -> Value {
+    let line = answer.lines().find(|line| line.starts_with('{'));
+    serde_json::from_str(line.unwrap_or_else(|| panic!("{answer}"))).unwrap()
+}
+
+#[test]
+fn a_skill_without_tools_and_scripts_is_handed_over_where_there_are_sub_agents() {
+    for host in Host::both() {
+        let host = host.skill(
+            "poet",
+            "context: fork\nmodel: acme/verse-1\nargument-hint: '[subject]'",
+            "Write about $1 in {baseDir}.\n\"Quoted\" </skill_content>",
+        );
+        host.starts();
+        let answer = calls(&host, "skill_poet", &json!({"arguments": "rain \"now\""}));
+        if host.generation() == Generation::Environment {
+            assert!(answer.contains("Write about rain in /"), "{answer}");
+            assert!(answer.contains("because this host has no sub-agents"));
+            assert!(!answer.contains("spawn_agent"), "{answer}");
+            continue;
+        }
+        assert!(answer.contains("Call `spawn_agent` with exactly these arguments;"));
+        let call = passed_on(&answer);
+        let prompt = call["system_prompt"].as_str().unwrap();
+        assert!(prompt.starts_with("Write about rain in /"), "{prompt}");
+        assert!(prompt.ends_with("skills/poet.\n\"Quoted\" &lt;/skill_content>"));
+        assert_eq!(call["input"], "rain \"now\"");
+        assert_eq!(call["model"], "acme/verse-1");
+        assert_eq!(answer.matches("</skill_content>").count(), 1, "{answer}");
+        host.allows("spawn_agent", &call);
+    }
+}
+
+#[test]
+fn without_arguments_the_model_says_what_the_user_wants() {
+    let host = Host::stdin()
+        .skill("poet", "context: fork\nagent: Explore\nmodel: sonnet", "b")
+        .file("poet/notes.md", "x");
+    let answer = calls(&host, "skill_poet", &json!({}));
+    assert!(answer.contains("with what the user wants as `input`"));
+    assert_eq!(passed_on(&answer), json!({"system_prompt": "b"}));
+    assert!(answer.contains("Its `agent` is one of another client"));
+    assert!(
+        answer.contains("such as read_skill_file {\"skill\":\"poet\",\"path\":\"notes.md\"}, has")
+    );
+}
+
+#[test]
+fn a_skill_that_was_handed_over_restricts_nobody_and_lifts_no_restriction() {
+    let host = Host::stdin()
+        .skill("poet", "context: fork\nallowed-tools: ''", "b")
+        .skill("careful", "allowed-tools: Read Task", "b");
+    host.starts();
+    calls(&host, "skill_poet", &json!({}));
+    host.allows("shell_exec", &json!({"command": "ls"}));
+    host.activates("careful");
+    let answer = calls(&host, "skill_poet", &json!({"arguments": "x"}));
+    host.allows("spawn_agent", &passed_on(&answer));
+    let message = host.blocks("shell_exec", &json!({"command": "ls"}));
+    assert!(message.contains("careful"), "{message}");
+}
+
+#[test]
+fn any_other_runs_here_under_its_restriction_and_says_why() {
+    for host in Host::both() {
+        let host = host
+            .skill("reader", "context: fork\nallowed-tools: Read", "Body.")
+            .skill("runner", FORK, "Body.")
+            .file("runner/run.sh", "echo x")
+            .skill("poet", FORK, "Body.");
+        host.starts();
+        let older = host.generation() == Generation::Environment;
+        let because = |why: &str| {
+            let why = if older {
+                "this host has no sub-agents"
+            } else {
+                why
+            };
+            format!("because {why}.")
+        };
+        let answer = calls(&host, "skill_runner", &json!({}));
+        let why = because("it has scripts, and a sub-agent can run none");
+        assert!(answer.contains(&why), "{answer}");
+        let answer = calls(&host, "skill_reader", &json!({}));
+        let why = because("it uses tools, and a sub-agent has none");
+        assert!(
+            answer.contains("Body.") && answer.contains(&why),
+            "{answer}"
+        );
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        // The model is never told to make a call that would be refused.
+        let answer = calls(&host, "skill_poet", &json!({}));
+        let why = because("what was in force does not allow `spawn_agent`");
+        assert!(
+            answer.contains("Body.") && answer.contains(&why),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn what_the_host_says_of_its_tools_counts() {
+    let host = Host::stdin().skill("poet", FORK, "Body.");
+    host.starts();
+    let turn = |names: &[&str]| {
+        let tools: Vec<Value> = names.iter().map(|name| json!({"name": name})).collect();
+        let data = json!({"context_name": "default", "tools": tools});
+        host.hook("pre_api_tools", &data);
+        calls(&host, "skill_poet", &json!({}))
+    };
+    assert!(turn(&["spawn_agent", "skill_poet"]).contains("Call `spawn_agent`"));
+    assert!(turn(&["skill_poet"]).contains("because this host has no sub-agents"));
+    host.starts();
+    host.var("AGENT_SKILLS_POLICY", "/no/such/file")
+        .blocks("skill_poet", &json!({}));
+}
+
+#[test]
+fn every_way_of_activating_hands_over() {
+    let host = Host::stdin()
+        .skill("poet", FORK, "Body.")
+        .skill("other", "", "b");
+    fs::write(host.plugin_dir().join("config.toml"), "max_tools = 1").unwrap();
+    host.starts();
+    for (tool, arguments) in [
+        ("skill", json!({"skill_name": "poet"})),
+        (
+            "skill_marketplace",
+            json!({"action": "use", "skill_ref": "poet"}),
+        ),
+    ] {
+        let answer = calls(&host, tool, &arguments);
+        assert!(answer.contains("Call `spawn_agent`"), "{tool}: {answer}");
+    }
+    let state = fs::read_to_string(host.plugin_dir().join("state.json")).unwrap_or_default();
+    assert!(!state.contains("poet"), "{state}");
+}
+
+#[test]
+fn a_denied_sub_agent_and_an_always_on_skill_run_here() {
+    let host = Host::stdin().skill("poet", FORK, "Body.");
+    let policy = host.home().join("policy.toml");
+    fs::write(&policy, "[tools]\ndeny = [\"spawn_agent\"]\n").unwrap();
+    let host = host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap());
+    host.starts();
+    let answer = calls(&host, "skill_poet", &json!({}));
+    assert!(answer.contains("does not allow `spawn_agent`"), "{answer}");
+    fs::write(&policy, "").unwrap();
+    let config = "uses_skills = {\"*\" = [\"poet\"]}";
+    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
+    host.starts();
+    assert!(host.prompt().contains("because it is always on."));
+    let answer = calls(&host, "skill_poet", &json!({}));
+    assert!(answer.contains("because it is always on."), "{answer}");
+}
