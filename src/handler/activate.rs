@@ -18,16 +18,19 @@ pub fn activate(app: &App, tool: &str, arguments: Option<&str>) -> Response {
 }
 
 fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String> {
-    let catalog = app.catalog();
+    let catalog = app.catalog_for(tool).unwrap_or_else(|| app.catalog());
     let skill = catalog.by_tool(tool).ok_or_else(|| {
         let text = format!("there is no tool `{}`", quoted(tool));
         Error::new(text).hint(suggestion(&catalog, tool))
     })?;
     put_in_force(app, skill, tool)?;
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
-    let notes = notes(app, skill, &listing);
+    let instructions = skill.instructions();
+    let instructions = instructions.map_err(|why| Error::new(why.message))?;
+    let notes = notes(app, skill, &instructions, &listing);
     Ok(Activation {
         skill,
+        instructions: &instructions,
         listing: &listing,
         arguments,
         notes: &notes,
@@ -36,7 +39,7 @@ fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String
 }
 
 /// How to go on with this skill on this host.
-fn notes(app: &App, skill: &Skill, listing: &Listing) -> Vec<String> {
+fn notes(app: &App, skill: &Skill, instructions: &str, listing: &Listing) -> Vec<String> {
     let name = &skill.name;
     let mut notes = Vec::new();
     let paths = || {
@@ -61,6 +64,6 @@ fn notes(app: &App, skill: &Skill, listing: &Listing) -> Vec<String> {
         ));
     }
     let older = app.protocol == Some(Protocol::Environment);
-    notes.extend(mentions::mapping_line(&skill.body, older));
+    notes.extend(mentions::mapping_line(instructions, older));
     notes
 }

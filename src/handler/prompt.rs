@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::app::App;
+use crate::app::{App, Told};
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::response::Response;
 use crate::skill::one_line;
@@ -20,16 +20,22 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
         // hidden, which is no reason to fail.
         remark(format_args!("{error}"));
     }
-    let catalog = app.catalog();
-    tell_the_user(app, &catalog);
-    match (Disclosure { catalog: &catalog }).prompt_block() {
-        Some(block) => Response::json(&json!({"inject": block})),
-        None => Response::nothing(),
+    let told = app.told("prompt", |catalog| Told {
+        text: match (Disclosure { catalog }).prompt_block() {
+            Some(block) => json!({"inject": block}).to_string(),
+            None => Response::nothing().stdout,
+        },
+        remarks: remarks(app, catalog),
+    });
+    for line in told.remarks {
+        remark(format_args!("{line}"));
     }
+    Response::text(told.text)
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.
-fn tell_the_user(app: &App, catalog: &Catalog) {
+fn remarks(app: &App, catalog: &Catalog) -> Vec<String> {
+    let mut remarks = Vec::new();
     let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
     for entry in catalog.entries() {
         let Standing::Hidden(why) = &entry.standing else {
@@ -42,12 +48,13 @@ fn tell_the_user(app: &App, catalog: &Catalog) {
     }
     for (holder, count) in untrusted {
         let holder = one_line(&holder.display().to_string());
-        remark(format_args!(
+        remarks.push(format!(
             "skills that come with `{holder}` and are not trusted are not offered \
              ({count}): look at them, then run agent-skills trust {holder}"
         ));
     }
     if let Err(error) = app.config() {
-        remark(format_args!("no skill is offered: {error}"));
+        remarks.push(one_line(&format!("no skill is offered: {error}")));
     }
+    remarks
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::app::App;
-use crate::catalog::plain;
+use crate::app::{App, Told};
+use crate::catalog::{Catalog, plain};
 use crate::host::ours;
 use crate::response::{Response, answer_panics_with};
 
@@ -24,10 +24,17 @@ pub const HOOKS: [&str; 10] = [
 
 /// The tools: the fixed ones, then one per offered skill.
 pub fn schema(app: &App) -> Response {
-    let mut tools = fixed_tools();
+    let fixed = fixed_tools();
     // Without these four the host would drop the plugin, and its restrictions with it.
-    answer_panics_with(&Response::json(&Value::Array(tools.clone())));
-    let catalog = app.catalog();
+    answer_panics_with(&Response::json(&Value::Array(fixed.clone())));
+    let told = app.told("schema", |catalog| Told {
+        text: with_skills(fixed, catalog),
+        remarks: Vec::new(),
+    });
+    Response::text(told.text)
+}
+
+fn with_skills(mut tools: Vec<Value>, catalog: &Catalog) -> String {
     tools.extend(catalog.offered().into_iter().map(|offered| {
         let name = &offered.skill.name;
         let description = match offered.description {
@@ -42,7 +49,7 @@ pub fn schema(app: &App) -> Response {
             "parameters": parameters(&[("arguments", "string", &arguments)], &[]),
         })
     }));
-    Response::json(&Value::Array(tools))
+    Value::Array(tools).to_string()
 }
 
 fn argument_description(hint: Option<&str>) -> String {

@@ -6,6 +6,7 @@ mod arguments;
 mod diagnostic;
 mod fields;
 mod frontmatter;
+mod kept;
 mod load;
 mod mapping;
 mod name;

@@ -11,6 +11,8 @@ use super::{Arguments, Listing, Skill};
 pub struct Activation<'a> {
     /// The skill.
     pub skill: &'a Skill,
+    /// Its instructions.
+    pub instructions: &'a str,
     /// Its bundled files.
     pub listing: &'a Listing,
     /// What the caller passed as `arguments`; blank counts as nothing.
@@ -24,7 +26,7 @@ impl Activation<'_> {
     pub fn render(&self) -> String {
         let dir = self.skill.dir.display().to_string();
         let mut text = format!("<skill_content name=\"{}\">\n", self.skill.name);
-        let mut body = place(&self.skill.body, &dir);
+        let mut body = place(self.instructions, &dir);
         if let Some(given) = self.arguments {
             body = Arguments::new(given, &self.skill.fields).fill(&body);
         }
@@ -138,6 +140,7 @@ mod tests {
         let notes = ["Note.".to_owned()];
         let text = Activation {
             skill: &skill,
+            instructions: &skill.instructions().unwrap(),
             listing: &listing,
             arguments,
             notes: &notes,

@@ -33,7 +33,17 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open_regular`], and `FileTooLarge` beyond `max`.
 pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
-    read_all_capped(open_regular(path)?, max)
+    let file = open_regular(path)?;
+    read_file_capped(&file, file.metadata()?.len(), max)
+}
+
+/// The whole of an open file that was `size` bytes long, in one read if it still is.
+///
+/// # Errors
+/// As [`read_all_capped`].
+pub fn read_file_capped(file: &File, size: u64, max: u64) -> io::Result<Vec<u8>> {
+    let room = usize::try_from(size.min(max)).unwrap_or_default();
+    read_into(Vec::with_capacity(room + 1), file, max)
 }
 
 /// Everything `source` has, up to `max` bytes.
@@ -41,7 +51,10 @@ pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Whatever reading says, and `FileTooLarge` beyond `max`.
 pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    read_into(Vec::new(), source, max)
+}
+
+fn read_into(mut bytes: Vec<u8>, source: impl Read, max: u64) -> io::Result<Vec<u8>> {
     source.take(max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         let text = format!("larger than {max} bytes");

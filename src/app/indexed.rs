@@ -1,0 +1,116 @@
+//! The catalog by way of its index: where that is, and what the answers in it depend on besides the
+//! skills themselves. Who may see which skill is decided anew by every call, or its grounds are in
+//! the answer's name.
+
+use std::fmt::Write;
+use std::os::unix::fs::MetadataExt;
+
+use sha2::{Digest, Sha256};
+
+use super::App;
+use super::admission::Rules;
+use crate::catalog::{Answer, Catalog, Entry, Index, Layer, Root};
+use crate::host::ours;
+use crate::skill::Skill;
+
+/// What a catalog gives occasion to say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// To the host.
+    pub text: String,
+    /// To the user, a line each.
+    pub remarks: Vec<String>,
+}
+
+impl App {
+    /// Every skill.
+    pub fn catalog(&self) -> Catalog {
+        let rules = Rules::of(self);
+        let roots = self.roots(rules.config());
+        Self::read(&rules, &roots, &mut self.index(&roots))
+    }
+
+    /// What `make` says of the catalog, from the index if nothing that it depends on has changed.
+    /// `what` says what is made.
+    pub fn told(&self, what: &str, make: impl FnOnce(&Catalog) -> Told) -> Told {
+        let rules = Rules::of(self);
+        let roots = self.roots(rules.config());
+        let mut index = self.index(&roots);
+        let name = rules
+            .grounds()
+            .map(|grounds| self.answer_name(what, &grounds, &roots));
+        let kept = name.as_ref().and_then(|name| index.answer(&roots, name));
+        if let Some(told) = kept.and_then(Told::from_answer) {
+            return told;
+        }
+        let told = make(&Self::read(&rules, &roots, &mut index));
+        if let Some(name) = name {
+            index.keep(told.clone().into_answer(name));
+        }
+        told
+    }
+
+    /// As much of the catalog as decides which skill has `tool`; `None`, without a look at the
+    /// disk, if that is no skill's name.
+    pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
+        if !tool.starts_with("skill_") || tool == ours::MARKETPLACE {
+            return None;
+        }
+        let rules = Rules::of(self);
+        let config = rules.config();
+        let roots = self.roots(config);
+        let mut index = self.index(&roots);
+        let admit = |entry: &Entry, skill: &Skill| rules.admit(entry, skill);
+        Catalog::of_tool(tool, &roots, config.order(), &admit, &index)
+            .or_else(|| Some(Self::read(&rules, &roots, &mut index)))
+    }
+
+    fn read(rules: &Rules, roots: &[Root], index: &mut Index) -> Catalog {
+        let admit = |entry: &Entry, skill: &Skill| rules.admit(entry, skill);
+        Catalog::of_layers(roots, rules.config().order(), &admit, index)
+    }
+
+    /// One index for each set of roots, of no use to another build of this program.
+    fn index(&self, roots: &[Root]) -> Index {
+        let roots = format!("{roots:?}");
+        let file = format!("{:x}", Sha256::digest(&roots));
+        let build = self.env.exe.as_ref().and_then(|exe| exe.metadata().ok());
+        let build = build.map(|exe| (exe.size(), exe.mtime(), exe.mtime_nsec()));
+        let key = format!("{} {build:?} {roots}", env!("CARGO_PKG_VERSION"));
+        let dir = self.store().dir().join("index");
+        Index::open(dir.join(&file[..16]), key.into_bytes())
+    }
+
+    fn answer_name(&self, what: &str, grounds: &str, roots: &[Root]) -> Vec<u8> {
+        let mut name = format!("{what} {grounds} ");
+        if self.protocol.is_some() {
+            let _ = write!(name, "{:?} ", self.context());
+        }
+        let projects = roots.iter().filter(|root| root.layer == Layer::Project);
+        for root in projects {
+            let holder = Self::holder_of(&root.dir);
+            let trust = self.trusted().entries();
+            let trust = Self::trust_in(&trust.unwrap_or_default(), holder);
+            let _ = write!(name, "{trust:?} ");
+        }
+        Sha256::digest(name).to_vec()
+    }
+}
+
+impl Told {
+    fn from_answer(answer: Answer) -> Option<Self> {
+        let remarks = String::from_utf8(answer.remarks).ok()?;
+        Some(Self {
+            text: String::from_utf8(answer.text).ok()?,
+            remarks: remarks.lines().map(str::to_owned).collect(),
+        })
+    }
+
+    fn into_answer(self, name: Vec<u8>) -> Answer {
+        Answer {
+            name,
+            text: self.text.into_bytes(),
+            remarks: self.remarks.join("\n").into_bytes(),
+        }
+    }
+}
