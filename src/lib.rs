@@ -89,9 +89,7 @@ fn tool(app: &App, name: &str, arguments: Payload) -> Response {
         Ok(ToolCall::Command(words)) => command(app, &words),
         Ok(ToolCall::ReadSkillFile(call)) => handler::read_skill_file(app, &call),
         Ok(ToolCall::RunSkillScript(call)) => handler::run_skill_script(app, &call),
-        Ok(ToolCall::Skill { tool, arguments }) => {
-            handler::activate(app, &tool, arguments.as_deref())
-        }
+        Ok(ToolCall::Activate(wanted)) => handler::activate(app, wanted),
         Err(error) => Response::failure(&error),
     }
 }

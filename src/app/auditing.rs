@@ -116,7 +116,14 @@ pub fn call_summary(call: &Call) -> Value {
 }
 
 fn ours(call: &Call) -> Value {
-    let keys = ["skill", "script", "path", "action", "skill_ref"];
+    let keys = [
+        "skill",
+        "script",
+        "path",
+        "action",
+        "skill_ref",
+        "skill_name",
+    ];
     let text = |key: &&str| Some(((*key).to_owned(), Value::from(call.text(key)?)));
     match call.ours {
         Some(_) => Value::Object(keys.iter().filter_map(text).collect::<Map<_, _>>()),

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::ModelInstalls;
-use crate::catalog::Order;
+use super::count::Count;
+use crate::catalog::{Budget, Order};
 use crate::permission::{Enforce, ScriptScope, Settings, Stacking};
 use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
 use crate::sys::limits;
@@ -42,6 +43,10 @@ pub struct Config {
     pub claude_skills: bool,
     /// Whether a project's skill comes before a personal one of its name; `false` by default.
     pub project_over_personal: bool,
+    /// Skills that have a tool each; above it one tool is for all. 32 by default.
+    pub max_tools: Count<{ limits::SKILL_TOOLS }>,
+    /// Characters of the prompt that tell of skills; 12,000 by default.
+    pub prompt_chars: Count<{ limits::PROMPT_CHARS }>,
     /// By name, who sees a skill.
     pub visibility: BTreeMap<String, Visibility>,
     /// What is written down.
@@ -144,6 +149,14 @@ impl Config {
             scripts: self.scripts,
             always_allowed: self.always_allowed.clone(),
             ..default
+        }
+    }
+
+    /// How much the model is told of the catalog.
+    pub fn budget(&self) -> Budget {
+        Budget {
+            tools: self.max_tools.0,
+            chars: self.prompt_chars.0,
         }
     }
 

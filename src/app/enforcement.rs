@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::{App, Config};
+use super::{App, Config, announce};
 use crate::error::{Error, Result};
 use crate::governance::Policies;
 use crate::host::alias::{self, Capability};
@@ -147,6 +147,7 @@ pub fn put_in_force(app: &App, skill: &Skill, tool: &str) -> Result<()> {
         result => result.map(|_| ()),
     }?;
     app.record_activation(skill);
+    announce(skill);
     Ok(())
 }
 
@@ -164,9 +165,9 @@ fn names_a_tool(entries: &[String]) -> bool {
     })
 }
 
-/// Which of our own tools a call is for. What a call asks for is read as its tool will read it:
-/// anything else would be a way round the decision.
-pub fn our_tool<'a>(used: &'a ToolUse, skill: Option<&'a Skill>) -> Option<OurTool<'a>> {
+/// Which of our own tools a call is for, unless it activates a skill. What a call asks for is read
+/// as its tool will read it: anything else would be a way round the decision.
+pub fn our_tool(used: &ToolUse) -> Option<OurTool<'_>> {
     let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
     let parsed = || ToolCall::parse(&used.tool, Ok(used.arguments.clone())).ok();
     match used.tool.as_str() {
@@ -186,7 +187,7 @@ pub fn our_tool<'a>(used: &'a ToolUse, skill: Option<&'a Skill>) -> Option<OurTo
                 skill: text("skill"),
             },
         }),
-        _ => skill.map(|skill| OurTool::Skill(skill.name.as_str())),
+        _ => None,
     }
 }
 
@@ -197,6 +198,7 @@ fn looking(verb: &str) -> Option<&'static str> {
         "list_installed" => Some("list_installed"),
         "info" => Some("info"),
         "search" => Some("search"),
+        "search_installed" => Some("search_installed"),
         _ => None,
     }
 }

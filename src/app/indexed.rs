@@ -13,6 +13,9 @@ use crate::catalog::{Answer, Catalog, Entry, Index, Layer, Root};
 use crate::host::ours;
 use crate::skill::Skill;
 
+/// What [`App::told`] is asked for by the hook that knows the host's context, as its tools do.
+pub const PROMPT: &str = "prompt";
+
 /// What a catalog gives occasion to say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
@@ -43,26 +46,45 @@ impl App {
         if let Some(told) = kept.and_then(Told::from_answer) {
             return told;
         }
-        let told = make(&Self::read(&rules, &roots, &mut index));
+        let catalog = Self::read(&rules, &roots, &mut index);
+        let told = make(&catalog);
         if let Some(name) = name {
-            index.keep(told.clone().into_answer(name));
+            let offered = catalog.offered().len();
+            index.keep(told.clone().into_answer(name, offered));
         }
         told
     }
 
-    /// As much of the catalog as decides which skill has `tool`; `None`, without a look at the
-    /// disk, if that is no skill's name.
-    pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
-        if !tool.starts_with("skill_") || tool == ours::MARKETPLACE {
-            return None;
-        }
+    /// As much of the catalog as decides what `written` means: a skill's name, its tool's or its
+    /// directory's.
+    pub fn catalog_about(&self, written: &str) -> Catalog {
         let rules = Rules::of(self);
         let config = rules.config();
         let roots = self.roots(config);
         let mut index = self.index(&roots);
         let admit = |entry: &Entry, skill: &Skill| rules.admit(entry, skill);
-        Catalog::of_tool(tool, &roots, config.order(), &admit, &index)
-            .or_else(|| Some(Self::read(&rules, &roots, &mut index)))
+        // For a person no `--schema` came first.
+        self.protocol
+            .and_then(|_| Catalog::about(written, &roots, config.order(), &admit, &index))
+            .unwrap_or_else(|| Self::read(&rules, &roots, &mut index))
+    }
+
+    /// As [`App::catalog_about`] for what may be a skill's tool; `None`, without a look at the
+    /// disk, for other names.
+    pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
+        let may_be = tool.starts_with("skill_") && tool != ours::MARKETPLACE;
+        may_be.then(|| self.catalog_about(tool))
+    }
+
+    /// Of how many skills the model may be told.
+    pub fn offered(&self) -> usize {
+        let rules = Rules::of(self);
+        let roots = self.roots(rules.config());
+        let mut index = self.index(&roots);
+        let known = rules
+            .grounds()
+            .and_then(|grounds| index.offered(&roots, &self.answer_name(PROMPT, &grounds, &roots)));
+        known.unwrap_or_else(|| Self::read(&rules, &roots, &mut index).offered().len())
     }
 
     fn read(rules: &Rules, roots: &[Root], index: &mut Index) -> Catalog {
@@ -106,11 +128,12 @@ impl Told {
         })
     }
 
-    fn into_answer(self, name: Vec<u8>) -> Answer {
+    fn into_answer(self, name: Vec<u8>, offered: usize) -> Answer {
         Answer {
             name,
             text: self.text.into_bytes(),
             remarks: self.remarks.join("\n").into_bytes(),
+            offered,
         }
     }
 }

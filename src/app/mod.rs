@@ -4,7 +4,9 @@
 mod admission;
 mod approval;
 mod auditing;
+mod calling;
 mod config;
+mod count;
 mod enforcement;
 mod in_force;
 mod indexed;
@@ -16,10 +18,11 @@ mod tightening;
 
 pub use approval::{digest as approval_digest, needed as approval_needed};
 pub use auditing::{call_summary, decision_of};
+pub use calling::{Called, announce, call_of, called, resolve, under_denied_name};
 pub use config::{AuditConfig, Config, ScriptReads, Visibility};
 pub use enforcement::{Enforcement, OnDisk, our_tool, put_in_force, snapshot};
 pub use in_force::Setting;
-pub use indexed::Told;
+pub use indexed::{PROMPT, Told};
 pub use layers::Trust;
 pub use model_install::{ModelInstall, ModelInstalls, model_install};
 pub use script_reads::{advice, script_read};

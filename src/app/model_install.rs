@@ -20,15 +20,17 @@ pub enum ModelInstall {
 }
 
 /// What a model may do with the marketplace at all: the actions of its tool, and looking.
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 13] = [
     "install",
     "remove",
     "update",
     "search",
     "list",
     "list-installed",
+    "search-installed",
     "list_installed",
     "info",
+    "use",
     "outdated",
     "verify",
     "rollback",

@@ -50,11 +50,10 @@ impl App {
     /// The catalog to look `written` up in. Whose skill is whose costs a look at the lockfiles,
     /// so it is known only where a qualified name asks for it.
     pub fn catalog_naming(&self, written: &str) -> Catalog {
-        let catalog = self.catalog();
         if !written.contains(['/', '@']) {
-            return catalog;
+            return self.catalog_about(written);
         }
-        catalog.with_owners(&|entry| {
+        self.catalog().with_owners(&|entry| {
             let base = entry.dir.parent()?.parent()?;
             let name = entry.dir.file_name()?.to_str()?;
             self.market_at(base).origin(name).ok()??.owner()

@@ -1,89 +1,316 @@
 //! What the model is told before it activates anything: the catalog block of the system prompt,
-//! with descriptions that can do nothing but describe.
+//! within its budget, with descriptions that can do nothing but describe.
 
-use std::fmt::Write;
-
-use super::Catalog;
-use crate::skill::one_line;
+use super::budget::{chars, shorten};
+use super::room::{Line, Room};
+use super::{Catalog, Entry};
+use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::limits;
 
-/// The catalog, about to be disclosed.
-#[derive(Debug)]
-pub struct Disclosure<'a> {
-    /// What there is.
-    pub catalog: &'a Catalog,
+/// How much the model may be told.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// Skills that may have a tool each; if there are more, one tool is for all.
+    pub tools: usize,
+    /// Characters of the block. Names alone may take twice as many.
+    pub chars: usize,
 }
 
-impl Disclosure<'_> {
-    /// The block for the system prompt; `None` when there is nothing to tell (CLIENT.md 39).
-    pub fn prompt_block(&self) -> Option<String> {
-        let offered = self.catalog.offered();
+/// The catalog as it is disclosed.
+#[derive(Debug)]
+pub struct Disclosure<'a> {
+    block: Option<String>,
+    cut: Vec<Cut<'a>>,
+}
+
+/// A skill that there was no room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut<'a> {
+    /// Its name.
+    pub name: &'a SkillName,
+    /// What is left of it.
+    pub left: Left,
+}
+
+/// What the model is told of a skill that there was no room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// The beginning of its description.
+    Beginning,
+    /// Its name.
+    Name,
+    /// Nothing: it is counted, and found by `search_installed`.
+    Count,
+}
+
+impl Catalog {
+    /// Whether the skills are so many that one tool is for all of them.
+    pub fn has_one_tool(&self, max_tools: usize) -> bool {
+        self.offered().len() > max_tools
+    }
+}
+
+impl<'a> Disclosure<'a> {
+    /// What is told of `catalog`. The same catalog is always told in the same way.
+    pub fn of(catalog: &'a Catalog, budget: Budget) -> Self {
+        let offered = catalog.offered();
         if offered.is_empty() {
-            return None;
+            // Nothing to tell (CLIENT.md 39).
+            return Self {
+                block: None,
+                cut: Vec::new(),
+            };
         }
-        let mut block = String::from(
-            "## Available Agent Skills\n\n\
-             Skills are instructions written for particular tasks. When a task matches a skill's \
-             description, prefer that skill: call its tool first, then follow what it answers. \
-             Paths in a skill are relative to the skill's directory. Run a skill's scripts with \
-             run_skill_script instead of reading them, and read its other files with \
-             read_skill_file when they are needed.\n\n",
+        let one_tool = offered.len() > budget.tools;
+        let lines: Vec<Line> = offered
+            .iter()
+            .map(|offered| Line::of(offered, one_tool))
+            .collect();
+        let mut block = intro(one_tool);
+        let rest = chars(&more(lines.len()));
+        let room = Room::of(
+            &lines,
+            budget.chars,
+            chars(&block) + 1,
+            chars(SHORTENED),
+            rest,
         );
-        for offered in offered {
-            let _ = write!(block, "- {} (tool `{}`)", offered.skill.name, offered.tool);
-            match offered.description {
-                "" => block.push('\n'),
-                description => {
-                    let _ = writeln!(block, ": {}", plain(description));
+        if room.is_short {
+            block.push_str(SHORTENED);
+        }
+        block.push('\n');
+        let mut cut = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let (text, left) = match line.within(room.most) {
+                _ if at >= room.lines => (None, Some(Left::Count)),
+                (None, _) if line.text.is_empty() => (None, None),
+                (None, _) => (None, Some(Left::Name)),
+                (Some(text), true) => (Some(text), None),
+                (Some(text), false) => (Some(text), Some(Left::Beginning)),
+            };
+            if left != Some(Left::Count) {
+                block.push_str(&line.head);
+                if let Some(text) = text {
+                    block.push_str(": ");
+                    block.push_str(&text);
                 }
+                block.push('\n');
             }
+            cut.extend(left.map(|left| Cut {
+                name: line.name,
+                left,
+            }));
+        }
+        if room.lines < lines.len() {
+            block.push_str(&more(lines.len() - room.lines));
         }
         block.truncate(block.trim_end().len());
-        Some(block)
+        Self {
+            block: Some(block),
+            cut,
+        }
     }
+
+    /// The block for the system prompt; `None` when there is nothing to tell.
+    pub fn prompt_block(&self) -> Option<&str> {
+        self.block.as_deref()
+    }
+
+    /// What is left of one entry's skill, if something was cut.
+    pub fn cut_of(&self, entry: &Entry) -> Option<&Cut<'a>> {
+        let offered = entry.offered()?;
+        let name = &offered.skill.name;
+        // They are sorted by name.
+        let found = self.cut.binary_search_by(|cut| cut.name.cmp(name));
+        found.ok().map(|at| &self.cut[at])
+    }
+
+    /// Every skill that is told of in part, by name or not at all for want of room, by name.
+    pub fn cut(&self) -> &[Cut<'a>] {
+        &self.cut
+    }
+}
+
+impl Cut<'_> {
+    /// What a person is told of it.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let (code, what) = match self.left {
+            Left::Beginning => ("description-shortened", "the beginning of its description"),
+            Left::Name => ("description-omitted", "its name"),
+            Left::Count => ("name-omitted", "nothing, but it finds it by searching"),
+        };
+        let text = format!(
+            "the prompt has no room for it, so the model is told {what}: shorten descriptions, \
+             disable skills, or raise `prompt_chars`"
+        );
+        Diagnostic::note(code, text)
+    }
+}
+
+const SHORTENED: &str = "There is no room here to describe every skill whole; skill_marketplace \
+    {\"action\": \"search_installed\", \"query\": …} finds skills by words and describes them.\n";
+
+fn intro(one_tool: bool) -> String {
+    let call = if one_tool {
+        "call the tool `skill` with its name as skill_name"
+    } else {
+        "call its tool"
+    };
+    format!(
+        "## Available Agent Skills\n\n\
+         Skills are instructions written for particular tasks. When a task matches a skill's \
+         description, prefer that skill: {call} first, then follow what it answers. \
+         Paths in a skill are relative to the skill's directory. Run a skill's scripts with \
+         run_skill_script instead of reading them, and read its other files with \
+         read_skill_file when they are needed.\n"
+    )
+}
+
+fn more(count: usize) -> String {
+    format!("… and {count} more skills, which search_installed finds.")
 }
 
 /// A description that is one line of bounded length, shows everything it contains, and can neither
 /// open nor close markup around it.
 pub fn plain(text: &str) -> String {
-    let mut line = one_line(text);
-    if let Some((cut, _)) = line.char_indices().nth(limits::DESCRIPTION_CHARS) {
-        line.truncate(cut);
-        line.push('…');
-    }
-    line.replace('<', "&lt;").replace('>', "&gt;")
+    shorten(&escaped(text), limits::DESCRIPTION_CHARS)
+}
+
+/// Text of strangers on one line, in which no markup is left.
+pub(super) fn escaped(text: &str) -> String {
+    one_line(text).replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use crate::catalog::testing::catalog;
+
+    const ALL: Budget = Budget {
+        tools: 32,
+        chars: 12_000,
+    };
+
+    fn text(description: &str, more: &str) -> String {
+        format!("---\ndescription: {description}\n{more}\n---\n")
+    }
+
+    /// Skills `s00`, `s01`, … with descriptions of these lengths.
+    fn lengths(lengths: &[usize]) -> (tempfile::TempDir, Catalog) {
+        let skills: Vec<(String, String)> = (0..)
+            .zip(lengths)
+            .map(|(at, length): (usize, _)| (format!("s{at:03}"), text(&"d".repeat(*length), "")))
+            .collect();
+        let skills: Vec<(&str, &str)> = skills.iter().map(|(a, b)| (&**a, &**b)).collect();
+        catalog(&skills)
+    }
 
     #[test]
     fn one_line_per_skill_and_no_block_without_skills() {
-        let root = tempfile::tempdir().unwrap();
-        let disclose = || {
-            Disclosure {
-                catalog: &Catalog::scan(root.path()),
-            }
-            .prompt_block()
-        };
-        assert_eq!(disclose(), None);
-        for name in ["b", "a"] {
-            fs::create_dir(root.path().join(name)).unwrap();
-            let text = format!("---\nname: {name}\ndescription: |\n  does\n  {name}\n---\n");
-            fs::write(root.path().join(name).join("SKILL.md"), text).unwrap();
-        }
-        let block = disclose().unwrap();
+        let (_root, none) = catalog(&[]);
+        assert_eq!(Disclosure::of(&none, ALL).prompt_block(), None);
+        let (_root, two) = catalog(&[
+            ("b", &text("does b", "")),
+            ("a", &text("|\n  does\n  a", "")),
+        ]);
+        let disclosure = Disclosure::of(&two, ALL);
+        let block = disclosure.prompt_block().unwrap();
         assert!(block.starts_with("## Available Agent Skills\n"));
-        assert!(block.ends_with("\n- a (tool `skill_a`): does a\n- b (tool `skill_b`): does b"));
+        assert!(block.ends_with("\n\n- a (tool `skill_a`): does a\n- b (tool `skill_b`): does b"));
+        assert!(disclosure.cut().is_empty());
+    }
+
+    #[test]
+    fn above_the_number_of_tools_names_are_not_said_twice() {
+        let (_root, two) = lengths(&[3, 3]);
+        let few = Budget { tools: 1, ..ALL };
+        let disclosure = Disclosure::of(&two, few);
+        let block = disclosure.prompt_block().unwrap();
+        assert!(block.ends_with("\n- s000: ddd\n- s001: ddd"), "{block}");
+        assert!(block.contains("the tool `skill` with its name"));
+        assert!(two.has_one_tool(1) && !two.has_one_tool(2));
+    }
+
+    #[test]
+    fn when_to_use_and_tags_belong_to_the_description() {
+        let more = "when_to_use: For forms.\ntags: [a, b]";
+        let (_root, one) = catalog(&[("x", &text("Fills.", more))]);
+        let disclosure = Disclosure::of(&one, ALL);
+        let block = disclosure.prompt_block().unwrap();
+        assert!(block.ends_with(": Fills. For forms. [a, b]"), "{block}");
+    }
+
+    #[test]
+    fn short_descriptions_stay_whole_and_long_ones_share_the_rest() {
+        let (_root, skills) = lengths(&[1000, 10, 900, 800]);
+        let budget = Budget { chars: 2000, ..ALL };
+        let disclosure = Disclosure::of(&skills, budget);
+        let block = disclosure.prompt_block().unwrap();
+        assert!(
+            chars(block) <= 2000 && chars(block) > 1990,
+            "{}",
+            chars(block)
+        );
+        assert!(block.contains("): dddddddddd\n"), "{block}");
+        let lengths: Vec<usize> = block
+            .lines()
+            .filter(|l| l.ends_with('…'))
+            .map(chars)
+            .collect();
+        assert!(
+            lengths.len() == 3 && lengths.iter().all(|l| *l == lengths[0]),
+            "{lengths:?}"
+        );
+        let cut: Vec<_> = disclosure
+            .cut()
+            .iter()
+            .map(|cut| (cut.name.as_str(), cut.left))
+            .collect();
+        assert_eq!(
+            cut,
+            ["s000", "s002", "s003"].map(|name| (name, Left::Beginning))
+        );
+        assert!(block.contains("search_installed"));
+    }
+
+    #[test]
+    fn names_outlast_descriptions_and_the_rest_is_counted() {
+        let (_root, skills) = lengths(&[100; 60]);
+        let disclose = |chars| {
+            let budget = Budget { tools: 1, chars };
+            let disclosure = Disclosure::of(&skills, budget);
+            let block = disclosure.prompt_block().unwrap().to_owned();
+            let left: Vec<Left> = disclosure.cut().iter().map(|cut| cut.left).collect();
+            (block, left)
+        };
+        let (block, left) = disclose(900);
+        assert!(chars(&block) <= 1800 && !block.contains("ddd"), "{block}");
+        assert!(left.len() == 60 && left.iter().all(|left| *left == Left::Name));
+        let (block, left) = disclose(400);
+        assert!(chars(&block) <= 800, "{}", chars(&block));
+        let counted = left.iter().filter(|left| **left == Left::Count).count();
+        assert!(counted > 0 && counted < 60, "{counted}");
+        assert!(block.ends_with(&format!(
+            "… and {counted} more skills, which search_installed finds."
+        )));
+        assert_eq!(
+            block.lines().filter(|line| line.starts_with("- s")).count(),
+            60 - counted
+        );
     }
 
     #[test]
     fn a_description_is_bounded() {
         assert_eq!(
             plain(&"é".repeat(9000)).chars().count(),
-            limits::DESCRIPTION_CHARS + 1
+            limits::DESCRIPTION_CHARS
+        );
+        let (_root, skills) = lengths(&[limits::DESCRIPTION_CHARS, limits::DESCRIPTION_CHARS + 1]);
+        let cut = Disclosure::of(&skills, ALL).cut().to_vec();
+        assert_eq!(cut.len(), 1);
+        assert_eq!(
+            (cut[0].name.as_str(), cut[0].left),
+            ("s001", Left::Beginning)
         );
     }
 

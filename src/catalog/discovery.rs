@@ -36,18 +36,20 @@ impl Catalog {
         Self::settled(roots, index.load(roots), order, rules)
     }
 
-    /// As much of the catalog as decides which skill has `tool`, read anew; `None` when the index
-    /// does not know. See [`Index::load_tool`] for what is taken to be unchanged.
-    pub fn of_tool(
-        tool: &str,
+    /// As much of the catalog as decides what `written` means, read anew, if it means a skill that
+    /// is offered and the index knows. See [`Index::load_about`] for what is not looked at.
+    pub fn about(
+        written: &str,
         roots: &[Root],
         order: Order,
         rules: Rules,
         index: &Index,
     ) -> Option<Self> {
-        let loaded = index.load_tool(roots, tool)?;
+        let loaded = index.load_about(roots, written)?;
         let catalog = Self::settled(roots, loaded, order, rules);
-        catalog.by_tool(tool).is_some().then_some(catalog)
+        let meant = catalog.by_tool(written).is_some()
+            || catalog.by_name(written).and_then(Entry::offered).is_some();
+        meant.then_some(catalog)
     }
 
     fn settled(roots: &[Root], loaded: Vec<Vec<Loaded>>, order: Order, rules: Rules) -> Self {

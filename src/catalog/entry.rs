@@ -64,6 +64,31 @@ pub struct Offered<'a> {
     pub description: &'a str,
 }
 
+impl Offered<'_> {
+    /// Everything its author says to help choose it, unescaped; empty where that is withheld.
+    pub fn told(&self) -> String {
+        let mut told = self.description.to_owned();
+        if !told.is_empty() {
+            let when = self.skill.fields.when_to_use();
+            let tags = self.tags();
+            let tags = (!tags.is_empty()).then(|| format!("[{}]", tags.join(", ")));
+            for more in [when, tags].into_iter().flatten() {
+                told.push(' ');
+                told.push_str(&more);
+            }
+        }
+        told
+    }
+
+    /// Its tags, unless they are withheld with its description.
+    pub fn tags(&self) -> Vec<String> {
+        match self.description {
+            "" => Vec::new(),
+            _ => self.skill.fields.tags(),
+        }
+    }
+}
+
 impl Entry {
     /// The skill's name, or its directory's when the skill could not be loaded.
     pub fn name(&self) -> String {

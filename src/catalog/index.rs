@@ -7,6 +7,7 @@
 //! that was settled when it was read; the entries of a root that has the very stamp it had. All
 //! else is looked at anew.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Root;
@@ -15,7 +16,7 @@ use super::index_file::{self, Answer, Found, Known, KnownRoot, Stored};
 use super::listing::list;
 use super::stamp::{Stamp, now};
 use super::tool_name::tool_name;
-use crate::skill::{Diagnostic, Skill};
+use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
 
 /// The index of one set of roots.
@@ -80,31 +81,55 @@ impl Index {
         loaded
     }
 
-    /// The entries, by root, whose skills have `tool` or the same name as one that has it, read
-    /// anew; `None` when a root changed, or the index knows of none.
+    /// The entries, by root, that decide what `written` means, read anew: those of which it is the
+    /// name, the tool's name or the directory's, and all that share a name with one of these.
+    /// `None` when the entries of a root changed, or the index knows of none.
     ///
     /// Every other entry is taken to have the name it had. Its file may have been edited in place
-    /// since and claim `tool` too: that counts from the next `--schema`, which looks at every file
-    /// and comes first in each run of the host. The model was told of the tool by the last one.
-    pub(super) fn load_tool(&self, roots: &[Root], tool: &str) -> Option<Vec<Vec<Loaded>>> {
+    /// since and claim the name too: that counts from the next `--schema`, which looks at every
+    /// file and comes first in each run of the host. It is the last one that told the model what
+    /// it now asks for.
+    pub(super) fn load_about(&self, roots: &[Root], written: &str) -> Option<Vec<Vec<Loaded>>> {
         let stored = self.stored.as_ref()?;
+        let as_name = SkillName::from_written(written);
+        let entries = || stored.roots.iter().flat_map(|root| &root.entries);
+        let is_meant = |entry: &&Known| {
+            as_name
+                .as_ref()
+                .is_some_and(|name| entry.name == name.as_str())
+                || entry.dir == written
+                || has_tool(entry, written)
+        };
+        let names: BTreeSet<&str> = entries()
+            .filter(is_meant)
+            .map(|entry| &*entry.name)
+            .collect();
         let mut loaded = Vec::new();
         for (root, known) in roots.iter().zip(&stored.roots) {
             if known.stamp.is_none() || known.stamp != root_stamp(&root.dir) {
                 return None;
             }
-            let theirs = known.entries.iter().filter(|entry| has_tool(entry, tool));
+            let decide = |entry: &&Known| is_meant(entry) || names.contains(&*entry.name);
             let read = |entry: &Known| {
                 let dir = root.dir.join(&entry.dir);
                 let skill = load_named(&dir);
                 (dir, skill)
             };
-            loaded.push(theirs.map(read).collect());
+            loaded.push(known.entries.iter().filter(decide).map(read).collect());
         }
-        loaded
-            .iter()
-            .any(|root: &Vec<_>| !root.is_empty())
-            .then_some(loaded)
+        (!names.is_empty()).then_some(loaded)
+    }
+
+    /// How many skills were offered when the answer under `name` was made, if the roots have the
+    /// entries they had then. As for [`Index::load_about`], an edit in place counts later.
+    pub fn offered(&self, roots: &[Root], name: &[u8]) -> Option<usize> {
+        let stored = self.stored.as_ref()?;
+        let mut each = roots.iter().zip(&stored.roots);
+        let same =
+            each.all(|(root, known)| known.stamp.is_some() && known.stamp == root_stamp(&root.dir));
+        let answers = stored.answers().filter(|_| same)?;
+        let answer = answers.into_iter().find(|answer| answer.name == name)?;
+        Some(answer.offered)
     }
 
     fn is_current(&self, roots: &[Root]) -> bool {
@@ -244,6 +269,5 @@ fn has_tool(entry: &Known, tool: &str) -> bool {
     // Names that do not fit a tool end in `_` and a hash, and names have no `_`.
     entry.name == plain
         || plain.contains('_')
-            && crate::skill::SkillName::from_written(&entry.name)
-                .is_some_and(|name| tool_name(&name) == tool)
+            && SkillName::from_written(&entry.name).is_some_and(|name| tool_name(&name) == tool)
 }

@@ -63,6 +63,8 @@ pub struct Answer {
     pub text: Vec<u8>,
     /// What the user is told.
     pub remarks: Vec<u8>,
+    /// Of how many skills the model may be told.
+    pub offered: usize,
 }
 
 /// An index that was read.
@@ -145,11 +147,11 @@ impl Stored {
         let mut reader = Reader(&bytes);
         let mut answers = Vec::new();
         while !reader.0.is_empty() && answers.len() < limits::CATALOG_ANSWERS {
-            let mut text = || reader.bytes().map(<[u8]>::to_vec);
             answers.push(Answer {
-                name: text()?,
-                text: text()?,
-                remarks: text()?,
+                name: reader.bytes()?.to_vec(),
+                text: reader.bytes()?.to_vec(),
+                remarks: reader.bytes()?.to_vec(),
+                offered: reader.length()?,
             });
         }
         Some(answers)
@@ -184,6 +186,7 @@ pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
         for text in [&answer.name, &answer.text, &answer.remarks] {
             put(&mut last, text);
         }
+        put_number(&mut last, answer.offered);
     }
     let parts = [table.as_slice(), &found.kept, &last];
     let mut bytes = MAGIC.to_vec();

@@ -1,6 +1,7 @@
 //! Which skills exist in which layer, which of them are offered, under which tool names, and how
 //! the model is told of them. Which skills may be offered is decided by rules handed in.
 
+mod budget;
 mod contest;
 mod disclosure;
 mod discovery;
@@ -10,14 +11,17 @@ mod index_file;
 mod layer;
 mod listing;
 mod naming;
+mod room;
+mod search;
 mod stamp;
 #[cfg(test)]
 mod testing;
 mod tool_name;
 
-pub use disclosure::{Disclosure, plain};
+pub use disclosure::{Budget, Cut, Disclosure, Left, plain};
 pub use discovery::Catalog;
 pub use entry::{Admission, Entry, Offered, Standing};
 pub use index::Index;
 pub use index_file::Answer;
 pub use layer::{Layer, Order, Root};
+pub use tool_name::tool_name;

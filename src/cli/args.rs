@@ -122,6 +122,23 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Search the installed skills by name, tag and description
+    #[command(alias = "search_installed")]
+    SearchInstalled {
+        /// Words to look for
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// Answer JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Activate a skill, which only a model in a conversation can
+    Use {
+        /// The skill's name
+        name: String,
+        /// What it is applied to
+        query: Vec<String>,
+    },
     /// Search the skills that can be installed
     Search {
         /// Words to look for

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use super::installed::to_json;
 use super::run::Failure;
-use crate::app::{App, Enforcement, OnDisk, our_tool, snapshot, usable};
+use crate::app::{App, Enforcement, OnDisk, call_of, called, snapshot, under_denied_name, usable};
 use crate::error::{Error, Result};
-use crate::permission::{Call, Explanation, explain};
+use crate::permission::{Explanation, explain};
 use crate::request::ToolUse;
 use crate::session::Session;
 use crate::skill::one_line;
@@ -43,12 +43,9 @@ pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
         ..Session::default()
     };
     let enforcement = Enforcement::of(app, &app.config()?, &app.policies()?, &session)?;
-    let called = catalog.by_tool(&used.tool);
-    let call = Call {
-        tool: &used.tool,
-        arguments: &used.arguments,
-        ours: our_tool(&used, called),
-    };
+    let called = called(app, &used.tool, &used.arguments).transpose()?;
+    let call = call_of(&used, called.as_ref());
+    let call = under_denied_name(&enforcement.scope(), call, &used);
     let explanation = explain(&enforcement.scope(), &call, &OnDisk);
     let text = if check.json {
         to_json(&explanation)?

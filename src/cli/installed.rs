@@ -5,18 +5,23 @@ use std::fmt::Write;
 use super::report::Report;
 use super::run::Caller;
 use crate::app::{App, quoted, suggestion};
+use crate::catalog::{Cut, Disclosure};
 use crate::error::{Error, Result};
-use crate::skill::{Diagnostic, Level, Listing, Skill, one_line};
+use crate::skill::{Diagnostic, Level, Listing, Skill, one_line, shown_tokens};
 use crate::sys::limits;
 
 /// Every skill directory, those that are not offered included.
 pub fn list(app: &App, json: bool) -> Result<String> {
     let catalog = app.catalog();
-    let reports: Vec<Report> = catalog
-        .entries()
-        .iter()
-        .map(|entry| Report::of(app, entry))
-        .collect();
+    let config = app.config().unwrap_or_default();
+    let disclosure = Disclosure::of(&catalog, config.budget());
+    let report = |entry| {
+        let mut report = Report::of(app, entry);
+        let cut = disclosure.cut_of(entry).map(Cut::diagnostic);
+        report.diagnostics.extend(cut);
+        report
+    };
+    let reports: Vec<Report> = catalog.entries().iter().map(report).collect();
     if json {
         return to_json(&reports);
     }
@@ -88,7 +93,7 @@ pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
             &format!("{} ({}): {state}", rival.dir.display(), rival.layer),
         );
     }
-    if let Some(skill) = entry.disclosed() {
+    if let Some((skill, tokens)) = entry.disclosed().zip(report.tokens) {
         let callers = callers(skill, entry.tool.is_some());
         field("called by", callers);
         for key in ["license", "compatibility", "version"] {
@@ -96,6 +101,7 @@ pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
                 field(key, &value);
             }
         }
+        field("tokens", &format!("approx. {}", shown_tokens(tokens)));
         let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
         field("files", &listing.total.to_string());
     }

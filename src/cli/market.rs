@@ -76,7 +76,12 @@ fn outcome(skill: &Installed) -> String {
         let _ = writeln!(text, "  note: {}", one_line(remark));
     }
     if skill.status == Status::New {
-        let _ = writeln!(text, "  it can be used from the next start of chibi on");
+        let _ = writeln!(
+            text,
+            "  the model can use it now: skill_marketplace {{\"action\": \"use\", \"skill_ref\": \
+             \"{}\"}}",
+            skill.name
+        );
     }
     text
 }

@@ -15,6 +15,7 @@ mod options;
 mod permitted;
 mod report;
 mod run;
+mod search;
 mod shop;
 mod stats;
 mod trust;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::app::{App, snapshot};
 use crate::catalog::Entry;
 use crate::permission::Restriction;
-use crate::skill::{Diagnostic, Level};
+use crate::skill::{Diagnostic, Level, tokens};
 
 /// One skill directory, offered or not.
 #[derive(Debug, Serialize)]
@@ -26,6 +26,8 @@ pub struct Report {
     pub offered: bool,
     /// What it may use; `null` when it restricts nothing.
     pub restriction: Option<RestrictionReport>,
+    /// About how many tokens its instructions are.
+    pub tokens: Option<usize>,
     /// What is odd about it.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -76,6 +78,9 @@ impl Report {
                 .map(|to| to.display().to_string()),
             offered: entry.tool.is_some(),
             restriction,
+            tokens: skill
+                .and_then(|skill| skill.instructions().ok())
+                .map(|instructions| tokens(&instructions)),
             diagnostics,
         }
     }

@@ -7,7 +7,9 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::check::check;
-use super::{approve, audit, config, installed, jobs, look, market, stats, trust, visibility};
+use super::{
+    approve, audit, config, installed, jobs, look, market, search, stats, trust, visibility,
+};
 use crate::app::App;
 use crate::error::Error;
 
@@ -94,6 +96,8 @@ pub fn run(
         Verb::List(catalogue) => market::list(app, &catalogue)?,
         Verb::Search { words, catalogue } => market::search(app, &words, &catalogue)?,
         Verb::ListInstalled { json } => installed::list(app, json)?,
+        Verb::SearchInstalled { words, json } => search::search(app, &words, json)?,
+        Verb::Use { name, .. } => return Err(search::not_here(&name).into()),
         Verb::Check(call) => check(app, &call)?,
         Verb::Deactivate { context } => installed::deactivate(app, context.as_deref(), caller)?,
         Verb::Jobs {

@@ -1,46 +1,48 @@
-//! A skill's own tool: hands over its instructions.
+//! Activation, through a skill's own tool, `skill` or `skill_marketplace`: hands over the skill's
+//! instructions.
 
-use crate::app::App;
-use crate::app::put_in_force;
-use crate::app::{quoted, suggestion};
+use super::judge::nothing_is_in_force;
+use crate::app::{App, Called, put_in_force, resolve};
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
-use crate::request::Protocol;
+use crate::request::{Activate, Protocol};
 use crate::response::Response;
 use crate::script;
-use crate::skill::{Activation, Listing, Skill};
+use crate::skill::{Activation, Listing};
 use crate::sys::limits;
 
-/// Activates the skill behind `tool`. `pre_tool` has done so already, unless the host has no
+/// Activates the skill that is wanted. `pre_tool` has done so already, unless the host has no
 /// hooks or this is a direct call; doing it again changes nothing.
-pub fn activate(app: &App, tool: &str, arguments: Option<&str>) -> Response {
-    try_activate(app, tool, arguments).map_or_else(|e| Response::failure(&e), Response::text)
+pub fn activate(app: &App, wanted: Activate) -> Response {
+    try_activate(app, wanted).map_or_else(|e| Response::failure(&e), Response::text)
 }
 
-fn try_activate(app: &App, tool: &str, arguments: Option<&str>) -> Result<String> {
-    let catalog = app.catalog_for(tool).unwrap_or_else(|| app.catalog());
-    let skill = catalog.by_tool(tool).ok_or_else(|| {
-        let text = format!("there is no tool `{}`", quoted(tool));
-        Error::new(text).hint(suggestion(&catalog, tool))
-    })?;
-    put_in_force(app, skill, tool)?;
-    let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
-    let instructions = skill.instructions();
+fn try_activate(app: &App, wanted: Activate) -> Result<String> {
+    let called = resolve(app, wanted)?;
+    // Of this call `pre_tool` did not know that it is ours, so it was not judged as what it is.
+    if !called.is_listed && !nothing_is_in_force(app, &app.store().session(&app.session())) {
+        let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
+        let text = format!("`{}` is no tool here any more", ours::SKILL);
+        return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
+    }
+    put_in_force(app, &called.skill, &called.tool)?;
+    let listing = Listing::of(&called.skill.dir, limits::LISTED_RESOURCES);
+    let instructions = called.skill.instructions();
     let instructions = instructions.map_err(|why| Error::new(why.message))?;
-    let notes = notes(app, skill, &instructions, &listing);
+    let notes = notes(app, &called, &instructions, &listing);
     Ok(Activation {
-        skill,
+        skill: &called.skill,
         instructions: &instructions,
         listing: &listing,
-        arguments,
+        arguments: called.arguments.as_deref(),
         notes: &notes,
     }
     .render())
 }
 
 /// How to go on with this skill on this host.
-fn notes(app: &App, skill: &Skill, instructions: &str, listing: &Listing) -> Vec<String> {
-    let name = &skill.name;
+fn notes(app: &App, called: &Called, instructions: &str, listing: &Listing) -> Vec<String> {
+    let name = &called.reference;
     let mut notes = Vec::new();
     let paths = || {
         listing

@@ -1,15 +1,14 @@
 //! One judgement of a call under what is active, for every hook that asks for one.
 
 use crate::app::{
-    App, Config, Enforcement, OnDisk, ScriptReads, call_summary, decision_of, our_tool, script_read,
+    App, Called, Config, Enforcement, OnDisk, ScriptReads, call_of, call_summary, decision_of,
+    script_read, under_denied_name,
 };
-use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::governance::{Event, Policies};
 use crate::permission::{Call, Decision, Granted, OurTool, decide, decide_unreadable_state};
 use crate::request::ToolUse;
 use crate::session::{Session, Unreadable};
-use crate::skill::Skill;
 
 /// What becomes of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,19 +39,15 @@ impl From<Verdict> for Judged {
     }
 }
 
-/// Judges `used`, which calls the tool of `skill` if there is one. Whatever is not known of the
+/// Judges `used`, which activates the skill `called` if there is one. Whatever is not known of the
 /// policy, the session or the configuration leaves reading only (law 2).
 pub fn judge(
     app: &App,
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
-    skill: Option<&Skill>,
+    called: Option<&Called>,
 ) -> Judged {
-    let call = Call {
-        tool: &used.tool,
-        arguments: &used.arguments,
-        ours: our_tool(used, skill),
-    };
+    let call = call_of(used, called);
     let policies = match app.policies() {
         Ok(policies) => policies,
         Err(error) => return closed(&call, "the policy", &error),
@@ -67,12 +62,13 @@ pub fn judge(
     let config = match app.config() {
         Ok(config) => config,
         Err(_) if session.activated.is_empty() => Config::default(),
-        Err(error) => return judge_unconfigured(app, &policies, session, &call, &error),
+        Err(error) => return judge_unconfigured(app, &policies, session, used, call, &error),
     };
     let enforcement = match Enforcement::of(app, &config, &policies, session) {
         Ok(enforcement) => enforcement,
         Err(error) => return closed(&call, "what is denied", &error),
     };
+    let call = under_denied_name(&enforcement.scope(), call, used);
     let decision = decide(&enforcement.scope(), &call, &OnDisk);
     let event = decision_of(&enforcement.scope(), &call, &decision);
     let judged = match (verdict(decision), script_read(app, session, used)) {
@@ -148,21 +144,23 @@ fn judge_unconfigured(
     app: &App,
     policies: &Policies,
     session: &Session,
-    call: &Call,
+    used: &ToolUse,
+    call: Call,
     error: &Error,
 ) -> Judged {
     let by_default = Enforcement::of(app, &Config::default(), policies, session);
     let enforcement = match by_default {
         Ok(enforcement) => enforcement,
-        Err(error) => return closed(call, "what is denied", &error),
+        Err(error) => return closed(&call, "what is denied", &error),
     };
-    let decision = decide(&enforcement.scope(), call, &OnDisk);
+    let call = under_denied_name(&enforcement.scope(), call, used);
+    let decision = decide(&enforcement.scope(), &call, &OnDisk);
     let Decision::Block(refusal) = &decision else {
-        return closed(call, "the configuration", error);
+        return closed(&call, "the configuration", error);
     };
     Judged {
         verdict: Verdict::Refused(format!("{} ({error})", refusal.message(false))),
-        event: Some(decision_of(&enforcement.scope(), call, &decision)),
+        event: Some(decision_of(&enforcement.scope(), &call, &decision)),
     }
 }
 
@@ -172,9 +170,4 @@ fn verdict(decision: Decision) -> Verdict {
         Decision::Allow(Granted::Warned(refusal)) => Verdict::Noted(refusal.message(false)),
         Decision::Allow(_) => Verdict::Allowed,
     }
-}
-
-/// The skill whose tool is called, if it is one.
-pub fn called_skill<'a>(catalog: Option<&'a Catalog>, used: &ToolUse) -> Option<&'a Skill> {
-    catalog?.by_tool(&used.tool)
 }

@@ -2,6 +2,7 @@
 //! door in parsed and returns what the door out writes.
 
 mod activate;
+mod cut;
 mod final_arguments;
 mod judge;
 mod long_command;

@@ -29,7 +29,15 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let config = app.config().unwrap_or_default();
     let policies = app.policies().unwrap_or_default();
     let enforcement = Enforcement::of(app, &config, &policies, &session);
-    let known = tools.iter().map(|tool| {
+    let skills = offered.iter().map(|offered| {
+        let skill = OurTool::Skill(offered.skill.name.as_str());
+        (offered.tool, Some(skill))
+    });
+    let one_tool = catalog.has_one_tool(config.budget().tools);
+    let others = tools
+        .iter()
+        .filter(|tool| !one_tool || tool.name != ours::SKILL);
+    let known = others.map(|tool| {
         let ours = match tool.name.as_str() {
             ours::DIRECT => Some(OurTool::Direct),
             ours::MARKETPLACE => Some(OurTool::Marketplace { action: None }),
@@ -43,6 +51,9 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
         (tool.name.as_str(), ours)
     });
     if let Ok(enforcement) = &enforcement {
+        if one_tool && forbidden_outright(&enforcement.scope(), skills).len() == offered.len() {
+            hidden.push(ours::SKILL);
+        }
         hidden.extend(forbidden_outright(&enforcement.scope(), known));
     }
     hidden.sort_unstable();

@@ -10,6 +10,7 @@ use crate::response::Response;
 /// Keeps the output of our own tools whole.
 pub fn pre_cache_output(app: &App, tool: &str) -> Response {
     let is_ours = ours::FIXED.contains(&tool)
+        || tool == ours::SKILL
         || app
             .catalog_for(tool)
             .is_some_and(|catalog| catalog.by_tool(tool).is_some());

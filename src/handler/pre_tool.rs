@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use super::judge::{Verdict, called_skill, judge, nothing_is_in_force};
-use crate::app::{App, ModelInstall, model_install, put_in_force};
+use super::judge::{Verdict, judge, nothing_is_in_force};
+use crate::app::{App, Called, ModelInstall, called, model_install, put_in_force};
+use crate::error::Error;
 use crate::host::ours;
-use crate::request::{ToolUse, skill_arguments};
+use crate::request::ToolUse;
 use crate::response::{Response, answer_panics_with};
 use crate::session::SessionKey;
-use crate::skill::Skill;
 use crate::sys::remark;
 
 /// Decides about a tool call.
@@ -30,15 +30,19 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
             Response::block(UNCLEAR)
         };
     };
-    let catalog = app.catalog_for(&used.tool);
-    let skill = called_skill(catalog.as_ref(), used);
-    let judged = judge(app, &session, used, skill);
+    let called = match called(app, &used.tool, &used.arguments).transpose() {
+        Ok(called) => called,
+        // Its tool says so too, and activates nothing.
+        Err(_) if nothing_is_in_force(app, &session) => return Response::nothing(),
+        Err(error) => return Response::block(&format!("{}.", with_hint(&error))),
+    };
+    let judged = judge(app, &session, used, called.as_ref());
     if let Some(event) = judged.event {
         app.record(event);
     }
-    match (judged.verdict, skill) {
+    match (judged.verdict, &called) {
         (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
-        (_, Some(skill)) => activate(app, skill, used),
+        (_, Some(called)) => activate(app, called),
         (Verdict::Noted(note), None) => {
             remark(format_args!("{note}"));
             Response::nothing()
@@ -63,24 +67,23 @@ fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Respons
     Response::block(message)
 }
 
-/// The skill becomes active before its own tool runs, so that the very next call is checked. A
-/// call that its tool will refuse activates nothing.
-fn activate(app: &App, skill: &Skill, used: &ToolUse) -> Response {
-    if skill_arguments(&used.arguments).is_err() {
-        return Response::nothing();
-    }
-    match put_in_force(app, skill, &used.tool) {
+/// The skill becomes active before the tool runs that hands its instructions over, so that the
+/// very next call is checked.
+fn activate(app: &App, called: &Called) -> Response {
+    match put_in_force(app, &called.skill, &called.tool) {
         Ok(()) => Response::nothing(),
-        Err(error) => {
-            let hint = error
-                .next_step()
-                .map(|hint| format!(" ({hint})"))
-                .unwrap_or_default();
-            Response::block(&format!(
-                "The skill `{}` is not allowed to become active: {error}{hint}.",
-                skill.name
-            ))
-        }
+        Err(error) => Response::block(&format!(
+            "The skill `{}` is not allowed to become active: {}.",
+            called.skill.name,
+            with_hint(&error)
+        )),
+    }
+}
+
+fn with_hint(error: &Error) -> String {
+    match error.next_step() {
+        Some(hint) => format!("{error} ({hint})"),
+        None => error.to_string(),
     }
 }
 

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::judge::{Verdict, judge};
-use crate::app::App;
+use crate::app::{App, called};
 use crate::host::ours;
 use crate::request::ToolResult;
 use crate::response::Response;
@@ -17,7 +17,9 @@ pub fn pre_tool_output(app: &App, result: Option<&ToolResult>) -> Response {
         return Response::nothing();
     };
     let session = app.store().session(&app.session());
-    match judge(app, &session, &result.used, None).verdict {
+    let called = called(app, &result.used.tool, &result.used.arguments);
+    let called = called.transpose().unwrap_or_default();
+    match judge(app, &session, &result.used, called.as_ref()).verdict {
         Verdict::Noted(note) if session.is_ok() => Response::json(
             &json!({"output": format!("{}\n\n[agent-skills: {note}]", result.output)}),
         ),

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::app::{App, Told};
+use super::cut;
+use crate::app::{App, PROMPT, Told};
 use crate::catalog::{Catalog, Disclosure, Standing};
+use crate::error::Error;
 use crate::response::Response;
 use crate::skill::one_line;
 use crate::sys::remark;
@@ -20,12 +22,16 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
         // hidden, which is no reason to fail.
         remark(format_args!("{error}"));
     }
-    let told = app.told("prompt", |catalog| Told {
-        text: match (Disclosure { catalog }).prompt_block() {
+    let told = app.told(PROMPT, |catalog| {
+        let config = app.config();
+        let remarks = remarks(catalog, config.as_ref().err());
+        let disclosure = Disclosure::of(catalog, config.unwrap_or_default().budget());
+        cut::tell_once(app, disclosure.cut());
+        let text = match disclosure.prompt_block() {
             Some(block) => json!({"inject": block}).to_string(),
             None => Response::nothing().stdout,
-        },
-        remarks: remarks(app, catalog),
+        };
+        Told { text, remarks }
     });
     for line in told.remarks {
         remark(format_args!("{line}"));
@@ -34,7 +40,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.
-fn remarks(app: &App, catalog: &Catalog) -> Vec<String> {
+fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
     let mut remarks = Vec::new();
     let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
     for entry in catalog.entries() {
@@ -53,7 +59,7 @@ fn remarks(app: &App, catalog: &Catalog) -> Vec<String> {
              ({count}): look at them, then run agent-skills trust {holder}"
         ));
     }
-    if let Err(error) = app.config() {
+    if let Some(error) = hides_all {
         remarks.push(one_line(&format!("no skill is offered: {error}")));
     }
     remarks

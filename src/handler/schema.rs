@@ -22,24 +22,29 @@ pub const HOOKS: [&str; 10] = [
     "pre_fetch_url",
 ];
 
-/// The tools: the fixed ones, then one per offered skill.
+/// The tools: the fixed ones, then one per offered skill, or one for all if there are many.
 pub fn schema(app: &App) -> Response {
     let fixed = fixed_tools();
     // Without these four the host would drop the plugin, and its restrictions with it.
     answer_panics_with(&Response::json(&Value::Array(fixed.clone())));
     let told = app.told("schema", |catalog| Told {
-        text: with_skills(fixed, catalog),
+        text: Value::Array(with_skills(app, fixed, catalog)).to_string(),
         remarks: Vec::new(),
     });
     Response::text(told.text)
 }
 
-fn with_skills(mut tools: Vec<Value>, catalog: &Catalog) -> String {
+fn with_skills(app: &App, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
+    let config = app.config().unwrap_or_default();
+    if catalog.has_one_tool(config.budget().tools) {
+        tools.push(skill_tool());
+        return tools;
+    }
     tools.extend(catalog.offered().into_iter().map(|offered| {
         let name = &offered.skill.name;
-        let description = match offered.description {
+        let description = match &*offered.told() {
             "" => format!("Activate the skill `{name}`"),
-            description => format!("Activate the skill `{name}`: {}", plain(description)),
+            told => format!("Activate the skill `{name}`: {}", plain(told)),
         };
         let hint = offered.skill.fields.text("argument-hint");
         let arguments = argument_description(hint.as_deref());
@@ -49,7 +54,20 @@ fn with_skills(mut tools: Vec<Value>, catalog: &Catalog) -> String {
             "parameters": parameters(&[("arguments", "string", &arguments)], &[]),
         })
     }));
-    Value::Array(tools).to_string()
+    tools
+}
+
+/// Which skills there are stands in the prompt, and nowhere else.
+fn skill_tool() -> Value {
+    json!({
+        "name": ours::SKILL,
+        "description": "Activate one of the skills listed under Available Agent Skills, and get \
+            its instructions.",
+        "parameters": parameters(&[
+            ("skill_name", "string", "The skill's name"),
+            ("arguments", "string", &argument_description(None)),
+        ], &["skill_name"]),
+    })
 }
 
 fn argument_description(hint: Option<&str>) -> String {
@@ -66,14 +84,17 @@ fn fixed_tools() -> Vec<Value> {
             "description": "Find, install and manage Agent Skills: instructions for particular \
                 tasks. The action is one of: install (skill_ref), remove (skill_ref: the skill's \
                 name), update (skill_ref: a name, or nothing for all), search (query: words), \
-                list (what can be installed), list_installed, info (skill_ref: a name).",
+                list (what can be installed), list_installed, search_installed (query: words), \
+                info (skill_ref: a name), use (skill_ref: a name; query: what to apply it to): \
+                activate a skill now, also one that was just installed.",
             "parameters": parameters(&[
                 ("action", "string",
-                    "One of: install, remove, update, search, list, list_installed, info"),
+                    "One of: install, remove, update, search, list, list_installed, \
+                     search_installed, info, use"),
                 ("skill_ref", "string",
                     "A skill's name; for install owner/skill, owner/repo@skill, a git URL or a \
                      local directory"),
-                ("query", "string", "Words to search for"),
+                ("query", "string", "Words to search for, or what a used skill is applied to"),
             ], &["action"]),
             "hooks": HOOKS,
         }),

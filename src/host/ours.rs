@@ -6,6 +6,8 @@ pub const MARKETPLACE: &str = "skill_marketplace";
 pub const READ_FILE: &str = "read_skill_file";
 /// Running a skill's bundled scripts.
 pub const RUN_SCRIPT: &str = "run_skill_script";
+/// Activating any skill by name, where there are too many for a tool each.
+pub const SKILL: &str = "skill";
 /// The command line, for people: `chibi -p agent-skills …` looks up a tool of that name.
 pub const DIRECT: &str = "agent-skills";
 

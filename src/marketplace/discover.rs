@@ -94,7 +94,7 @@ pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<D
         .filter_map(|((dir, file), text)| {
             let named = if dir.is_empty() { root_name } else { dir };
             let skill = Skill::parse(Path::new(named), PathBuf::from(&file.path), &text?).ok()?;
-            let tags = tags(&skill);
+            let tags = skill.fields.tags();
             Some(Found {
                 fingerprint: fingerprint(tree, dir, &skill),
                 nested: places.iter().any(|(other, _)| {
@@ -113,20 +113,6 @@ pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<D
     found.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
     let skills = found;
     Ok(Discovered { skills, manifest })
-}
-
-/// The `tags` of the frontmatter: a list, or words between commas.
-fn tags(skill: &Skill) -> Vec<String> {
-    match skill.fields.value("tags") {
-        Some(serde_json::Value::Array(tags)) => {
-            let texts = tags.iter().filter_map(serde_json::Value::as_str);
-            texts.map(str::to_owned).collect()
-        }
-        Some(serde_json::Value::String(text)) => {
-            text.split(',').map(|tag| tag.trim().to_owned()).collect()
-        }
-        _ => Vec::new(),
-    }
 }
 
 /// The manifest of the repository, and those of the plugins in it.

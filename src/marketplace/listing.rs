@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::address::RepoUrl;
-use super::bm25;
 use super::choose::Want;
 use super::discover::Found;
 use super::fetch::{Fetcher, Snapshot};
@@ -21,7 +20,7 @@ use super::reference::{At, Place, Reading};
 use super::sources::{Origin, Source};
 use super::staging::Staging;
 use crate::error::{Error, Result};
-use crate::skill::SkillName;
+use crate::skill::{Searchable, SkillName, rank};
 use crate::sys::{files, limits};
 
 const VERSION: u64 = 2;
@@ -88,7 +87,12 @@ impl Market<'_> {
     /// # Errors
     /// As [`Market::list`].
     pub fn search(&self, words: &[String], note: &mut Note) -> Result<Vec<Listed>> {
-        Ok(bm25::rank(self.listed(Age::Recent, note)?, words))
+        let listed = self.listed(Age::Recent, note)?;
+        Ok(rank(listed, words, |listed| Searchable {
+            name: &listed.name,
+            tags: listed.tags.clone(),
+            description: &listed.description,
+        }))
     }
 
     /// Asks every source anew. Answers how many skills each has, or why it cannot be asked.

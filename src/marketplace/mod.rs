@@ -5,7 +5,6 @@
 
 mod address;
 mod archive;
-mod bm25;
 mod cache;
 mod choose;
 mod content;

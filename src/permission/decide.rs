@@ -43,6 +43,15 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
     }
 }
 
+/// Whether something denies a call, whatever else would allow it.
+pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
+    let ground = Ground {
+        places: scope.places,
+        resolve,
+    };
+    undenied(&InForce::of(scope), scope, call, ground).is_err()
+}
+
 /// Decides about a call when it is not known what is in force: reading goes on, nothing else.
 pub fn decide_unreadable_state(call: &Call) -> Decision {
     let reads = match call.ours {

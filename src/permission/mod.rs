@@ -27,7 +27,7 @@ mod test;
 
 pub use baseline::{steering_variable, steers_an_interpreter};
 pub use call::{Call, OurTool, Places, Scope};
-pub use decide::{Decision, Granted, decide, decide_unreadable_state, forbidden_outright};
+pub use decide::{Decision, Granted, decide, decide_unreadable_state, denied, forbidden_outright};
 pub use explain::{Explanation, Part, explain};
 pub use path::Resolve;
 pub use refusal::{Reason, Refusal};

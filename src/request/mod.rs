@@ -1,12 +1,14 @@
 //! The door in: which call this is, with which typed arguments. Plain data; it knows no skill, no
 //! state and no file.
 
+mod activate;
 mod call;
 mod hook;
 mod run_script;
 mod tool;
 
+pub use activate::Activate;
 pub use call::{Input, Payload, Protocol, Request};
 pub use hook::{Hook, ListedTool, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
-pub use tool::{ReadSkillFile, ToolCall, skill_arguments};
+pub use tool::{ReadSkillFile, ToolCall};

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{Payload, RunSkillScript};
+use super::{Activate, Payload, RunSkillScript};
 use crate::error::{Error, Result};
 
 /// A call of one of our tools.
@@ -16,13 +16,9 @@ pub enum ToolCall {
     ReadSkillFile(ReadSkillFile),
     /// `run_skill_script`.
     RunSkillScript(RunSkillScript),
-    /// Any other name: a skill's tool, if the catalog knows it.
-    Skill {
-        /// The tool's name.
-        tool: String,
-        /// Its `arguments`, as text.
-        arguments: Option<String>,
-    },
+    /// `skill`, `skill_marketplace` with the action `use`, and any other name: a skill's tool, if
+    /// the catalog knows it.
+    Activate(Activate),
 }
 
 /// Arguments of `read_skill_file`.
@@ -46,7 +42,7 @@ struct Marketplace {
     action: String,
     #[serde(default)]
     skill_ref: Option<String>,
-    #[serde(default)]
+    #[serde(default, alias = "arguments")]
     query: Option<String>,
 }
 
@@ -66,7 +62,7 @@ impl ToolCall {
             "agent-skills" if arguments.get("args").is_none() => Self::Command(Vec::new()),
             "agent-skills" => Self::Command(words(&arguments)?),
             "skill_marketplace" => match (arguments.get("args"), arguments.get("action")) {
-                (None, _) => Self::Command(typed::<Marketplace>(name, arguments)?.command()?),
+                (None, _) => typed::<Marketplace>(name, arguments)?.call()?,
                 (Some(_), None) => Self::Command(words(&arguments)?),
                 (Some(_), Some(_)) => {
                     return Err(Error::new("`action` and `args` both say what to do")
@@ -75,64 +71,50 @@ impl ToolCall {
             },
             "read_skill_file" => Self::ReadSkillFile(typed(name, arguments)?),
             "run_skill_script" => Self::RunSkillScript(RunSkillScript::parse(arguments)?),
-            _ => Self::Skill {
-                tool: name.to_owned(),
-                arguments: skill_arguments(&arguments)?,
-            },
+            "skill" => Self::Activate(Activate::by_name(name, &arguments)?),
+            _ => Self::Activate(Activate::by_own_tool(name, &arguments)?),
         })
     }
 }
 
 impl Marketplace {
-    /// The command line that means the same: there is one meaning for the model and for a person.
-    fn command(self) -> Result<Vec<String>> {
+    /// The activation, or the command line that means the same: there is one meaning for the model
+    /// and for a person.
+    fn call(self) -> Result<ToolCall> {
         let action = self.action.to_ascii_lowercase().replace('_', "-");
-        let takes_operand = ["install", "remove", "update", "search", "info"];
-        if !takes_operand.contains(&action.as_str())
-            && !["list", "list-installed"].contains(&action.as_str())
-        {
+        if action == "use" {
+            let skill = self.skill_ref.filter(|name| !name.trim().is_empty());
+            let skill = skill.ok_or_else(|| {
+                Error::new("`use` needs a skill's name").hint(
+                    r#"for example {"action": "use", "skill_ref": "pdf", "query": "what to do"}"#,
+                )
+            })?;
+            return Ok(ToolCall::Activate(Activate {
+                tool: "skill_marketplace".to_owned(),
+                skill: Some(skill.trim().to_owned()),
+                arguments: self.query,
+            }));
+        }
+        let searches = ["search", "search-installed"].contains(&action.as_str());
+        let takes_operand = ["install", "remove", "update", "info"].contains(&action.as_str());
+        if !searches && !takes_operand && !["list", "list-installed"].contains(&action.as_str()) {
             let text = format!(
                 "`{}` is no action of skill_marketplace",
                 self.action.escape_debug()
             );
             return Err(Error::new(text).hint(example("skill_marketplace")));
         }
-        let operand = match action.as_str() {
-            "search" => self.query.or(self.skill_ref),
-            _ => self.skill_ref.or(self.query),
-        };
-        let mut command = vec![action.clone()];
-        if takes_operand.contains(&action.as_str())
-            && let Some(operand) = operand
-        {
-            // Behind `--` nothing the model wrote can be an option.
+        let mut command = vec![action];
+        let (query, reference) = (self.query, self.skill_ref);
+        // Behind `--` nothing the model wrote can be an option.
+        if searches {
+            let words = query.or(reference).unwrap_or_default();
             command.push("--".to_owned());
-            if action == "search" {
-                command.extend(operand.split_whitespace().map(str::to_owned));
-            } else {
-                command.push(operand);
-            }
+            command.extend(words.split_whitespace().map(str::to_owned));
+        } else if takes_operand && let Some(operand) = reference.or(query) {
+            command.extend(["--".to_owned(), operand]);
         }
-        Ok(command)
-    }
-}
-
-/// The `arguments` of a skill's tool as text. A model may send any JSON there.
-///
-/// # Errors
-/// When the call's arguments are not an object.
-pub fn skill_arguments(arguments: &Value) -> Result<Option<String>> {
-    match arguments {
-        Value::Null => Ok(None),
-        Value::Object(map) => Ok(match map.get("arguments") {
-            None | Some(Value::Null) => None,
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(other) => Some(other.to_string()),
-        }),
-        _ => Err(
-            Error::new("the arguments of a skill's tool are one JSON object")
-                .hint(r#"call it with {"arguments": "what to do"}"#),
-        ),
+        Ok(ToolCall::Command(command))
     }
 }
 
@@ -173,7 +155,7 @@ fn typed<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
 fn example(tool: &str) -> &'static str {
     match tool {
         "skill_marketplace" => {
-            r#"for example {"action": "search", "query": "pdf"}; actions: install, remove, update, search, list, list_installed, info"#
+            r#"for example {"action": "search", "query": "pdf"}; actions: install, remove, update, search, list, list_installed, search_installed, info, use"#
         }
         _ => r#"for example {"skill": "pdf", "path": "references/forms.md"}"#,
     }
@@ -222,6 +204,10 @@ mod tests {
                 &["search", "--", "pdf", "forms"],
             ),
             (json!({"action": "list", "skill_ref": "x"}), &["list"]),
+            (
+                json!({"action": "search_installed", "query": "--json x"}),
+                &["search-installed", "--", "--json", "x"],
+            ),
             (json!({"action": "update"}), &["update"]),
             (json!({"args": ["install", "o/r"]}), &["install", "o/r"]),
         ] {
@@ -230,6 +216,20 @@ mod tests {
                 command(expected)
             );
         }
+    }
+
+    #[test]
+    fn using_a_skill_is_an_activation() {
+        let call = parse(
+            "skill_marketplace",
+            json!({"action": "use", "skill_ref": "pdf", "query": "a b"}),
+        );
+        let expected = Activate {
+            tool: "skill_marketplace".to_owned(),
+            skill: Some("pdf".to_owned()),
+            arguments: Some("a b".to_owned()),
+        };
+        assert_eq!(call.unwrap(), ToolCall::Activate(expected));
     }
 
     #[test]
@@ -262,6 +262,11 @@ mod tests {
             ),
             ("skill_marketplace", json!({"action": "explode"}), "explode"),
             ("skill_marketplace", json!({}), "missing field `action`"),
+            (
+                "skill_marketplace",
+                json!({"action": "use"}),
+                "skill's name",
+            ),
             ("skill_pdf", json!([1, 2]), "one JSON object"),
         ] {
             let error = parse(tool, arguments.clone()).unwrap_err();
@@ -282,17 +287,5 @@ mod tests {
             panic!("another call")
         };
         assert_eq!(read.offset, Some(3));
-    }
-
-    #[test]
-    fn any_json_can_be_a_skills_arguments() {
-        for (arguments, text) in [
-            (json!({}), None),
-            (json!(null), None),
-            (json!({"arguments": "a b"}), Some("a b")),
-            (json!({"arguments": {"x": 1}}), Some("{\"x\":1}")),
-        ] {
-            assert_eq!(skill_arguments(&arguments).unwrap().as_deref(), text);
-        }
     }
 }

@@ -18,9 +18,10 @@ pub struct Arguments {
 impl Arguments {
     /// The arguments of one activation of the skill with these `fields`.
     pub fn new(given: &str, fields: &Fields) -> Self {
-        let declared = ["arguments", "argument-hint"]
+        let declared = ["arguments", "argumenthint"]
             .iter()
-            .any(|key| fields.value(key).is_some());
+            .filter_map(|key| fields.spelled(key))
+            .any(|(_, value)| !value.is_null());
         Self {
             whole: given.trim().to_owned(),
             words: split_words(given),
@@ -31,22 +32,31 @@ impl Arguments {
 
     /// `body` with every placeholder replaced: `$ARGUMENTS` and `$ARGUMENTS[n]` (counted from 0)
     /// wherever they stand; `$1` to `$9` and `$name` only where the skill declares arguments. One
-    /// pass: what a value contains is never taken for a placeholder.
+    /// pass: what a value contains is never taken for a placeholder. Without arguments the body
+    /// stays as it is, since a gap would tell the model less than the placeholder does.
     pub fn fill(&self, body: &str) -> String {
-        let mut filled = String::with_capacity(body.len());
-        let mut rest = body;
-        while let Some(at) = rest.find('$') {
-            filled.push_str(&rest[..at]);
-            rest = &rest[at..];
-            let (value, length) = self.placeholder(&rest[1..]).unwrap_or(("$", 0));
-            filled.push_str(value);
-            rest = &rest[1 + length..];
+        if self.whole.is_empty() {
+            return body.to_owned();
         }
-        filled + rest
+        let mut filled = String::with_capacity(body.len());
+        let mut done = 0;
+        while let Some(at) = body[done..].find('$').map(|at| done + at) {
+            filled.push_str(&body[done..at]);
+            let found = self.placeholder(&body[..at], &body[at + 1..]);
+            let (value, length) = found.unwrap_or(("$", 0));
+            filled.push_str(value);
+            done = at + 1 + length;
+        }
+        filled + &body[done..]
+    }
+
+    /// Whether arguments would have been put in somewhere, and none were given.
+    pub fn are_missing(&self, body: &str) -> bool {
+        self.whole.is_empty() && body.contains("$ARGUMENTS")
     }
 
     /// The value of the placeholder that `text` begins with, behind its `$`, and its length.
-    fn placeholder(&self, text: &str) -> Option<(&str, usize)> {
+    fn placeholder(&self, before: &str, text: &str) -> Option<(&str, usize)> {
         let word = text.len()
             - text
                 .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
@@ -63,7 +73,7 @@ impl Arguments {
                 },
             );
         }
-        if !self.declared {
+        if !self.declared || before.ends_with('\\') || is_awk(before) {
             return None;
         }
         if let Some(n) = self.names.iter().position(|known| known == name) {
@@ -83,6 +93,13 @@ impl Arguments {
     fn word(&self, n: usize) -> &str {
         self.words.get(n).map(String::as_str).unwrap_or_default()
     }
+}
+
+/// Whether what follows stands inside an awk program, whose `$1` is a field of its own.
+fn is_awk(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let program = line.rsplit_once("awk").map(|(_, rest)| rest);
+    program.is_some_and(|rest| rest.matches('\'').count() % 2 == 1)
 }
 
 /// Words as a shell would split them, as far as quotes go; a quote that is never closed is text.
@@ -156,17 +173,23 @@ mod tests {
         ] {
             assert_eq!(fill(body, " a 'b c' d ", &json!({})), filled);
         }
-        assert_eq!(fill("[$ARGUMENTS]", "", &json!({})), "[]");
     }
 
     #[test]
     fn digits_and_names_are_placeholders_only_where_arguments_are_declared() {
-        let body = "$1 $2 $3 $issue awk '{print $1}' $12.50 $1.50 $5,000 $100/mo $0 $$ $";
+        let body = "$1 $2 $3 $issue \\$1 awk '{print $1}' $1 $12.50 $1.50 $5,000 $100/mo $0 $$ $";
         assert_eq!(fill(body, "a b", &json!({})), body);
-        let filled = "a b  a awk '{print a}' $12.50 $1.50 $5,000 $100/mo $0 $$ $";
+        assert_eq!(fill(body, "a b", &json!({"arguments": null})), body);
+        let filled = "a b  a \\$1 awk '{print $1}' a $12.50 $1.50 $5,000 $100/mo $0 $$ $";
         assert_eq!(fill(body, "a b", &json!({"arguments": ["issue"]})), filled);
         let hint = json!({"argument-hint": "[x]"});
         assert_eq!(fill("$1 $issue", "a", &hint), "a $issue");
+    }
+
+    #[test]
+    fn without_arguments_the_body_stays_what_it_is() {
+        let body = "Fix $ARGUMENTS, $1.";
+        assert_eq!(fill(body, " ", &json!({"arguments": "x"})), body);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::fields::Fields;
-use super::{Diagnostic, SkillName, frontmatter, mapping, one_line, salvage};
+use super::{Diagnostic, SkillName, body, frontmatter, mapping, one_line, salvage};
 use crate::sys::{files, limits};
 
 /// One parsed `SKILL.md`. What it says was its author's; nothing in it is safe to show unescaped.
@@ -81,6 +81,8 @@ impl Skill {
         let name = name(&fields, dir, &mut diagnostics)?;
         let description = description(&fields);
         check_description(description.as_deref(), &mut diagnostics);
+        let body = split.body.trim_start_matches(['\n', '\r']).trim_end();
+        diagnostics.extend(body::diagnostics(body));
         Ok(Self {
             name,
             description,

@@ -3,17 +3,22 @@
 //! other skill.
 
 mod arguments;
+mod body;
+mod choosing;
 mod diagnostic;
 mod fields;
 mod frontmatter;
+mod injected;
 mod kept;
 mod load;
 mod mapping;
 mod name;
+mod rank;
 mod render;
 mod resources;
 mod salvage;
 mod text;
+mod tokens;
 mod visibility;
 
 pub use arguments::Arguments;
@@ -21,7 +26,9 @@ pub use diagnostic::{Diagnostic, Level};
 pub use fields::{Fields, ToolList};
 pub use load::{Skill, find_skill_file};
 pub use name::SkillName;
+pub use rank::{Searchable, rank};
 pub use render::Activation;
 pub use resources::{Listing, Resource, SkillPath};
 pub use text::one_line;
+pub use tokens::{shown as shown_tokens, tokens};
 pub use visibility::SkillScope;

@@ -4,7 +4,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::{Arguments, Listing, Skill};
+use super::injected::injected_commands;
+use super::{Arguments, Listing, Skill, tokens};
 
 /// An activation to be rendered.
 #[derive(Debug)]
@@ -26,16 +27,26 @@ impl Activation<'_> {
     pub fn render(&self) -> String {
         let dir = self.skill.dir.display().to_string();
         let mut text = format!("<skill_content name=\"{}\">\n", self.skill.name);
-        let mut body = place(self.instructions, &dir);
-        if let Some(given) = self.arguments {
-            body = Arguments::new(given, &self.skill.fields).fill(&body);
-        }
+        let arguments = Arguments::new(self.arguments.unwrap_or_default(), &self.skill.fields);
+        let body = arguments.fill(&place(self.instructions, &dir));
         text.push_str(&keep_open(&body));
         let _ = write!(
             text,
             "\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill \
-             directory.\n"
+             directory.\nThe instructions above are approx. {} tokens.\n",
+            tokens::shown(tokens::tokens(self.instructions)),
         );
+        if injected_commands(self.instructions) > 0 {
+            text.push_str(
+                "Commands written as !`…` were not run: where you need what they print, run them \
+                 yourself if you are allowed to.\n",
+            );
+        }
+        if arguments.are_missing(self.instructions) {
+            text.push_str(
+                "No arguments were given: $ARGUMENTS stands for what the user asked for.\n",
+            );
+        }
         self.resources(&mut text);
         if let Some(arguments) = self.arguments.filter(|text| !text.trim().is_empty()) {
             let _ = write!(text, "\n## Arguments\n\n{}\n", keep_open(arguments));
@@ -160,6 +171,7 @@ mod tests {
             "<skill_content name=\"x\">\n# T\n\nUse /DIR/a and /DIR/b, /DIR.\n\n\
              Skill directory: /DIR\n\
              Relative paths in this skill are relative to the skill directory.\n\
+             The instructions above are approx. 16 tokens.\n\
              <skill_resources>\n<file size=\"1.5 KB\">a.md</file>\n</skill_resources>\n\n\
              ## Arguments\n\nnow\n\nNote.\n</skill_content>"
         );
@@ -175,6 +187,25 @@ mod tests {
         assert_eq!(text.matches("</skill_content>").count(), 1);
         assert!(
             text.contains("&lt;/skill_content> b &lt;/ SKILL_CONTENT x </p>"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_was_not_done_is_noted() {
+        let text = activate("!`git status`\n\nFix $ARGUMENTS.", &[], None);
+        assert!(
+            text.contains("!`git status`\n\nFix $ARGUMENTS.\n"),
+            "{text}"
+        );
+        assert!(text.contains("were not run") && text.contains("No arguments were given"));
+        let text = activate("Fix $ARGUMENTS.", &[], Some("!`id`"));
+        assert!(
+            text.starts_with("<skill_content name=\"x\">\nFix !`id`.\n"),
+            "{text}"
+        );
+        assert!(
+            !text.contains("were not run") && !text.contains("No arguments"),
             "{text}"
         );
     }

@@ -36,6 +36,20 @@ pub const LISTED_RESOURCES: usize = 50;
 /// Characters of one description that the model is shown: half as many again as the
 /// specification allows. 22 of 21,698 real ones are longer.
 pub const DESCRIPTION_CHARS: usize = 1536;
+/// Characters below which the beginning of a description says nothing.
+pub const SHORTEST_DESCRIPTION: usize = 20;
+/// Skills with a tool each, unless configured: models take at most 128 tools, and the host and
+/// other plugins bring theirs.
+pub const SKILL_TOOLS: usize = 32;
+/// Characters of the catalog in the system prompt, unless configured: about 3,000 tokens.
+pub const PROMPT_CHARS: usize = 12_000;
+/// The record of what the user was told: 20 digests.
+pub const TOLD_FILE: u64 = 4096;
+/// Installed skills that a search answers.
+pub const FOUND_SKILLS: usize = 10;
+/// Tokens of instructions above which their author should know; 1.5 % of real skills have more
+/// (CORPUS.md §5).
+pub const MANY_TOKENS: usize = 8000;
 /// Files looked at when a skill's directory is walked; the largest real skill has 1,379.
 pub const WALKED_FILES: usize = 10_000;
 /// Depth of a walk, below a skill or through a repository (CORPUS.md §8: 8 finds 99.4 %).

@@ -13,7 +13,7 @@ use crate::Host;
 const SKILLS: usize = 76;
 
 /// Every directory below the corpus that has a `SKILL.md`, with a name of its own.
-fn corpus() -> Option<Vec<(String, PathBuf)>> {
+pub fn corpus() -> Option<Vec<(String, PathBuf)>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
     let Ok(collections) = fs::read_dir(root) else {
         println!("skipped: ../shared/corpus is not there");
@@ -45,7 +45,7 @@ fn skill_dirs(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().flatten() {
         let target = to.join(entry.file_name());
@@ -61,6 +61,9 @@ fn copy(from: &Path, to: &Path) {
 fn host_of_all(host: Host) -> Option<(Host, Vec<PathBuf>)> {
     let corpus = corpus()?;
     assert_eq!(corpus.len(), SKILLS);
+    // These tests are about a tool and a line for each; many.rs is about what happens by default.
+    let config = "max_tools = 200\nprompt_chars = 200000\n";
+    fs::write(host.plugin_dir().join("config.toml"), config).unwrap();
     let mut dirs = Vec::new();
     for (name, from) in corpus {
         let to = host.skills_dir().join(name);

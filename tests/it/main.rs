@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout)]
 
 mod archives;
+mod arguments;
 mod audit;
 mod check;
 mod closed;
@@ -19,6 +20,8 @@ mod host;
 mod hostile;
 mod jobs;
 mod layers;
+mod many;
+mod many_called;
 mod market;
 mod market_hostile;
 mod market_http;

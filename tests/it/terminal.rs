@@ -29,7 +29,7 @@ fn terminal() -> (File, File) {
 }
 
 /// Runs a command on a terminal, types `answer`, and returns what was shown and the status.
-fn converse(command: &mut Command, answer: &str) -> (String, i32) {
+pub fn converse(command: &mut Command, answer: &str) -> (String, i32) {
     let (mut ours, theirs) = terminal();
     let end = || theirs.try_clone().unwrap();
     let mut child = command

@@ -1,7 +1,5 @@
-//! Ranking what can be installed by how well it fits some words: Okapi BM25 over name, tags and
-//! description, the exact name first. Pure.
-
-use super::listing::Listed;
+//! Ranking skills, installed or not, by how well they fit some words: Okapi BM25 over name, tags
+//! and description, the exact name first. Pure; it knows none of the things it ranks.
 
 /// How soon a word counts no more for being repeated.
 const K1: f32 = 1.2;
@@ -12,13 +10,28 @@ const WEIGHTS: [f32; 3] = [4.0, 2.0, 1.0];
 /// What the beginning of a word counts, of at least this many letters.
 const PREFIX: (f32, usize) = (0.4, 3);
 
+/// What a skill is found by.
+#[derive(Debug, Clone)]
+pub struct Searchable<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// Its author's words.
+    pub description: &'a str,
+}
+
 /// The skills that some words fit, best first. Of several words, as many as any skill has.
-pub fn rank(skills: Vec<Listed>, words: &[String]) -> Vec<Listed> {
+pub fn rank<T>(
+    skills: Vec<T>,
+    words: &[String],
+    searchable: impl Fn(&T) -> Searchable<'_>,
+) -> Vec<T> {
     let words: Vec<String> = words.iter().flat_map(|word| terms(word)).collect();
     let whole = words.join("-");
     let documents: Vec<Document> = skills
         .iter()
-        .map(|skill| Document::of(skill, &words))
+        .map(|skill| Document::of(&searchable(skill), &words))
         .collect();
     let count = number(documents.len());
     let average = documents.iter().map(|d| d.length).sum::<f32>() / count.max(1.0);
@@ -30,18 +43,18 @@ pub fn rank(skills: Vec<Listed>, words: &[String]) -> Vec<Listed> {
         })
         .collect();
     let most = documents.iter().map(Document::matched).max().unwrap_or(0);
-    let mut scored: Vec<(bool, f32, Listed)> = skills
+    let mut scored: Vec<(bool, f32, T)> = skills
         .into_iter()
         .zip(documents)
         .filter_map(|(skill, document)| {
-            let exact = skill.name == whole;
+            let exact = searchable(&skill).name == whole;
             let fits = exact || most > 0 && document.matched() == most;
             fits.then(|| (exact, document.score(&rarity, average), skill))
         })
         .collect();
     scored.sort_by(|a, b| {
         let by_score = b.0.cmp(&a.0).then(b.1.total_cmp(&a.1));
-        by_score.then_with(|| a.2.name.cmp(&b.2.name))
+        by_score.then_with(|| searchable(&a.2).name.cmp(searchable(&b.2).name))
     });
     scored.into_iter().map(|(.., skill)| skill).collect()
 }
@@ -53,13 +66,13 @@ struct Document {
 }
 
 impl Document {
-    fn of(skill: &Listed, words: &[String]) -> Self {
+    fn of(skill: &Searchable, words: &[String]) -> Self {
         let mut document = Self {
             counts: vec![0.0; words.len()],
             length: 0.0,
         };
         let tags = skill.tags.join(" ");
-        for (text, weight) in [&skill.name, &tags, &skill.description]
+        for (text, weight) in [skill.name, &tags, skill.description]
             .into_iter()
             .zip(WEIGHTS)
         {
@@ -126,11 +139,10 @@ mod tests {
 
     #[test]
     fn the_exact_name_comes_first_then_names_then_tags_and_descriptions() {
-        let skill = |name: &str, description: &str, tag: &str| Listed {
-            name: name.to_owned(),
-            description: description.to_owned(),
+        let skill = |name: &'static str, description: &'static str, tag: &str| Searchable {
+            name,
+            description,
             tags: vec![tag.to_owned()],
-            ..Listed::default()
         };
         let skills = vec![
             skill("docx", "Word files; can export PDF", ""),
@@ -140,9 +152,9 @@ mod tests {
         ];
         let search = |words: &str| -> Vec<String> {
             let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-            rank(skills.clone(), &words)
+            rank(skills.clone(), &words, |skill| skill.clone())
                 .into_iter()
-                .map(|s| s.name)
+                .map(|s| s.name.to_owned())
                 .collect()
         };
         assert_eq!(search("pdf"), ["pdf", "pdf-ocr", "docx"]);

@@ -1,0 +1,148 @@
+//! Which skill a call activates, in whichever form it comes: what is judged and what is run are
+//! found here, by the same parser.
+
+use std::io::IsTerminal;
+
+use serde_json::Value;
+
+use super::{App, OnDisk, our_tool, quoted, snapshot, suggestion, usable};
+use crate::catalog::{Catalog, tool_name};
+use crate::error::{Error, Result};
+use crate::host::ours;
+use crate::permission::{Call, OurTool, Scope, denied};
+use crate::request::{Activate, ToolCall, ToolUse};
+use crate::skill::{Skill, one_line};
+use crate::sys::remark;
+
+/// A skill that is called.
+#[derive(Debug, Clone)]
+pub struct Called {
+    /// The skill, as it is on disk now.
+    pub skill: Skill,
+    /// Its own tool's name, which a restriction may speak of.
+    pub tool: String,
+    /// A name under which the other tools find this very skill.
+    pub reference: String,
+    /// What it is applied to.
+    pub arguments: Option<String>,
+    /// Whether the tool that is called is one of ours as long as the skills stay what they are:
+    /// with few skills another plugin may have a tool `skill`.
+    pub is_listed: bool,
+}
+
+/// The skill that a call of `tool` activates; `None` when it is no such call of ours.
+///
+/// # Errors
+/// When the call activates nothing, though it is one of ours: its tool would say the same.
+pub fn called(app: &App, tool: &str, arguments: &Value) -> Option<Result<Called>> {
+    if !tool.starts_with(ours::SKILL) {
+        return None;
+    }
+    let wanted = match ToolCall::parse(tool, Ok(arguments.clone())) {
+        Ok(ToolCall::Activate(wanted)) => Ok(wanted),
+        Ok(_) => return None,
+        Err(_) if tool == ours::MARKETPLACE => return None,
+        Err(error) => Err(error),
+    };
+    let catalog = match &wanted {
+        Ok(wanted) => catalog_of(app, wanted),
+        Err(_) => app.catalog(),
+    };
+    is_listed(app, &catalog, tool).then(|| find(app, &catalog, wanted?))
+}
+
+/// The skill that a call of one of our tools activates.
+///
+/// # Errors
+/// When there is no such skill, or it cannot be used: the hint says what to do.
+pub fn resolve(app: &App, wanted: Activate) -> Result<Called> {
+    find(app, &catalog_of(app, &wanted), wanted)
+}
+
+fn catalog_of(app: &App, wanted: &Activate) -> Catalog {
+    match &wanted.skill {
+        Some(written) => app.catalog_naming(written),
+        None => app.catalog_about(&wanted.tool),
+    }
+}
+
+fn is_listed(app: &App, catalog: &Catalog, tool: &str) -> bool {
+    match tool {
+        ours::MARKETPLACE => true,
+        ours::SKILL => {
+            let config = app.config().unwrap_or_default();
+            app.offered() > config.budget().tools
+        }
+        own => catalog.by_tool(own).is_some(),
+    }
+}
+
+fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
+    let skill = match &wanted.skill {
+        Some(written) => usable(catalog, written)?,
+        None => catalog.by_tool(&wanted.tool).ok_or_else(|| {
+            let text = format!("there is no tool `{}`", quoted(&wanted.tool));
+            Error::new(text).hint(suggestion(catalog, &wanted.tool))
+        })?,
+    };
+    let tool = tool_name(&skill.name);
+    let is_first = |first: &Skill| first.dir == skill.dir;
+    let reference = match wanted.skill {
+        // Under its name alone the other one would be found.
+        Some(written) if !catalog.by_tool(&tool).is_some_and(is_first) => written,
+        _ => skill.name.to_string(),
+    };
+    Ok(Called {
+        skill: skill.clone(),
+        tool,
+        reference,
+        arguments: wanted.arguments,
+        is_listed: is_listed(app, catalog, &wanted.tool),
+    })
+}
+
+/// A call as it is judged: what activates a skill counts as a call of that skill's own tool.
+pub fn call_of<'a>(used: &'a ToolUse, called: Option<&'a Called>) -> Call<'a> {
+    Call {
+        tool: called.map_or(&used.tool, |called| &called.tool),
+        arguments: &used.arguments,
+        ours: match called {
+            Some(called) => Some(OurTool::Skill(called.skill.name.as_str())),
+            None => our_tool(used),
+        },
+    }
+}
+
+/// The call under the name of the tool that hands it on, if that is denied; else the same call.
+pub fn under_denied_name<'a>(scope: &Scope, call: Call<'a>, used: &'a ToolUse) -> Call<'a> {
+    let handed_on = Call {
+        tool: &used.tool,
+        ..call
+    };
+    if call.tool != used.tool && denied(scope, &handed_on, &OnDisk) {
+        handed_on
+    } else {
+        call
+    }
+}
+
+/// Tells a person at a terminal that a skill became active, in one line.
+pub fn announce(skill: &Skill) {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    let kept = snapshot(skill, "");
+    let list = |entries: &[String]| -> String {
+        let line = one_line(&entries.join(", "));
+        line.chars().take(200).collect()
+    };
+    let restricted = match (&kept.allowed, &kept.denied[..]) {
+        (Some(allowed), []) => format!(" (restricted: {})", list(allowed)),
+        (Some(allowed), denied) => {
+            format!(" (restricted: {}; never {})", list(allowed), list(denied))
+        }
+        (None, []) => String::new(),
+        (None, denied) => format!(" (never {})", list(denied)),
+    };
+    remark(format_args!("skill {} is active{restricted}", skill.name));
+}

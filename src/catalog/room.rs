@@ -1,0 +1,133 @@
+//! The room that the skills' lines have in the prompt, and how it is divided: names first, then
+//! descriptions by equal shares.
+
+use super::Offered;
+use super::budget::{chars, share, shorten};
+use super::disclosure::escaped;
+use crate::skill::SkillName;
+use crate::sys::limits;
+
+/// A skill's line, before anything is cut.
+pub struct Line<'a> {
+    /// Its name.
+    pub name: &'a SkillName,
+    /// What stands before its text.
+    pub head: String,
+    /// What is told of it; empty if that is withheld.
+    pub text: String,
+}
+
+impl<'a> Line<'a> {
+    /// The line of a skill, with its tool unless one is for all.
+    pub fn of(offered: &Offered<'a>, one_tool: bool) -> Self {
+        let name = &offered.skill.name;
+        let head = if one_tool {
+            format!("- {name}")
+        } else {
+            format!("- {name} (tool `{}`)", offered.tool)
+        };
+        Self {
+            name,
+            head,
+            text: escaped(&offered.told()),
+        }
+    }
+
+    /// Characters that its text needs, with what stands before it.
+    fn wants(&self) -> usize {
+        match chars(&self.text) {
+            0 => 0,
+            length => length + ": ".len(),
+        }
+    }
+
+    /// Its text in at most `most` characters, if any, and whether it is whole.
+    pub fn within(&self, most: usize) -> (Option<String>, bool) {
+        match most.saturating_sub(": ".len()) {
+            _ if self.text.is_empty() => (None, true),
+            _ if self.wants() <= most => (Some(self.text.clone()), true),
+            room if room < limits::SHORTEST_DESCRIPTION => (None, false),
+            room => (Some(shorten(&self.text, room)), false),
+        }
+    }
+}
+
+/// How the room is divided.
+pub struct Room {
+    /// What one text may take, with what stands before it.
+    pub most: usize,
+    /// Skills that are named.
+    pub lines: usize,
+    /// Whether something is cut.
+    pub is_short: bool,
+}
+
+impl Room {
+    /// Divides `budget` characters, of which names may take twice as many. What else stands in the
+    /// block has `intro` characters, `remark` more if something is cut, and `rest` more if some
+    /// skills are only counted.
+    pub fn of(lines: &[Line], budget: usize, intro: usize, remark: usize, rest: usize) -> Self {
+        let longest = limits::DESCRIPTION_CHARS + ": ".len();
+        let heads = lines.iter().map(|line| chars(&line.head) + 1);
+        let names: usize = intro + heads.clone().sum::<usize>();
+        let wants: Vec<usize> = lines.iter().map(|line| line.wants().min(longest)).collect();
+        let is_whole = lines.iter().all(|line| line.wants() <= longest);
+        if is_whole && names + wants.iter().sum::<usize>() <= budget {
+            return Self {
+                most: longest,
+                lines: lines.len(),
+                is_short: false,
+            };
+        }
+        let names = names + remark;
+        let most = share(&wants, budget.saturating_sub(names)).min(longest);
+        let twice = budget.saturating_mul(2);
+        let mut left = twice.saturating_sub(intro + remark);
+        if names > twice {
+            left = left.saturating_sub(rest);
+        }
+        let fits = heads.take_while(|head| {
+            let fits = *head <= left;
+            left = left.saturating_sub(*head);
+            fits
+        });
+        Self {
+            most,
+            lines: fits.count(),
+            is_short: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_budget_is_kept_and_names_may_have_it_twice(
+            lengths in prop::collection::vec((1_usize..64, 0_usize..2000), 0..60),
+            budget in 800_usize..20_000,
+        ) {
+            let (intro, remark, rest) = (400, 150, 60);
+            let name = SkillName::from_written("x").unwrap();
+            let line = |&(head, text): &(usize, usize)| Line {
+                name: &name,
+                head: "h".repeat(head),
+                text: "t".repeat(text),
+            };
+            let lines: Vec<Line> = lengths.iter().map(line).collect();
+            let room = Room::of(&lines, budget, intro, remark, rest);
+            let heads: usize = lengths[..room.lines].iter().map(|(head, _)| head + 1).sum();
+            let texts = lines[..room.lines].iter().filter_map(|line| line.within(room.most).0);
+            let texts: usize = texts.map(|text| chars(&text) + 2).sum();
+            let more = if room.lines < lines.len() { rest } else { 0 };
+            let remark = if room.is_short { remark } else { 0 };
+            let all = intro + remark + heads + texts + more;
+            let names = intro + remark + lengths.iter().map(|(head, _)| head + 1).sum::<usize>();
+            prop_assert!(all <= budget.max(names).min(2 * budget), "{} of {}", all, budget);
+            prop_assert!(names > 2 * budget || room.lines == lines.len());
+        }
+    }
+}

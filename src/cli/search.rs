@@ -1,0 +1,71 @@
+//! `search-installed`, and why `use` is not for a shell.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::installed::to_json;
+use crate::app::{App, quoted};
+use crate::catalog::plain;
+use crate::error::{Error, Result};
+use crate::sys::limits;
+
+/// A skill that was found.
+#[derive(Serialize)]
+struct Found {
+    name: String,
+    tool: String,
+    description: String,
+}
+
+/// The offered skills that some words fit, best first.
+pub fn search(app: &App, words: &[String], json: bool) -> Result<String> {
+    let catalog = app.catalog();
+    let found: Vec<Found> = catalog
+        .search(words)
+        .into_iter()
+        .map(|offered| Found {
+            name: offered.skill.name.to_string(),
+            tool: offered.tool.to_owned(),
+            description: plain(&offered.told()),
+        })
+        .collect();
+    if json {
+        return to_json(&found);
+    }
+    if found.is_empty() {
+        let words = quoted(&words.join(" "));
+        return Ok(format!(
+            "No installed skill matches `{words}`. `list_installed` shows all, `search` what could \
+             be installed.\n"
+        ));
+    }
+    let mut text = String::new();
+    for found in found.iter().take(limits::FOUND_SKILLS) {
+        let _ = match found.description.as_str() {
+            "" => writeln!(text, "- {}", found.name),
+            description => writeln!(text, "- {}: {description}", found.name),
+        };
+    }
+    let more = found.len().saturating_sub(limits::FOUND_SKILLS);
+    if more > 0 {
+        let _ = writeln!(text, "{more} more match: more words find fewer.");
+    }
+    // The host may not know its tool yet.
+    if app.protocol.is_some() {
+        text.push_str(
+            "To activate one: skill_marketplace {\"action\": \"use\", \"skill_ref\": NAME, \
+             \"query\": …}\n",
+        );
+    }
+    Ok(text)
+}
+
+/// A shell has no conversation in which a skill could become active.
+pub fn not_here(name: &str) -> Error {
+    Error::new("a skill becomes active in a conversation, and a shell is none").hint(format!(
+        "ask for it in chibi; there the model calls skill_marketplace \
+         {{\"action\": \"use\", \"skill_ref\": {:?}}}. `agent-skills info` tells about it",
+        quoted(name)
+    ))
+}

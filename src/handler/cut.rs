@@ -1,0 +1,70 @@
+//! Telling the user which skills the prompt had no room for, once for each set of them.
+
+use std::fs;
+
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::catalog::{Cut, Left};
+use crate::sys::{files, limits, remark};
+
+/// How many sets are remembered: one for each project that is worked in by turns.
+const REMEMBERED: usize = 20;
+/// How many names are told.
+const TOLD: usize = 8;
+
+/// One line about the skills that were cut, unless it has been said.
+pub fn tell_once(app: &App, cut: &[Cut]) {
+    if cut.is_empty() || is_told(app, cut) {
+        return;
+    }
+    let told = |is: fn(Left) -> bool, what: &str| {
+        let names: Vec<&str> = cut
+            .iter()
+            .filter(|cut| is(cut.left))
+            .map(|cut| cut.name.as_str())
+            .collect();
+        let more = names.len().saturating_sub(TOLD);
+        let shown = names
+            .iter()
+            .take(TOLD)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ");
+        match (names.is_empty(), more) {
+            (true, _) => String::new(),
+            (false, 0) => format!("; {what}: {shown}"),
+            (false, more) => format!("; {what}: {shown} and {more} more"),
+        }
+    };
+    remark(format_args!(
+        "the prompt has no room for every skill's description{}{}; `agent-skills list-installed` \
+         shows all, and `prompt_chars` in the configuration makes room",
+        told(|left| left != Left::Count, "shortened"),
+        told(|left| left == Left::Count, "not named"),
+    ));
+}
+
+/// Whether the user knows; if not, it is noted that now they do. What cannot be noted is told again.
+fn is_told(app: &App, cut: &[Cut]) -> bool {
+    let mut digest = Sha256::new();
+    for cut in cut {
+        digest.update(format!("{} {:?}\n", cut.name, cut.left));
+    }
+    let digest = format!("{:x}", digest.finalize());
+    let store = app.store();
+    let path = store.dir().join("told");
+    let known = files::read_capped(&path, limits::TOLD_FILE).unwrap_or_default();
+    let known = String::from_utf8_lossy(&known).into_owned();
+    if known.lines().any(|line| line == digest) {
+        return true;
+    }
+    let kept = known.lines().rev().take(REMEMBERED - 1);
+    let mut lines: Vec<&str> = kept.collect();
+    lines.reverse();
+    lines.push(&digest);
+    if fs::create_dir_all(store.dir()).is_ok() {
+        let _ = files::replace_scratch_file(&path, (lines.join("\n") + "\n").as_bytes(), 0o600);
+    }
+    false
+}

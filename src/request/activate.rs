@@ -1,0 +1,163 @@
+//! Calls that activate a skill, in each of their forms: its own tool, `skill`, and
+//! `skill_marketplace` with the action `use`.
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+
+/// A call that activates a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Activate {
+    /// The tool that is called.
+    pub tool: String,
+    /// The skill as the caller wrote it; `None` when the tool is the skill's own.
+    pub skill: Option<String>,
+    /// What the skill is applied to, as text.
+    pub arguments: Option<String>,
+}
+
+/// How callers write the skill's name. Other clients' tools of this kind have other keys.
+const NAME: [&str; 5] = ["skill_name", "skill", "name", "skill_ref", "command"];
+/// How callers write its arguments.
+const ARGUMENTS: [&str; 2] = ["arguments", "args"];
+
+impl Activate {
+    /// A call of a skill's own tool.
+    ///
+    /// # Errors
+    /// When its arguments are not an object, or say two things.
+    pub fn by_own_tool(tool: &str, arguments: &Value) -> Result<Self> {
+        Ok(Self {
+            tool: tool.to_owned(),
+            skill: None,
+            arguments: given(&object(arguments)?)?,
+        })
+    }
+
+    /// A call of the one tool for all skills.
+    ///
+    /// # Errors
+    /// As [`Activate::by_own_tool`], and when no skill or more than one is named.
+    pub fn by_name(tool: &str, arguments: &Value) -> Result<Self> {
+        let map = object(arguments)?;
+        let skill = one_of(&map, &NAME)?.and_then(Value::as_str);
+        let skill = skill.filter(|name| !name.trim().is_empty());
+        let skill = skill.ok_or_else(|| {
+            Error::new(format!("`{tool}` needs a skill's name")).hint(EXAMPLE_BY_NAME)
+        })?;
+        Ok(Self {
+            tool: tool.to_owned(),
+            skill: Some(skill.trim().to_owned()),
+            arguments: given(&map)?,
+        })
+    }
+}
+
+const EXAMPLE: &str = r#"call it with {"arguments": "what to do"}"#;
+const EXAMPLE_BY_NAME: &str =
+    r#"call it with {"skill_name": "pdf", "arguments": "what to do"}; arguments may be left out"#;
+
+fn object(arguments: &Value) -> Result<Map<String, Value>> {
+    match arguments {
+        Value::Null => Ok(Map::new()),
+        Value::Object(map) => Ok(map.clone()),
+        _ => Err(Error::new("the arguments of a skill's tool are one JSON object").hint(EXAMPLE)),
+    }
+}
+
+/// The arguments as text. A model may send any JSON there, and a direct call sends words.
+fn given(map: &Map<String, Value>) -> Result<Option<String>> {
+    Ok(one_of(map, &ARGUMENTS)?.map(|value| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(words) if words.iter().all(Value::is_string) => {
+            let words: Vec<String> = words.iter().filter_map(Value::as_str).map(word).collect();
+            words.join(" ")
+        }
+        other => other.to_string(),
+    }))
+}
+
+/// A word that stays one word when the text is split again.
+fn word(word: &str) -> String {
+    match word {
+        plain if !plain.is_empty() && !plain.contains(char::is_whitespace) => plain.to_owned(),
+        quoted if quoted.contains('"') => format!("'{quoted}'"),
+        spaced => format!("\"{spaced}\""),
+    }
+}
+
+/// The value under whichever of these keys is there; several may be if they say the same.
+fn one_of<'a>(map: &'a Map<String, Value>, keys: &[&str]) -> Result<Option<&'a Value>> {
+    let said = keys.iter().filter_map(|key| Some((*key, map.get(*key)?)));
+    let mut said = said.filter(|(_, value)| !value.is_null());
+    let Some((first, value)) = said.next() else {
+        return Ok(None);
+    };
+    if let Some((other, _)) = said.find(|(_, other)| *other != value) {
+        let text = format!("`{first}` and `{other}` say different things");
+        return Err(Error::new(text).hint(format!("give `{}` only", keys[0])));
+    }
+    Ok(Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn any_json_can_be_a_skills_arguments() {
+        for (arguments, text) in [
+            (json!({}), None),
+            (json!(null), None),
+            (json!({"arguments": null, "args": "a"}), Some("a")),
+            (json!({"arguments": "a b"}), Some("a b")),
+            (
+                json!({"args": ["a", "b c", "d\" e"]}),
+                Some("a \"b c\" 'd\" e'"),
+            ),
+            (json!({"arguments": {"x": 1}}), Some("{\"x\":1}")),
+            (json!({"arguments": [1]}), Some("[1]")),
+        ] {
+            let call = Activate::by_own_tool("skill_pdf", &arguments).unwrap();
+            assert_eq!(call.arguments.as_deref(), text, "{arguments}");
+            assert_eq!(call.skill, None);
+        }
+    }
+
+    #[test]
+    fn the_name_is_understood_under_the_keys_of_other_clients() {
+        for arguments in [
+            json!({"skill_name": "pdf"}),
+            json!({"skill": " pdf "}),
+            json!({"name": "pdf"}),
+            json!({"command": "pdf", "skill_name": null}),
+            json!({"skill": "pdf", "skill_name": "pdf"}),
+        ] {
+            let call = Activate::by_name("skill", &arguments).unwrap();
+            assert_eq!(call.skill.as_deref(), Some("pdf"), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_contradicts_itself_is_refused_with_an_example() {
+        for (arguments, part) in [
+            (json!({}), "needs a skill's name"),
+            (json!({"skill_name": "  "}), "needs a skill's name"),
+            (json!({"skill_name": 3}), "needs a skill's name"),
+            (
+                json!({"skill_name": "a", "name": "b"}),
+                "`skill_name` and `name`",
+            ),
+            (
+                json!({"skill_name": "a", "args": "x", "arguments": "y"}),
+                "`arguments` and `args`",
+            ),
+            (json!(["a"]), "one JSON object"),
+        ] {
+            let error = Activate::by_name("skill", &arguments).unwrap_err();
+            assert!(error.to_string().contains(part), "{arguments}: {error}");
+            assert!(error.next_step().is_some());
+        }
+    }
+}

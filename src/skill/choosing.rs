@@ -1,0 +1,61 @@
+//! What an author says beside the description to help choose a skill: when to use it, and tags.
+
+use serde_json::Value;
+
+use super::Fields;
+
+impl Fields {
+    /// `when_to_use`, however it is spelled: text that goes on where the description ends
+    /// (CORPUS.md §3).
+    pub fn when_to_use(&self) -> Option<String> {
+        let (key, _) = self.spelled("whentouse")?;
+        self.text(key)
+    }
+
+    /// `tags`, here or in `metadata`: a list, or words between commas.
+    pub fn tags(&self) -> Vec<String> {
+        let in_metadata = || match self.value("metadata") {
+            Some(Value::Object(metadata)) => Self::from(metadata.clone()).text("tags"),
+            _ => None,
+        };
+        let (key, _) = self.spelled("tags").unwrap_or(("tags", &Value::Null));
+        let text = self.text(key).or_else(in_metadata).unwrap_or_default();
+        let tags = text.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+        tags.map(str::to_owned).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skill::mapping;
+
+    fn fields(yaml: &str) -> Fields {
+        Fields::from(mapping::read(yaml).values)
+    }
+
+    #[test]
+    fn tags_in_every_form_seen() {
+        for yaml in [
+            "tags: [a, b c]",
+            "tags: a, b c",
+            "Tags:\n- a\n- b c",
+            "metadata: {tags: [a, b c]}",
+            "metadata:\n  tags: a,b c",
+        ] {
+            assert_eq!(fields(yaml).tags(), ["a", "b c"], "{yaml}");
+        }
+        for yaml in ["x: 1", "tags:", "tags: {a: b}", "metadata: x"] {
+            assert!(fields(yaml).tags().is_empty(), "{yaml}");
+        }
+    }
+
+    #[test]
+    fn when_to_use_in_every_spelling() {
+        for key in ["when_to_use", "when-to-use", "whenToUse"] {
+            let fields = fields(&format!("{key}: For forms."));
+            assert_eq!(fields.when_to_use().as_deref(), Some("For forms."), "{key}");
+        }
+        assert_eq!(fields("when_to_use:").when_to_use(), None);
+    }
+}

@@ -1,0 +1,286 @@
+//! Hundreds of skills: one tool for all, a prompt within its budget, and a search.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+
+/// Characters of a prompt's catalog, and the most that names alone may make of it.
+const BUDGET: usize = 12_000;
+const TOOLS: usize = 32;
+
+/// A skill as people write them: the median description has 216 characters, nine in ten have less
+/// than 434 (CORPUS.md §2). The same number is always the same skill.
+fn generated(number: usize) -> (String, String) {
+    const WORDS: [&str; 16] = [
+        "reads", "tables", "from", "reports", "and", "writes", "charts", "for", "teams", "that",
+        "review", "designs", "before", "a", "release", "daily",
+    ];
+    let mut seed = number.wrapping_mul(2_654_435_761) % 9973 + 1;
+    let mut next = |below: usize| {
+        seed = seed * 7919 % 999_983;
+        seed % below
+    };
+    let (kind, thing) = (WORDS[next(16)], WORDS[next(16)]);
+    let name = format!("{kind}-{thing}-{number:04}");
+    let length = 80 + next(280);
+    let mut description = format!("Skill number {number}");
+    while description.len() < length {
+        description.push(' ');
+        description.push_str(WORDS[next(16)]);
+    }
+    let text = format!("---\nname: {name}\ndescription: {description}.\n---\nDo it.\n");
+    (name, text)
+}
+
+fn with_generated(host: Host, count: usize) -> Host {
+    (0..count).fold(host, |host, number| {
+        let (name, text) = generated(number);
+        host.file(&format!("{name}/SKILL.md"), text)
+    })
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// What skills cost in the schema: everything beyond that of a host without any.
+fn schema_chars(host: &Host) -> usize {
+    let length = |tools: &[Value]| chars(&serde_json::to_string(tools).unwrap());
+    length(&host.schema()) - length(&Host::stdin().schema())
+}
+
+#[test]
+fn up_to_the_limit_each_skill_has_a_tool_and_above_it_there_is_one() {
+    for host in Host::both() {
+        let host = with_generated(host, TOOLS);
+        let names = host.tool_names();
+        assert_eq!(names.len(), 4 + TOOLS);
+        assert!(!names.contains(&"skill".to_owned()));
+        assert!(host.prompt().contains("(tool `skill_"));
+
+        let host = host.skill("last", "", "body");
+        let tools = host.schema();
+        assert_eq!(tools.len(), 5);
+        let tool = &tools[4];
+        assert_eq!(tool["name"], "skill");
+        let parameters = tool["parameters"]["properties"].as_object().unwrap();
+        assert_eq!(
+            parameters.keys().collect::<Vec<_>>(),
+            ["skill_name", "arguments"]
+        );
+        assert_eq!(tool["parameters"]["required"], json!(["skill_name"]));
+        // What stands in the prompt stands nowhere else, and there only once.
+        let prompt = host.prompt();
+        assert_eq!(prompt.matches("last").count(), 2, "{prompt}");
+        assert!(
+            !tool.to_string().contains("last") && !prompt.contains("skill_last"),
+            "{prompt}"
+        );
+        // A tool of its own goes on to be understood.
+        host.activates("last");
+    }
+}
+
+#[test]
+fn the_number_of_tools_and_the_budget_can_be_chosen() {
+    for host in Host::both() {
+        let host = with_generated(host, 3);
+        let write = |text: &str| fs::write(host.plugin_dir().join("config.toml"), text).unwrap();
+        write("max_tools = 2\n");
+        assert_eq!(host.tool_names().len(), 5);
+        write("max_tools = 3\nprompt_chars = 700\n");
+        assert_eq!(host.tool_names().len(), 7);
+        let prompt = host.prompt();
+        assert!(
+            chars(&prompt) <= 1400 && prompt.matches("\n- ").count() == 3,
+            "{prompt}"
+        );
+        write("prompt_chars = 280\n");
+        let prompt = host.prompt();
+        assert!(
+            prompt.ends_with("\n… and 3 more skills, which search_installed finds."),
+            "{prompt}"
+        );
+        for (key, value) in [("max_tools", "32"), ("prompt_chars", "12000")] {
+            write("");
+            let shown = host.succeeds(&["config", "get", key]);
+            assert!(
+                shown.starts_with(&format!("{key} = {value}  # default")),
+                "{shown}"
+            );
+        }
+    }
+}
+
+#[test]
+fn when_to_use_and_tags_are_told_and_counted() {
+    for host in Host::both() {
+        let more = format!(
+            "when_to_use: {}\ntags: [paper, forms]",
+            "Whenever. ".repeat(100)
+        );
+        let host = (0..20).fold(host, |host, n| host.skill(&format!("s{n}"), &more, ""));
+        let prompt = host.prompt();
+        assert!(prompt.contains("Does s0. Whenever. "), "{prompt}");
+        assert!(
+            chars(&prompt) <= BUDGET && chars(&prompt) > BUDGET - 100,
+            "{}",
+            chars(&prompt)
+        );
+        let host = host.skill("tagged", "tags: paper", "");
+        assert!(host.prompt().contains("Does tagged. [paper]"));
+    }
+}
+
+#[test]
+fn the_user_is_told_once_what_was_cut_and_again_when_that_changes() {
+    for host in Host::both() {
+        let host = with_generated(host, 60);
+        let told = |host: &Host| {
+            host.hook_with_stderr("post_system_prompt", &json!({"context_name": "default"}))
+                .1
+        };
+        let first = told(&host);
+        let name = generated(0).0;
+        assert!(
+            first.contains("; shortened: ") && first.lines().count() == 1,
+            "{first}"
+        );
+        assert_eq!(told(&host), "");
+        let text = format!("---\ndescription: {}\n---\n", "long ".repeat(100));
+        let host = host.file("added/SKILL.md", text);
+        assert!(told(&host).contains("; shortened: "));
+        assert_eq!(told(&host), "");
+        let list = host.succeeds(&["list-installed"]);
+        assert!(
+            list.contains("description-shortened") && list.contains(&name),
+            "{list}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_said_or_noted_where_everything_fits() {
+    for host in Host::both() {
+        let host = with_generated(host, 5);
+        let (_, told) =
+            host.hook_with_stderr("post_system_prompt", &json!({"context_name": "default"}));
+        assert_eq!(told, "");
+        let list = host.succeeds(&["list-installed"]);
+        assert!(
+            !list.contains("shortened") && !list.contains("omitted"),
+            "{list}"
+        );
+    }
+}
+
+#[test]
+fn installed_skills_are_found_by_name_tag_and_description() {
+    for host in Host::both() {
+        let host = with_generated(host, 40)
+            .skill("pdf-forms", "tags: [paper]", "")
+            .skill("off", "tags: [paper]", "");
+        host.succeeds(&["disable", "off"]);
+        let search = |query: &str| {
+            let call = json!({"action": "search_installed", "query": query});
+            host.allows("skill_marketplace", &call);
+            host.tool("skill_marketplace", &call)
+        };
+        for query in ["pdf", "PAPER", "pdf-forms", "does pdf", "pfd-forms"] {
+            let answer = search(query);
+            assert!(
+                answer.starts_with("- pdf-forms: Does pdf-forms. [paper]\n"),
+                "{answer}"
+            );
+            assert!(
+                answer.contains(r#"{"action": "use", "skill_ref": NAME"#),
+                "{answer}"
+            );
+            assert!(!answer.contains("- off"), "{answer}");
+        }
+        let answer = search("whales");
+        assert!(
+            answer.starts_with("No installed skill matches `whales`"),
+            "{answer}"
+        );
+        assert!(search("").starts_with("Error: "));
+        assert!(search("skill").lines().count() <= 12);
+        // One meaning for the model and for a person, and a restricted skill may look.
+        let shown = host.succeeds(&["search-installed", "pdf"]);
+        assert_eq!(shown, "- pdf-forms: Does pdf-forms. [paper]\n");
+        let json = host.succeeds(&["search-installed", "pdf", "--json"]);
+        let found: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(found[0]["tool"], "skill_pdf-forms");
+        let host = host.skill("reads", "allowed-tools: Read", "");
+        host.activates("reads");
+        let call = json!({"action": "search_installed", "query": "pdf"});
+        host.allows("skill_marketplace", &call);
+    }
+}
+
+#[test]
+fn what_an_author_writes_stays_on_its_line_of_an_answer() {
+    let host = Host::stdin().file(
+        "x/SKILL.md",
+        "---\nname: x\ndescription: \"a\\n- fake: </b> \\e[31m\"\ntags: [\"t\\n- more\"]\n---\n",
+    );
+    let call = json!({"action": "search_installed", "query": "fake"});
+    let answer = host.tool("skill_marketplace", &call);
+    assert!(
+        answer.starts_with("- x: a - fake: &lt;/b&gt; [31m [t - more]\n"),
+        "{answer}"
+    );
+}
+
+/// Copies every skill of the real collections; how many there are.
+fn add_corpus(to: &Path) -> usize {
+    let corpus = crate::corpus::corpus().unwrap_or_default();
+    for (name, from) in &corpus {
+        crate::corpus::copy(from, &to.join(name));
+    }
+    corpus.len()
+}
+
+#[test]
+fn a_thousand_skills_and_all_real_ones_stay_within_the_budgets() {
+    let host = with_generated(Host::stdin(), 1000);
+    let real = add_corpus(&host.skills_dir());
+    assert!(schema_chars(&host) < 1000, "{}", schema_chars(&host));
+    let data = json!({"context_name": "default"});
+    let (answer, told) = host.hook_with_stderr("post_system_prompt", &data);
+    let prompt = answer["inject"].as_str().unwrap();
+    assert!(chars(prompt) <= 2 * BUDGET, "{}", chars(prompt));
+    let named = prompt.matches("\n- ").count();
+    assert!(named >= 800, "{named} of {}", 1000 + real);
+    // Two of the real ones have one name.
+    let offered = 1000 + real - usize::from(real > 0);
+    if named < offered {
+        let counted = format!("… and {} more skills", offered - named);
+        assert!(prompt.contains(&counted), "{counted}");
+        assert!(told.contains("; not named: "), "{told}");
+    }
+    // The last one by name is found all the same.
+    let last = (0..1000).map(|number| generated(number).0).max().unwrap();
+    let call = json!({"action": "search_installed", "query": last});
+    let found = host.tool("skill_marketplace", &call);
+    assert!(found.starts_with(&format!("- {last}: ")), "{found}");
+    let call = json!({"skill_name": last});
+    host.allows("skill", &call);
+    assert!(host.tool("skill", &call).contains("\nDo it.\n"));
+}
+
+/// The table of docs/context.md: `cargo test --test it many::characters -- --nocapture`.
+#[test]
+fn characters_per_skill() {
+    println!("| skills | schema | prompt | characters per skill |");
+    for (count, most) in [(10, 900), (100, 130), (1000, 30)] {
+        let host = with_generated(Host::stdin(), count);
+        let (schema, prompt) = (schema_chars(&host), chars(&host.prompt()));
+        let each = (schema + prompt) / count;
+        println!("| {count} | {schema} | {prompt} | {each} |");
+        assert!(each <= most, "{count}: {each}");
+    }
+}

@@ -1,0 +1,314 @@
+//! A skill that is called through `skill` or `skill_marketplace` is judged and active exactly as if
+//! its own tool had been called.
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::terminal::converse;
+
+/// Each way of calling a skill, in a host whose schema has one tool for all.
+fn ways(skill: &str) -> [(&'static str, Value); 4] {
+    [
+        ("skill", json!({"skill_name": skill})),
+        ("skill", json!({"command": skill, "args": "x"})),
+        (
+            "skill_marketplace",
+            json!({"action": "use", "skill_ref": skill}),
+        ),
+        (
+            "skill_marketplace",
+            json!({"action": "USE", "skill_ref": format!("skill_{skill}")}),
+        ),
+    ]
+}
+
+/// Hosts with more skills than tools.
+fn crowded() -> impl Iterator<Item = Host> {
+    Host::both().into_iter().map(|host| {
+        let host = host
+            .skill("reads", "allowed-tools: Read", "R")
+            .skill("narrow", "allowed-tools: Read Skill(reads)", "N")
+            .skill("free", "", "F");
+        std::fs::write(host.plugin_dir().join("config.toml"), "max_tools = 2\n").unwrap();
+        host
+    })
+}
+
+#[test]
+fn activation_takes_effect_before_the_tool_has_run() {
+    for mut host in crowded() {
+        for (at, (tool, arguments)) in ways("reads").into_iter().enumerate() {
+            host.session(&format!("s{at}"));
+            host.allows("shell_exec", &json!({"command": "ls"}));
+            host.allows(tool, &arguments);
+            host.blocks("shell_exec", &json!({"command": "ls"}));
+            let text = host.tool(tool, &arguments);
+            assert!(text.starts_with("<skill_content name=\"reads\">"), "{text}");
+            host.allows("file_head", &json!({"path": "x"}));
+            host.allows("skill_free", &json!({}));
+            host.allows("shell_exec", &json!({"command": "ls"}));
+        }
+    }
+}
+
+#[test]
+fn the_tool_alone_activates_too() {
+    for mut host in crowded() {
+        for (at, (tool, arguments)) in ways("reads").into_iter().enumerate() {
+            host.session(&format!("s{at}"));
+            host.tool(tool, &arguments);
+            host.blocks("shell_exec", &json!({"command": "ls"}));
+        }
+    }
+}
+
+#[test]
+fn entries_that_narrow_skills_hold_for_every_way() {
+    for mut host in crowded() {
+        for (at, (tool, arguments)) in ways("free").into_iter().enumerate() {
+            host.session(&format!("s{at}"));
+            host.activates("narrow");
+            let message = host.blocks(tool, &arguments);
+            assert!(message.contains("skill_free"), "{message}");
+            host.blocks("skill_free", &json!({}));
+            host.blocks("shell_exec", &json!({"command": "ls"}));
+            let (tool, arguments) = ways("reads")[at].clone();
+            host.allows(tool, &arguments);
+        }
+    }
+}
+
+#[test]
+fn denials_hold_by_the_name_of_the_skill_of_its_tool_and_of_the_tool_that_hands_it_on() {
+    for (denied, reached) in [
+        ("Skill(reads)", &[][..]),
+        ("skill_reads", &[]),
+        ("skill_r*", &[]),
+        ("Skill", &[]),
+        ("skill_marketplace", &["skill_reads", "skill"]),
+        (
+            "Skill(free)",
+            &["skill_reads", "skill", "skill_marketplace"],
+        ),
+    ] {
+        for host in crowded() {
+            let file = host.plugin_dir().join("policy.toml");
+            std::fs::write(&file, format!("[tools]\ndeny = [\"{denied}\"]\n")).unwrap();
+            let host = host.var("AGENT_SKILLS_POLICY", &file.display().to_string());
+            let own = ("skill_reads", json!({}));
+            for (tool, arguments) in ways("reads").into_iter().chain([own]) {
+                if reached.contains(&tool) {
+                    host.allows(tool, &arguments);
+                } else {
+                    host.blocks(tool, &arguments);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_activated_activates_nothing_and_opens_nothing() {
+    for host in crowded() {
+        host.activates("reads");
+        for (tool, arguments, part) in [
+            (
+                "skill",
+                json!({"skill_name": "raeds"}),
+                "did you mean `reads`",
+            ),
+            ("skill", json!({}), "needs a skill's name"),
+            (
+                "skill",
+                json!({"skill_name": "free", "name": "reads"}),
+                "different things",
+            ),
+            ("skill", json!([1]), "one JSON object"),
+            (
+                "skill_marketplace",
+                json!({"action": "use", "skill_ref": "../free"}),
+                "there is no skill",
+            ),
+        ] {
+            let message = host.blocks(tool, &arguments);
+            assert!(message.contains(part), "{arguments}: {message}");
+            let answer = host.tool(tool, &arguments);
+            assert!(
+                answer.starts_with("Error: ") && answer.contains(part),
+                "{answer}"
+            );
+        }
+        host.blocks("skill_marketplace", &json!({"action": "use"}));
+        host.blocks("skill_marketplace", &json!({"args": ["use", "free"]}));
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn with_few_skills_a_tool_called_skill_may_be_another_plugins() {
+    for host in Host::both() {
+        let host = host
+            .skill("reads", "allowed-tools: Read", "")
+            .skill("free", "", "");
+        let call = json!({"skill_name": "free"});
+        // Nothing is in force, so nothing had to be judged.
+        host.allows("skill", &call);
+        assert!(host.tool("skill", &call).starts_with("<skill_content"));
+        host.activates("reads");
+        host.blocks("skill", &call);
+        let answer = host.tool("skill", &call);
+        assert!(
+            answer.starts_with("Error: `skill` is no tool here"),
+            "{answer}"
+        );
+        assert!(
+            answer.contains(r#"{"action":"use","skill_ref":"free"}"#),
+            "{answer}"
+        );
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn a_skill_that_came_or_changed_in_the_conversation_is_used_as_it_is_now() {
+    for host in Host::both() {
+        let host = host.skill("old", "", "before");
+        host.starts().prompt();
+        let host = host.skill("new", "allowed-tools: Read", "fresh");
+        let call = json!({"action": "use", "skill_ref": "new", "query": "now"});
+        host.allows("skill_marketplace", &call);
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        let text = host.tool("skill_marketplace", &call);
+        assert!(
+            text.contains("\nfresh\n") && text.contains("## Arguments\n\nnow\n"),
+            "{text}"
+        );
+        let host = host.skill("new", "", "edited");
+        host.allows("skill_marketplace", &call);
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        assert!(host.tool("skill_marketplace", &call).contains("\nedited\n"));
+    }
+}
+
+#[test]
+fn one_that_another_stands_in_the_place_of_is_used_by_its_qualified_name() {
+    for host in Host::both() {
+        let host = host.skill("pdf", "", "installed").file("pdf/a.md", "x");
+        let personal = host.home().join(".chibi/skills/pdf");
+        std::fs::create_dir_all(&personal).unwrap();
+        let text = "---\nname: pdf\ndescription: d\n---\npersonal\n";
+        std::fs::write(personal.join("SKILL.md"), text).unwrap();
+        for (name, body) in [("pdf", "personal"), ("plugin/pdf", "installed")] {
+            let call = json!({"action": "use", "skill_ref": name});
+            host.allows("skill_marketplace", &call);
+            let text = host.tool("skill_marketplace", &call);
+            assert!(text.contains(&format!("\n{body}\n")), "{text}");
+            if body == "installed" {
+                assert!(
+                    text.contains(r#"{"skill":"plugin/pdf","path":"a.md"}"#),
+                    "{text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shell_is_no_conversation() {
+    let host = Host::stdin().skill("x", "", "");
+    let error = host.fails(&["use", "x", "some", "words"]);
+    assert!(
+        error.contains("and a shell is none") && error.contains("skill_marketplace"),
+        "{error}"
+    );
+    let answer = host.tool("agent-skills", &json!({"args": ["use", "x"]}));
+    assert!(
+        answer.starts_with("Error: a skill becomes active in a conversation"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn results_of_an_activation_stay_whole() {
+    for host in crowded() {
+        for tool in ["skill", "skill_marketplace", "skill_free"] {
+            let data = json!({"tool_name": tool, "arguments": {}, "output_size": 9000});
+            assert_eq!(
+                host.hook("pre_cache_output", &data),
+                json!({"block": true}),
+                "{tool}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_one_tool_is_hidden_when_no_skill_may_be_called() {
+    for host in crowded() {
+        let hidden = || {
+            let tools = json!([{"name": "skill", "type": "plugin"}]);
+            let answer = host.hook(
+                "pre_api_tools",
+                &json!({"context_name": "default", "tools": tools}),
+            );
+            answer["exclude"].to_string().contains("\"skill\"")
+        };
+        host.activates("narrow");
+        assert!(!hidden());
+        let deny = "max_tools = 2\ndeny = [\"Skill\"]\n";
+        std::fs::write(host.plugin_dir().join("config.toml"), deny).unwrap();
+        assert!(hidden());
+    }
+}
+
+#[test]
+fn check_explains_every_way() {
+    let host = crowded().next().unwrap();
+    let check = |tool: &str, argument: &str| {
+        let ran = host.person(&["check", "narrow", "--tool", tool, "--arg", argument]);
+        (ran.status, ran.stdout)
+    };
+    assert_eq!(check("skill", "skill_name=reads").0, 0);
+    let (status, text) = check("skill", "skill_name=free");
+    assert!(status == 1 && text.contains("skill_free"), "{text}");
+    assert!(check("skill", "skill_name=nothing").1.is_empty());
+}
+
+#[test]
+fn a_person_at_a_terminal_is_told_in_one_line_and_a_pipe_is_not() {
+    for host in Host::both() {
+        let host = host
+            .skill(
+                "pdf",
+                "allowed-tools: Read \u{1b}[31m Bash(git:*)\ndisallowed-tools: Write",
+                "",
+            )
+            .skill("free", "", "");
+        let told = |kind: &str, name: &str, data: &str| {
+            let mut command = host.command();
+            let (name_var, data_var) = match kind {
+                "hook" => ("CHIBI_HOOK", "CHIBI_HOOK_DATA"),
+                _ => ("CHIBI_TOOL_NAME", "CHIBI_TOOL_ARGS"),
+            };
+            let (shown, code) = converse(command.env(name_var, name).env(data_var, data), "");
+            assert_eq!(code, 0);
+            shown
+        };
+        let pre_tool = r#"{"tool_name":"skill_pdf","arguments":{}}"#;
+        let shown = told("hook", "pre_tool", pre_tool);
+        let line = "agent-skills: skill pdf is active (restricted: Read [31m Bash(git:*); never \
+                    Write)\r\n";
+        assert!(shown.contains(line), "{shown:?}");
+        assert!(!told("tool", "skill_pdf", "{}").contains("is active"));
+        let shown = told("tool", "skill_free", "{}");
+        assert!(
+            shown.contains("agent-skills: skill free is active\r\n"),
+            "{shown:?}"
+        );
+        let data = json!({"tool_name": "skill_pdf", "arguments": {}});
+        assert_eq!(
+            host.hook_with_stderr("pre_tool", &data),
+            (json!({}), String::new())
+        );
+    }
+}
