@@ -271,3 +271,6 @@ fn has_tool(entry: &Known, tool: &str) -> bool {
         || plain.contains('_')
             && SkillName::from_written(&entry.name).is_some_and(|name| tool_name(&name) == tool)
 }
+
+#[cfg(test)]
+mod tests;
