@@ -24,14 +24,23 @@ pub const HOOKS: [&str; 10] = [
 
 /// The tools: the fixed ones, then one per offered skill, or one for all if there are many.
 pub fn schema(app: &App) -> Response {
-    let fixed = fixed_tools();
-    // Without these four the host would drop the plugin, and its restrictions with it.
-    answer_panics_with(&Response::json(&Value::Array(fixed.clone())));
+    // Without any tool the host would drop the plugin, and its restrictions with it.
+    answer_panics_with(&Response::text(least()));
     let told = app.told("schema", |catalog| Told {
-        text: Value::Array(with_skills(app, fixed, catalog)).to_string(),
+        text: Value::Array(with_skills(app, fixed_tools(), catalog)).to_string(),
         remarks: Vec::new(),
     });
     Response::text(told.text)
+}
+
+/// One tool that has the hooks. Put together by hand: it is needed at every start, and next to
+/// never read.
+fn least() -> String {
+    format!(
+        r#"[{{"name":"{}","description":"Manages Agent Skills; it failed to start, tell the user.","parameters":{{"type":"object","properties":{{}},"required":[]}},"hooks":["{}"]}}]"#,
+        ours::MARKETPLACE,
+        HOOKS.join(r#"",""#)
+    )
 }
 
 fn with_skills(app: &App, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
@@ -160,4 +169,17 @@ fn parameters(properties: &[(&str, &str, &str)], required: &[&str]) -> Value {
     };
     let properties: serde_json::Map<_, _> = properties.iter().map(property).collect();
     json!({"type": "object", "properties": properties, "required": required})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_panic_answers_keeps_every_hook() {
+        let tools: Vec<Value> = serde_json::from_str(&least()).unwrap();
+        assert_eq!(tools[0]["name"], ours::MARKETPLACE);
+        assert_eq!(tools[0]["hooks"], json!(HOOKS));
+        assert_eq!(tools[0]["hooks"], fixed_tools()[0]["hooks"]);
+    }
 }

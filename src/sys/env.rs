@@ -92,14 +92,18 @@ impl Env {
 
 /// What the user database says. On Linux its file is read here: the C library's way would make up
 /// a quarter of a static executable, and would not work there.
+#[cfg(target_os = "linux")]
 fn user_home() -> Option<PathBuf> {
-    if !cfg!(target_os = "linux") {
-        return std::env::home_dir();
-    }
     let users = files::read_capped(Path::new("/etc/passwd"), limits::CONFIG_FILE).ok()?;
     home_in(&users, process::effective_user())
 }
 
+#[cfg(not(target_os = "linux"))]
+fn user_home() -> Option<PathBuf> {
+    std::env::home_dir()
+}
+
+#[cfg(any(test, target_os = "linux"))]
 fn home_in(users: &[u8], user: u32) -> Option<PathBuf> {
     let user = user.to_string();
     let mut lines = users.split(|byte| *byte == b'\n');
