@@ -90,6 +90,7 @@ fn tool(app: &App, name: &str, arguments: Payload) -> Response {
         Ok(ToolCall::ReadSkillFile(call)) => handler::read_skill_file(app, &call),
         Ok(ToolCall::RunSkillScript(call)) => handler::run_skill_script(app, &call),
         Ok(ToolCall::Activate(wanted)) => handler::activate(app, wanted),
+        Ok(ToolCall::SkillSession(call)) => handler::skill_session(app, &call),
         Err(error) => Response::failure(&error),
     }
 }

@@ -13,7 +13,7 @@ use crate::host::tools::{self, Argument};
 use crate::permission::{
     Call, Decision, Granted, Reason, Refusal, Restriction, Scope, Settings, decide,
 };
-use crate::session::Ended;
+use crate::session::{End, Ended};
 use crate::skill::Skill;
 use crate::sys::process::effective_user;
 use crate::sys::{Moment, limits};
@@ -46,14 +46,16 @@ impl App {
     pub fn record_ends(&self, ended: Vec<Ended>) {
         let now = Moment::now();
         for end in ended {
-            let why = if end.host_is_gone {
-                "host-gone"
-            } else {
-                "next-start"
+            let why = match end.why {
+                End::HostGone => "host-gone",
+                End::NextStart => "next-start",
+                End::Replaced => "replaced",
+                End::Unloaded => "unloaded",
+                End::Deactivated => "deactivated",
             };
-            let pid = end
-                .session
-                .split_once('-')
+            let session = end.session.as_deref();
+            let pid = session
+                .and_then(|key| key.split_once('-'))
                 .and_then(|(pid, _)| pid.parse::<u32>().ok());
             let event = Event::new("end")
                 .with("skill", end.skill)

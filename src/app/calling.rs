@@ -6,11 +6,12 @@ use std::io::IsTerminal;
 use serde_json::Value;
 
 use super::{App, OnDisk, our_tool, quoted, snapshot, suggestion, usable};
-use crate::catalog::{Catalog, tool_name};
+use crate::catalog::{Catalog, Offered, tool_name};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::permission::{Call, OurTool, Scope, denied};
 use crate::request::{Activate, ToolCall, ToolUse};
+use crate::session::ActiveSkill;
 use crate::skill::{Skill, one_line};
 use crate::sys::remark;
 
@@ -28,6 +29,19 @@ pub struct Called {
     /// Whether the tool that is called is one of ours as long as the skills stay what they are:
     /// with few skills another plugin may have a tool `skill`.
     pub is_listed: bool,
+}
+
+impl Called {
+    /// An offered skill, as if its own tool were called with nothing.
+    pub fn by_own_tool(offered: &Offered) -> Self {
+        Self {
+            skill: offered.skill.clone(),
+            tool: offered.tool.to_owned(),
+            reference: offered.skill.name.to_string(),
+            arguments: None,
+            is_listed: true,
+        }
+    }
 }
 
 /// The skill that a call of `tool` activates; `None` when it is no such call of ours.
@@ -102,13 +116,17 @@ fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
 }
 
 /// A call as it is judged: what activates a skill counts as a call of that skill's own tool.
-pub fn call_of<'a>(used: &'a ToolUse, called: Option<&'a Called>) -> Call<'a> {
+pub fn call_of<'a>(
+    used: &'a ToolUse,
+    called: Option<&'a Called>,
+    latest: Option<&'a ActiveSkill>,
+) -> Call<'a> {
     Call {
         tool: called.map_or(&used.tool, |called| &called.tool),
         arguments: &used.arguments,
         ours: match called {
             Some(called) => Some(OurTool::Skill(called.skill.name.as_str())),
-            None => our_tool(used),
+            None => our_tool(used, latest),
         },
     }
 }

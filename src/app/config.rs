@@ -1,6 +1,7 @@
 //! `config.toml` in the plugin directory: every key there is, handed to the rooms that use it.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::ModelInstalls;
 use super::count::Count;
 use crate::catalog::{Budget, Order};
-use crate::permission::{Enforce, ScriptScope, Settings, Stacking};
+use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
 use crate::sys::limits;
 
@@ -31,6 +32,13 @@ pub struct Config {
     pub always_allowed: Vec<String>,
     /// What no active skill may do, in the grammar of `allowed-tools`.
     pub deny: Vec<String>,
+    /// `prompt` (default) or `context`: how long what was activated is active.
+    pub scope: Lifetime,
+    /// How many skills may be active at the same time; 5 by default.
+    #[serde(serialize_with = "few_by_default")]
+    pub max_active: Option<NonZeroUsize>,
+    /// `user` (default) or `model`: who may end a restriction.
+    pub deactivate: Deactivate,
     /// `note` (default) or `block`: what happens when the active skill's script is read, not run.
     pub script_reads: ScriptReads,
     /// `sources` (default), `any` or `off`: what a model may install without its user.
@@ -79,6 +87,17 @@ pub enum ScriptReads {
     Block,
 }
 
+/// How long what was activated is active.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lifetime {
+    /// As long as the host process in which it was activated, which is one prompt.
+    #[default]
+    Prompt,
+    /// As long as the conversation, through any number of prompts.
+    Context,
+}
+
 /// Who sees a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -124,7 +143,22 @@ fn true_by_default<S: Serializer>(flag: &Option<bool>, serializer: S) -> Result<
     serializer.serialize_bool(flag.unwrap_or(true))
 }
 
+// The signature is serde's.
+#[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)]
+fn few_by_default<S: Serializer>(
+    most: &Option<NonZeroUsize>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(most.map_or(limits::ACTIVE_SKILLS, NonZeroUsize::get) as u64)
+}
+
 impl Config {
+    /// How many skills may be active at the same time.
+    pub fn most_active(&self) -> usize {
+        self.max_active
+            .map_or(limits::ACTIVE_SKILLS, NonZeroUsize::get)
+    }
+
     /// What the script room takes.
     pub fn script(&self) -> script::Settings {
         script::Settings {
@@ -140,15 +174,16 @@ impl Config {
 
     /// What the permission room takes.
     pub fn permission(&self) -> Settings {
-        let default = Settings::default();
         Settings {
             enforce: self.enforce,
             enforce_for: self.enforce_for.clone(),
             stacking: self.stacking,
-            pipe_filters: self.pipe_filters.unwrap_or(default.pipe_filters),
+            pipe_filters: self
+                .pipe_filters
+                .unwrap_or(Settings::default().pipe_filters),
             scripts: self.scripts,
             always_allowed: self.always_allowed.clone(),
-            ..default
+            deactivate: self.deactivate,
         }
     }
 

@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::{App, Config, announce};
+use super::{App, Config};
 use crate::error::{Error, Result};
 use crate::governance::Policies;
 use crate::host::alias::{self, Capability};
 use crate::host::{ours, tools};
-use crate::permission::{OurTool, Places, Resolve, Restriction, Scope, Settings};
-use crate::request::{RunSkillScript, ToolCall, ToolUse};
-use crate::session::{ActiveSkill, Session};
+use crate::permission::{
+    Enforce, OurTool, Places, Resolve, Restriction, Scope, Settings, Stacking,
+};
+use crate::request::{RunSkillScript, ToolCall, ToolUse, written_skill};
+use crate::session::{ActiveSkill, Session, Standing};
 use crate::skill::{Skill, ToolList};
-use crate::sys::remark;
 
 /// Owns what a [`Scope`] borrows.
 #[derive(Debug)]
@@ -33,12 +34,25 @@ impl Enforcement {
     pub fn of(app: &App, config: &Config, policies: &Policies, session: &Session) -> Result<Self> {
         let activated = &session.activated;
         let project_root = app.env.project_root();
-        let parse = |skill: &ActiveSkill| {
+        let (unloaded, counting): (Vec<_>, Vec<_>) = activated
+            .iter()
+            .partition(|skill| skill.standing == Standing::Unloaded);
+        // Where the last activation decides, one that it replaced is not in force again when the
+        // one in its place has gone.
+        let nothing_is_active = session.active().next().is_none();
+        let lifted = nothing_is_active && config.stacking == Stacking::Replace;
+        let parse = |skill: &&ActiveSkill| {
+            let allowed = skill.allowed.as_deref().filter(|_| !lifted);
             let dir = Path::new(&skill.dir);
-            let allowed = skill.allowed.as_deref();
             Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
         };
-        let mut denied = Vec::new();
+        let settings = config.permission();
+        // Among the others an unloaded one would count as a skill that restricts nothing else.
+        let mut denied: Vec<Restriction> = unloaded
+            .iter()
+            .filter(|skill| settings.enforcement(&skill.name) == Enforce::Restrict)
+            .map(parse)
+            .collect();
         for (file, entries) in policies.denied_tools() {
             let source = format!("the policy {}", file.display());
             denied.push(denials(&source, entries, &project_root)?);
@@ -53,14 +67,15 @@ impl Enforcement {
         private.extend(roots);
         private.extend(app.dirs.state_places(&app.env));
         Ok(Self {
-            restrictions: activated.iter().map(parse).collect(),
+            restrictions: counting.iter().map(parse).collect(),
             denials: denied,
-            settings: config.permission(),
+            settings,
             places: Places {
                 home: app.env.home(),
                 plugin_dir: app.dirs.plugin.clone(),
-                skill_dirs: activated
+                skill_dirs: counting
                     .iter()
+                    .chain(&unloaded)
                     .map(|skill| PathBuf::from(&skill.dir))
                     .collect(),
                 private,
@@ -118,37 +133,9 @@ pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
         allowed: allowed
             .filter(|entries| !skill.fields.tools_are_ambiguous() || names_a_tool(entries)),
         denied: skill.fields.disallowed_tools(),
+        standing: Standing::Active,
+        handed: None,
     }
-}
-
-/// Puts a skill in force in this call's session, unless it is already.
-///
-/// # Errors
-/// When that cannot be recorded and there is something to enforce.
-pub fn put_in_force(app: &App, skill: &Skill, tool: &str) -> Result<()> {
-    let (store, key) = (app.store(), app.session());
-    let snapshot = snapshot(skill, tool);
-    let before = store.session(&key);
-    let last = before
-        .as_ref()
-        .ok()
-        .and_then(|session| session.activated.last());
-    if last == Some(&snapshot) {
-        return Ok(());
-    }
-    let harmless =
-        !snapshot.is_restricted() && before.is_ok_and(|session| !session.is_restricted());
-    match store.activate(&key, snapshot) {
-        // With nothing to enforce, a state that cannot be written is no reason to refuse.
-        Err(error) if harmless => {
-            remark(format_args!("{error}"));
-            Ok(())
-        }
-        result => result.map(|_| ()),
-    }?;
-    app.record_activation(skill);
-    announce(skill);
-    Ok(())
 }
 
 fn names_a_tool(entries: &[String]) -> bool {
@@ -166,9 +153,11 @@ fn names_a_tool(entries: &[String]) -> bool {
 }
 
 /// Which of our own tools a call is for, unless it activates a skill. What a call asks for is read
-/// as its tool will read it: anything else would be a way round the decision.
-pub fn our_tool(used: &ToolUse) -> Option<OurTool<'_>> {
-    let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
+/// as its tool will read it: anything else would be a way round the decision. `latest` is the
+/// skill that one without a name is about.
+pub fn our_tool<'a>(used: &'a ToolUse, latest: Option<&'a ActiveSkill>) -> Option<OurTool<'a>> {
+    let latest = || latest.map(|active| active.name.as_str());
+    let meant = || written_skill(&used.arguments).or_else(latest);
     let parsed = || ToolCall::parse(&used.tool, Ok(used.arguments.clone())).ok();
     match used.tool.as_str() {
         ours::DIRECT => Some(OurTool::Direct),
@@ -178,14 +167,11 @@ pub fn our_tool(used: &ToolUse) -> Option<OurTool<'_>> {
                 _ => None,
             },
         }),
-        ours::READ_FILE => Some(OurTool::ReadSkillFile {
-            skill: text("skill"),
-        }),
+        ours::READ_FILE => Some(OurTool::ReadSkillFile { skill: meant() }),
+        ours::SESSION => Some(OurTool::Session),
         ours::RUN_SCRIPT => Some(match parsed() {
             Some(ToolCall::RunSkillScript(RunSkillScript::Job(_))) => OurTool::Job,
-            _ => OurTool::RunSkillScript {
-                skill: text("skill"),
-            },
+            _ => OurTool::RunSkillScript { skill: meant() },
         }),
         _ => None,
     }

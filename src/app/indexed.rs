@@ -72,7 +72,7 @@ impl App {
     /// As [`App::catalog_about`] for what may be a skill's tool; `None`, without a look at the
     /// disk, for other names.
     pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
-        let may_be = tool.starts_with("skill_") && tool != ours::MARKETPLACE;
+        let may_be = tool.starts_with("skill_") && !ours::FIXED.contains(&tool);
         may_be.then(|| self.catalog_about(tool))
     }
 

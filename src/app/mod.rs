@@ -1,6 +1,7 @@
 //! What the handlers and the command line share: one run's surroundings, the configuration, and
 //! the glue between rooms that both need. It has no rules of its own.
 
+mod active;
 mod admission;
 mod approval;
 mod auditing;
@@ -16,11 +17,12 @@ mod script_reads;
 mod surroundings;
 mod tightening;
 
+pub use active::{latest, load, offered_by_names, put_in_force};
 pub use approval::{digest as approval_digest, needed as approval_needed};
 pub use auditing::{call_summary, decision_of};
 pub use calling::{Called, announce, call_of, called, resolve, under_denied_name};
-pub use config::{AuditConfig, Config, ScriptReads, Visibility};
-pub use enforcement::{Enforcement, OnDisk, our_tool, put_in_force, snapshot};
+pub use config::{AuditConfig, Config, Lifetime, ScriptReads, Visibility};
+pub use enforcement::{Enforcement, OnDisk, our_tool, snapshot};
 pub use in_force::Setting;
 pub use indexed::{PROMPT, Told};
 pub use layers::Trust;

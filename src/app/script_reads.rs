@@ -8,17 +8,18 @@ use super::{App, OnDisk};
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect};
 use crate::permission::Resolve;
-use crate::request::ToolUse;
+use crate::request::{ToolUse, written_skill};
 use crate::script;
 use crate::session::Session;
 
 /// What is to be said when a call reads a script of the active skill; `None` for any other call.
 pub fn script_read(app: &App, session: &Session, used: &ToolUse) -> Option<String> {
-    let active = session.activated.last()?;
+    let active = session.active().next_back()?;
     let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
     let dir = Path::new(&active.dir);
     let path = if used.tool == ours::READ_FILE {
-        (text("skill")? == active.name).then(|| dir.join(text("path").unwrap_or_default()))?
+        let is_its = written_skill(&used.arguments).is_none_or(|name| name == active.name);
+        is_its.then(|| dir.join(text("path").unwrap_or_default()))?
     } else {
         let tool = tools::find(&used.tool).filter(|tool| tool.effect == Effect::Read)?;
         let key = tool.keys(&[Argument::Path]).next()?;

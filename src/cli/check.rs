@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 
 use super::installed::to_json;
 use super::run::Failure;
-use crate::app::{App, Enforcement, OnDisk, call_of, called, snapshot, under_denied_name, usable};
+use crate::app::{
+    App, Enforcement, OnDisk, call_of, called, latest, snapshot, under_denied_name, usable,
+};
 use crate::error::{Error, Result};
 use crate::permission::{Explanation, explain};
 use crate::request::ToolUse;
@@ -44,7 +46,7 @@ pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
     };
     let enforcement = Enforcement::of(app, &app.config()?, &app.policies()?, &session)?;
     let called = called(app, &used.tool, &used.arguments).transpose()?;
-    let call = call_of(&used, called.as_ref());
+    let call = call_of(&used, called.as_ref(), latest(&session));
     let call = under_denied_name(&enforcement.scope(), call, &used);
     let explanation = explain(&enforcement.scope(), &call, &OnDisk);
     let text = if check.json {

@@ -79,8 +79,8 @@ impl Report {
             offered: entry.tool.is_some(),
             restriction,
             tokens: skill
-                .and_then(|skill| skill.instructions().ok())
-                .map(|instructions| tokens(&instructions)),
+                .and_then(|skill| skill.body().ok())
+                .map(|body| tokens(&body)),
             diagnostics,
         }
     }

@@ -2,13 +2,14 @@
 //! instructions.
 
 use super::judge::nothing_is_in_force;
-use crate::app::{App, Called, put_in_force, resolve};
+use super::required::required_line;
+use crate::app::{App, put_in_force, resolve};
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::request::{Activate, Protocol};
 use crate::response::Response;
 use crate::script;
-use crate::skill::{Activation, Listing};
+use crate::skill::{Activation, Listing, Skill, Wrapper};
 use crate::sys::limits;
 
 /// Activates the skill that is wanted. `pre_tool` has done so already, unless the host has no
@@ -26,23 +27,59 @@ fn try_activate(app: &App, wanted: Activate) -> Result<String> {
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
     }
     put_in_force(app, &called.skill, &called.tool)?;
-    let listing = Listing::of(&called.skill.dir, limits::LISTED_RESOURCES);
-    let instructions = called.skill.instructions();
-    let instructions = instructions.map_err(|why| Error::new(why.message))?;
-    let notes = notes(app, &called, &instructions, &listing);
-    Ok(Activation {
-        skill: &called.skill,
-        instructions: &instructions,
-        listing: &listing,
-        arguments: called.arguments.as_deref(),
-        notes: &notes,
+    let (skill, arguments) = (&called.skill, called.arguments.as_deref());
+    if app.has_handed(skill, arguments) {
+        return Ok(still_active(skill, Wrapper::SkillContent));
     }
-    .render())
+    let required = required_line(app, skill);
+    let wrapper = Wrapper::SkillContent;
+    let text = instructions(app, skill, &called.reference, arguments, required, wrapper)?;
+    app.handed(&[skill], arguments);
+    Ok(text)
+}
+
+/// A skill's instructions in their wrapper, with `more` to be noted. The other tools find it as
+/// `reference`.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn instructions(
+    app: &App,
+    skill: &Skill,
+    reference: &str,
+    arguments: Option<&str>,
+    more: Option<String>,
+    wrapper: Wrapper,
+) -> Result<String> {
+    let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+    let body = skill.body().map_err(|why| Error::new(why.message))?;
+    let mut notes = notes(app, &body, reference, &listing);
+    notes.extend(more);
+    let activation = Activation {
+        skill,
+        body: &body,
+        listing: &listing,
+        arguments,
+        notes: &notes,
+    };
+    Ok(activation.render_in(wrapper))
+}
+
+/// The note that stands in place of instructions which the conversation has already.
+pub fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
+    let call = serde_json::json!({"skill": skill.name, "path": "SKILL.md"});
+    wrapper.around(
+        skill.name.as_str(),
+        &format!(
+            "This skill is active already and has not changed: follow the instructions that it gave \
+             in this conversation. If they are no longer there: {} {call}",
+            ours::READ_FILE
+        ),
+    )
 }
 
 /// How to go on with this skill on this host.
-fn notes(app: &App, called: &Called, instructions: &str, listing: &Listing) -> Vec<String> {
-    let name = &called.reference;
+fn notes(app: &App, body: &str, name: &str, listing: &Listing) -> Vec<String> {
     let mut notes = Vec::new();
     let paths = || {
         listing
@@ -66,6 +103,6 @@ fn notes(app: &App, called: &Called, instructions: &str, listing: &Listing) -> V
         ));
     }
     let older = app.protocol == Some(Protocol::Environment);
-    notes.extend(mentions::mapping_line(instructions, older));
+    notes.extend(mentions::mapping_line(body, older));
     notes
 }

@@ -2,7 +2,7 @@
 
 use crate::app::{
     App, Called, Config, Enforcement, OnDisk, ScriptReads, call_of, call_summary, decision_of,
-    script_read, under_denied_name,
+    latest, script_read, under_denied_name,
 };
 use crate::error::Error;
 use crate::governance::{Event, Policies};
@@ -47,7 +47,8 @@ pub fn judge(
     used: &ToolUse,
     called: Option<&Called>,
 ) -> Judged {
-    let call = call_of(used, called);
+    let latest = session.as_ref().ok().and_then(latest);
+    let call = call_of(used, called, latest);
     let policies = match app.policies() {
         Ok(policies) => policies,
         Err(error) => return closed(&call, "the policy", &error),

@@ -2,9 +2,11 @@
 //! door in parsed and returns what the door out writes.
 
 mod activate;
+mod active_skills;
 mod cut;
 mod final_arguments;
 mod judge;
+mod load_session;
 mod long_command;
 mod pre_api_tools;
 mod pre_cache_output;
@@ -12,8 +14,10 @@ mod pre_tool;
 mod pre_tool_output;
 mod prompt;
 mod read_file;
+mod required;
 mod run_script;
 mod schema;
+mod skill_session;
 mod start;
 
 pub use activate::activate;
@@ -27,4 +31,5 @@ pub use prompt::post_system_prompt;
 pub use read_file::read_skill_file;
 pub use run_script::run_skill_script;
 pub use schema::schema;
+pub use skill_session::skill_session;
 pub use start::on_start;

@@ -20,7 +20,7 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
     if offered.is_empty() {
-        hidden.extend([ours::READ_FILE, ours::RUN_SCRIPT]);
+        hidden.extend([ours::READ_FILE, ours::RUN_SCRIPT, ours::SESSION]);
     }
     // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
     let (store, key) = (app.store(), app.session());
@@ -42,6 +42,7 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
             ours::DIRECT => Some(OurTool::Direct),
             ours::MARKETPLACE => Some(OurTool::Marketplace { action: None }),
             ours::READ_FILE => Some(OurTool::ReadSkillFile { skill: None }),
+            ours::SESSION => Some(OurTool::Session),
             ours::RUN_SCRIPT => Some(OurTool::RunSkillScript { skill: None }),
             name => offered
                 .iter()

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::judge::{Verdict, judge, nothing_is_in_force};
+use super::load_session::load_session;
 use crate::app::{App, Called, ModelInstall, called, model_install, put_in_force};
 use crate::error::Error;
 use crate::host::ours;
@@ -43,6 +44,7 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     match (judged.verdict, &called) {
         (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
         (_, Some(called)) => activate(app, called),
+        (_, None) if used.tool == ours::SESSION => load_session(app, &session, used),
         (Verdict::Noted(note), None) => {
             remark(format_args!("{note}"));
             Response::nothing()
@@ -57,7 +59,7 @@ const UNCLEAR: &str = "The call is not allowed: a restricted skill or a policy i
 
 /// Blocks, and says so more firmly the second time: a model that tries again word for word did not
 /// understand.
-fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
+pub fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
     let call = json!([used.tool, used.arguments]).to_string();
     if app.refusals().seen_before(key, &call) {
         return Response::block(&format!(

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use super::active_skills::active_block;
 use super::cut;
-use crate::app::{App, PROMPT, Told};
+use crate::app::{App, Lifetime, PROMPT, Told};
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::error::Error;
 use crate::response::Response;
@@ -15,28 +16,41 @@ use crate::sys::remark;
 
 /// The catalog block, or nothing when there are no skills.
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
-    if let Some(context) = context
-        && let Err(error) = app.store().enter_context(&app.session(), context)
-    {
-        // Jobs then belong to this run of the host alone, and skills of some contexts only are
-        // hidden, which is no reason to fail.
-        remark(format_args!("{error}"));
+    if let Some(context) = context {
+        enter(app, context);
     }
     let told = app.told(PROMPT, |catalog| {
         let config = app.config();
         let remarks = remarks(catalog, config.as_ref().err());
         let disclosure = Disclosure::of(catalog, config.unwrap_or_default().budget());
         cut::tell_once(app, disclosure.cut());
-        let text = match disclosure.prompt_block() {
-            Some(block) => json!({"inject": block}).to_string(),
-            None => Response::nothing().stdout,
-        };
+        let text = disclosure.prompt_block().unwrap_or_default().to_owned();
         Told { text, remarks }
     });
     for line in told.remarks {
         remark(format_args!("{line}"));
     }
-    Response::text(told.text)
+    let disclosed = Some(told.text).filter(|text| !text.is_empty());
+    let blocks = [disclosed, active_block(app)];
+    let blocks: Vec<String> = blocks.into_iter().flatten().collect();
+    if blocks.is_empty() {
+        return Response::nothing();
+    }
+    Response::json(&json!({"inject": blocks.join("\n\n")}))
+}
+
+/// What was active in this conversation comes back, if the user wants that or their wish cannot be
+/// read.
+fn enter(app: &App, context: &str) {
+    let keep = app
+        .config()
+        .map_or(true, |config| config.scope == Lifetime::Context);
+    match app.store().enter(&app.session(), context, keep) {
+        Ok(ended) => app.record_ends(ended),
+        // Jobs then belong to this run of the host alone, and skills of some contexts only are
+        // hidden, which is no reason to fail.
+        Err(error) => remark(format_args!("{error}")),
+    }
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.

@@ -7,13 +7,12 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::app::App;
-use crate::app::{advice, usable};
+use crate::app::{App, advice};
 use crate::error::{Error, Result};
 use crate::request::ReadSkillFile;
 use crate::response::Response;
 use crate::script;
-use crate::skill::SkillPath;
+use crate::skill::{Skill, SkillPath};
 use crate::sys::{files, limits};
 
 /// The file's own text first, notices after it.
@@ -22,8 +21,10 @@ pub fn read_skill_file(app: &App, call: &ReadSkillFile) -> Response {
 }
 
 fn read(app: &App, call: &ReadSkillFile) -> Result<String> {
-    let catalog = app.catalog_naming(&call.skill);
-    let skill = usable(&catalog, &call.skill)?;
+    app.with_meant_skill(call.skill.as_deref(), |skill| read_from(skill, call))
+}
+
+fn read_from(skill: &Skill, call: &ReadSkillFile) -> Result<String> {
     let file = SkillPath::parse(&call.path, &skill.dir)?.resolve(&skill.dir)?;
     let bytes = files::open_regular(&file)
         .and_then(|file: File| files::read_all_capped(file, limits::RESOURCE_FILE))

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
-use crate::app::usable;
 use crate::error::Result;
 use crate::governance::Event;
 use crate::request::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
@@ -25,8 +24,10 @@ pub fn run_skill_script(app: &App, call: &RunSkillScript) -> Response {
 }
 
 fn run(app: &App, call: &StartScript) -> Result<Response> {
-    let catalog = app.catalog_naming(&call.skill);
-    let skill = usable(&catalog, &call.skill)?;
+    app.with_meant_skill(call.skill.as_deref(), |skill| run_of(app, skill, call))
+}
+
+fn run_of(app: &App, skill: &Skill, call: &StartScript) -> Result<Response> {
     let script = resolve(skill, &call.script)?;
     let project_dir = app.env.project_root();
     let settings = app.script_settings()?;

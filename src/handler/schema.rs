@@ -22,6 +22,8 @@ pub const HOOKS: [&str; 10] = [
     "pre_fetch_url",
 ];
 
+const WHICH_SKILL: &str = "The skill's name; without it, the most recently loaded skill";
+
 /// The tools: the fixed ones, then one per offered skill, or one for all if there are many.
 pub fn schema(app: &App) -> Response {
     // Without any tool the host would drop the plugin, and its restrictions with it.
@@ -112,20 +114,20 @@ fn fixed_tools() -> Vec<Value> {
             "description": "Read a file that is bundled with an installed skill. Text comes as \
                 it is, other files as base64. Scripts are run with run_skill_script, not read.",
             "parameters": parameters(&[
-                ("skill", "string", "The skill's name"),
+                ("skill", "string", WHICH_SKILL),
                 ("path", "string", "The file, relative to the skill's directory"),
                 ("offset", "integer", "The first line to answer, counted from 1"),
                 ("limit", "integer", "How many lines to answer"),
-            ], &["skill", "path"]),
+            ], &["path"]),
         }),
         json!({
             "name": ours::RUN_SCRIPT,
             "description": "Run a script that is bundled with an installed skill and answer its \
-                output: give skill and script. The interpreter is chosen by the script's first \
+                output: give script, and skill unless the most recently loaded one is meant. The interpreter is chosen by the script's first \
                 line or extension. A script that takes long becomes a job: the answer then has a \
                 line `job: ID`; call again with job alone to wait for more of its output.",
             "parameters": parameters(&[
-                ("skill", "string", "The skill's name"),
+                ("skill", "string", WHICH_SKILL),
                 ("script", "string", "The script, relative to the skill's directory"),
                 ("args", "array", "Its arguments: a list of strings"),
                 ("stdin", "string", "Its standard input; empty if not given"),
@@ -144,6 +146,21 @@ fn fixed_tools() -> Vec<Value> {
                     "The id of a job: wait for it and answer what is new. Give no script then"),
                 ("stop", "boolean", "true, together with job: end that job"),
             ], &[]),
+        }),
+        json!({
+            "name": ours::SESSION,
+            "description": "Say and change which skills are active: load several at once, or \
+                unload some. The answer is JSON, active_skills in order, the most recently loaded \
+                last; load answers their instructions too. A skill that restricts which tools may \
+                be used is unloaded by the user only, unless configured otherwise.",
+            "parameters": parameters(&[
+                ("action", "string", "One of: load (names, mode), unload (names, or all), status"),
+                ("names", "array", "The skills' names, a list of strings; loaded in this order, \
+                    all or none"),
+                ("mode", "string", "With load: replace (the default; unloads what is active \
+                    now) or add (keeps it)"),
+                ("all", "boolean", "true, with unload: every active skill"),
+            ], &["action"]),
         }),
         json!({
             "name": ours::DIRECT,

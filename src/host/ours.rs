@@ -8,8 +8,10 @@ pub const READ_FILE: &str = "read_skill_file";
 pub const RUN_SCRIPT: &str = "run_skill_script";
 /// Activating any skill by name, where there are too many for a tool each.
 pub const SKILL: &str = "skill";
+/// What is active: loading several skills at once, and unloading.
+pub const SESSION: &str = "skill_session";
 /// The command line, for people: `chibi -p agent-skills …` looks up a tool of that name.
 pub const DIRECT: &str = "agent-skills";
 
 /// Every tool that is there whatever is installed, in the order of the schema.
-pub const FIXED: [&str; 4] = [MARKETPLACE, READ_FILE, RUN_SCRIPT, DIRECT];
+pub const FIXED: [&str; 5] = [MARKETPLACE, READ_FILE, RUN_SCRIPT, SESSION, DIRECT];

@@ -70,7 +70,7 @@ pub fn is_harmless(tool: &str) -> bool {
 
 fn allows_ours(call: &Call, ours: OurTool, context: Context) -> bool {
     match ours {
-        OurTool::ReadSkillFile { .. } | OurTool::Job => true,
+        OurTool::ReadSkillFile { .. } | OurTool::Job | OurTool::Session => true,
         OurTool::Skill(name) => !context.skills_narrowed || context.active.contains(&name),
         OurTool::RunSkillScript { skill } => match context.settings.scripts {
             ScriptScope::Own => skill.is_some_and(|skill| is_active(skill, context)),

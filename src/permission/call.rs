@@ -37,6 +37,8 @@ pub enum OurTool<'a> {
     },
     /// Waits for a script that was started before, or stops it: always the caller's own one.
     Job,
+    /// Loads and unloads skills. Each skill that it loads is a call of that skill's own tool too.
+    Session,
     /// Looks for, installs or removes skills.
     Marketplace {
         /// What to do, if the call says so.

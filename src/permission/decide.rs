@@ -57,7 +57,9 @@ pub fn decide_unreadable_state(call: &Call) -> Decision {
     let reads = match call.ours {
         Some(OurTool::Marketplace { action }) => baseline::only_looks(action),
         Some(OurTool::Direct | OurTool::RunSkillScript { .. }) => false,
-        Some(OurTool::ReadSkillFile { .. } | OurTool::Skill(_) | OurTool::Job) => true,
+        Some(
+            OurTool::ReadSkillFile { .. } | OurTool::Skill(_) | OurTool::Job | OurTool::Session,
+        ) => true,
         None => tools::find(call.tool)
             .is_some_and(|tool| matches!(tool.effect, Effect::Harmless | Effect::Read)),
     };

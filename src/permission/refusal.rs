@@ -152,7 +152,10 @@ impl Refusal {
                 " Write it more simply, or tell the user that it cannot be checked.".to_owned()
             }
             Reason::ForPeople => " Use skill_marketplace, or tell the user the command.".to_owned(),
-            Reason::UnreadableState => " The user's next prompt resets it.".to_owned(),
+            Reason::UnreadableState => {
+                " The user's next prompt resets it, or else `agent-skills deactivate` does."
+                    .to_owned()
+            }
         }
     }
 }

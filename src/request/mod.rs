@@ -5,10 +5,12 @@ mod activate;
 mod call;
 mod hook;
 mod run_script;
+mod skill_session;
 mod tool;
 
 pub use activate::Activate;
 pub use call::{Input, Payload, Protocol, Request};
 pub use hook::{Hook, ListedTool, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
-pub use tool::{ReadSkillFile, ToolCall};
+pub use skill_session::{LoadMode, SkillSession};
+pub use tool::{ReadSkillFile, ToolCall, written_skill};

@@ -19,8 +19,8 @@ pub enum RunSkillScript {
 /// Which script, and how.
 #[derive(Debug, PartialEq)]
 pub struct StartScript {
-    /// The skill's name.
-    pub skill: String,
+    /// The skill's name; without one, the most recently loaded skill is meant.
+    pub skill: Option<String>,
     /// The script, relative to the skill's directory.
     pub script: String,
     /// Its arguments.
@@ -145,7 +145,7 @@ impl RunSkillScript {
         }
         let missing = |key| wrong(format!("missing field `{key}`"));
         Ok(Self::Start(StartScript {
-            skill: skill.ok_or_else(|| missing("skill"))?,
+            skill,
             script: script.ok_or_else(|| missing("script"))?,
             args: written.args,
             stdin: written.stdin,
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn what_does_not_say_what_to_do_is_explained() {
         for (arguments, part) in [
-            (json!(null), "missing field `skill`"),
+            (json!(null), "missing field `script`"),
             (json!([1]), "run_skill_script"),
             (json!({"skill": "x"}), "missing field `script`"),
             (

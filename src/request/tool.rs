@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{Activate, Payload, RunSkillScript};
+use super::{Activate, Payload, RunSkillScript, SkillSession};
 use crate::error::{Error, Result};
 
 /// A call of one of our tools.
@@ -19,13 +19,16 @@ pub enum ToolCall {
     /// `skill`, `skill_marketplace` with the action `use`, and any other name: a skill's tool, if
     /// the catalog knows it.
     Activate(Activate),
+    /// `skill_session`.
+    SkillSession(SkillSession),
 }
 
 /// Arguments of `read_skill_file`.
 #[derive(Debug, PartialEq, Deserialize)]
 pub struct ReadSkillFile {
-    /// The skill's name.
-    pub skill: String,
+    /// The skill's name; without one, the most recently loaded skill is meant.
+    #[serde(default, deserialize_with = "name")]
+    pub skill: Option<String>,
     /// The file, relative to the skill's directory.
     pub path: String,
     /// The first line to answer, counted from 1.
@@ -71,6 +74,7 @@ impl ToolCall {
             },
             "read_skill_file" => Self::ReadSkillFile(typed(name, arguments)?),
             "run_skill_script" => Self::RunSkillScript(RunSkillScript::parse(arguments)?),
+            "skill_session" => Self::SkillSession(SkillSession::parse(arguments)?),
             "skill" => Self::Activate(Activate::by_name(name, &arguments)?),
             _ => Self::Activate(Activate::by_own_tool(name, &arguments)?),
         })
@@ -116,6 +120,19 @@ impl Marketplace {
         }
         Ok(ToolCall::Command(command))
     }
+}
+
+/// The skill that a call of `read_skill_file` or `run_skill_script` names. Nulls, and empty names,
+/// are as good as nothing: some models fill in every key they know of.
+pub fn written_skill(arguments: &Value) -> Option<&str> {
+    let name = arguments.get("skill")?.as_str()?;
+    (!name.trim().is_empty()).then_some(name)
+}
+
+/// A name as [`written_skill`] has it.
+fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let written = Option::<String>::deserialize(deserializer)?;
+    Ok(written.filter(|name| !name.trim().is_empty()))
 }
 
 /// `{"args": […]}`, the form of a direct call; the newer host may send one string of words.
@@ -248,7 +265,7 @@ mod tests {
     #[test]
     fn mistyped_arguments_name_what_is_wrong_and_show_what_is_right() {
         for (tool, arguments, part) in [
-            ("read_skill_file", json!(null), "missing field `skill`"),
+            ("read_skill_file", json!(null), "missing field `path`"),
             ("read_skill_file", json!([1]), "read_skill_file"),
             (
                 "read_skill_file",

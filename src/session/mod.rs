@@ -1,11 +1,16 @@
 //! What is active for which host process: the state file's model, and its locked store.
 
+mod contexts;
 mod key;
+mod loading;
 mod refusals;
 mod state;
 mod store;
+mod unreadable;
 
 pub use key::SessionKey;
+pub use loading::{Changed, Loading};
 pub use refusals::Refusals;
-pub use state::{ActiveSkill, Ended, Session, State};
-pub use store::{Store, Unreadable};
+pub use state::{ActiveSkill, End, Ended, Session, Standing, State};
+pub use store::Store;
+pub use unreadable::Unreadable;

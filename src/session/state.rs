@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::contexts::Contexts;
+
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -13,6 +15,9 @@ pub struct State {
     pub version: u32,
     /// By session key.
     pub sessions: BTreeMap<String, Session>,
+    /// What is kept of conversations, by their names (`scope = "context"`).
+    #[serde(default, skip_serializing_if = "Contexts::is_empty")]
+    pub contexts: Contexts,
     /// That the file was corrupt and had to be thrown away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
@@ -35,8 +40,8 @@ pub struct Session {
     pub realm: String,
     /// Seconds since 1970 at the last change.
     pub changed: u64,
-    /// The skills activated so far, the one in force last. Those before it still matter: what
-    /// they deny stays denied (RESTRICTION.md §8).
+    /// The skills activated so far, most recent last. Those that are no longer active still
+    /// matter: what they deny stays denied (RESTRICTION.md §8).
     #[serde(default)]
     pub activated: Vec<ActiveSkill>,
     /// Tools that the host said belong to MCP servers: `mcp__server__tool` in a skill means only
@@ -46,6 +51,9 @@ pub struct Session {
     /// The conversation it is in (`context_name`), once a hook has told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// Whether its skills are kept for that conversation beyond this process of the host.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub kept: bool,
     /// By name, when each active skill was activated, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub began: BTreeMap<String, u64>,
@@ -54,16 +62,45 @@ pub struct Session {
 /// An activation that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// The session's key.
-    pub session: String,
+    /// The session's key; `None` for one that was kept for a conversation.
+    pub session: Option<String>,
     /// The conversation it was in, if it is known.
     pub context: Option<String>,
     /// The skill.
     pub skill: String,
     /// When it began, in milliseconds since 1970.
     pub began: u64,
-    /// Whether its host process is gone; else the same host has begun anew.
-    pub host_is_gone: bool,
+    /// Why.
+    pub why: End,
+}
+
+/// Why an activation is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Its host process is gone.
+    HostGone,
+    /// The same host has begun anew.
+    NextStart,
+    /// Another was activated in its place.
+    Replaced,
+    /// The model unloaded it.
+    Unloaded,
+    /// The user ended it, or chose that nothing is kept.
+    Deactivated,
+}
+
+/// How an activated skill stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// It is active.
+    #[default]
+    Active,
+    /// Another was activated in its place. Its denials hold, and where the user's `stacking`
+    /// combines skills, so does the rest of its restriction.
+    Replaced,
+    /// It was unloaded. Its denials hold.
+    Unloaded,
 }
 
 /// An active skill as it was when it was activated.
@@ -82,6 +119,13 @@ pub struct ActiveSkill {
     /// `disallowed-tools` as written.
     #[serde(default)]
     pub denied: Vec<String>,
+    /// How it stands.
+    #[serde(default, skip_serializing_if = "Standing::is_active")]
+    pub standing: Standing,
+    /// The digest of the arguments with which its instructions were handed to the model, once
+    /// they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed: Option<String>,
 }
 
 impl Session {
@@ -90,20 +134,37 @@ impl Session {
         self.activated.iter().any(ActiveSkill::is_restricted)
     }
 
-    /// Its activations, now that they are over.
-    pub(super) fn ended(&self, key: &str, host_is_gone: bool) -> Vec<Ended> {
-        let end = |skill: &ActiveSkill| Ended {
-            session: key.to_owned(),
+    /// The skills that are active, most recent last.
+    pub fn active(&self) -> impl DoubleEndedIterator<Item = &ActiveSkill> + Clone {
+        self.activated
+            .iter()
+            .filter(|skill| skill.standing == Standing::Active)
+    }
+
+    /// Its activations, now that they are over. Those that are kept for a conversation are not.
+    pub(super) fn ended(&self, key: &str, why: End) -> Vec<Ended> {
+        let lasting = self.activated.iter().filter(|_| !self.kept);
+        // The end of an unloaded one was told; what it denied is news to who deactivates only.
+        let lasting =
+            lasting.filter(|skill| skill.standing != Standing::Unloaded || why == End::Deactivated);
+        lasting
+            .map(|skill| Ended {
+                session: Some(key.to_owned()),
+                ..self.end(skill, why)
+            })
+            .collect()
+    }
+
+    /// The end of one activation, of no session as yet.
+    pub(super) fn end(&self, skill: &ActiveSkill, why: End) -> Ended {
+        let began = self.began.get(&skill.name).copied();
+        Ended {
+            session: None,
             context: self.context.clone(),
             skill: skill.name.clone(),
-            began: self
-                .began
-                .get(&skill.name)
-                .copied()
-                .unwrap_or(self.changed * 1000),
-            host_is_gone,
-        };
-        self.activated.iter().map(end).collect()
+            began: began.unwrap_or(self.changed * 1000),
+            why,
+        }
     }
 }
 
@@ -117,6 +178,7 @@ impl Default for State {
         Self {
             version: Self::VERSION,
             sessions: BTreeMap::new(),
+            contexts: Contexts::default(),
             reset: None,
         }
     }
@@ -127,4 +189,28 @@ impl ActiveSkill {
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()
     }
+
+    /// Whether it is the same skill in the same form, however it stands.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        let plain = |skill: &Self| Self {
+            standing: Standing::Active,
+            handed: None,
+            ..skill.clone()
+        };
+        plain(self) == plain(other)
+    }
+}
+
+impl Standing {
+    // The signature is serde's.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn is_active(&self) -> bool {
+        *self == Self::Active
+    }
+}
+
+// The signature is serde's.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }

@@ -7,11 +7,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::contexts::Contexts;
 use super::key::{self, SessionKey};
-use super::state::{ActiveSkill, Ended, Reset, Session, State};
+use super::loading::{Changed, Loading};
+use super::state::{ActiveSkill, End, Ended, Reset, Session, State};
+use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::{ProcessId, effective_user};
-use crate::sys::{Directories, Env, FileLock, Moment, files, limits};
+use crate::sys::{Directories, Env, FileLock, files, limits};
 
 /// The state file and its lock.
 #[derive(Debug, Clone)]
@@ -21,13 +24,6 @@ pub struct Store {
     /// Where the state would be if the plugin directory's being writable had not changed: what
     /// stands there is in force too.
     other: Option<PathBuf>,
-}
-
-/// Why the state cannot be known. Whatever was restricted must be taken to be still (law 2).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
-    /// For a person, a fragment.
-    pub reason: String,
 }
 
 impl Store {
@@ -77,10 +73,18 @@ impl Store {
             return Ok(Session::default());
         };
         match (state.sessions.remove(key.as_str()), state.reset) {
-            (Some(session), _) if key.is_here(&session.realm) => Ok(session),
+            (Some(session), _) if key.is_here(&session.realm) => match &session.context {
+                Some(context) if session.kept && state.contexts.is_doubted(context) => {
+                    Err(Unreadable::lost())
+                }
+                None if state.contexts.restrict() => Err(Unreadable::not_entered()),
+                _ => Ok(session),
+            },
             (_, Some(reset)) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
                 Err(Unreadable::thrown_away())
             }
+            // A tool is called in a conversation, and which one it is could not be recorded.
+            _ if state.contexts.restrict() => Err(Unreadable::not_entered()),
             _ => Ok(Session::default()),
         }
     }
@@ -111,16 +115,17 @@ impl Store {
                         realm: realm.clone(),
                         ticks,
                     }),
+                    contexts: Contexts::lost(),
                     ..State::default()
                 };
             }
             if let Some(session) = state.sessions.remove(key.as_str()) {
-                ended.extend(session.ended(key.as_str(), false));
+                ended.extend(session.ended(key.as_str(), End::NextStart));
             }
             state.sessions.retain(|key, session| {
                 let over = is_over(key, session, &realm);
                 if over {
-                    ended.extend(session.ended(key, true));
+                    ended.extend(session.ended(key, End::HostGone));
                 }
                 !over
             });
@@ -142,59 +147,104 @@ impl Store {
         Ok(ended)
     }
 
-    /// Forgets what is active: in the sessions of one conversation, or in all. A person's word;
-    /// answers what ended.
+    /// Forgets what is active: in one conversation, or in all, whether or not a host serves it
+    /// now. A person's word; answers what ended.
     ///
     /// # Errors
     /// When the state cannot be read, locked in time or written: then nothing changed.
     pub fn deactivate(&self, context: Option<&str>) -> Result<Vec<Ended>> {
+        let mut ended = self.deactivate_here(context)?;
+        if let Some(other) = self.other.as_deref().and_then(Path::parent) {
+            ended.extend(Self::at(other).deactivate_here(context)?);
+        }
+        Ok(ended)
+    }
+
+    fn deactivate_here(&self, context: Option<&str>) -> Result<Vec<Ended>> {
         let mut ended = Vec::new();
+        if matches!(Self::read(&self.file), Ok(None)) {
+            return Ok(ended);
+        }
         self.change(|state, unreadable| {
             if let Some(unreadable) = unreadable {
                 return Err(unreadable.error());
             }
             for (key, session) in &mut state.sessions {
                 if context.is_none() || session.context.as_deref() == context {
-                    ended.extend(session.clone().ended(key, false));
+                    ended.extend(session.ended(key, End::Deactivated));
                     session.activated.clear();
+                    session.began.clear();
                 }
             }
+            ended.extend(state.contexts.forget(context));
             Ok(())
         })?;
         Ok(ended)
     }
 
-    /// Puts `skill` in force. Answers whether it was not the one in force already, in this form.
+    /// Makes `skills` active, all or none; see [`Session::load`].
     ///
     /// # Errors
-    /// When the state cannot be read, locked in time or written, or the session has activated too
-    /// many skills: then nothing changed.
-    pub fn activate(&self, key: &SessionKey, skill: ActiveSkill) -> Result<bool> {
-        let mut is_new = false;
-        self.change_session(key, |session| {
-            is_new = session.activated.last() != Some(&skill);
-            session
-                .activated
-                .retain(|earlier| earlier.name != skill.name);
-            if session.activated.len() >= limits::SESSION_SKILLS {
-                let text = format!("{} skills were activated already", limits::SESSION_SKILLS);
-                return Err(Error::new(text).hint("the next prompt begins anew"));
-            }
-            if is_new {
-                session.began.insert(skill.name.clone(), Moment::now().0);
-            }
-            session.activated.push(skill);
+    /// When the state cannot be read, locked in time or written, or they may not all become
+    /// active: then nothing changed.
+    pub fn load(
+        &self,
+        key: &SessionKey,
+        skills: Vec<ActiveSkill>,
+        loading: Loading,
+        most: usize,
+    ) -> Result<Changed> {
+        let mut changed = Changed::default();
+        self.change_session(key, |session, _| {
+            changed = session.load(skills, loading, most)?;
             Ok(())
         })?;
-        Ok(is_new)
+        Ok(changed.of(key))
+    }
+
+    /// Makes `names` inactive, or all that is active; see [`Session::unload`].
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn unload(
+        &self,
+        key: &SessionKey,
+        names: Option<&[String]>,
+        restricted_too: bool,
+    ) -> Result<Changed> {
+        let mut changed = Changed::default();
+        self.change_session(key, |session, _| {
+            let all = || session.active().map(|skill| skill.name.clone()).collect();
+            let names = names.map_or_else(all, <[String]>::to_vec);
+            changed.ended = session.unload(&names, restricted_too)?;
+            Ok(())
+        })?;
+        Ok(changed.of(key))
+    }
+
+    /// Remembers that the model was handed the instructions of these active skills, by the
+    /// digests of the arguments.
+    ///
+    /// # Errors
+    /// When that cannot be recorded: then they are handed over once more.
+    pub fn handed(&self, key: &SessionKey, handed: &[(&str, String)]) -> Result<()> {
+        self.change_session(key, |session, _| {
+            for skill in &mut session.activated {
+                let given = handed.iter().find(|(name, _)| *name == skill.name);
+                if let Some((_, arguments)) = given {
+                    skill.handed = Some(arguments.clone());
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Remembers which tools the host says belong to MCP servers.
     ///
     /// # Errors
-    /// As [`Store::activate`].
+    /// As [`Store::load`].
     pub fn remember_mcp_tools(&self, key: &SessionKey, tools: BTreeSet<String>) -> Result<()> {
-        self.change_session(key, |session| {
+        self.change_session(key, |session, _| {
             session.mcp_tools = tools;
             Ok(())
         })
@@ -203,7 +253,7 @@ impl Store {
     fn change_session(
         &self,
         key: &SessionKey,
-        edit: impl FnOnce(&mut Session) -> Result<()>,
+        edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
     ) -> Result<()> {
         let realm = key::realm();
         self.change(|state, unreadable| {
@@ -223,26 +273,61 @@ impl Store {
                     ..Session::default()
                 };
             }
+            if let Some(context) = session.context.as_ref().filter(|_| session.kept)
+                && state.contexts.is_doubted(context)
+            {
+                return Err(Unreadable::lost().error());
+            }
             session.changed = now();
-            edit(session)
+            let before = session.activated.clone();
+            edit(session, &mut state.contexts)?;
+            state.contexts.keep(session, &before)
         })
     }
 
     /// Notes down which conversation the session is in: the host tells that to one hook, and what
-    /// is started later needs it (HOST.md §6). Where it is not known whether the session is
-    /// restricted, nothing changes.
+    /// comes later needs it (HOST.md §6). With `keep`, what is active there comes back, and what
+    /// becomes active is kept for it; else nothing is kept of any. Answers what ended by that.
+    /// Where it is not known whether the session is restricted, nothing changes.
     ///
     /// # Errors
-    /// When the state cannot be locked in time or written.
-    pub fn enter_context(&self, key: &SessionKey, context: &str) -> Result<()> {
-        match self.session(key) {
-            Ok(session) if session.context.as_deref() != Some(context) => {}
-            _ => return Ok(()),
+    /// When the state cannot be locked in time or written: then the session stays closed if any
+    /// conversation is restricted.
+    pub fn enter(&self, key: &SessionKey, context: &str, keep: bool) -> Result<Vec<Ended>> {
+        let is_settled = |state: &State| {
+            let session = state.sessions.get(key.as_str());
+            let is_there = session.is_some_and(|session| {
+                session.context.as_deref() == Some(context)
+                    && session.kept == keep
+                    && key.is_here(&session.realm)
+            });
+            let doubted = state
+                .reset
+                .as_ref()
+                .is_some_and(|reset| reset.realm == key::realm() && key.is_older_than(reset.ticks));
+            is_there && (keep || state.contexts.is_empty()) || session.is_none() && doubted
+        };
+        match Self::read(&self.file) {
+            Ok(state) if !state.as_ref().is_some_and(is_settled) => {}
+            _ => return Ok(Vec::new()),
         }
-        self.change_session(key, |session| {
+        let mut ended = Vec::new();
+        self.change_session(key, |session, contexts| {
+            if keep {
+                let there = session.kept && session.context.as_deref() == Some(context);
+                if !there {
+                    contexts.enter(session, context);
+                }
+                return Ok(());
+            }
             session.context = Some(context.to_owned());
+            session.kept = false;
+            if !contexts.is_empty() {
+                ended = contexts.forget(None);
+            }
             Ok(())
-        })
+        })?;
+        Ok(ended)
     }
 
     /// The conversation the session is in, as far as is known.
@@ -271,6 +356,10 @@ impl Store {
             return Ok(());
         }
         let json = serde_json::to_vec(&state).map_err(|error| Error::new(error.to_string()))?;
+        if json.len() as u64 > limits::STATE_FILE {
+            let text = "the record of active skills would be too large to be read again";
+            return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
+        }
         files::replace_scratch_file(&self.file, &json, 0o600)
     }
 
@@ -299,22 +388,6 @@ impl Store {
             )));
         }
         Ok(Some(state))
-    }
-}
-
-impl Unreadable {
-    fn thrown_away() -> Self {
-        Self {
-            reason: "it was corrupt and had to be thrown away".to_owned(),
-        }
-    }
-
-    fn error(&self) -> Error {
-        Error::new(format!(
-            "the record of active skills cannot be read: {}",
-            self.reason
-        ))
-        .hint("the next prompt resets it")
     }
 }
 

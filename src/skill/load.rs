@@ -99,7 +99,7 @@ impl Skill {
     ///
     /// # Errors
     /// When the file cannot be read, or is not the one any more that this was read from.
-    pub fn instructions(&self) -> Result<String, Diagnostic> {
+    pub fn body(&self) -> Result<String, Diagnostic> {
         let (_, bytes) = read(&self.dir, self.file.clone())?;
         if digest(&bytes) != self.digest {
             let text = format!("`{}` changed just now: call again", self.file.display());
@@ -353,7 +353,7 @@ mod tests {
         )
         .unwrap();
         let linked = Skill::load(&root.path().join("x")).unwrap();
-        assert_eq!(linked.instructions().unwrap(), "B");
+        assert_eq!(linked.body().unwrap(), "B");
         fs::write(root.path().join("x/SKILL.md"), "../../../../etc/skill.md").unwrap();
         assert_eq!(
             Skill::load(&root.path().join("x")).unwrap_err().code,

@@ -13,7 +13,7 @@ pub struct Activation<'a> {
     /// The skill.
     pub skill: &'a Skill,
     /// Its instructions.
-    pub instructions: &'a str,
+    pub body: &'a str,
     /// Its bundled files.
     pub listing: &'a Listing,
     /// What the caller passed as `arguments`; blank counts as nothing.
@@ -22,27 +22,59 @@ pub struct Activation<'a> {
     pub notes: &'a [String],
 }
 
+/// What instructions stand in. Nothing in them can close it early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrapper {
+    /// The answer of a skill's own tool (CLIENT.md 49–51).
+    SkillContent,
+    /// One of several skills in `<active_skills>`.
+    Skill,
+}
+
+impl Wrapper {
+    /// `text`, which cannot close it, inside.
+    pub fn around(self, name: &str, text: &str) -> String {
+        let tag = match self {
+            Self::SkillContent => "skill_content",
+            Self::Skill => "skill",
+        };
+        format!("<{tag} name=\"{name}\">\n{text}\n</{tag}>")
+    }
+}
+
 impl Activation<'_> {
-    /// The instructions in their wrapper (CLIENT.md 49–51). Nothing in them can close it early.
+    /// The instructions as the answer of the skill's own tool.
     pub fn render(&self) -> String {
+        self.render_in(Wrapper::SkillContent)
+    }
+
+    /// The instructions in their wrapper.
+    pub fn render_in(&self, wrapper: Wrapper) -> String {
+        wrapper.around(
+            self.skill.name.as_str(),
+            self.inside().trim_end_matches('\n'),
+        )
+    }
+
+    fn inside(&self) -> String {
         let dir = self.skill.dir.display().to_string();
-        let mut text = format!("<skill_content name=\"{}\">\n", self.skill.name);
         let arguments = Arguments::new(self.arguments.unwrap_or_default(), &self.skill.fields);
-        let body = arguments.fill(&place(self.instructions, &dir));
+        let mut text = String::new();
+        let body = arguments.fill(&place(self.body, &dir));
         text.push_str(&keep_open(&body));
         let _ = write!(
             text,
             "\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill \
              directory.\nThe instructions above are approx. {} tokens.\n",
-            tokens::shown(tokens::tokens(self.instructions)),
+            tokens::shown(tokens::tokens(self.body)),
         );
-        if injected_commands(self.instructions) > 0 {
+        if injected_commands(self.body) > 0 {
             text.push_str(
                 "Commands written as !`…` were not run: where you need what they print, run them \
                  yourself if you are allowed to.\n",
             );
         }
-        if arguments.are_missing(self.instructions) {
+        if arguments.are_missing(self.body) {
             text.push_str(
                 "No arguments were given: $ARGUMENTS stands for what the user asked for.\n",
             );
@@ -54,7 +86,6 @@ impl Activation<'_> {
         if !self.notes.is_empty() {
             let _ = write!(text, "\n{}\n", self.notes.join("\n"));
         }
-        text.push_str("</skill_content>");
         text
     }
 
@@ -95,11 +126,11 @@ fn keep_open(text: &str) -> String {
         let (before, tag) = rest.split_at(at);
         kept.push_str(before);
         let name = tag[2..].trim_start();
-        let ours = ["skill_content", "skill_resources"];
-        let closes = |ours: &&str| {
-            name.get(..ours.len())
-                .is_some_and(|n| n.eq_ignore_ascii_case(ours))
-        };
+        let ours = ["skill_content", "skill_resources", "active_skills", "skill"];
+        // `</skills>` or `</skill-name>` closes nothing of ours.
+        let name = name.split(|c: char| !(c.is_alphanumeric() || "_-".contains(c)));
+        let name = name.into_iter().next().unwrap_or_default();
+        let closes = |ours: &&str| name.eq_ignore_ascii_case(ours);
         kept.push_str(if ours.iter().any(closes) {
             "&lt;/"
         } else {
@@ -151,7 +182,7 @@ mod tests {
         let notes = ["Note.".to_owned()];
         let text = Activation {
             skill: &skill,
-            instructions: &skill.instructions().unwrap(),
+            body: &skill.body().unwrap(),
             listing: &listing,
             arguments,
             notes: &notes,

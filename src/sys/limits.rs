@@ -94,6 +94,19 @@ pub const REFUSALS_FILE: u64 = 64_000;
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
 /// Skills activated in one session. Nobody needs so many; each costs a parse at every call.
 pub const SESSION_SKILLS: usize = 200;
+/// Conversations of which active skills are kept: each is read at every call, at about 1 KB.
+pub const CONTEXTS: usize = 100;
+/// Skills active at the same time, unless configured otherwise: more instructions than that
+/// contradict each other.
+pub const ACTIVE_SKILLS: usize = 5;
+/// Instructions of active skills that are put into the system prompt again, altogether.
+pub const REINJECTED: usize = 256 * 1024;
+/// How far the requirements of required skills are followed.
+pub const REQUIRES_DEPTH: usize = 5;
+/// Required skills that are named, and names that are not found.
+pub const REQUIRED_SKILLS: usize = 20;
+/// Names in one call of `skill_session`.
+pub const SESSION_NAMES: usize = 100;
 /// A session named by `AGENT_SKILLS_SESSION` has no process whose end could be seen.
 pub const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
 /// Files of one installed skill, and their bytes together (CORPUS.md §5: rejects nothing real

@@ -103,7 +103,7 @@ fn each_is_offered_or_reported_with_a_reason() {
     let catalog = Catalog::scan(&host.skills_dir());
     let listed: Vec<_> = catalog.entries().iter().map(|e| e.dir.clone()).collect();
     assert_eq!(listed, dirs);
-    let names = host.tool_names();
+    let names = host.skill_tools();
     for entry in catalog.entries() {
         let dir = entry.dir.display();
         match entry.offered() {
@@ -127,7 +127,7 @@ fn each_is_offered_or_reported_with_a_reason() {
     // Two collections have `brand-guidelines`; nothing else stands in a skill's way.
     assert_eq!(reasons.len(), 1, "{reasons:?}");
     assert!(reasons[0].contains("same name"), "{reasons:?}");
-    assert_eq!(names.len(), 4 + SKILLS - 1);
+    assert_eq!(names.len(), SKILLS - 1);
 }
 
 #[test]
@@ -136,11 +136,11 @@ fn the_prompt_has_one_line_for_each() {
         let Some((host, _)) = host_of_all(host) else {
             return;
         };
-        let names = host.tool_names();
+        let names = host.skill_tools();
         let prompt = host.prompt();
         let lines: Vec<_> = prompt.lines().filter(|l| l.starts_with("- ")).collect();
-        assert_eq!(lines.len(), names.len() - 4);
-        for name in &names[4..] {
+        assert_eq!(lines.len(), names.len());
+        for name in &names {
             let its = lines
                 .iter()
                 .filter(|line| line.contains(&format!("(tool `{name}`): ")));

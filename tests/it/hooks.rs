@@ -11,11 +11,12 @@ fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
             "skill_marketplace",
             "read_skill_file",
             "run_skill_script",
+            "skill_session",
             "agent-skills",
         ];
         assert_eq!(host.tool_names(), fixed);
         let host = host.skill("b", "", "").skill("a", "", "");
-        assert_eq!(host.tool_names()[4..], ["skill_a", "skill_b"]);
+        assert_eq!(host.skill_tools(), ["skill_a", "skill_b"]);
         let with_hooks = host
             .schema()
             .into_iter()
@@ -176,7 +177,7 @@ fn pre_api_tools_hides_what_cannot_be_used() {
         let none = host.hook("pre_api_tools", &all);
         assert_eq!(
             none,
-            json!({"exclude": ["agent-skills", "read_skill_file", "run_skill_script"]})
+            json!({"exclude": ["agent-skills", "read_skill_file", "run_skill_script", "skill_session"]})
         );
         let host = host.skill("careful", "allowed-tools: Read", "");
         assert_eq!(

@@ -176,6 +176,17 @@ impl Host {
         self.schema().iter().map(name).collect()
     }
 
+    /// The skills' own tools, in the schema's order.
+    #[track_caller]
+    pub fn skill_tools(&self) -> Vec<String> {
+        let mut names = self.tool_names();
+        names.retain(|name| {
+            name.starts_with("skill_")
+                && !["skill_marketplace", "skill_session"].contains(&name.as_str())
+        });
+        names
+    }
+
     /// A hook's answer, which must be one JSON value.
     #[track_caller]
     pub fn hook(&self, name: &str, data: &Value) -> Value {

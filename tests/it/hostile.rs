@@ -42,7 +42,7 @@ fn hostile_descriptions_stay_on_their_line() {
                 lines.iter().filter(|line| line.starts_with("- ")).count(),
                 2
             );
-            let schema = host.schema()[4]["description"].as_str().unwrap().to_owned();
+            let schema = host.schema()[5]["description"].as_str().unwrap().to_owned();
             for text in [*x, schema.as_str()] {
                 assert!(!text.contains(['<', '>']), "{text}");
                 let shows = |c: char| {

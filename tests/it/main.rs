@@ -13,6 +13,7 @@ mod check;
 mod closed;
 mod concurrency;
 mod configuration;
+mod conversations;
 mod corpus;
 mod door;
 mod hooks;
@@ -41,6 +42,8 @@ mod scripts;
 mod scripts_basic;
 mod scripts_end;
 mod server;
+mod session_answers;
+mod sessions;
 mod shell_generator;
 #[rustfmt::skip]
 mod shell_grammar;

@@ -35,9 +35,10 @@ fn a_skill_is_installed_used_updated_and_removed() {
         let (host, hub) = acme(host);
         let answer = host.tool("agent-skills", &json!({"args": ["install", "acme/pdf"]}));
         assert!(answer.starts_with("installed `pdf` from "), "{answer}");
-        assert_eq!(host.tool_names()[4..], ["skill_pdf"]);
+        assert_eq!(host.skill_tools(), ["skill_pdf"]);
         assert!(
             host.activates("pdf")
+                .starts()
                 .tool("skill_pdf", &json!({}))
                 .contains("Body of pdf.")
         );
@@ -68,7 +69,7 @@ fn a_skill_is_installed_used_updated_and_removed() {
             host.succeeds(&["remove", "acme/pdf"])
                 .contains("removed `pdf`")
         );
-        assert_eq!(host.tool_names().len(), 4);
+        assert!(host.skill_tools().is_empty());
     }
 }
 
@@ -93,11 +94,11 @@ fn several_skills_are_listed_and_none_is_guessed() {
         error.contains("pdf") && error.contains("csv") && error.contains("--all"),
         "{error}"
     );
-    assert_eq!(host.tool_names().len(), 4);
+    assert!(host.skill_tools().is_empty());
     host.succeeds(&["install", "github:acme/skills", "--skill", "csv"]);
-    assert_eq!(host.tool_names()[4..], ["skill_csv"]);
+    assert_eq!(host.skill_tools(), ["skill_csv"]);
     host.succeeds(&["install", "github:acme/skills", "--all"]);
-    assert_eq!(host.tool_names()[4..], ["skill_csv", "skill_pdf"]);
+    assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
 }
 
 #[test]
@@ -314,7 +315,7 @@ fn two_installs_at_once_both_end_well() {
             );
         }
     }
-    assert_eq!(host.tool_names()[4..], ["skill_csv", "skill_pdf"]);
+    assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
 }
 
 // REGRESSIONS.md, the rows that concern installing.
@@ -376,7 +377,7 @@ fn defect_19_a_url_names_the_repository_and_not_a_skill() {
     hub.repository("acme/one", &[("skills/other/SKILL.md", &skill("other"))]);
     let host = Host::stdin();
     host.succeeds(&["install", &format!("{}acme/one", hub.base())]);
-    assert_eq!(host.tool_names()[4..], ["skill_other"]);
+    assert_eq!(host.skill_tools(), ["skill_other"]);
 }
 
 #[test]

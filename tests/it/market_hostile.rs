@@ -155,7 +155,7 @@ fn names_and_paths_of_manifests_go_nowhere() {
     let told = host.succeeds(&["install", "evil/skills", "--reading", "repo", "--all"]);
     assert!(told.contains("letters' case"), "{told}");
     assert_eq!(
-        host.tool_names()[4..],
+        host.skill_tools(),
         ["skill_case", "skill_help", "skill_ssh-authorized-keys"]
     );
     assert_eq!(outside(&host), before);
@@ -271,7 +271,7 @@ fn what_the_scan_blocks_is_refused_unless_it_is_accepted() {
             answer.starts_with("Error: ") && answer.contains("decoded-to-shell"),
             "{answer}"
         );
-        assert_eq!(host.tool_names().len(), 4);
+        assert!(host.skill_tools().is_empty());
         for target in ["evil/bird", "github:evil/skills"] {
             let ran = host.person(&["scan", target, "--fail-on", "high"]);
             assert_eq!(ran.status, 1, "{ran:?}");

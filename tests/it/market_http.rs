@@ -79,7 +79,7 @@ fn a_repository_with_a_password_is_had_by_those_whose_git_knows_it() {
     );
     let host = Host::stdin().var("GIT_CONFIG_GLOBAL", config.to_str().unwrap());
     host.succeeds(&["install", &reference]);
-    assert_eq!(host.tool_names()[4..], ["skill_pdf"]);
+    assert_eq!(host.skill_tools(), ["skill_pdf"]);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_transfer_that_is_cut_off_leaves_nothing_and_is_taken_up_again() {
     }
     host.succeeds(&["install", &reference]);
     assert_eq!(fetches(), 1);
-    assert_eq!(host.tool_names()[4..], ["skill_big"]);
+    assert_eq!(host.skill_tools(), ["skill_big"]);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn archives_are_installed_checked_and_updated() {
             .contains("not the one asked for")
     );
     host.succeeds(&["install", &url]);
-    assert_eq!(host.tool_names()[4..], ["skill_zipped"]);
+    assert_eq!(host.skill_tools(), ["skill_zipped"]);
     let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
     assert!(
         lock.contains("\"kind\": \"archive\"") && lock.contains("\"commit\": \"sha256:"),
@@ -149,7 +149,7 @@ fn archives_are_installed_checked_and_updated() {
     let local = host.home().join("z.zip");
     fs::write(&local, zip(&[("SKILL.md", &skill("local-one"))])).unwrap();
     host.succeeds(&["install", local.to_str().unwrap()]);
-    assert_eq!(host.tool_names().len(), 8);
+    assert_eq!(host.skill_tools().len(), 4);
     assert!(
         host.succeeds(&["verify"])
             .lines()
@@ -214,7 +214,7 @@ fn one_file_is_a_skill_and_a_manifest_a_source() {
     let host = Host::stdin();
     server.file("x/SKILL.md", skill("filed"));
     host.succeeds(&["install", &server.url("x/SKILL.md")]);
-    assert_eq!(host.tool_names()[4..], ["skill_filed"]);
+    assert_eq!(host.skill_tools(), ["skill_filed"]);
     let url = server.url("acme/skills.git");
     let manifest = format!(
         r#"{{"name":"../../../.ssh","plugins":[

@@ -189,7 +189,7 @@ fn lock_files_of_other_programs_are_imported() {
     let entry = r#"{"source":"acme/skills","sourceType":"git","repoUrl":"https://github.com/acme/skills","subpath":"skills/csv","installedAt":"x"}"#;
     fs::write(openskills.join("csv/.openskills.json"), entry).unwrap();
     host.succeeds(&["import-lock", openskills.to_str().unwrap()]);
-    assert_eq!(host.tool_names()[4..], ["skill_csv", "skill_pdf"]);
+    assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
     assert!(
         host.fails(&["import-lock", "/etc/passwd"])
             .contains("not JSON")

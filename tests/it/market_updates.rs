@@ -257,7 +257,7 @@ fn a_person_on_a_terminal_sees_everything_and_decides() {
     ] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
-    assert_eq!(host.tool_names()[4..], ["skill_csv"]);
+    assert_eq!(host.skill_tools(), ["skill_csv"]);
     on_a_terminal(&host, "install acme/odd", "y\n");
-    assert_eq!(host.tool_names()[4..], ["skill_csv", "skill_odd"]);
+    assert_eq!(host.skill_tools(), ["skill_csv", "skill_odd"]);
 }

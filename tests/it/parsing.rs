@@ -17,8 +17,8 @@ fn with_file(host: Host, text: impl AsRef<[u8]>) -> Host {
 #[track_caller]
 fn offered(host: &Host) -> (String, String) {
     let schema = host.schema();
-    assert_eq!(schema.len(), 5, "{schema:?}");
-    let text = |key: &str| schema[4][key].as_str().unwrap().to_owned();
+    assert_eq!(host.skill_tools().len(), 1, "{schema:?}");
+    let text = |key: &str| schema.last().unwrap()[key].as_str().unwrap().to_owned();
     (text("name"), text("description"))
 }
 
@@ -139,7 +139,8 @@ fn argument_hints_are_shown_as_they_were_meant() {
         let text = format!("---\nname: x\ndescription: d\nargument-hint: {hint}\n---\n");
         let host = with_file(Host::stdin(), text);
         let schema = host.schema();
-        let described = schema[4]["parameters"]["properties"]["arguments"]["description"].clone();
+        let described =
+            schema.last().unwrap()["parameters"]["properties"]["arguments"]["description"].clone();
         assert!(described.as_str().unwrap().contains(shown), "{described}");
     }
 }
@@ -276,7 +277,7 @@ fn what_cannot_be_offered_is_reported() {
             "../outside/SKILL.md",
             "---\nname: out\ndescription: d\n---\n",
         );
-        assert_eq!(host.tool_names()[4..], ["skill_good"], "{text:?}");
+        assert_eq!(host.skill_tools(), ["skill_good"], "{text:?}");
         assert!(
             codes(&host).iter().any(|c| c == code),
             "{text:?}: {:?}",
@@ -318,7 +319,7 @@ fn one_bad_skill_never_hides_the_others() {
             .status()
             .unwrap();
         assert!(made.success());
-        assert_eq!(host.tool_names()[4..], ["skill_a-good", "skill_z-good"]);
+        assert_eq!(host.skill_tools(), ["skill_a-good", "skill_z-good"]);
         assert_eq!(host.prompt().matches("\n- ").count(), 2);
         host.activates("z-good");
         let catalog = Catalog::scan(&dir);
@@ -351,7 +352,7 @@ fn of_two_skills_with_one_name_one_is_offered_and_the_other_reported() {
         let host = host
             .file("a/SKILL.md", text("the first"))
             .file("b/SKILL.md", text("the second"));
-        assert_eq!(host.tool_names()[4..], ["skill_calendar"]);
+        assert_eq!(host.skill_tools(), ["skill_calendar"]);
         assert!(
             host.tool("skill_calendar", &json!({}))
                 .contains("the first")
@@ -380,7 +381,7 @@ fn a_file_that_points_to_another_is_followed_inside_the_skills_directory() {
             "shared/SKILL.md",
             "---\nname: shared\ndescription: d\n---\nShared body.\n",
         );
-        assert_eq!(host.tool_names()[4..], ["skill_shared"]);
+        assert_eq!(host.skill_tools(), ["skill_shared"]);
         assert!(
             host.tool("skill_shared", &json!({}))
                 .contains("Shared body.")
@@ -400,7 +401,7 @@ fn a_skill_inside_a_skill_is_not_offered_and_its_files_are_not_the_outer_ones() 
             )
             .file("x/sub/b.md", "");
         std::os::unix::fs::symlink("..", host.skills_dir().join("x/up")).unwrap();
-        assert_eq!(host.tool_names()[4..], ["skill_x"]);
+        assert_eq!(host.skill_tools(), ["skill_x"]);
         let text = host.tool("skill_x", &json!({}));
         assert!(text.contains(">a.md<") && !text.contains("b.md"), "{text}");
         assert_eq!(text.matches("<file ").count(), 1, "{text}");

@@ -277,8 +277,7 @@ fn defect_14_a_failed_activation_restricts() {
         let host = host
             .file("bad/SKILL.md", "---\nname: bad\nallowed-tools: Read\n---\n")
             .skill("good", "allowed-tools: Read", "");
-        let before = host.tool_names();
-        assert_eq!(before[4..], ["skill_good"]);
+        assert_eq!(host.skill_tools(), ["skill_good"]);
         for tool in ["skill_bad", "skill_gone", "skill_"] {
             host.starts().allows(tool, &json!({}));
             assert!(host.tool(tool, &json!({})).starts_with("Error: "));
@@ -325,15 +324,15 @@ fn defect_16_tool_names_that_providers_refuse() {
         for name in &names {
             host = host.skill(name, "allowed-tools: Read", &format!("Body of {name}."));
         }
-        let tools = host.tool_names();
-        assert_eq!(tools.len(), 4 + names.len());
+        let tools = host.skill_tools();
+        assert_eq!(tools.len(), names.len());
         for tool in &tools {
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             assert!(tool.len() <= 64 && tool.chars().all(fits), "{tool}");
             assert_eq!(tools.iter().filter(|other| *other == tool).count(), 1);
         }
         // What `pre_tool` makes of such a name is the skill, too.
-        for tool in &tools[4..] {
+        for tool in &tools {
             host.starts().allows(tool, &json!({}));
             host.blocks("shell_exec", &shell("ls"));
             assert!(host.tool(tool, &json!({})).contains("Body of "));

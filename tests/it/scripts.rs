@@ -309,7 +309,8 @@ fn bad_input_is_explained_and_starts_nothing() {
             .status();
         assert!(fifo.unwrap().success());
         for (arguments, part) in [
-            (json!({}), "missing field `skill`"),
+            (json!({}), "missing field `script`"),
+            (json!({"script": "run.sh"}), "no skill is active"),
             (json!({"skill": "s"}), "missing field `script`"),
             (json!({"job": "nope"}), "there is no job `nope`"),
             (json!({"job": "../../state"}), "there is no job"),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::session::Standing;
 
 fn named(name: &str) -> SessionKey {
     SessionKey::of_call(&Env::new([("AGENT_SKILLS_SESSION", name)], Path::new("/")))
@@ -16,7 +17,13 @@ fn skill(name: &str) -> ActiveSkill {
         digest: "sha256:0".to_owned(),
         allowed: Some(vec!["Read".to_owned()]),
         denied: Vec::new(),
+        standing: Standing::Active,
+        handed: None,
     }
+}
+
+fn activate(store: &Store, key: &SessionKey, skill: ActiveSkill) {
+    store.load(key, vec![skill], Loading::Add, 5).unwrap();
 }
 
 fn activated(store: &Store, key: &SessionKey) -> Vec<ActiveSkill> {
@@ -33,12 +40,12 @@ fn store() -> (tempfile::TempDir, Store) {
 fn sessions_do_not_touch_each_other() {
     let (_dir, store) = store();
     let (a, b) = (named("a"), named("b"));
-    store.activate(&a, skill("x")).unwrap();
-    store.activate(&b, skill("y")).unwrap();
+    activate(&store, &a, skill("x"));
+    activate(&store, &b, skill("y"));
     let ended = store.begin(&b).unwrap();
     assert_eq!(
-        (ended.len(), ended[0].skill.as_str(), ended[0].host_is_gone),
-        (1, "y", false)
+        (ended.len(), ended[0].skill.as_str(), ended[0].why),
+        (1, "y", End::NextStart)
     );
     assert!(ended[0].began > 1_700_000_000_000);
     assert_eq!(activated(&store, &a), [skill("x")]);
@@ -49,16 +56,16 @@ fn sessions_do_not_touch_each_other() {
 fn the_latest_is_last_and_each_stands_once() {
     let (_dir, store) = store();
     let key = named("a");
-    store.activate(&key, skill("x")).unwrap();
-    store.activate(&key, skill("y")).unwrap();
-    store.activate(&key, skill("x")).unwrap();
+    activate(&store, &key, skill("x"));
+    activate(&store, &key, skill("y"));
+    activate(&store, &key, skill("x"));
     assert_eq!(activated(&store, &key), [skill("y"), skill("x")]);
 }
 
 #[test]
 fn sessions_of_ended_processes_are_forgotten() {
     let (_dir, store) = store();
-    store.activate(&named("keep"), skill("x")).unwrap();
+    activate(&store, &named("keep"), skill("x"));
     store
         .change(|state, _| {
             let session = Session {
@@ -79,14 +86,8 @@ fn sessions_of_ended_processes_are_forgotten() {
         })
         .unwrap();
     let ended = store.begin(&named("other")).unwrap();
-    let of = |ended: &Ended| {
-        (
-            ended.session.clone(),
-            ended.skill.clone(),
-            ended.host_is_gone,
-        )
-    };
-    let gone = ("4194304-1".to_owned(), "z".to_owned(), true);
+    let of = |ended: &Ended| (ended.session.clone(), ended.skill.clone(), ended.why);
+    let gone = (Some("4194304-1".to_owned()), "z".to_owned(), End::HostGone);
     assert_eq!(ended.iter().map(of).collect::<Vec<_>>(), [gone]);
     let keys: Vec<String> = Store::read(&store.file)
         .unwrap()
@@ -120,7 +121,9 @@ fn whatever_is_wrong_with_the_file_it_is_unreadable() {
         fs::set_permissions(&store.file, fs::Permissions::from_mode(0o600)).unwrap();
         assert!(store.session(&named("a")).is_err(), "{content:?}");
         assert!(
-            store.activate(&named("a"), skill("x")).is_err(),
+            store
+                .load(&named("a"), vec![skill("x")], Loading::Add, 5)
+                .is_err(),
             "{content:?}"
         );
     }
@@ -145,11 +148,11 @@ fn a_reset_by_one_host_keeps_the_sessions_it_may_have_hit_closed() {
 fn a_conversation_is_known_until_the_next_start_and_activations_stay() {
     let (_dir, store) = store();
     let (a, b) = (named("a"), named("b"));
-    store.activate(&a, skill("x")).unwrap();
-    store.enter_context(&a, "work").unwrap();
+    activate(&store, &a, skill("x"));
+    store.enter(&a, "work", false).unwrap();
     assert_eq!(store.context(&a).as_deref(), Some("work"));
     assert_eq!(activated(&store, &a), [skill("x")]);
-    store.enter_context(&a, "other").unwrap();
+    store.enter(&a, "other", false).unwrap();
     assert_eq!(store.context(&a).as_deref(), Some("other"));
     assert_eq!(store.context(&b), None);
     store.begin(&a).unwrap();
@@ -159,9 +162,9 @@ fn a_conversation_is_known_until_the_next_start_and_activations_stay() {
 #[test]
 fn the_same_conversation_again_writes_nothing() {
     let (_dir, store) = store();
-    store.enter_context(&named("a"), "work").unwrap();
+    store.enter(&named("a"), "work", false).unwrap();
     let before = fs::metadata(&store.file).unwrap().ino();
-    store.enter_context(&named("a"), "work").unwrap();
+    store.enter(&named("a"), "work", false).unwrap();
     assert_eq!(fs::metadata(&store.file).unwrap().ino(), before);
 }
 
@@ -169,10 +172,10 @@ fn the_same_conversation_again_writes_nothing() {
 fn entering_a_conversation_does_not_open_a_session_that_a_reset_closed() {
     let (_dir, store) = store();
     fs::write(&store.file, "garbage").unwrap();
-    store.enter_context(&of_parent(), "work").unwrap();
+    store.enter(&of_parent(), "work", false).unwrap();
     assert!(store.session(&of_parent()).is_err());
     store.begin(&named("fresh")).unwrap();
-    store.enter_context(&of_parent(), "work").unwrap();
+    store.enter(&of_parent(), "work", false).unwrap();
     assert!(store.session(&of_parent()).is_err());
 }
 
@@ -184,9 +187,7 @@ fn many_at_once_lose_nothing() {
             let store = &store;
             scope.spawn(move || {
                 for _ in 0..20 {
-                    store
-                        .activate(&named(&n.to_string()), skill(&format!("s{n}")))
-                        .unwrap();
+                    activate(store, &named(&n.to_string()), skill(&format!("s{n}")));
                 }
             });
         }
@@ -202,6 +203,41 @@ fn many_at_once_lose_nothing() {
 #[test]
 fn the_file_is_private() {
     let (_dir, store) = store();
-    store.activate(&named("a"), skill("x")).unwrap();
+    activate(&store, &named("a"), skill("x"));
     assert_eq!(fs::metadata(&store.file).unwrap().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn many_conversations_at_once_lose_nothing() {
+    let (_dir, store) = store();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let store = &store;
+            scope.spawn(move || {
+                let name = n.to_string();
+                for _ in 0..10 {
+                    store.begin(&named(&name)).unwrap();
+                    store.enter(&named(&name), &name, true).unwrap();
+                    activate(store, &named(&name), skill(&format!("s{n}")));
+                }
+            });
+        }
+    });
+    for n in 0..8 {
+        let (key, name) = (named("later"), n.to_string());
+        store.enter(&key, &name, true).unwrap();
+        assert_eq!(activated(&store, &key), [skill(&format!("s{n}"))]);
+    }
+}
+
+#[test]
+fn a_session_that_entered_no_conversation_is_closed_while_one_is_restricted() {
+    let (_dir, store) = store();
+    store.enter(&named("a"), "work", true).unwrap();
+    activate(&store, &named("a"), skill("x"));
+    assert!(store.session(&named("b")).is_err());
+    store.enter(&named("b"), "play", true).unwrap();
+    assert_eq!(activated(&store, &named("b")), []);
+    store.deactivate(None).unwrap();
+    assert_eq!(activated(&store, &named("c")), []);
 }

@@ -1,0 +1,193 @@
+//! Making skills active in this call's session, and what was active last.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{App, Config, announce, quoted, snapshot, usable};
+use crate::catalog::{Catalog, Offered};
+use crate::error::{Error, Result};
+use crate::host::ours;
+use crate::permission::{Deactivate, Stacking};
+use crate::request::LoadMode;
+use crate::session::{ActiveSkill, Loading, Session};
+use crate::skill::Skill;
+use crate::sys::{limits, remark};
+
+/// The offered skills that `names` name, in order and each once.
+///
+/// # Errors
+/// When one is not to be had: the hint has the nearest names.
+pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Vec<Offered<'a>>> {
+    if names.len() > limits::SESSION_NAMES {
+        let text = format!("{} names are too many", names.len());
+        return Err(Error::new(text).hint("name fewer skills"));
+    }
+    let offered = catalog.offered();
+    let mut found: Vec<Offered> = Vec::new();
+    for name in names {
+        let skill = usable(catalog, name)?;
+        // One that is shadowed has no tool: its name is another's while it is active.
+        let one = offered.iter().find(|one| one.skill.dir == skill.dir);
+        let one = one.ok_or_else(|| {
+            let text = format!(
+                "the skill `{}` is not the one of its name that is offered",
+                quoted(name)
+            );
+            Error::new(text).hint(format!("load `{}`, which is", skill.name))
+        })?;
+        if found.iter().all(|known| known.skill.dir != one.skill.dir) {
+            found.push(*one);
+        }
+    }
+    Ok(found)
+}
+
+/// Makes a skill active because its own tool is called, unless it is already: in the place of the
+/// others where the last activation decides, else beside them.
+///
+/// # Errors
+/// When too many would be active, or that cannot be recorded and there is something to enforce.
+pub fn put_in_force(app: &App, skill: &Skill, tool: &str) -> Result<()> {
+    let config = app.config()?;
+    let loading = match config.stacking {
+        Stacking::Replace => Loading::InPlace,
+        Stacking::Ratchet | Stacking::Intersect | Stacking::Union => Loading::Add,
+    };
+    make_active(app, &config, &[(skill, tool)], loading)
+}
+
+/// Makes skills active because `skill_session` is asked to.
+///
+/// # Errors
+/// As [`put_in_force`], and when a restricted skill would be unloaded that only the user may end.
+pub fn load(app: &App, skills: &[Offered], mode: LoadMode) -> Result<()> {
+    let config = app.config()?;
+    let loading = match mode {
+        LoadMode::Add => Loading::Add,
+        LoadMode::Replace => Loading::Replace {
+            restricted_too: config.deactivate == Deactivate::Model,
+        },
+    };
+    let skills: Vec<_> = skills.iter().map(|one| (one.skill, one.tool)).collect();
+    make_active(app, &config, &skills, loading)
+}
+
+fn make_active(
+    app: &App,
+    config: &Config,
+    skills: &[(&Skill, &str)],
+    loading: Loading,
+) -> Result<()> {
+    let (store, key, most) = (app.store(), app.session(), config.most_active());
+    let snapshots: Vec<ActiveSkill> = skills
+        .iter()
+        .map(|(skill, tool)| snapshot(skill, tool))
+        .collect();
+    let mut harmless = !snapshots.iter().any(ActiveSkill::is_restricted);
+    match store.session(&key) {
+        Ok(before) => {
+            let mut after = before.clone();
+            after.load(snapshots.clone(), loading, most)?;
+            if after == before {
+                return Ok(());
+            }
+            harmless &= !before.is_restricted();
+        }
+        Err(_) => harmless = false,
+    }
+    let changed = match store.load(&key, snapshots, loading, most) {
+        // With nothing to enforce, a state that cannot be written is no reason to refuse.
+        Err(error) if harmless => {
+            remark(format_args!("{error}"));
+            let began = skills.iter().map(|(skill, _)| skill.name.to_string());
+            crate::session::Changed {
+                began: began.collect(),
+                ended: Vec::new(),
+            }
+        }
+        result => result?,
+    };
+    for (skill, _) in skills {
+        if changed.began.iter().any(|name| skill.name.as_str() == name) {
+            app.record_activation(skill);
+            announce(skill);
+        }
+    }
+    app.record_ends(changed.ended);
+    Ok(())
+}
+
+/// What stands for arguments in the record of what was handed over.
+fn digest(arguments: Option<&str>) -> String {
+    let text = arguments.unwrap_or_default().trim();
+    format!("{:x}", Sha256::digest(text))[..32].to_owned()
+}
+
+impl App {
+    /// Whether the model has a skill's instructions, as they are now and with these arguments,
+    /// from an activation that lasts.
+    pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
+        let Ok(session) = self.store().session(&self.session()) else {
+            return false;
+        };
+        let wanted = digest(arguments);
+        session.active().any(|active| {
+            active.name == skill.name.as_str()
+                && active.digest == skill.digest
+                && Path::new(&active.dir) == skill.dir
+                && active.handed.as_ref() == Some(&wanted)
+        })
+    }
+
+    /// Remembers that the model is handed these skills' instructions.
+    pub fn handed(&self, skills: &[&Skill], arguments: Option<&str>) {
+        let handed: Vec<_> = skills
+            .iter()
+            .map(|skill| (skill.name.as_str(), digest(arguments)))
+            .collect();
+        // What cannot be remembered is handed over once more; there was a remark about it before.
+        let _ = self.store().handed(&self.session(), &handed);
+    }
+
+    /// The catalog, and in it the skill that a call means: the one it names, or the most recently
+    /// loaded one, by its directory. The same skill as `pre_tool` judged.
+    ///
+    /// # Errors
+    /// When there is no such skill, or none is named and none is active.
+    pub fn with_meant_skill<T>(
+        &self,
+        written: Option<&str>,
+        then: impl FnOnce(&Skill) -> Result<T>,
+    ) -> Result<T> {
+        if let Some(written) = written {
+            let catalog = self.catalog_naming(written);
+            return then(usable(&catalog, written)?);
+        }
+        let session = self.store().session(&self.session());
+        let session = session.map_err(|unreadable| unreadable.error())?;
+        let latest = latest(&session).ok_or_else(|| {
+            Error::new("no skill is active, so `skill` must say which one is meant").hint(format!(
+                "give `skill`, or activate one first; `{}` with action list_installed shows what \
+                 there is",
+                ours::MARKETPLACE
+            ))
+        })?;
+        let catalog = self.catalog();
+        let mut entries = catalog.entries().iter();
+        let entry = entries.find(|entry| entry.dir == Path::new(&latest.dir));
+        let skill = entry.and_then(|entry| {
+            let offered = entry.offered().map(|offered| offered.skill);
+            offered.or_else(|| entry.shadowed())
+        });
+        then(skill.ok_or_else(|| {
+            let text = format!("the active skill `{}` is no longer there", latest.name);
+            Error::new(text).hint("give `skill`: another one's name")
+        })?)
+    }
+}
+
+/// The most recently loaded skill.
+pub fn latest(session: &Session) -> Option<&ActiveSkill> {
+    session.active().next_back()
+}

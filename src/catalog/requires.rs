@@ -1,0 +1,147 @@
+//! Which skills a skill requires (`requires` in its frontmatter), directly or through others.
+
+use serde_json::Value;
+
+use super::{Catalog, Entry};
+use crate::skill::{Skill, SkillName, one_line};
+use crate::sys::limits;
+
+/// What has to be loaded before a skill.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Required {
+    /// The names of offered skills, each behind those that it requires itself.
+    pub names: Vec<SkillName>,
+    /// What names no offered skill, on one line.
+    pub missing: Vec<String>,
+    /// A circle: skills that each require the next, the first again at the end.
+    pub cycle: Option<Vec<SkillName>>,
+    /// Whether there is more further down than was looked at.
+    pub goes_on: bool,
+}
+
+impl Catalog {
+    /// Everything that `skill` requires.
+    pub fn required(&self, skill: &Skill) -> Required {
+        let mut required = Required::default();
+        self.follow(skill, &mut vec![skill.name.clone()], &mut required);
+        required
+    }
+
+    fn follow(&self, skill: &Skill, path: &mut Vec<SkillName>, required: &mut Required) {
+        for written in written(skill) {
+            let offered = self.by_name(&written).and_then(Entry::offered);
+            let Some(offered) = offered else {
+                let shown = one_line(&written);
+                if required.missing.len() >= limits::REQUIRED_SKILLS {
+                    required.goes_on = true;
+                } else if !required.missing.contains(&shown) {
+                    required.missing.push(shown);
+                }
+                continue;
+            };
+            let name = &offered.skill.name;
+            if let Some(at) = path.iter().position(|earlier| earlier == name) {
+                let circle = path[at..].iter().chain([name]).cloned();
+                required.cycle.get_or_insert_with(|| circle.collect());
+                continue;
+            }
+            if required.names.contains(name) {
+                continue;
+            }
+            if path.len() > limits::REQUIRES_DEPTH
+                || required.names.len() >= limits::REQUIRED_SKILLS
+            {
+                required.goes_on = true;
+                continue;
+            }
+            path.push(name.clone());
+            self.follow(offered.skill, path, required);
+            path.pop();
+            required.names.push(name.clone());
+        }
+    }
+}
+
+/// The names in the field: a list, or a text with commas or spaces between them. A table, as some
+/// clients have it, names programs and variables and no skills.
+fn written(skill: &Skill) -> Vec<String> {
+    let names: Vec<String> = match skill.fields.value("requires") {
+        Some(Value::Array(items)) => {
+            let texts = items.iter().filter_map(Value::as_str);
+            texts.map(str::to_owned).collect()
+        }
+        Some(Value::String(text)) => {
+            let words = text.split(|c: char| c == ',' || c.is_whitespace());
+            words.map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    };
+    let given = names.into_iter().filter(|name| !name.trim().is_empty());
+    given.take(limits::REQUIRED_SKILLS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::testing::catalog;
+
+    fn required(skills: &[(&str, &str)]) -> Required {
+        let texts: Vec<(String, String)> = skills
+            .iter()
+            .map(|(name, requires)| {
+                let text =
+                    format!("---\nname: {name}\ndescription: d\nrequires: {requires}\n---\n");
+                ((*name).to_owned(), text)
+            })
+            .collect();
+        let texts: Vec<(&str, &str)> = texts
+            .iter()
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+            .collect();
+        let (_root, catalog) = catalog(&texts);
+        catalog.required(catalog.by_tool("skill_a").unwrap())
+    }
+
+    fn names(names: &[SkillName]) -> Vec<&str> {
+        names.iter().map(SkillName::as_str).collect()
+    }
+
+    #[test]
+    fn each_comes_behind_what_it_requires_itself() {
+        let found = required(&[("a", "[b, c]"), ("b", "[d]"), ("c", "d, nosuch"), ("d", "")]);
+        assert_eq!(names(&found.names), ["d", "b", "c"]);
+        assert_eq!(found.missing, ["nosuch"]);
+        assert_eq!((found.cycle, found.goes_on), (None, false));
+    }
+
+    #[test]
+    fn a_circle_is_reported_as_it_runs() {
+        let found = required(&[("a", "[b]"), ("b", "[c]"), ("c", "[a]")]);
+        assert_eq!(names(&found.cycle.unwrap()), ["a", "b", "c", "a"]);
+        let found = required(&[("a", "[b]"), ("b", "[b]")]);
+        assert_eq!(names(&found.cycle.unwrap()), ["b", "b"]);
+    }
+
+    #[test]
+    fn it_is_followed_five_deep_and_no_deeper() {
+        let found = required(&[
+            ("a", "[b]"),
+            ("b", "[c]"),
+            ("c", "[d]"),
+            ("d", "[e]"),
+            ("e", "[f]"),
+            ("f", "[g]"),
+            ("g", ""),
+        ]);
+        assert_eq!(names(&found.names), ["f", "e", "d", "c", "b"]);
+        assert!(found.goes_on);
+    }
+
+    #[test]
+    fn a_table_of_programs_requires_no_skill() {
+        assert_eq!(
+            required(&[("a", "{bins: [b]}"), ("b", "")]),
+            Required::default()
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! What the system prompt says of the skills that are active: the older host forgets the results
+//! of tools between prompts, so there it is their instructions; the newer one keeps them, so a
+//! reminder suffices for what compaction may have dropped (HOST.md §5).
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::activate::instructions;
+use crate::app::App;
+use crate::catalog::Catalog;
+use crate::host::ours;
+use crate::request::Protocol;
+use crate::session::{ActiveSkill, Session};
+use crate::skill::{Skill, Wrapper};
+use crate::sys::limits;
+
+/// The block, or nothing when nothing is active.
+pub fn active_block(app: &App) -> Option<String> {
+    let session = app.store().session(&app.session()).ok()?;
+    session.active().next()?;
+    let mut block = reminder(&session);
+    if app.protocol == Some(Protocol::Environment) {
+        block.push_str("\n\n<active_skills>");
+        let catalog = app.catalog();
+        let mut room = limits::REINJECTED;
+        for active in session.active() {
+            let text = again(app, &catalog, active);
+            let text = if text.len() > room {
+                let name = &active.name;
+                let left_out = "Its instructions are too long to stand here.";
+                Wrapper::Skill.around(name, &format!("{left_out} {}", to_read(active)))
+            } else {
+                room -= text.len();
+                text
+            };
+            block.push('\n');
+            block.push_str(&text);
+        }
+        block.push_str("\n</active_skills>");
+    } else if let Some(last) = session.active().next_back() {
+        block.push_str(" If they are no longer there: ");
+        block.push_str(&to_read(last));
+    }
+    Some(block)
+}
+
+fn reminder(session: &Session) -> String {
+    let restricts = |active: &ActiveSkill| {
+        let note = " (restricts which tools may be used)";
+        let note = if active.is_restricted() { note } else { "" };
+        format!("`{}`{note}", active.name)
+    };
+    let names: Vec<String> = session.active().map(restricts).collect();
+    format!(
+        "## Active Skills\n\nActive now, the most recently loaded last: {}. Go on following their \
+         instructions; later ones take precedence.",
+        names.join(", ")
+    )
+}
+
+/// A skill's instructions as they are now. Its restriction is as it was when it was activated.
+fn again(app: &App, catalog: &Catalog, active: &ActiveSkill) -> String {
+    let Some(skill) = usable(catalog, active) else {
+        let gone = "This skill is no longer there, or no longer offered. What it restricted \
+                    stays restricted. Tell the user.";
+        return Wrapper::Skill.around(&active.name, gone);
+    };
+    let changed = (skill.digest != active.digest).then(|| {
+        format!(
+            "It was changed since it was loaded; which tools may be used is still as it was. \
+             To load it as it is now: {} {}",
+            ours::SESSION,
+            json!({"action": "load", "names": [active.name], "mode": "add"})
+        )
+    });
+    let name = skill.name.as_str();
+    instructions(app, skill, name, None, changed, Wrapper::Skill).unwrap_or_else(|why| {
+        let unread = format!("Its instructions cannot be read: {why}. Tell the user.");
+        Wrapper::Skill.around(name, &unread)
+    })
+}
+
+fn usable<'a>(catalog: &'a Catalog, active: &ActiveSkill) -> Option<&'a Skill> {
+    let mut entries = catalog.entries().iter();
+    let entry = entries.find(|entry| entry.dir == Path::new(&active.dir))?;
+    let offered = entry.offered().map(|offered| offered.skill);
+    offered.or_else(|| entry.shadowed())
+}
+
+fn to_read(active: &ActiveSkill) -> String {
+    let call = json!({"skill": active.name, "path": "SKILL.md"});
+    format!("{} {call}", ours::READ_FILE)
+}

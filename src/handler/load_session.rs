@@ -1,0 +1,67 @@
+//! `skill_session` in `pre_tool`: it loads before it runs, as a skill's own tool does, and only what
+//! the skills' own tools might one after the other. Whatever it cannot do, it says itself, and
+//! unloading waits for it: that would loosen before it is known that the call happens.
+
+use serde_json::Value;
+
+use super::judge::{Verdict, judge};
+use super::pre_tool::refuse;
+use crate::app::{App, Called, load, offered_by_names, snapshot};
+use crate::catalog::Offered;
+use crate::permission::Deactivate;
+use crate::request::{LoadMode, SkillSession, ToolUse};
+use crate::response::Response;
+use crate::session::{Loading, Session, Unreadable};
+
+/// Loads what `used`, a call of `skill_session` that may happen, asks for.
+pub fn load_session(app: &App, session: &Result<Session, Unreadable>, used: &ToolUse) -> Response {
+    let Ok(SkillSession::Load { names, mode }) = SkillSession::parse(used.arguments.clone()) else {
+        return Response::nothing();
+    };
+    let catalog = app.catalog();
+    let Ok(skills) = offered_by_names(&catalog, &names) else {
+        return Response::nothing();
+    };
+    let mut ahead = session.clone();
+    if let Ok(ahead) = &mut ahead {
+        unload_what_may_be(app, ahead, &skills, mode);
+    }
+    for one in &skills {
+        let own_tool = ToolUse {
+            tool: one.tool.to_owned(),
+            arguments: Value::Null,
+        };
+        let judged = judge(app, &ahead, &own_tool, Some(&Called::by_own_tool(one)));
+        if let Verdict::Refused(message) = judged.verdict {
+            if let Some(event) = judged.event {
+                app.record(event);
+            }
+            return refuse(app, &app.session(), used, &message);
+        }
+        if let Ok(ahead) = &mut ahead {
+            let next = vec![snapshot(one.skill, one.tool)];
+            // Whether they are too many is for `load` to say, which counts all of them.
+            let _ = ahead.load(next, Loading::Add, usize::MAX);
+        }
+    }
+    match load(app, &skills, mode) {
+        Ok(()) => Response::nothing(),
+        Err(error) => {
+            let hint = error.next_step().unwrap_or_default();
+            Response::block(&format!("Nothing was loaded: {error}. Next: {hint}."))
+        }
+    }
+}
+
+/// What a load that replaces may unload narrows nothing any more.
+fn unload_what_may_be(app: &App, session: &mut Session, skills: &[Offered], mode: LoadMode) {
+    let config = app.config().unwrap_or_default();
+    if mode == LoadMode::Add || config.deactivate != Deactivate::Model {
+        return;
+    }
+    let stays = |name: &str| skills.iter().any(|one| one.skill.name.as_str() == name);
+    let others = session.active().filter(|active| !stays(&active.name));
+    let others: Vec<String> = others.map(|active| active.name.clone()).collect();
+    // It is permitted, so nothing is left to refuse it.
+    let _ = session.unload(&others, true);
+}

@@ -1,0 +1,137 @@
+//! `skill_session`: what is active, and loading and unloading several skills at once. `pre_tool`
+//! has loaded already, unless the host has no hooks; doing it again changes nothing.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::activate::{instructions, still_active};
+use super::required::required_line;
+use crate::app::{App, load, offered_by_names, quoted, suggestion};
+use crate::catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::permission::Deactivate;
+use crate::request::{LoadMode, SkillSession};
+use crate::response::Response;
+use crate::session::{ActiveSkill, Session};
+use crate::skill::{Skill, Wrapper};
+
+/// The receipt, and for a load the instructions behind it.
+pub fn skill_session(app: &App, call: &SkillSession) -> Response {
+    let answer = match call {
+        SkillSession::Status => receipt(app),
+        SkillSession::Load { names, mode } => load_all(app, names, *mode),
+        SkillSession::Unload(names) => unload(app, names.as_deref()),
+    };
+    answer.map_or_else(|error| Response::failure(&error), Response::text)
+}
+
+fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
+    let catalog = app.catalog();
+    let offered =
+        offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
+    load(app, &offered, mode)?;
+    let bodies = offered.iter().map(|one| body(app, one.skill));
+    let bodies = bodies.collect::<Result<Vec<String>>>()?;
+    let skills: Vec<&Skill> = offered.iter().map(|one| one.skill).collect();
+    app.handed(&skills, None);
+    let later = match bodies.len() {
+        1 => "",
+        _ => "\nWhere these skills contradict each other, the later one takes precedence.",
+    };
+    Ok(format!(
+        "{}\n\n<active_skills>\n{}\n</active_skills>{later}",
+        receipt(app)?,
+        bodies.join("\n")
+    ))
+}
+
+fn body(app: &App, skill: &Skill) -> Result<String> {
+    if app.has_handed(skill, None) {
+        return Ok(still_active(skill, Wrapper::Skill));
+    }
+    let required = required_line(app, skill);
+    instructions(
+        app,
+        skill,
+        skill.name.as_str(),
+        None,
+        required,
+        Wrapper::Skill,
+    )
+}
+
+fn unload(app: &App, written: Option<&[String]>) -> Result<String> {
+    let session = session(app)?;
+    let names: Option<Result<Vec<String>>> = written.map(|written| {
+        let catalog = app.catalog();
+        let meant = |name: &String| meant(&catalog, &session, name);
+        written.iter().map(meant).collect()
+    });
+    let names = names.transpose()?;
+    let restricted_too = app.config()?.deactivate == Deactivate::Model;
+    // Nothing to do is no reason to write.
+    if session.active().next().is_some() {
+        let store = app.store();
+        let changed = store.unload(&app.session(), names.as_deref(), restricted_too)?;
+        app.record_ends(changed.ended);
+    }
+    receipt(app)
+}
+
+/// The name of the active skill that somebody means. One that is not active is as good as unloaded.
+fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<String> {
+    if let Some(active) = session
+        .active()
+        .find(|active| active.name == written || active.tool == written)
+    {
+        return Ok(active.name.clone());
+    }
+    let entry = catalog.by_name(written).ok_or_else(|| {
+        let active: Vec<String> = session
+            .active()
+            .map(|active| format!("`{}`", active.name))
+            .collect();
+        let hint = match active.len() {
+            0 => suggestion(catalog, written),
+            _ => format!("active are {}", active.join(", ")),
+        };
+        let text = format!(
+            "nothing was unloaded: there is no skill `{}`",
+            quoted(written)
+        );
+        Error::new(text).hint(hint)
+    })?;
+    Ok(entry.name())
+}
+
+/// The active skills as JSON, most recent last.
+fn receipt(app: &App) -> Result<String> {
+    let session = session(app)?;
+    let skills: Vec<Value> = session.active().map(described).collect();
+    Ok(json!({"active_skills": skills}).to_string())
+}
+
+fn described(active: &ActiveSkill) -> Value {
+    let dir = Path::new(&active.dir);
+    // What the file says now is told only while it is the one that was loaded.
+    let skill = Skill::load(dir).ok();
+    let skill = skill.filter(|skill| skill.digest == active.digest);
+    let (file, mut properties) = match &skill {
+        Some(skill) => (skill.file.clone(), skill.properties()),
+        None => (dir.join("SKILL.md"), json!({})),
+    };
+    properties["name"] = active.name.as_str().into();
+    json!({
+        "name": active.name,
+        "location": file.display().to_string(),
+        "root_dir": active.dir,
+        "digest": active.digest,
+        "properties": properties,
+    })
+}
+
+fn session(app: &App) -> Result<Session> {
+    let session = app.store().session(&app.session());
+    session.map_err(|unreadable| unreadable.error())
+}

@@ -1,0 +1,264 @@
+//! What is kept of conversations beyond the host processes that serve them (`scope = "context"`):
+//! the same snapshots as a session's, by the name of the conversation.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::state::{ActiveSkill, End, Ended, Session};
+use crate::error::{Error, Result};
+use crate::sys::limits;
+
+/// Every conversation of which something is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contexts {
+    /// By the conversation's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    known: BTreeMap<String, Context>,
+    /// Whether what was kept had to be thrown away: any conversation but the known ones may have
+    /// been restricted, until the user says that none is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    lost: bool,
+}
+
+/// What is kept of one conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Context {
+    /// Seconds since 1970 at the last change.
+    changed: u64,
+    /// See [`Session::activated`].
+    activated: Vec<ActiveSkill>,
+    /// See [`Session::began`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    began: BTreeMap<String, u64>,
+}
+
+impl Contexts {
+    /// Nothing is kept, and nothing was lost.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty() && !self.lost
+    }
+
+    /// What was kept is gone with the file.
+    pub fn lost() -> Self {
+        Self {
+            lost: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether anything is kept of this conversation.
+    pub fn has(&self, context: &str) -> bool {
+        self.known.contains_key(context)
+    }
+
+    /// Whether this conversation may have been restricted by what was lost.
+    pub fn is_doubted(&self, context: &str) -> bool {
+        self.lost && !self.has(context)
+    }
+
+    /// Whether some conversation is restricted, so that a session of which it is not known
+    /// whether it is that one's must be taken to be.
+    pub fn restrict(&self) -> bool {
+        let mut kept = self.known.values().flat_map(|context| &context.activated);
+        kept.any(ActiveSkill::is_restricted)
+    }
+
+    /// Gives `session`, which is now in the conversation `context`, what is kept of that.
+    pub fn enter(&self, session: &mut Session, context: &str) {
+        let kept = self.known.get(context).cloned().unwrap_or_default();
+        let Context {
+            mut activated,
+            mut began,
+            ..
+        } = kept;
+        if !session.kept {
+            // Activated before it was known which conversation this is.
+            let own = std::mem::take(&mut session.activated);
+            activated.retain(|skill| own.iter().all(|newer| newer.name != skill.name));
+            activated.extend(own);
+            began.append(&mut session.began);
+        }
+        session.activated = activated;
+        session.began = began;
+        session.context = Some(context.to_owned());
+        session.kept = true;
+    }
+
+    /// Keeps what is active in `session`, which had `before`. What another process added to the
+    /// conversation meanwhile stays.
+    ///
+    /// # Errors
+    /// When too much is kept already and all of it restricts.
+    pub fn keep(&mut self, session: &Session, before: &[ActiveSkill]) -> Result<()> {
+        let Some(name) = session.context.as_ref().filter(|_| session.kept) else {
+            return Ok(());
+        };
+        let mine = |skill: &ActiveSkill| {
+            let named = |other: &ActiveSkill| other.name == skill.name;
+            before.iter().any(named) || session.activated.iter().any(named)
+        };
+        let earlier = self.known.get(name).cloned().unwrap_or_default();
+        let mut kept = Context {
+            changed: session.changed,
+            ..earlier
+        };
+        kept.activated.retain(|skill| !mine(skill));
+        kept.activated.extend(session.activated.iter().cloned());
+        kept.began.extend(session.began.clone());
+        let Context {
+            activated, began, ..
+        } = &mut kept;
+        began.retain(|name, _| activated.iter().any(|skill| skill.name == *name));
+        if kept.activated.is_empty() {
+            // Where something was lost, an empty entry says that this one is known.
+            if !self.lost {
+                self.known.remove(name);
+            }
+            return Ok(());
+        }
+        if !self.has(name) && self.known.len() >= limits::CONTEXTS {
+            self.make_room()?;
+        }
+        self.known.insert(name.clone(), kept);
+        Ok(())
+    }
+
+    /// Forgets the conversation that was quiet longest, of those that nothing restricts.
+    fn make_room(&mut self) -> Result<()> {
+        let free = self.known.iter().filter(|(_, context)| {
+            let mut skills = context.activated.iter();
+            !skills.any(ActiveSkill::is_restricted)
+        });
+        let oldest = free.min_by_key(|(_, context)| context.changed);
+        let Some(name) = oldest.map(|(name, _)| name.clone()) else {
+            let text = format!(
+                "{} conversations have restricted skills active",
+                limits::CONTEXTS
+            );
+            return Err(Error::new(text).hint(
+                "the user can end some with `agent-skills deactivate --context NAME`, or all \
+                 with `agent-skills deactivate`",
+            ));
+        };
+        self.known.remove(&name);
+        Ok(())
+    }
+
+    /// Forgets what is kept of one conversation, or of all: a person's word, which also settles
+    /// what was lost.
+    pub fn forget(&mut self, context: Option<&str>) -> Vec<Ended> {
+        let meant = |name: &String| context.is_none() || context == Some(name);
+        let mut ended = Vec::new();
+        for (name, kept) in self.known.iter().filter(|(name, _)| meant(name)) {
+            let session = Session {
+                changed: kept.changed,
+                activated: kept.activated.clone(),
+                began: kept.began.clone(),
+                context: Some(name.clone()),
+                ..Session::default()
+            };
+            let ends = session.activated.iter();
+            ended.extend(ends.map(|skill| session.end(skill, End::Deactivated)));
+        }
+        match context {
+            None => *self = Self::default(),
+            Some(name) if self.lost => {
+                self.known.insert(name.to_owned(), Context::default());
+            }
+            Some(name) => {
+                self.known.remove(name);
+            }
+        }
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Standing;
+
+    fn skill(name: &str, restricted: bool) -> ActiveSkill {
+        ActiveSkill {
+            name: name.to_owned(),
+            tool: format!("skill_{name}"),
+            dir: "/x".to_owned(),
+            digest: "sha256:0".to_owned(),
+            allowed: restricted.then(Vec::new),
+            denied: Vec::new(),
+            standing: Standing::Active,
+            handed: None,
+        }
+    }
+
+    fn session(context: &str, skills: &[ActiveSkill], changed: u64) -> Session {
+        Session {
+            context: Some(context.to_owned()),
+            kept: true,
+            changed,
+            activated: skills.to_vec(),
+            ..Session::default()
+        }
+    }
+
+    #[test]
+    fn entering_gives_back_what_was_kept_and_nothing_of_another_conversation() {
+        let mut contexts = Contexts::default();
+        let mut first = session("a", &[skill("x", true)], 1);
+        contexts.keep(&first, &[]).unwrap();
+        contexts.enter(&mut first, "b");
+        assert!(first.activated.is_empty());
+        let mut next = Session::default();
+        contexts.enter(&mut next, "a");
+        assert_eq!(next.activated, [skill("x", true)]);
+    }
+
+    #[test]
+    fn what_another_process_added_stays() {
+        let mut contexts = Contexts::default();
+        contexts
+            .keep(&session("a", &[skill("x", true)], 1), &[])
+            .unwrap();
+        contexts
+            .keep(&session("a", &[skill("y", false)], 1), &[])
+            .unwrap();
+        let mut next = Session::default();
+        contexts.enter(&mut next, "a");
+        assert_eq!(next.activated, [skill("x", true), skill("y", false)]);
+        // What it had before and has no more was unloaded.
+        contexts
+            .keep(&session("a", &[], 2), &next.activated)
+            .unwrap();
+        assert!(contexts.is_empty());
+    }
+
+    #[test]
+    fn the_quietest_unrestricted_conversation_makes_room_and_no_restricted_one() {
+        let mut contexts = Contexts::default();
+        for n in 0..limits::CONTEXTS as u64 {
+            let restricted = n != 7 && n != 3;
+            let one = session(&format!("c{n}"), &[skill("x", restricted)], 1000 - n);
+            contexts.keep(&one, &[]).unwrap();
+        }
+        for (name, gone) in [("new", "c7"), ("newer", "c3")] {
+            let one = session(name, &[skill("x", true)], 2000);
+            contexts.keep(&one, &[]).unwrap();
+            assert!(contexts.has(name) && !contexts.has(gone));
+        }
+        let one = session("newest", &[skill("x", false)], 3000);
+        let refused = contexts.keep(&one, &[]).unwrap_err();
+        assert!(refused.next_step().unwrap().contains("deactivate"));
+    }
+
+    #[test]
+    fn after_a_loss_every_conversation_is_doubted_until_the_user_speaks() {
+        let mut contexts = Contexts::lost();
+        assert!(contexts.is_doubted("a") && contexts.is_doubted("b"));
+        contexts.forget(Some("a"));
+        assert!(!contexts.is_doubted("a") && contexts.is_doubted("b"));
+        contexts.forget(None);
+        assert!(!contexts.is_doubted("b") && contexts.is_empty());
+    }
+}

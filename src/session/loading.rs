@@ -1,0 +1,272 @@
+//! What loading and unloading do to the skills of a session. Pure: the store makes it last.
+//!
+//! The active skills are an ordered list, most recent last. A skill's own tool loads it as the
+//! user's `stacking` has it; `skill_session` says itself whether it adds or replaces.
+
+use super::SessionKey;
+use super::state::{ActiveSkill, End, Ended, Session, Standing};
+use crate::error::{Error, Result};
+use crate::sys::{Moment, limits};
+
+/// What becomes of the skills that are active already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loading {
+    /// They stay.
+    Add,
+    /// They are replaced, as the user's `stacking` says of activations: what they deny holds.
+    InPlace,
+    /// They are unloaded.
+    Replace {
+        /// Whether restricted ones may be.
+        restricted_too: bool,
+    },
+}
+
+/// What loading or unloading changed.
+#[derive(Debug, Default)]
+pub struct Changed {
+    /// The names of skills that are active now and were not, or not in this form.
+    pub began: Vec<String>,
+    /// Activations that are over.
+    pub ended: Vec<Ended>,
+}
+
+impl Changed {
+    /// Of the session with this key.
+    pub(super) fn of(mut self, key: &SessionKey) -> Self {
+        for end in &mut self.ended {
+            end.session = Some(key.as_str().to_owned());
+        }
+        self
+    }
+}
+
+impl Session {
+    /// Makes `skills` active, in this order, behind those that stay.
+    ///
+    /// # Errors
+    /// When a restricted skill would be unloaded that may not be, or more than `most` would be
+    /// active. What has become of the session then is not to be used.
+    pub fn load(
+        &mut self,
+        skills: Vec<ActiveSkill>,
+        loading: Loading,
+        most: usize,
+    ) -> Result<Changed> {
+        let mut changed = Changed::default();
+        let wanted = |skill: &ActiveSkill| skills.iter().any(|new| new.name == skill.name);
+        match loading {
+            Loading::Add => {}
+            Loading::InPlace => {
+                let others = self.active().filter(|skill| !wanted(skill));
+                let free = others.clone().filter(|skill| !skill.is_restricted());
+                changed.ended = free.map(|skill| self.end(skill, End::Replaced)).collect();
+                let others: Vec<String> = others.map(|skill| skill.name.clone()).collect();
+                for skill in &mut self.activated {
+                    if others.contains(&skill.name) {
+                        skill.standing = Standing::Replaced;
+                    }
+                }
+                self.forget_what_holds_nothing();
+            }
+            Loading::Replace { restricted_too } => {
+                let others = self.active().filter(|skill| !wanted(skill));
+                let others: Vec<String> = others.map(|skill| skill.name.clone()).collect();
+                changed.ended = self.unload(&others, restricted_too)?;
+            }
+        }
+        for mut skill in skills {
+            let known = self.activated.iter().position(|old| old.name == skill.name);
+            let before = known.map(|at| self.activated.remove(at));
+            match before {
+                Some(old) if old.standing == Standing::Active && old.is_same_as(&skill) => {
+                    skill.handed = old.handed;
+                }
+                _ => {
+                    self.began.insert(skill.name.clone(), Moment::now().0);
+                    changed.began.push(skill.name.clone());
+                }
+            }
+            self.activated.push(skill);
+        }
+        let count = self.active().count();
+        if count > most {
+            let text = format!("{count} skills would be active, and at most {most} may be");
+            return Err(Error::new(text).hint(
+                "load fewer, or first unload some: skill_session {\"action\": \"unload\", \
+                 \"names\": […]}; the user can change `max_active`",
+            ));
+        }
+        if self.activated.len() > limits::SESSION_SKILLS {
+            let text = format!("{} skills were activated already", limits::SESSION_SKILLS);
+            return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
+        }
+        Ok(changed)
+    }
+
+    /// Makes the active ones of `names` inactive. What they deny holds on.
+    ///
+    /// # Errors
+    /// When one is restricted and that may not be ended; nothing has changed then.
+    pub fn unload(&mut self, names: &[String], restricted_too: bool) -> Result<Vec<Ended>> {
+        let leaves =
+            |skill: &ActiveSkill| skill.standing == Standing::Active && names.contains(&skill.name);
+        let held = |skill: &&ActiveSkill| leaves(skill) && skill.is_restricted();
+        if let Some(held) = self.activated.iter().find(held).filter(|_| !restricted_too) {
+            let text = format!(
+                "the skill `{}` restricts which tools may be used, so only the user can end it",
+                held.name
+            );
+            return Err(Error::new(text).hint(
+                "ask the user to run `agent-skills deactivate`; a load with mode \"add\" keeps it",
+            ));
+        }
+        let leaving = self.activated.iter().filter(|skill| leaves(skill));
+        let ended = leaving
+            .map(|skill| self.end(skill, End::Unloaded))
+            .collect();
+        for skill in self.activated.iter_mut().filter(|skill| leaves(skill)) {
+            skill.standing = Standing::Unloaded;
+            skill.allowed = None;
+        }
+        self.forget_what_holds_nothing();
+        Ok(ended)
+    }
+
+    /// An inactive skill matters for what it restricts alone.
+    fn forget_what_holds_nothing(&mut self) {
+        self.activated
+            .retain(|skill| skill.standing == Standing::Active || skill.is_restricted());
+        let Self {
+            activated, began, ..
+        } = self;
+        began.retain(|name, _| activated.iter().any(|skill| skill.name == *name));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill(name: &str, allowed: Option<&str>, denied: &[&str]) -> ActiveSkill {
+        ActiveSkill {
+            name: name.to_owned(),
+            tool: format!("skill_{name}"),
+            dir: "/x".to_owned(),
+            digest: "sha256:0".to_owned(),
+            allowed: allowed.map(|list| vec![list.to_owned()]),
+            denied: denied.iter().map(|entry| (*entry).to_owned()).collect(),
+            standing: Standing::Active,
+            handed: None,
+        }
+    }
+
+    fn free(name: &str) -> ActiveSkill {
+        skill(name, None, &[])
+    }
+
+    fn active(session: &Session) -> Vec<&str> {
+        session.active().map(|skill| skill.name.as_str()).collect()
+    }
+
+    const REPLACE: Loading = Loading::Replace {
+        restricted_too: false,
+    };
+
+    #[test]
+    fn added_ones_come_last_and_each_stands_once() {
+        let mut session = Session::default();
+        session
+            .load(vec![free("a"), free("b")], Loading::Add, 5)
+            .unwrap();
+        let again = session.load(vec![free("a")], Loading::Add, 5).unwrap();
+        assert_eq!(
+            (active(&session), again.began.len()),
+            (vec!["b", "a"], 0),
+            "it was active already"
+        );
+    }
+
+    #[test]
+    fn loading_the_same_twice_is_loading_it_once() {
+        for loading in [Loading::Add, Loading::InPlace, REPLACE] {
+            let mut session = Session::default();
+            session.load(vec![free("z")], loading, 5).unwrap();
+            session
+                .load(vec![free("a"), free("b")], loading, 5)
+                .unwrap();
+            let once = session.clone();
+            let twice = session
+                .load(vec![free("a"), free("b")], loading, 5)
+                .unwrap();
+            assert_eq!(session, once);
+            assert!(twice.began.is_empty() && twice.ended.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_restricted_skill_is_unloaded_by_permission_only_and_its_denials_stay() {
+        let mut session = Session::default();
+        let strict = skill("a", Some("Read"), &["WebFetch"]);
+        session.load(vec![strict], Loading::Add, 5).unwrap();
+        let before = session.clone();
+        assert!(session.unload(&["a".to_owned()], false).is_err());
+        assert_eq!(session, before);
+        assert!(before.clone().load(vec![free("b")], REPLACE, 5).is_err());
+        let by_permission = Loading::Replace {
+            restricted_too: true,
+        };
+        let changed = session.load(vec![free("b")], by_permission, 5).unwrap();
+        assert_eq!((changed.ended.len(), active(&session)), (1, vec!["b"]));
+        let left = &session.activated[0];
+        assert_eq!(
+            (left.standing, &left.allowed, left.denied.len()),
+            (Standing::Unloaded, &None, 1)
+        );
+    }
+
+    #[test]
+    fn one_in_the_place_of_others_leaves_their_restrictions_on_record() {
+        let mut session = Session::default();
+        session
+            .load(vec![skill("a", Some("Read"), &[])], Loading::InPlace, 5)
+            .unwrap();
+        session.load(vec![free("b")], Loading::InPlace, 5).unwrap();
+        assert_eq!(active(&session), ["b"]);
+        assert_eq!(session.activated[0].standing, Standing::Replaced);
+        assert!(session.activated[0].allowed.is_some());
+    }
+
+    #[test]
+    fn no_more_than_the_cap_are_active() {
+        let mut session = Session::default();
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let six = names.map(free).to_vec();
+        assert!(session.clone().load(six.clone(), Loading::Add, 5).is_err());
+        session.load(six[..5].to_vec(), Loading::Add, 5).unwrap();
+        assert!(
+            session
+                .clone()
+                .load(vec![free("f")], Loading::Add, 5)
+                .is_err()
+        );
+        session.load(vec![free("f")], REPLACE, 5).unwrap();
+        assert_eq!(active(&session), ["f"]);
+    }
+
+    #[test]
+    fn what_was_handed_over_is_known_while_the_skill_stays_as_it_is() {
+        let mut session = Session::default();
+        session.load(vec![free("a")], Loading::InPlace, 5).unwrap();
+        session.activated[0].handed = Some("x".to_owned());
+        session.load(vec![free("a")], Loading::InPlace, 5).unwrap();
+        assert!(session.activated[0].handed.is_some());
+        let edited = ActiveSkill {
+            digest: "sha256:1".to_owned(),
+            ..free("a")
+        };
+        let changed = session.load(vec![edited], Loading::InPlace, 5).unwrap();
+        assert_eq!(changed.began, ["a"]);
+        assert!(session.activated[0].handed.is_none());
+    }
+}

@@ -1,0 +1,48 @@
+//! What a skill says of itself in the fields that the specification names.
+
+use serde_json::{Map, Value};
+
+use super::Skill;
+
+impl Skill {
+    /// `name` and `description`, and `license`, `compatibility`, `allowed-tools` and `metadata`
+    /// where they are set (CLIENT.md J, `read-properties`).
+    pub fn properties(&self) -> Value {
+        let mut properties = Map::new();
+        properties.insert("name".to_owned(), self.name.as_str().into());
+        let description = self.description.clone();
+        properties.insert("description".to_owned(), description.into());
+        for key in ["license", "compatibility", "allowed-tools", "metadata"] {
+            if let Some(value) = self.fields.value(key).filter(|value| !value.is_null()) {
+                properties.insert(key.to_owned(), value.clone());
+            }
+        }
+        Value::Object(properties)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_not_set_is_left_out() {
+        let properties = |text: &str| {
+            let dir = std::path::Path::new("/x/pdf");
+            let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes());
+            skill.unwrap().properties()
+        };
+        assert_eq!(
+            properties("---\nname: pdf\ndescription: ' d '\nlicense:\nextra: 1\n---\nbody"),
+            json!({"name": "pdf", "description": "d"})
+        );
+        assert_eq!(
+            properties(
+                "---\nname: pdf\ndescription: d\nlicense: MIT\nallowed-tools: Read\nmetadata:\n  a: b\n---\n"
+            ),
+            json!({"name": "pdf", "description": "d", "license": "MIT", "allowed-tools": "Read",
+                "metadata": {"a": "b"}})
+        );
+    }
+}

@@ -1,0 +1,347 @@
+//! How long what was activated is active: a prompt, or a conversation, on either host.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::host::Generation;
+
+fn with_skills(host: Host) -> Host {
+    host.skill("reads", "allowed-tools: Read", "Body of reads.")
+        .skill("free", "", "Body of free.")
+        .skill("plain", "", "Body of plain.")
+}
+
+fn kept(host: Host) -> Host {
+    let host = with_skills(host);
+    fs::write(
+        host.plugin_dir().join("config.toml"),
+        "scope = \"context\"\n",
+    )
+    .unwrap();
+    host
+}
+
+/// The next process of the host enters a conversation; what is put into its system prompt.
+#[track_caller]
+fn next_prompt(host: &Host, context: &str) -> String {
+    host.starts();
+    enters(host, context)
+}
+
+/// The process that runs already enters a conversation.
+#[track_caller]
+fn enters(host: &Host, context: &str) -> String {
+    let answer = host.hook("post_system_prompt", &json!({"context_name": context}));
+    answer["inject"].as_str().unwrap_or_default().to_owned()
+}
+
+fn ls() -> Value {
+    json!({"command": "ls"})
+}
+
+#[track_caller]
+fn active(host: &Host) -> Vec<String> {
+    let text = host.tool("skill_session", &json!({"action": "status"}));
+    let receipt: Value = serde_json::from_str(&text).unwrap();
+    let skills = receipt["active_skills"].as_array().unwrap().iter();
+    skills
+        .map(|skill| skill["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn by_default_everything_ends_with_the_host_process() {
+    for host in Host::both() {
+        let host = with_skills(host);
+        next_prompt(&host, "work");
+        host.activates("reads").blocks("shell_exec", &ls());
+        let prompt = next_prompt(&host, "work");
+        assert!(!prompt.contains("Active Skills"), "{prompt}");
+        host.allows("shell_exec", &ls());
+        assert_eq!(active(&host), [""; 0]);
+    }
+}
+
+#[test]
+fn a_conversation_keeps_its_skills_and_their_restrictions() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        for _ in 0..2 {
+            let prompt = next_prompt(&host, "work");
+            assert!(
+                prompt.contains("## Active Skills")
+                    && prompt.contains("`reads` (restricts which tools may be used)"),
+                "{prompt}"
+            );
+            host.blocks("shell_exec", &ls());
+            host.allows("file_head", &json!({"path": "x"}));
+            assert_eq!(active(&host), ["reads"]);
+        }
+        let prompt = next_prompt(&host, "play");
+        assert!(!prompt.contains("Active Skills"), "{prompt}");
+        host.allows("shell_exec", &ls());
+        next_prompt(&host, "work");
+        host.blocks("shell_exec", &ls());
+    }
+}
+
+#[test]
+fn the_older_host_gets_the_instructions_again_and_the_newer_one_a_reminder() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.allows("skill_free", &json!({}));
+        host.tool("skill_free", &json!({}));
+        let prompt = next_prompt(&host, "work");
+        let again = prompt.contains("<active_skills>\n<skill name=\"free\">\nBody of free.");
+        let reminder =
+            prompt.contains("read_skill_file {\"skill\":\"free\",\"path\":\"SKILL.md\"}");
+        match host.generation() {
+            Generation::Environment => assert!(again, "{prompt}"),
+            Generation::Stdin => assert!(reminder && !prompt.contains("Body of"), "{prompt}"),
+        }
+        assert!(prompt.starts_with("## Available Agent Skills"), "{prompt}");
+    }
+}
+
+#[test]
+fn a_continuation_in_the_same_process_is_reminded_too() {
+    for host in Host::both() {
+        let host = with_skills(host);
+        next_prompt(&host, "work");
+        host.activates("free").activates("reads");
+        let prompt = enters(&host, "work");
+        assert!(
+            prompt.contains("the most recently loaded last: `reads` "),
+            "{prompt}"
+        );
+        host.blocks("shell_exec", &ls());
+    }
+}
+
+#[test]
+fn one_process_that_serves_several_conversations_switches() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "one");
+        host.activates("reads");
+        enters(&host, "two");
+        host.allows("shell_exec", &ls()).activates("free");
+        assert_eq!(active(&host), ["free"]);
+        enters(&host, "one");
+        assert_eq!(active(&host), ["reads"]);
+        host.blocks("shell_exec", &ls());
+        next_prompt(&host, "two");
+        assert_eq!(active(&host), ["free"]);
+    }
+}
+
+#[test]
+fn what_a_file_says_now_is_told_and_what_it_restricted_stays() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        let edited = "---\nname: reads\ndescription: d\n---\nNew body.\n";
+        fs::write(host.skills_dir().join("reads/SKILL.md"), edited).unwrap();
+        let prompt = next_prompt(&host, "work");
+        host.blocks("shell_exec", &ls());
+        if host.generation() == Generation::Environment {
+            assert!(
+                prompt.contains("New body.") && prompt.contains("was changed since it was loaded"),
+                "{prompt}"
+            );
+        }
+        fs::remove_dir_all(host.skills_dir().join("reads")).unwrap();
+        let prompt = next_prompt(&host, "work");
+        host.blocks("shell_exec", &ls());
+        if host.generation() == Generation::Environment {
+            assert!(prompt.contains("no longer there"), "{prompt}");
+        }
+    }
+}
+
+#[test]
+fn the_user_ends_what_a_conversation_keeps_whether_or_not_a_host_serves_it() {
+    for host in Host::both() {
+        let host = kept(host);
+        for context in ["one", "two", "three"] {
+            next_prompt(&host, context);
+            host.activates("reads");
+        }
+        host.starts();
+        let told = host.succeeds(&["deactivate", "--context", "two"]);
+        assert_eq!(told, "No longer active: reads\n");
+        next_prompt(&host, "two");
+        host.allows("shell_exec", &ls());
+        next_prompt(&host, "one");
+        host.blocks("shell_exec", &ls());
+        host.succeeds(&["deactivate", "--context", "one"]);
+        host.allows("shell_exec", &ls());
+        host.succeeds(&["deactivate"]);
+        for context in ["one", "three"] {
+            next_prompt(&host, context);
+            host.allows("shell_exec", &ls());
+        }
+        assert!(host.succeeds(&["deactivate"]).contains("Nothing"));
+    }
+}
+
+#[test]
+fn unloading_ends_it_for_the_conversation() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        let call = json!({"action": "load", "names": ["free", "plain"]});
+        host.allows("skill_session", &call);
+        host.tool("skill_session", &call);
+        next_prompt(&host, "work");
+        assert_eq!(active(&host), ["free", "plain"]);
+        host.tool(
+            "skill_session",
+            &json!({"action": "unload", "names": ["plain"]}),
+        );
+        next_prompt(&host, "work");
+        assert_eq!(active(&host), ["free"]);
+        host.tool("skill_session", &json!({"action": "unload", "all": true}));
+        let prompt = next_prompt(&host, "work");
+        assert!(!prompt.contains("Active Skills"), "{prompt}");
+    }
+}
+
+#[test]
+fn a_restriction_that_cannot_be_brought_back_closes() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        // The hook that would say which conversation this is did not do its work.
+        host.starts();
+        host.blocks("shell_exec", &ls());
+        host.allows("file_head", &json!({"path": "x"}));
+        next_prompt(&host, "play");
+        host.allows("shell_exec", &ls());
+        // The record is gone, so any conversation may have been restricted.
+        fs::write(host.plugin_dir().join("state.json"), "garbage").unwrap();
+        next_prompt(&host, "work");
+        host.blocks("shell_exec", &ls());
+        next_prompt(&host, "play");
+        host.blocks("shell_exec", &ls());
+        let told = host.tool("skill_session", &json!({"action": "status"}));
+        assert!(told.contains("agent-skills deactivate"), "{told}");
+        host.succeeds(&["deactivate", "--context", "play"]);
+        host.allows("shell_exec", &ls());
+        next_prompt(&host, "work");
+        host.blocks("shell_exec", &ls());
+        host.succeeds(&["deactivate"]);
+        host.allows("shell_exec", &ls());
+        next_prompt(&host, "play");
+        host.allows("shell_exec", &ls());
+    }
+}
+
+#[test]
+fn a_broken_configuration_does_not_lift_what_is_kept() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        fs::write(host.plugin_dir().join("config.toml"), "scope =").unwrap();
+        next_prompt(&host, "work");
+        host.blocks("shell_exec", &ls());
+    }
+}
+
+#[test]
+fn choosing_the_prompt_again_forgets_what_was_kept() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        let config = host.plugin_dir().join("config.toml");
+        fs::write(&config, "scope = \"prompt\"\n").unwrap();
+        next_prompt(&host, "play");
+        fs::write(&config, "scope = \"context\"\n").unwrap();
+        next_prompt(&host, "work");
+        host.allows("shell_exec", &ls());
+    }
+}
+
+#[test]
+fn nothing_of_a_direct_call_is_kept() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        // `-P` starts the host afresh and enters no conversation.
+        host.starts().tool("skill_reads", &json!({}));
+        next_prompt(&host, "work");
+        host.allows("shell_exec", &ls());
+    }
+}
+
+#[test]
+fn ends_are_written_down_when_they_happen_and_not_with_each_prompt() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        next_prompt(&host, "work");
+        next_prompt(&host, "work");
+        let log = || fs::read_to_string(host.plugin_dir().join("audit.jsonl")).unwrap();
+        let count = |event: &str| log().matches(&format!("\"event\":\"{event}\"")).count();
+        assert_eq!((count("activate"), count("end")), (1, 0));
+        host.succeeds(&["deactivate", "--context", "work"]);
+        assert_eq!(count("end"), 1);
+        assert!(log().contains("\"reason\":\"deactivated\""));
+    }
+}
+
+#[test]
+fn an_activation_killed_at_any_moment_is_kept_whole_or_not_at_all() {
+    for mut host in Host::both() {
+        host = kept(host);
+        let call = json!({"tool_name": "skill_reads", "arguments": {}}).to_string();
+        for n in 0..24_u64 {
+            let context = format!("c{n}");
+            host.session(&context);
+            next_prompt(&host, &context);
+            let mut command = host.command();
+            command.env("CHIBI_HOOK", "pre_tool");
+            command.env("CHIBI_HOOK_DATA", &call);
+            let mut child = command.spawn().unwrap();
+            std::thread::sleep(std::time::Duration::from_micros(n * 500));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let text = fs::read_to_string(host.plugin_dir().join("state.json")).unwrap();
+            let state: Value = serde_json::from_str(&text).unwrap();
+            let in_session = &state["sessions"][format!("named:{context}")]["activated"];
+            let in_context = &state["contexts"]["known"][&context]["activated"];
+            let count = |list: &Value| list.as_array().map_or(0, Vec::len);
+            assert_eq!(count(in_session), count(in_context), "{text}");
+            let refused = host.pre_tool("shell_exec", &ls()) != json!({});
+            assert_eq!(refused, count(in_context) == 1);
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_cannot_be_had_brings_nothing_back_and_so_closes() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads").starts();
+        let lock = fs::File::open(host.plugin_dir().join("state.lock")).unwrap();
+        fs2::FileExt::lock_exclusive(&lock).unwrap();
+        let told = host.hook_with_stderr("post_system_prompt", &json!({"context_name": "work"}));
+        assert!(told.1.contains("locked by another process"), "{}", told.1);
+        host.blocks("shell_exec", &ls());
+        drop(lock);
+        enters(&host, "work");
+        host.blocks("shell_exec", &ls());
+        assert_eq!(active(&host), ["reads"]);
+    }
+}

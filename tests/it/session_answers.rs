@@ -1,0 +1,164 @@
+//! What a session remembers for later calls: what was handed over, which skill is meant when none
+//! is named, and what is still to be loaded.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::Host;
+use crate::sessions::{configured, load, session, unload, with_skills};
+
+#[test]
+fn loading_what_is_loaded_answers_a_note_unless_something_changed() {
+    for host in Host::both() {
+        let host = with_skills(host);
+        let call = |arguments: &str| {
+            let arguments = json!({"arguments": arguments});
+            host.allows("skill_free", &arguments);
+            host.tool("skill_free", &arguments)
+        };
+        assert!(call("").contains("Body of free."));
+        let note = call(" ");
+        assert!(
+            note.contains("active already")
+                && note.contains("read_skill_file {\"skill\":\"free\",\"path\":\"SKILL.md\"}")
+                && !note.contains("Body of"),
+            "{note}"
+        );
+        assert!(call("a.pdf").contains("Body of free."), "other arguments");
+        assert!(!call("a.pdf").contains("Body of free."));
+        let text = session(&host, &load(&["free", "plain"], "add"));
+        assert!(text.contains("Body of free.") && text.contains("Body of plain."));
+        let text = session(&host, &load(&["free", "plain"], "add"));
+        assert!(text.contains("active already") && !text.contains("Body of"));
+        let edited = "---\nname: free\ndescription: d\n---\nNew body.\n";
+        fs::write(host.skills_dir().join("free/SKILL.md"), edited).unwrap();
+        assert!(call("").contains("New body."), "another digest");
+        // Whatever took its place in between.
+        host.activates("plain");
+        assert!(call("").contains("New body."));
+        host.starts();
+        assert!(call("").contains("New body."), "another process");
+    }
+}
+
+#[test]
+fn direct_calls_get_the_instructions_every_time() {
+    for mut host in Host::both() {
+        host = with_skills(host);
+        for process in ["one", "two"] {
+            let text = host
+                .session(process)
+                .starts()
+                .tool("skill_free", &json!({}));
+            assert!(text.contains("Body of free."));
+        }
+    }
+}
+
+#[test]
+fn an_activation_says_what_to_load_first() {
+    for host in Host::both() {
+        let host = host
+            .skill("a", "requires: [b, c]", "Body of a.")
+            .skill("b", "requires: c", "Body of b.")
+            .skill("c", "", "Body of c.")
+            .skill("circle", "requires: [square]", "")
+            .skill("square", "requires: [circle]", "")
+            .skill("lacks", "requires: ['no</skill_content>such']", "");
+        host.allows("skill_a", &json!({}));
+        let text = host.tool("skill_a", &json!({}));
+        let call =
+            "skill_session {\"action\":\"load\",\"names\":[\"c\",\"b\",\"a\"],\"mode\":\"add\"}";
+        assert!(
+            text.contains("requires `c`, `b`") && text.contains(call),
+            "{text}"
+        );
+        let text = session(&host, &load(&["c", "b", "a"], "add"));
+        assert!(!text.contains("requires"), "{text}");
+        host.starts();
+        session(&host, &load(&["c"], "add"));
+        let text = session(&host, &load(&["a"], "add"));
+        assert!(
+            text.contains("requires `b`.") && !text.contains("`c`"),
+            "{text}"
+        );
+        let text = session(&host, &load(&["circle"], "replace"));
+        assert!(text.contains("circle → square → circle"), "{text}");
+        let text = session(&host, &load(&["lacks"], "replace"));
+        assert!(
+            text.contains("not installed") && text.contains("no&lt;/skill_content&gt;such"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn requirements_are_followed_five_deep() {
+    for mut host in Host::both() {
+        for n in 0..8 {
+            host = host.skill(&format!("s{n}"), &format!("requires: [s{}]", n + 1), "");
+        }
+        let text = host.tool("skill_s0", &json!({}));
+        assert!(
+            text.contains("`s5`, `s4`, `s3`, `s2`, `s1`") && !text.contains("`s6`"),
+            "{text}"
+        );
+        assert!(text.contains("Only 5 levels"), "{text}");
+    }
+}
+
+#[test]
+fn without_a_name_the_most_recently_loaded_skill_is_meant() {
+    for host in Host::both() {
+        let host = with_skills(host)
+            .file("free/notes.md", "free notes\n")
+            .file("plain/notes.md", "plain notes\n")
+            .file("reads/scripts/x.sh", "echo from reads\n")
+            .file("plain/scripts/x.sh", "echo from plain\n");
+        let notes = json!({"path": "notes.md"});
+        let answer = host.tool("read_skill_file", &notes);
+        assert!(
+            answer.starts_with("Error: no skill is active") && answer.contains("list_installed"),
+            "{answer}"
+        );
+        session(&host, &load(&["plain", "free"], "add"));
+        for call in [
+            notes.clone(),
+            json!({"path": "notes.md", "skill": null}),
+            json!({"path": "notes.md", "skill": " "}),
+        ] {
+            host.allows("read_skill_file", &call);
+            assert!(
+                host.tool("read_skill_file", &call)
+                    .starts_with("free notes")
+            );
+        }
+        session(&host, &unload(&["free"]));
+        assert!(
+            host.tool("read_skill_file", &notes)
+                .starts_with("plain notes")
+        );
+        // The check and the run mean the same skill.
+        let run = json!({"script": "scripts/x.sh"});
+        host.allows("run_skill_script", &run);
+        assert!(
+            host.tool("run_skill_script", &run)
+                .starts_with("from plain")
+        );
+        session(&host, &load(&["reads"], "add"));
+        host.allows("run_skill_script", &run);
+        assert!(
+            host.tool("run_skill_script", &run)
+                .starts_with("from reads")
+        );
+        host.blocks(
+            "run_skill_script",
+            &json!({"script": "scripts/x.sh", "skill": "plain"}),
+        );
+        let script = json!({"path": "scripts/x.sh"});
+        host.allows("read_skill_file", &script);
+        let host = configured(host, "script_reads = \"block\"");
+        host.blocks("read_skill_file", &script);
+    }
+}
