@@ -19,6 +19,7 @@ mod door;
 mod hooks;
 mod host;
 mod hostile;
+mod index;
 mod jobs;
 mod layers;
 mod many;
