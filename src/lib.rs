@@ -4,7 +4,7 @@
 //! short walk:
 //!
 //! ```text
-//! main ─> request ─> handler, cli ─> app ─> catalog  permission  session  script  marketplace  governance
+//! main ─> request ─> handler, cli ─> app ─> catalog  permission  session  script  marketplace  governance  proposal
 //!            │            │             └──────────┴────┬────┴────────┴─────────┘
 //!            │            └─> response               skill, host ─> sys, error
 //!            └ which call is this, with which arguments     └ files, locks, processes, limits
@@ -21,6 +21,7 @@ pub mod handler;
 pub mod host;
 pub mod marketplace;
 pub mod permission;
+pub mod proposal;
 pub mod request;
 pub mod response;
 pub mod script;
@@ -91,6 +92,8 @@ fn tool(app: &App, name: &str, arguments: Payload) -> Response {
         Ok(ToolCall::RunSkillScript(call)) => handler::run_skill_script(app, &call),
         Ok(ToolCall::Activate(wanted)) => handler::activate(app, wanted),
         Ok(ToolCall::SkillSession(call)) => handler::skill_session(app, &call),
+        Ok(ToolCall::ProposeSkillUpdate(call)) => handler::propose_skill_update(app, &call),
+        Ok(ToolCall::CreateSkill(call)) => handler::create_skill(app, &call),
         Err(error) => Response::failure(&error),
     }
 }

@@ -43,6 +43,11 @@ pub struct Config {
     pub script_reads: ScriptReads,
     /// `sources` (default), `any` or `off`: what a model may install without its user.
     pub model_installs: ModelInstalls,
+    /// Whether a model may propose changes to skills, for the user to decide; `true` by default.
+    #[serde(serialize_with = "true_by_default")]
+    pub proposals: Option<bool>,
+    /// Whether it may propose new skills, too; `false` by default.
+    pub create_skill: bool,
     /// Whose machine this is, for skills with a `scope` and for the audit log.
     pub tenant: Option<String>,
     /// What it is used for, for skills with a `scope` and for the audit log.
@@ -193,6 +198,16 @@ impl Config {
             tools: self.max_tools.0,
             chars: self.prompt_chars.0,
         }
+    }
+
+    /// Whether a model may propose changes.
+    pub fn takes_proposals(&self) -> bool {
+        self.proposals.unwrap_or(true)
+    }
+
+    /// Whether a model may propose new skills.
+    pub fn takes_new_skills(&self) -> bool {
+        self.takes_proposals() && self.create_skill
     }
 
     /// Which layer comes first.

@@ -20,7 +20,7 @@ pub enum ModelInstall {
 }
 
 /// What a model may do with the marketplace at all: the actions of its tool, and looking.
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "install",
     "remove",
     "update",
@@ -32,9 +32,15 @@ const VERBS: [&str; 13] = [
     "info",
     "use",
     "outdated",
+    "history",
     "verify",
     "rollback",
 ];
+
+/// What a model may do with proposals: decide about none.
+const OF_PROPOSALS: [&str; 3] = ["list", "show", "comment"];
+const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list, show and \
+    comment them. Tell the user: agent-skills proposals list";
 
 /// Who may install on the model's word alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -59,6 +65,14 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
     let Some(verb) = words.first().filter(|verb| !verb.starts_with('-')) else {
         return ModelInstall::Allowed;
     };
+    if verb == "proposals" {
+        let decides = |word: &String| !OF_PROPOSALS.contains(&word.as_str());
+        return if words.get(1).is_some_and(decides) {
+            ModelInstall::Refused(DECIDED_BY_PEOPLE.to_owned())
+        } else {
+            ModelInstall::Allowed
+        };
+    }
     if !VERBS.contains(&verb.as_str()) {
         return refused(app, verb, "only what its tool's actions are");
     }

@@ -45,6 +45,7 @@ pub struct ProjectConfig {
     scripts: Option<ScriptScope>,
     script_reads: Option<ScriptReads>,
     model_installs: Option<ModelInstalls>,
+    proposals: Option<bool>,
     deny: Vec<String>,
     visibility: BTreeMap<String, Visibility>,
 }
@@ -62,6 +63,9 @@ impl Config {
             strictest(&MODEL_INSTALLS, self.model_installs, project.model_installs);
         if project.pipe_filters == Some(false) {
             self.pipe_filters = Some(false);
+        }
+        if project.proposals == Some(false) {
+            self.proposals = Some(false);
         }
         self.deny.extend(project.deny);
         for (name, wanted) in project.visibility {
@@ -195,6 +199,7 @@ mod tests {
             "always_allowed = ['x']",
             "project_over_personal = true",
             "claude_skills = true",
+            "create_skill = true",
             "tenant = 'x'",
             "[audit]\nsyslog = true",
         ] {

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use super::check::Check;
+use super::history::HistoryOf;
 use super::options::{
     AuditFilter, Catalogue, ConfigVerb, Consent, Install, Level, Scope, Sources, Update, Wanted,
 };
+use super::proposals::ProposalVerb;
 
 /// Agent Skills for chibi: find, install and check skills.
 #[derive(Debug, Parser)]
@@ -43,13 +45,18 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Put the state before the last update back
+    /// Put the state before the last update or approved proposal back
     Rollback {
         /// The skill's name
         name: String,
         #[command(flatten)]
         scope: Scope,
     },
+    /// Tell which version of a skill is in use, which there are, and what changed
+    History(HistoryOf),
+    /// Decide about what a model proposes to change in skills
+    #[command(subcommand)]
+    Proposals(ProposalVerb),
     /// Compare installed skills with the lockfile
     Verify {
         /// The skills' names; all if none is given

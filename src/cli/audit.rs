@@ -54,7 +54,7 @@ pub fn events(app: &App, since: Option<&str>) -> Result<Vec<Line>> {
 }
 
 /// One event: when, what, of which skill, then whatever else it says of itself.
-fn row(line: &Line) -> String {
+pub fn row(line: &Line) -> String {
     let who = [
         "time", "event", "skill", "session", "host_pid", "uid", "project",
     ];

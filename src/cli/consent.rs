@@ -9,7 +9,7 @@ use super::options::Consent;
 use super::run::Caller;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Planned, Severity};
-use crate::skill::one_line;
+use crate::skill::{one_line, visible};
 use crate::sys::tell;
 
 /// How many findings are shown of one skill.
@@ -65,6 +65,48 @@ impl Consenting {
                     .hint("look at it with `update --dry-run --diff`; `--yes` agrees"),
             );
         }
+        Ok(true)
+    }
+
+    /// Shows what a proposal would change, and decides. It is never applied on nobody's word.
+    ///
+    /// # Errors
+    /// When nobody can be asked and nobody said yes, or the scan found too much.
+    pub fn to_improve(self, difference: &Difference) -> Result<bool> {
+        tell(format_args!("{}", describe_difference(difference)));
+        if !difference.new_tools.is_empty() {
+            tell(format_args!(
+                "ATTENTION: while it is active, the model could use more than now: {}\n",
+                list(&difference.new_tools)
+            ));
+        }
+        self.decides("Apply it?", &difference.new_findings, "applied")
+    }
+
+    /// Shows the skill that a proposal would make, and decides as the former does.
+    ///
+    /// # Errors
+    /// As [`Consenting::to_improve`].
+    pub fn to_create(self, plan: &Plan) -> Result<bool> {
+        tell(format_args!("{}", describe(plan)));
+        let findings = plan.skills.iter().flat_map(|skill| &skill.findings);
+        self.decides("Install it?", findings, "installed")
+    }
+
+    fn decides<'f>(
+        self,
+        question: &str,
+        findings: impl IntoIterator<Item = &'f Finding>,
+        done: &str,
+    ) -> Result<bool> {
+        if self.asks {
+            return Ok(agrees(question));
+        }
+        if !self.given {
+            return Err(Error::new("nobody can be asked")
+                .hint("look at it with `agent-skills proposals show`; `--yes` agrees"));
+        }
+        self.unless_suspect(findings, done)?;
         Ok(true)
     }
 
@@ -150,8 +192,10 @@ pub fn describe_difference(difference: &Difference) -> String {
         let commit = commit.as_deref().unwrap_or("an unknown state");
         commit.get(..12).unwrap_or(commit).to_owned()
     };
-    let (from, to) = (short(&difference.from), short(&difference.to));
-    let mut text = format!("{}: {from} to {to}\n", difference.name);
+    let mut text = match (&difference.from, &difference.to) {
+        (None, None) => format!("{}:\n", difference.name),
+        (from, to) => format!("{}: {} to {}\n", difference.name, short(from), short(to)),
+    };
     for (label, items) in [
         ("new files", &difference.added),
         ("changed", &difference.changed),
@@ -178,14 +222,9 @@ pub fn describe_difference(difference: &Difference) -> String {
     text
 }
 
-/// Text of strangers with its lines, but without what steers a terminal or hides.
+/// Text of strangers with its lines, where what steers a terminal or hides is seen as its number.
 pub fn printable(text: &str) -> String {
-    let clean = |line: &str| {
-        let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
-        let kept: String = line[indent..].chars().filter(|c| !c.is_control()).collect();
-        format!("{}{kept}\n", &line[..indent])
-    };
-    text.lines().map(clean).collect()
+    text.lines().map(|line| visible(line) + "\n").collect()
 }
 
 fn list(items: &[String]) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::report::Report;
+use super::report::{Origins, Report};
 use super::run::Caller;
 use crate::app::{App, quoted, suggestion};
 use crate::catalog::{Cut, Disclosure};
@@ -15,8 +15,9 @@ pub fn list(app: &App, json: bool) -> Result<String> {
     let catalog = app.catalog();
     let config = app.config().unwrap_or_default();
     let disclosure = Disclosure::of(&catalog, config.budget());
+    let origins = Origins::default();
     let report = |entry| {
-        let mut report = Report::of(app, entry);
+        let mut report = Report::of(app, &origins, entry);
         let cut = disclosure.cut_of(entry).map(Cut::diagnostic);
         report.diagnostics.extend(cut);
         report
@@ -37,17 +38,21 @@ pub fn list(app: &App, json: bool) -> Result<String> {
         .unwrap_or(0);
     let mut text = String::new();
     for report in &reports {
-        let state = match (&report.restriction, report.offered) {
+        let offer = match (&report.restriction, report.offered) {
             (_, false) => "not offered",
             (Some(_), true) => "restricted",
             (None, true) => "",
         };
         let description = brief(report.description.as_deref().unwrap_or_default(), 100);
         let line = format!(
-            "{:width$}  {state:11}  {description}",
+            "{:width$}  {offer:11}  {description}",
             one_line(&report.name)
         );
         let _ = writeln!(text, "{}", line.trim_end());
+        let (version, commit) = (report.version.as_deref(), report.commit.as_deref());
+        if let Some(at) = state(version, commit) {
+            let _ = writeln!(text, "{:width$}  {at}", "");
+        }
         if let Some(to) = &report.linked_to {
             let _ = writeln!(text, "{:width$}  linked to {}", "", one_line(to));
         }
@@ -58,6 +63,14 @@ pub fn list(app: &App, json: bool) -> Result<String> {
     Ok(text)
 }
 
+/// A version and a commit as one phrase.
+pub fn state(version: Option<&str>, commit: Option<&str>) -> Option<String> {
+    let version = version.map(|version| format!("version {}", brief(version, 40)));
+    let commit = commit.map(|commit| format!("at {}", commit.get(..12).unwrap_or(commit)));
+    let parts: Vec<String> = version.into_iter().chain(commit).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
 /// Everything about one skill.
 pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
     let catalog = app.catalog_naming(name);
@@ -65,7 +78,7 @@ pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
         Error::new(format!("there is no installed skill `{}`", quoted(name)))
             .hint(suggestion(&catalog, name))
     })?;
-    let report = Report::of(app, entry);
+    let report = Report::of(app, &Origins::default(), entry);
     if json {
         return to_json(&report);
     }
@@ -96,10 +109,13 @@ pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
     if let Some((skill, tokens)) = entry.disclosed().zip(report.tokens) {
         let callers = callers(skill, entry.tool.is_some());
         field("called by", callers);
-        for key in ["license", "compatibility", "version"] {
+        for key in ["license", "compatibility"] {
             if let Some(value) = skill.fields.text(key) {
                 field(key, &value);
             }
+        }
+        if let Some(version) = &report.version {
+            field("version", version);
         }
         field("tokens", &format!("approx. {}", shown_tokens(tokens)));
         let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);

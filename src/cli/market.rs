@@ -108,18 +108,18 @@ pub fn link(app: &App, dir: &Path, name: Option<&str>, scope: Scope) -> Result<S
     ))
 }
 
-/// Puts the state before the last update back.
+/// Puts the state before the last update or approved proposal back.
 pub fn rollback(app: &App, name: &str, scope: Scope) -> Result<String> {
-    let entry = Shop::new(app, scope).market(app).rollback(name)?;
-    let commit = entry
-        .commit
-        .as_deref()
-        .map(|commit| format!(" at {commit}"));
-    Ok(format!(
-        "`{}` is what it was before{}\n",
-        entry.name,
-        commit.unwrap_or_default()
-    ))
+    let (name, entry) = Shop::new(app, scope).market(app).rollback(name)?;
+    let commit = entry.and_then(|entry| entry.commit);
+    let event = Event::new("rollback")
+        .with("skill", name.as_str())
+        .with("commit", commit.clone());
+    app.record(event.with("layer", scope.layer().as_str()));
+    let commit = commit
+        .map(|commit| format!(" at {commit}"))
+        .unwrap_or_default();
+    Ok(format!("`{name}` is what it was before{commit}\n"))
 }
 
 /// Installs what a foreign lock file names.
@@ -216,14 +216,28 @@ pub fn outdated(app: &App, names: &[String], json: bool, scope: Scope) -> Result
     let mut updated = market
         .market(app)
         .update(names, options, &mut |_| Ok(false), &mut note)?;
-    updated.retain(|one| !matches!(one.change, Change::UpToDate | Change::Linked));
+    updated.retain(|one| {
+        !matches!(one.change, Change::UpToDate | Change::Linked) || !one.newer_tags.is_empty()
+    });
     if json {
         return to_json(&updated);
     }
     if updated.is_empty() {
         return Ok("Everything is up to date.\n".to_owned());
     }
-    Ok(updated.iter().map(what_changed).collect())
+    let with_tags = |one: &Updated| what_changed(one) + &later_tags(one);
+    Ok(updated.iter().map(with_tags).collect())
+}
+
+/// Which later versions there are for a skill that stays at a tag.
+fn later_tags(skill: &Updated) -> String {
+    if skill.newer_tags.is_empty() {
+        return String::new();
+    }
+    let tags = one_line(&skill.newer_tags.join(", "));
+    format!(
+        "    it stays at its tag; there are later ones: {tags} (remove it, then `install REF#TAG`)\n"
+    )
 }
 
 fn what_changed(skill: &Updated) -> String {

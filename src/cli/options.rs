@@ -13,7 +13,8 @@ pub struct AuditFilter {
     /// Of this skill
     #[arg(long)]
     pub skill: Option<String>,
-    /// Of this kind: activate, end, tool, script, install, update, remove, trust, untrust, approve
+    /// Of this kind: activate, end, tool, script, install, update, rollback, remove, trust, untrust,
+    /// approve, proposal
     #[arg(long)]
     pub event: Option<String>,
     /// Answer JSON

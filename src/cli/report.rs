@@ -1,9 +1,14 @@
 //! What is told about an installed skill, in the shape that `--json` documents.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 
 use crate::app::{App, snapshot};
 use crate::catalog::Entry;
+use crate::marketplace::LockEntry;
 use crate::permission::Restriction;
 use crate::skill::{Diagnostic, Level, tokens};
 
@@ -16,6 +21,10 @@ pub struct Report {
     pub tool: Option<String>,
     /// As its author wrote it.
     pub description: Option<String>,
+    /// As its author counts.
+    pub version: Option<String>,
+    /// The commit it was installed at.
+    pub commit: Option<String>,
     /// Its directory.
     pub path: String,
     /// Whose it is: `enterprise`, `personal`, `project` or `plugin`.
@@ -43,9 +52,27 @@ pub struct RestrictionReport {
     pub rules: Vec<String>,
 }
 
+/// The lockfiles of the directories that skills lie in, each read once.
+#[derive(Debug, Default)]
+pub struct Origins(RefCell<BTreeMap<PathBuf, Vec<LockEntry>>>);
+
+impl Origins {
+    /// The commit that the skill in `dir` was installed at.
+    fn commit(&self, app: &App, dir: &Path) -> Option<String> {
+        let base = dir.parent()?.parent()?;
+        let name = dir.file_name()?.to_str()?;
+        let mut read = self.0.borrow_mut();
+        let entries = read
+            .entry(base.to_owned())
+            .or_insert_with(|| app.market_at(base).entries().unwrap_or_default());
+        let entry = entries.iter().find(|entry| entry.name == name)?;
+        entry.commit.clone()
+    }
+}
+
 impl Report {
     /// The report on one directory of the catalog.
-    pub fn of(app: &App, entry: &Entry) -> Self {
+    pub fn of(app: &App, origins: &Origins, entry: &Entry) -> Self {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
         let mut restriction = None;
@@ -71,6 +98,8 @@ impl Report {
             name: entry.name(),
             tool: entry.tool.clone(),
             description: skill.and_then(|skill| skill.description.clone()),
+            version: skill.and_then(|skill| skill.fields.version()),
+            commit: origins.commit(app, &entry.dir),
             path: entry.dir.display().to_string(),
             layer: entry.layer.as_str(),
             linked_to: std::fs::read_link(&entry.dir)

@@ -8,7 +8,8 @@ use clap::Parser;
 use super::args::{Cli, Verb};
 use super::check::check;
 use super::{
-    approve, audit, config, installed, jobs, look, market, search, stats, trust, visibility,
+    approve, audit, config, history, installed, jobs, look, market, proposals, search, stats,
+    trust, visibility,
 };
 use crate::app::App;
 use crate::error::Error;
@@ -77,6 +78,8 @@ pub fn run(
         Verb::Update(update) => market::update(app, &update, caller)?,
         Verb::Outdated { names, scope, json } => market::outdated(app, &names, json, scope)?,
         Verb::Rollback { name, scope } => market::rollback(app, &name, scope)?,
+        Verb::History(of) => history::history(app, &of)?,
+        Verb::Proposals(verb) => proposals::proposals(app, verb, caller)?,
         Verb::Verify { names, scope, json } => market::verify(app, &names, json, scope)?,
         Verb::Link { dir, name, scope } => market::link(app, &dir, name.as_deref(), scope)?,
         Verb::ImportLock {

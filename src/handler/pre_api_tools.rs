@@ -20,7 +20,12 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
     if offered.is_empty() {
-        hidden.extend([ours::READ_FILE, ours::RUN_SCRIPT, ours::SESSION]);
+        hidden.extend([
+            ours::READ_FILE,
+            ours::RUN_SCRIPT,
+            ours::SESSION,
+            ours::PROPOSE,
+        ]);
     }
     // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
     let (store, key) = (app.store(), app.session());

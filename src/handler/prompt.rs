@@ -30,6 +30,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     for line in told.remarks {
         remark(format_args!("{line}"));
     }
+    tell_of_proposals(app);
     let disclosed = Some(told.text).filter(|text| !text.is_empty());
     let blocks = [disclosed, active_block(app)];
     let blocks: Vec<String> = blocks.into_iter().flatten().collect();
@@ -51,6 +52,22 @@ fn enter(app: &App, context: &str) {
         // hidden, which is no reason to fail.
         Err(error) => remark(format_args!("{error}")),
     }
+}
+
+/// One line, once after something was proposed.
+fn tell_of_proposals(app: &App) {
+    let proposals = app.proposals();
+    if !proposals.take_untold() {
+        return;
+    }
+    let waiting = match proposals.list().0.len() {
+        0 => return,
+        1 => "a proposal for a skill waits".to_owned(),
+        count => format!("{count} proposals for skills wait"),
+    };
+    remark(format_args!(
+        "{waiting} for your decision: agent-skills proposals list"
+    ));
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.

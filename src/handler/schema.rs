@@ -46,6 +46,11 @@ fn least() -> String {
 }
 
 fn with_skills(app: &App, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
+    // With a configuration that cannot be read nothing is offered that depends on it.
+    if let Ok(config) = app.config() {
+        tools.extend(config.takes_proposals().then(propose_tool));
+        tools.extend(config.takes_new_skills().then(create_tool));
+    }
     let config = app.config().unwrap_or_default();
     if catalog.has_one_tool(config.budget().tools) {
         tools.push(skill_tool());
@@ -170,6 +175,33 @@ fn fixed_tools() -> Vec<Value> {
                 &[("args", "array", "The words of the command")], &[]),
         }),
     ]
+}
+
+fn propose_tool() -> Value {
+    json!({
+        "name": ours::PROPOSE,
+        "description": "Propose a change to an installed skill that was wrong or incomplete. It \
+            changes nothing: the user decides.",
+        "parameters": parameters(&[
+            ("skill", "string", "The skill's name"),
+            ("diff", "string", "A unified diff against the skill's files, SKILL.md for example"),
+            ("justification", "string", "Why, for the user"),
+            ("evidence", "string", "What shows that it is so: an error, a transcript"),
+        ], &["skill", "diff", "justification"]),
+    })
+}
+
+fn create_tool() -> Value {
+    json!({
+        "name": ours::CREATE,
+        "description": "Propose a new skill. It makes nothing: the user decides.",
+        "parameters": parameters(&[
+            ("name", "string", "Lowercase letters, digits and single hyphens"),
+            ("description", "string", "What it does and when to use it"),
+            ("body", "string", "Its instructions, in Markdown"),
+            ("allowed_tools", "array", "The only tools it may use; all if not given"),
+        ], &["name", "description", "body"]),
+    })
 }
 
 /// A parameter schema in the form that both host generations pass on: a type and a description

@@ -10,8 +10,20 @@ pub const RUN_SCRIPT: &str = "run_skill_script";
 pub const SKILL: &str = "skill";
 /// What is active: loading several skills at once, and unloading.
 pub const SESSION: &str = "skill_session";
+/// Proposing a change to a skill, which its user decides about.
+pub const PROPOSE: &str = "propose_skill_update";
+/// Proposing a new skill; there only when it is configured.
+pub const CREATE: &str = "create_skill";
 /// The command line, for people: `chibi -p agent-skills …` looks up a tool of that name.
 pub const DIRECT: &str = "agent-skills";
 
 /// Every tool that is there whatever is installed, in the order of the schema.
-pub const FIXED: [&str; 5] = [MARKETPLACE, READ_FILE, RUN_SCRIPT, SESSION, DIRECT];
+pub const FIXED: [&str; 7] = [
+    MARKETPLACE,
+    READ_FILE,
+    RUN_SCRIPT,
+    SESSION,
+    DIRECT,
+    PROPOSE,
+    CREATE,
+];

@@ -5,10 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::digest::Digest;
-use super::plan::{self, Staged};
+use super::plan::{self, Planned};
 use super::scan::{self, Finding, Severity};
-use crate::error::Result;
 use crate::skill::Skill;
 
 /// The difference between an installed skill and the one that would replace it.
@@ -28,7 +26,7 @@ pub struct Difference {
     pub removed: Vec<String>,
     /// Scripts that would be new.
     pub new_scripts: Vec<String>,
-    /// Tools it would ask for and does not now.
+    /// Tools it would ask for and does not now, or would no longer deny.
     pub new_tools: Vec<String>,
     /// What should be looked at and is not there now.
     pub new_findings: Vec<Finding>,
@@ -41,13 +39,10 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Compares the skill in `installed`, as it is now, with the staged one.
-    ///
-    /// # Errors
-    /// When the installed one cannot be read.
-    pub fn between(installed: &Path, now: &Digest, staged: &Staged) -> Result<Self> {
-        let new = &staged.entry.files;
-        let (old_scripts, new_scripts) = (plan::scripts(&now.files), plan::scripts(new));
+    /// Compares the skill in `installed`, whose files are `now`, with one that would have the
+    /// files `new`.
+    pub fn between(installed: &Path, now: &Files, planned: &Planned, new: &Files) -> Self {
+        let (old_scripts, new_scripts) = (plan::scripts(now), plan::scripts(new));
         let old_findings = scan::scan(installed);
         let known = |finding: &Finding| {
             let same = |old: &Finding| {
@@ -56,22 +51,26 @@ impl Difference {
             };
             old_findings.iter().any(same)
         };
-        let old_tools = Skill::load(installed)
-            .ok()
-            .map(|skill| plan::allowed_tools(&skill));
-        let findings = staged.planned.findings.iter();
-        Ok(Self {
-            name: staged.planned.name.clone(),
+        let old = Skill::load(installed).ok();
+        let old_tools = old.as_ref().and_then(plan::allowed_tools);
+        let mut new_tools = widened(old_tools, planned.allowed_tools.as_deref());
+        let denied = old.map(|skill| skill.fields.disallowed_tools());
+        let denied_no_more = denied.unwrap_or_default().into_iter();
+        let denied_no_more = denied_no_more.filter(|tool| !planned.disallowed_tools.contains(tool));
+        new_tools.extend(denied_no_more.map(|tool| format!("{tool}, which it denies now")));
+        let findings = planned.findings.iter();
+        Self {
+            name: planned.name.clone(),
             from: None,
-            to: staged.entry.commit.clone(),
-            added: only(new, &now.files),
-            removed: only(&now.files, new),
-            changed: changed(new, &now.files),
+            to: None,
+            added: only(new, now),
+            removed: only(now, new),
+            changed: changed(new, now),
             new_scripts: new_scripts
                 .into_iter()
                 .filter(|s| !old_scripts.contains(s))
                 .collect(),
-            new_tools: widened(old_tools.flatten(), staged.planned.allowed_tools.as_deref()),
+            new_tools,
             new_findings: findings
                 .filter(|finding| !known(finding))
                 .cloned()
@@ -79,7 +78,7 @@ impl Difference {
             edited: false,
             rewritten: false,
             text: None,
-        })
+        }
     }
 
     /// Whether somebody has to agree: it could do more than before.

@@ -22,6 +22,7 @@ use super::lockfile::Kind;
 use super::manifest::Manifest;
 use super::memory::Memory;
 use super::origin::Origin;
+use super::past::{self, Commit};
 use super::reference::{At, Place, Reading};
 use super::refs::{Refs, Resolved};
 use super::repository::{self, Repository};
@@ -286,10 +287,39 @@ impl<'a> Fetcher<'a> {
         Ok(snapshot)
     }
 
+    /// The tags of a repository that was asked.
+    pub fn tags(&self, url: &RepoUrl) -> &[(String, String)] {
+        self.refs.get(url).map(Refs::tags).unwrap_or_default()
+    }
+
+    /// The last commits up to `commit` that changed what is at `path`, newest first; where that
+    /// can be told, only those since `old`.
+    ///
+    /// # Errors
+    /// When git says no.
+    pub fn log(
+        &self,
+        url: &RepoUrl,
+        commit: &str,
+        old: Option<&str>,
+        path: &str,
+    ) -> Result<Vec<Commit>, Failure> {
+        if self.offline {
+            return Err(Failure::new(
+                Class::Offline,
+                "its log is not kept on this machine",
+            ));
+        }
+        let address = url
+            .fetch_from(self.mirror.as_deref())
+            .map_err(|error| Failure::new(Class::Other, error.to_string()))?;
+        past::log(&self.git, &address, commit, old, path)
+    }
+
     /// Whether a repository's history leads from `old` to `new`; `None` when nobody can tell.
     pub fn follows(&self, url: &RepoUrl, old: &str, new: &str) -> Option<bool> {
         let address = url.fetch_from(self.mirror.as_deref()).ok()?;
-        repository::follows(&self.git, &address, old, new).ok()?
+        past::follows(&self.git, &address, old, new).ok()?
     }
 }
 

@@ -176,8 +176,8 @@ impl Market<'_> {
         let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
         let mut results = Vec::new();
         for staged in staged {
-            let entry = staged.entry.clone();
-            if changes.place(staging, &staged.dir, entry, Existing::Keep)? {
+            let (name, entry) = (&staged.entry.name, Some(staged.entry.clone()));
+            if changes.place(staging, &staged.dir, name, entry, Existing::Keep)? {
                 results.push(self.result(staged, Status::New));
             } else {
                 // Somebody else was faster.

@@ -61,7 +61,8 @@ impl Market<'_> {
         let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
         let target = self.dir(&directory);
         let is_same = std::fs::read_link(&target).is_ok_and(|to| to == dir);
-        if !changes.place(&staging, &staged, entry, Existing::Keep)? && !is_same {
+        let placed = changes.place(&staging, &staged, &directory, Some(entry), Existing::Keep)?;
+        if !placed && !is_same {
             let text = format!("there is a skill `{name}` already");
             return Err(Error::new(text).hint("remove it first, or give this one another `--name`"));
         }

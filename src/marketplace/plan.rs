@@ -63,6 +63,8 @@ pub struct Planned {
     pub scripts: Vec<String>,
     /// The entries of `allowed-tools`; none when it restricts nothing.
     pub allowed_tools: Option<Vec<String>>,
+    /// The entries of `disallowed-tools`.
+    pub disallowed_tools: Vec<String>,
     /// What was left out and why, a sentence each.
     pub dropped: Vec<String>,
     /// What is odd about it, a sentence each.
@@ -111,25 +113,7 @@ pub fn stage(
     };
     let mut copy = CopyPlan::new(&snapshot.tree, &found.path, &others).map_err(of_skill)?;
     copy.write(&*snapshot.content, &dir).map_err(of_skill)?;
-    let skill = Skill::load(&dir).map_err(|diagnostic| {
-        let text = format!("skill `{name}` cannot be installed: {}", diagnostic.message);
-        Error::new(text).hint("tell its author")
-    })?;
-    let digest = Digest::of(&dir).map_err(of_skill)?;
-    let warnings = skill.diagnostics.iter().filter(|d| d.level > Level::Note);
-    let planned = Planned {
-        name: name.to_owned(),
-        description: skill.description.clone(),
-        path: found.path.clone(),
-        files: digest.files.len(),
-        bytes: digest.bytes,
-        paths: digest.files.keys().cloned().collect(),
-        scripts: scripts(&digest.files),
-        allowed_tools: allowed_tools(&skill),
-        dropped: copy.dropped,
-        warnings: warnings.map(|d| d.message.clone()).collect(),
-        findings: scan::scan(&dir),
-    };
+    let (skill, digest, planned) = look(&dir, name, &found.path, copy.dropped)?;
     let entry = LockEntry {
         id: id(&origin.source, &found.path),
         name: name.to_owned(),
@@ -150,6 +134,39 @@ pub fn stage(
         entry,
         planned,
     })
+}
+
+/// Reads what has been staged in `dir` to be the skill `name`, and describes it.
+///
+/// # Errors
+/// When it is no readable skill.
+pub fn look(
+    dir: &Path,
+    name: &str,
+    path: &str,
+    dropped: Vec<String>,
+) -> Result<(Skill, Digest, Planned)> {
+    let skill = Skill::load(dir).map_err(|diagnostic| {
+        let text = format!("skill `{name}` cannot be installed: {}", diagnostic.message);
+        Error::new(text).hint("tell its author")
+    })?;
+    let digest = Digest::of(dir).map_err(|error| error.context(format!("skill `{name}`")))?;
+    let warnings = skill.diagnostics.iter().filter(|d| d.level > Level::Note);
+    let planned = Planned {
+        name: name.to_owned(),
+        description: skill.description.clone(),
+        path: path.to_owned(),
+        files: digest.files.len(),
+        bytes: digest.bytes,
+        paths: digest.files.keys().cloned().collect(),
+        scripts: scripts(&digest.files),
+        allowed_tools: allowed_tools(&skill),
+        disallowed_tools: skill.fields.disallowed_tools(),
+        dropped,
+        warnings: warnings.map(|d| d.message.clone()).collect(),
+        findings: scan::scan(dir),
+    };
+    Ok((skill, digest, planned))
 }
 
 /// The entries of `allowed-tools`; none when it restricts nothing.

@@ -96,6 +96,11 @@ impl Refs {
         }
     }
 
+    /// The tags, each with its commit, as the repository lists them.
+    pub fn tags(&self) -> &[(String, String)] {
+        &self.named[self.branches..]
+    }
+
     fn named(&self, rev: &str) -> Option<Resolved> {
         let rev = Rev::parse(rev).ok()?;
         let found = self.named.iter().position(|(name, _)| name == rev.as_str());

@@ -15,10 +15,8 @@ use crate::sys::limits;
 
 /// The longest target of a link; the kernel's limit on a path.
 const LINK: u64 = 4096;
-/// How far back a commit is looked for among the ancestors of another.
-const HISTORY: &str = "--depth=200";
 /// What every fetch says.
-const FETCH: [&str; 3] = ["fetch", "--no-tags", "--no-recurse-submodules"];
+pub const FETCH: [&str; 3] = ["fetch", "--no-tags", "--no-recurse-submodules"];
 
 /// A bare repository on our disk.
 pub struct Repository<'a> {
@@ -38,43 +36,6 @@ pub fn list_refs(git: &Git, url: &RepoUrl) -> Result<String, Failure> {
     };
     let output = git.read(&call, limits::GIT_LISTING)?;
     Ok(String::from_utf8_lossy(&output).into_owned())
-}
-
-/// Whether `old` is among the last ancestors of `new`: `None` when history goes further back than
-/// is looked.
-pub fn follows(git: &Git, url: &RepoUrl, old: &str, new: &str) -> Result<Option<bool>, Failure> {
-    let dir = git.0.scratch.join("history.git");
-    let bare = |args: &[&str], may_say_no| {
-        let call = Call {
-            repo: Some(&dir),
-            args,
-            may_say_no,
-            no_lazy_fetch: true,
-            ..Call::default()
-        };
-        git.read(&call, limits::GIT_LISTING)
-    };
-    bare(&["init", "--quiet", "--bare", "--template="], false)?;
-    let commits = [
-        "--quiet",
-        HISTORY,
-        "--filter=tree:0",
-        "--",
-        url.as_str(),
-        new,
-    ];
-    bare(&[&FETCH[..], &commits].concat(), false)?;
-    let ancestors = bare(&["rev-list", new], false)?;
-    let is_there = ancestors
-        .split(|b| *b == b'\n')
-        .any(|line| line == old.as_bytes());
-    let is_cut = dir.join("shallow").exists();
-    let _ = std::fs::remove_dir_all(&dir);
-    Ok(if is_there {
-        Some(true)
-    } else {
-        (!is_cut).then_some(false)
-    })
 }
 
 impl<'a> Repository<'a> {

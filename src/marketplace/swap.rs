@@ -27,10 +27,10 @@ use crate::sys::{FileLock, files, limits};
 struct Journal {
     /// The directory in `skills/`.
     name: String,
-    /// The entry it will have; none for a removal.
+    /// The entry it will have; none for a removal, and for a skill that came from no source.
     entry: Option<LockEntry>,
     /// The digest of the directory that will be there, which a rollback may bring in a state that
-    /// differs from its entry.
+    /// differs from its entry; none for a removal, and for a link.
     placed: Option<String>,
 }
 
@@ -76,8 +76,8 @@ impl<'a> Changes<'a> {
         &self.lockfile
     }
 
-    /// Moves the skill in `staged` to where `entry` says. `false` when one is there already and
-    /// is to be kept.
+    /// Moves the skill in `staged` to `name`, which has `entry` then: none when it came from no
+    /// source. `false` when one is there already and is to be kept.
     ///
     /// # Errors
     /// When anything cannot be written; the old state is then kept or restored.
@@ -85,10 +85,11 @@ impl<'a> Changes<'a> {
         &mut self,
         staging: &Staging,
         staged: &Path,
-        entry: LockEntry,
+        name: &str,
+        entry: Option<LockEntry>,
         existing: Existing,
     ) -> Result<bool> {
-        let target = target(self.plugin_dir, &entry.name)?;
+        let target = target(self.plugin_dir, name)?;
         let is_there = target.symlink_metadata().is_ok();
         if is_there && existing == Existing::Keep {
             return Ok(false);
@@ -98,11 +99,11 @@ impl<'a> Changes<'a> {
                 .hint("check the permissions of the skills directory")
         };
         fs::create_dir_all(skills(self.plugin_dir)).map_err(|e| failed(&e))?;
-        let placed = match entry.kind {
-            Kind::Link => None,
+        let placed = match &entry {
+            Some(entry) if entry.kind == Kind::Link => None,
             _ => Some(Digest::of(staged)?.sha256),
         };
-        write_journal(staging.dir(), &entry.name, Some(entry.clone()), placed)?;
+        write_journal(staging.dir(), name, entry.clone(), placed)?;
         let old = old(staging.dir());
         let moved = if is_there {
             replace(staged, &target, &old)
@@ -113,7 +114,11 @@ impl<'a> Changes<'a> {
             remove_journal(staging.dir())?;
             return Err(failed(&error));
         }
-        if let Err(error) = self.lockfile.put(entry, staging.dir()) {
+        let written = match entry {
+            Some(entry) => self.lockfile.put(entry, staging.dir()),
+            None => self.lockfile.take(name, staging.dir()),
+        };
+        if let Err(error) = written {
             let _ = if !is_there {
                 fs::rename(&target, staged)
             } else if old.exists() {
@@ -182,11 +187,14 @@ pub fn recover(plugin_dir: &Path, staging: &Path) -> Result<()> {
     if !is_there && old(staging).exists() {
         fs::rename(old(staging), &target).map_err(|e| Error::io("restore", &target, &e))?;
     } else {
-        match read.entry {
-            Some(entry) if is_placed(&target, &entry, read.placed.as_deref()) => {
+        match (read.entry, read.placed) {
+            (Some(entry), placed) if is_placed(&target, Some(&entry), placed.as_deref()) => {
                 changes.lockfile.put(entry, staging)?;
             }
-            None if !is_there => changes.lockfile.take(&read.name, staging)?,
+            (None, placed @ Some(_)) if is_placed(&target, None, placed.as_deref()) => {
+                changes.lockfile.take(&read.name, staging)?;
+            }
+            (None, None) if !is_there => changes.lockfile.take(&read.name, staging)?,
             _ => {}
         }
     }
@@ -194,10 +202,13 @@ pub fn recover(plugin_dir: &Path, staging: &Path) -> Result<()> {
 }
 
 /// Whether the move of a journal took place.
-fn is_placed(target: &Path, entry: &LockEntry, placed: Option<&str>) -> bool {
-    match placed {
-        Some(placed) => Digest::of(target).is_ok_and(|is| is.sha256 == placed),
-        None => fs::read_link(target).is_ok_and(|to| to.as_os_str() == entry.source.as_str()),
+fn is_placed(target: &Path, entry: Option<&LockEntry>, placed: Option<&str>) -> bool {
+    match (placed, entry) {
+        (Some(placed), _) => Digest::of(target).is_ok_and(|is| is.sha256 == placed),
+        (None, Some(link)) => {
+            fs::read_link(target).is_ok_and(|to| to.as_os_str() == link.source.as_str())
+        }
+        (None, None) => false,
     }
 }
 

@@ -1,11 +1,13 @@
-//! Copying an installed skill, which has regular files and directories only.
+//! Copying a skill that is there. What was installed has regular files and directories only; what
+//! somebody put there by hand may have links, which stay links.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Copies `from` to `to`, which is made. Links are left out: nothing of ours has any.
+/// Copies `from` to `to`, which is made. What is neither file, directory nor link is left out.
 ///
 /// # Errors
 /// When something cannot be read or written.
@@ -20,6 +22,9 @@ pub fn copy(from: &Path, to: &Path) -> Result<()> {
             copy(&entry.path(), &target)?;
         } else if kind.is_file() {
             fs::copy(entry.path(), target).map_err(failed)?;
+        } else if kind.is_symlink() {
+            let to = fs::read_link(entry.path()).map_err(failed)?;
+            symlink(to, target).map_err(failed)?;
         }
     }
     Ok(())

@@ -21,7 +21,9 @@ use super::staging::Staging;
 use super::swap::Changes;
 use super::tree::Node;
 use super::tree_copy;
+use super::version;
 use crate::error::{Error, Result};
+use crate::skill::Skill;
 use crate::sys::limits;
 
 /// How an update is to be done.
@@ -57,6 +59,10 @@ pub struct Updated {
     pub name: String,
     /// See [`Change`].
     pub change: Change,
+    /// The version its author gives the installed one.
+    pub version: Option<String>,
+    /// Tags of its repository that come after the tag it stays at.
+    pub newer_tags: Vec<String>,
 }
 
 /// What an update did.
@@ -120,7 +126,14 @@ impl Market<'_> {
                 reason: error.to_string(),
                 hint: error.next_step().map(str::to_owned),
             });
-            results.push(Updated { name, change });
+            let newer_tags = lockfile.get(&name).map(|entry| newer_tags(entry, &fetcher));
+            let skill = Skill::load(&self.dir(&name)).ok();
+            results.push(Updated {
+                version: skill.and_then(|skill| skill.fields.version()),
+                newer_tags: newer_tags.unwrap_or_default(),
+                name,
+                change,
+            });
         }
         Ok(results)
     }
@@ -171,8 +184,10 @@ impl Market<'_> {
         }
         let installed = self.dir(&entry.name);
         let now = Digest::of(&installed)?;
-        let mut difference = Difference::between(&installed, &now, &staged)?;
+        let new = &staged.entry.files;
+        let mut difference = Difference::between(&installed, &now.files, &staged.planned, new);
         difference.from.clone_from(&entry.commit);
+        difference.to.clone_from(&staged.entry.commit);
         difference.edited = now.sha256 != entry.sha256;
         difference.rewritten = is_rewritten(fetcher, &reading, &difference);
         if options.diff {
@@ -222,7 +237,7 @@ impl Market<'_> {
             stashed = Some(place.display().to_string());
         }
         let to = staged.entry.commit.clone();
-        changes.replace(staging, &staged.dir, staged.entry, entry)?;
+        changes.replace(staging, &staged.dir, name, Some(staged.entry), Some(entry))?;
         Ok(Change::Updated {
             from: entry.commit.clone(),
             to,
@@ -276,6 +291,18 @@ fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bool {
             .tree
             .below(&found.path)
             .any(|(_, node)| is_link(node))
+}
+
+/// The tags after the one that a skill stays at, as far as its repository was asked.
+fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
+    let reading = entry.reading().ok();
+    match (reading.map(|reading| reading.place), &entry.rev) {
+        (Some(Place::Repository { url, .. }), Some(rev)) => {
+            let names = fetcher.tags(&url).iter().map(|(name, _)| name.as_str());
+            version::later(rev, names)
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn is_rewritten(fetcher: &Fetcher, reading: &Reading, difference: &Difference) -> bool {

@@ -13,4 +13,4 @@ pub use call::{Input, Payload, Protocol, Request};
 pub use hook::{Hook, ListedTool, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 pub use skill_session::{LoadMode, SkillSession};
-pub use tool::{ReadSkillFile, ToolCall, written_skill};
+pub use tool::{CreateSkill, ProposeSkillUpdate, ReadSkillFile, ToolCall, written_skill};

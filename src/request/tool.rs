@@ -21,6 +21,10 @@ pub enum ToolCall {
     Activate(Activate),
     /// `skill_session`.
     SkillSession(SkillSession),
+    /// `propose_skill_update`.
+    ProposeSkillUpdate(ProposeSkillUpdate),
+    /// `create_skill`.
+    CreateSkill(CreateSkill),
 }
 
 /// Arguments of `read_skill_file`.
@@ -37,6 +41,34 @@ pub struct ReadSkillFile {
     /// How many lines to answer.
     #[serde(default, deserialize_with = "count")]
     pub limit: Option<u64>,
+}
+
+/// Arguments of `propose_skill_update`.
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct ProposeSkillUpdate {
+    /// The skill's name.
+    pub skill: String,
+    /// A unified diff against its files.
+    pub diff: String,
+    /// Why.
+    pub justification: String,
+    /// What shows that it is so.
+    #[serde(default, deserialize_with = "any_as_text")]
+    pub evidence: Option<String>,
+}
+
+/// Arguments of `create_skill`.
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct CreateSkill {
+    /// What it is to be called.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// Its instructions.
+    pub body: String,
+    /// The entries of `allowed-tools`; `None` restricts nothing.
+    #[serde(default, deserialize_with = "list_or_text")]
+    pub allowed_tools: Option<Vec<String>>,
 }
 
 /// What `skill_marketplace` takes.
@@ -74,6 +106,8 @@ impl ToolCall {
             },
             "read_skill_file" => Self::ReadSkillFile(typed(name, arguments)?),
             "run_skill_script" => Self::RunSkillScript(RunSkillScript::parse(arguments)?),
+            "propose_skill_update" => Self::ProposeSkillUpdate(typed(name, arguments)?),
+            "create_skill" => Self::CreateSkill(typed(name, arguments)?),
             "skill_session" => Self::SkillSession(SkillSession::parse(arguments)?),
             "skill" => Self::Activate(Activate::by_name(name, &arguments)?),
             _ => Self::Activate(Activate::by_own_tool(name, &arguments)?),
@@ -174,8 +208,40 @@ fn example(tool: &str) -> &'static str {
         "skill_marketplace" => {
             r#"for example {"action": "search", "query": "pdf"}; actions: install, remove, update, search, list, list_installed, search_installed, info, use"#
         }
+        "propose_skill_update" => {
+            r#"for example {"skill": "pdf", "diff": "--- a/SKILL.md\n+++ b/SKILL.md\n@@\n-old line\n+new line\n", "justification": "the old line is wrong"}"#
+        }
+        "create_skill" => {
+            r##"for example {"name": "release-notes", "description": "Writes release notes. Use when a version is tagged.", "body": "# Release notes\n…"}"##
+        }
         _ => r#"for example {"skill": "pdf", "path": "references/forms.md"}"#,
     }
+}
+
+/// Any JSON as text: models send lists and objects where a text is asked for.
+fn any_as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(match Option::<Value>::deserialize(deserializer)? {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text),
+        Some(other) => Some(other.to_string()),
+    })
+}
+
+/// A list of texts, or one text that is such a list in the grammar of `allowed-tools`.
+fn list_or_text<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<String>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        List(Vec<String>),
+    }
+    Ok(match Option::<Written>::deserialize(deserializer)? {
+        None => None,
+        Some(Written::Text(text)) => Some(vec![text]),
+        Some(Written::List(entries)) => Some(entries),
+    })
 }
 
 /// A count; models write some as text.
@@ -285,6 +351,16 @@ mod tests {
                 "skill's name",
             ),
             ("skill_pdf", json!([1, 2]), "one JSON object"),
+            (
+                "propose_skill_update",
+                json!({"skill": "x"}),
+                "missing field `diff`",
+            ),
+            (
+                "create_skill",
+                json!({"name": "x", "description": "x", "body": "x", "allowed_tools": 3}),
+                "create_skill",
+            ),
         ] {
             let error = parse(tool, arguments.clone()).unwrap_err();
             assert!(error.to_string().contains(part), "{arguments}: {error}");

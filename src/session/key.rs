@@ -37,6 +37,11 @@ impl SessionKey {
         }
     }
 
+    /// The sessions whose process, directly or through others, started this one.
+    pub fn of_ancestors() -> impl Iterator<Item = Self> {
+        ProcessId::ancestors().map(Self::of_process)
+    }
+
     /// The key as it stands in the state file.
     pub fn as_str(&self) -> &str {
         &self.text

@@ -335,6 +335,13 @@ impl Store {
         self.session(key).ok()?.context
     }
 
+    /// Whether a host that is in a conversation started this process, directly or through a shell: then
+    /// it could be the model who asks.
+    pub fn is_below_a_host(&self) -> bool {
+        let in_use = |session: Session| session.context.is_some() || !session.activated.is_empty();
+        SessionKey::of_ancestors().any(|key| self.session(&key).is_ok_and(in_use))
+    }
+
     /// Changes the state under the lock. `edit` is told when the file on disk is unreadable, and
     /// then gets an empty state.
     fn change(

@@ -54,6 +54,15 @@ impl Fields {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
+    /// The version that its author gives it: `metadata.version`, or `version` at the top.
+    pub fn version(&self) -> Option<String> {
+        let below = match self.value("metadata") {
+            Some(Value::Object(metadata)) => Self::from(metadata.clone()).text("version"),
+            _ => None,
+        };
+        below.or_else(|| self.text("version"))
+    }
+
     /// The value of `allowed-tools` under any of its spellings.
     pub fn allowed_tools(&self) -> ToolList {
         match self.allowed_key() {

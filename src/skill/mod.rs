@@ -30,6 +30,6 @@ pub use name::SkillName;
 pub use rank::{Searchable, rank};
 pub use render::{Activation, Wrapper};
 pub use resources::{Listing, Resource, SkillPath};
-pub use text::one_line;
+pub use text::{one_line, visible};
 pub use tokens::{shown as shown_tokens, tokens};
 pub use visibility::SkillScope;

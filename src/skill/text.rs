@@ -1,5 +1,7 @@
 //! Text of strangers made fit to be shown on one line, to a model or on a terminal.
 
+use std::fmt::Write;
+
 /// Whitespace collapsed to single spaces; control characters and characters that show nothing
 /// removed, since they hide text from a reader (CORPUS.md §9.3) or steer a terminal.
 pub fn one_line(text: &str) -> String {
@@ -17,6 +19,21 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// One line as it is, but for what steers a terminal, changes the order of what is shown, or shows
+/// nothing: that is seen as `<U+202E>`. The parts of emoji stay.
+pub fn visible(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    for c in line.chars() {
+        let joins = matches!(c, '\t' | '\u{200d}' | '\u{fe0f}');
+        if (c.is_control() || is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}')) && !joins {
+            let _ = write!(shown, "<U+{:04X}>", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
 /// Format characters, fillers, variation selectors and tags: Unicode's default-ignorable
 /// characters.
 pub(super) fn is_invisible(c: char) -> bool {
@@ -30,6 +47,18 @@ pub(super) fn is_invisible(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_hides_is_seen() {
+        for (line, shown) in [
+            ("\ta  b", "\ta  b"),
+            ("a\u{1b}[2Jb\u{9b}", "a<U+001B>[2Jb<U+009B>"),
+            ("a\u{202e}b\u{e0061}", "a<U+202E>b<U+E0061>"),
+            ("⚠\u{fe0f} 技能", "⚠\u{fe0f} 技能"),
+        ] {
+            assert_eq!(visible(line), shown);
+        }
+    }
 
     #[test]
     fn one_line_is_one_line() {

@@ -165,3 +165,17 @@ pub const AUDIT_EVENT: usize = 64 * 1024;
 pub const AUDIT_LOCK: Duration = Duration::from_millis(50);
 /// Entries of a skill that are tried alone to name the one that granted a call.
 pub const AUDIT_ENTRIES: usize = 32;
+/// The diff of a proposal, or the text of a skill that is to be made. A diff that nobody can read is
+/// no proposal; 99 % of real `SKILL.md` files are smaller.
+pub const PROPOSAL: usize = 64 * 1024;
+/// Justification, evidence and each comment of a proposal, which a person reads.
+pub const PROPOSAL_TEXT: usize = 4 * 1024;
+/// Proposals that wait. A user who left so many undecided will not miss one more.
+pub const PROPOSALS: usize = 100;
+/// Comments on one proposal.
+pub const PROPOSAL_COMMENTS: usize = 20;
+/// A proposal's file: the diff, where JSON may need six bytes for one, and the texts.
+pub const PROPOSAL_FILE: u64 = 1024 * 1024;
+/// Lines compared to find where a diff applies: a tenth of a second. Blank lines in a file of
+/// blank lines would take hours.
+pub const PATCH_EFFORT: usize = 10_000_000;

@@ -34,6 +34,20 @@ impl ProcessId {
         }
     }
 
+    /// The processes that started us, one by one, as far as the system tells.
+    pub fn ancestors() -> impl Iterator<Item = Self> {
+        let started_by = |child: &Self| {
+            let stat = fs::read_to_string(format!("/proc/{}/stat", child.pid)).ok()?;
+            let pid = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
+            let pid = pid.parse().ok().filter(|pid| *pid > 0)?;
+            Some(Self {
+                pid,
+                start: start_ticks(pid)?,
+            })
+        };
+        std::iter::successors(Some(Self::parent()), started_by)
+    }
+
     /// Whether this very process still runs. Where start times are not known, a process of the
     /// same id counts as it.
     pub fn is_alive(self) -> bool {

@@ -13,6 +13,7 @@ fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
             "run_skill_script",
             "skill_session",
             "agent-skills",
+            "propose_skill_update",
         ];
         assert_eq!(host.tool_names(), fixed);
         let host = host.skill("b", "", "").skill("a", "", "");
@@ -47,7 +48,8 @@ fn tool_names_are_such_as_providers_accept_and_lead_to_their_skill() {
     assert!(names.iter().all(accepted), "{names:?}");
     let unique: std::collections::BTreeSet<_> = names.iter().collect();
     assert_eq!(unique.len(), names.len());
-    let bodies: Vec<String> = names[4..]
+    let bodies: Vec<String> = host
+        .skill_tools()
         .iter()
         .map(|name| host.tool(name, &json!({})))
         .collect();
@@ -177,7 +179,10 @@ fn pre_api_tools_hides_what_cannot_be_used() {
         let none = host.hook("pre_api_tools", &all);
         assert_eq!(
             none,
-            json!({"exclude": ["agent-skills", "read_skill_file", "run_skill_script", "skill_session"]})
+            json!({"exclude": [
+                "agent-skills", "propose_skill_update", "read_skill_file", "run_skill_script",
+                "skill_session",
+            ]})
         );
         let host = host.skill("careful", "allowed-tools: Read", "");
         assert_eq!(

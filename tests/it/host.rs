@@ -176,15 +176,22 @@ impl Host {
         self.schema().iter().map(name).collect()
     }
 
-    /// The skills' own tools, in the schema's order.
+    /// The part of the schema that is about skills' own tools.
+    #[track_caller]
+    pub fn skill_schema(&self) -> Vec<Value> {
+        let mut tools = self.schema();
+        tools.retain(|tool| {
+            let name = tool["name"].as_str().unwrap();
+            name.starts_with("skill_") && !["skill_marketplace", "skill_session"].contains(&name)
+        });
+        tools
+    }
+
+    /// The names in it, in order.
     #[track_caller]
     pub fn skill_tools(&self) -> Vec<String> {
-        let mut names = self.tool_names();
-        names.retain(|name| {
-            name.starts_with("skill_")
-                && !["skill_marketplace", "skill_session"].contains(&name.as_str())
-        });
-        names
+        let name = |tool: &Value| tool["name"].as_str().unwrap().to_owned();
+        self.skill_schema().iter().map(name).collect()
     }
 
     /// A hook's answer, which must be one JSON value.

@@ -42,7 +42,10 @@ fn hostile_descriptions_stay_on_their_line() {
                 lines.iter().filter(|line| line.starts_with("- ")).count(),
                 2
             );
-            let schema = host.schema()[5]["description"].as_str().unwrap().to_owned();
+            let schema = host.skill_schema()[0]["description"]
+                .as_str()
+                .unwrap()
+                .to_owned();
             for text in [*x, schema.as_str()] {
                 assert!(!text.contains(['<', '>']), "{text}");
                 let shows = |c: char| {

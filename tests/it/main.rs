@@ -34,6 +34,7 @@ mod market_updates;
 mod parsing;
 mod permission_fuzz;
 mod policy;
+mod proposals;
 mod reading;
 mod regressions;
 mod repository;
@@ -51,5 +52,6 @@ mod shell_grammar;
 mod shell_tables;
 mod terminal;
 mod trust;
+mod versions;
 
 use host::Host;

@@ -301,7 +301,7 @@ fn a_file_is_printed_without_what_steers_a_terminal() {
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
     let printed = host.succeeds(&["cat", "evil/s:SKILL.md"]);
     assert!(
-        printed.contains("[2Jcleared\n  indented\n") && !printed.contains('\u{1b}'),
+        printed.contains("<U+001B>[2Jcleared<U+0007>\n  indented\n") && !printed.contains('\u{1b}'),
         "{printed:?}"
     );
     assert!(host.fails(&["cat", "evil/s:bin"]).contains("is not text"));

@@ -19,7 +19,7 @@ fn state(host: &Host) -> (Option<Files>, String) {
 }
 
 /// Starts a command, kills it at `share` thousandths of `duration`, and lets the next one clean up.
-fn kill(host: &Host, words: &[&str], duration: Duration, share: u32) {
+pub fn kill(host: &Host, words: &[&str], duration: Duration, share: u32) {
     let mut child = host.command().args(words).spawn().unwrap();
     std::thread::sleep(duration * share / 1000);
     child.kill().unwrap();

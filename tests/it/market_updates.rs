@@ -214,7 +214,7 @@ fn a_skill_that_has_moved_or_gone_is_kept_and_told_of() {
 }
 
 /// Runs a command on a terminal of its own, made by `script`, and answers its questions.
-fn on_a_terminal(host: &Host, words: &str, answer: &str) -> Option<String> {
+pub fn on_a_terminal(host: &Host, words: &str, answer: &str) -> Option<String> {
     let program = host.command().get_program().to_string_lossy().into_owned();
     let mut command = std::process::Command::new("script");
     let line = format!("{program} {words}");

@@ -16,9 +16,9 @@ fn with_file(host: Host, text: impl AsRef<[u8]>) -> Host {
 /// The one skill's tool and its description in the schema.
 #[track_caller]
 fn offered(host: &Host) -> (String, String) {
-    let schema = host.schema();
-    assert_eq!(host.skill_tools().len(), 1, "{schema:?}");
-    let text = |key: &str| schema.last().unwrap()[key].as_str().unwrap().to_owned();
+    let schema = host.skill_schema();
+    assert_eq!(schema.len(), 1, "{schema:?}");
+    let text = |key: &str| schema[0][key].as_str().unwrap().to_owned();
     (text("name"), text("description"))
 }
 
@@ -138,9 +138,8 @@ fn argument_hints_are_shown_as_they_were_meant() {
     for (hint, shown) in [("[a] [b]", "[a] [b]"), ("\"<file>\"", "&lt;file&gt;")] {
         let text = format!("---\nname: x\ndescription: d\nargument-hint: {hint}\n---\n");
         let host = with_file(Host::stdin(), text);
-        let schema = host.schema();
-        let described =
-            schema.last().unwrap()["parameters"]["properties"]["arguments"]["description"].clone();
+        let schema = host.skill_schema();
+        let described = schema[0]["parameters"]["properties"]["arguments"]["description"].clone();
         assert!(described.as_str().unwrap().contains(shown), "{described}");
     }
 }

@@ -324,15 +324,15 @@ fn defect_16_tool_names_that_providers_refuse() {
         for name in &names {
             host = host.skill(name, "allowed-tools: Read", &format!("Body of {name}."));
         }
-        let tools = host.skill_tools();
-        assert_eq!(tools.len(), names.len());
+        let tools = host.tool_names();
+        assert_eq!(host.skill_tools().len(), names.len());
         for tool in &tools {
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             assert!(tool.len() <= 64 && tool.chars().all(fits), "{tool}");
             assert_eq!(tools.iter().filter(|other| *other == tool).count(), 1);
         }
         // What `pre_tool` makes of such a name is the skill, too.
-        for tool in &tools {
+        for tool in &host.skill_tools() {
             host.starts().allows(tool, &json!({}));
             host.blocks("shell_exec", &shell("ls"));
             assert!(host.tool(tool, &json!({})).contains("Body of "));

@@ -131,6 +131,26 @@ fn a_removal_killed_anywhere_leaves_the_skill_or_nothing_of_it() {
 }
 
 #[test]
+fn a_change_of_a_skill_from_nowhere_killed_anywhere_leaves_the_old_or_the_new_one() {
+    for (installed, set_aside, expected) in [
+        (Some("old"), None, "old"),
+        (None, Some("old"), "old"),
+        (Some("new"), Some("old"), "new"),
+    ] {
+        let killed = Killed::new();
+        if let Some(text) = installed {
+            Killed::put(&killed.skill(), text);
+        }
+        if let Some(text) = set_aside {
+            Killed::put(&old(&killed.staging), text);
+        }
+        write_journal(&killed.staging, "x", None, Some(entry("new").sha256)).unwrap();
+        assert_eq!(killed.recovered(), (Some(expected.to_owned()), None));
+        assert!(!killed.plugin.path().join("skills.lock.json").exists());
+    }
+}
+
+#[test]
 fn a_lockfile_that_cannot_be_written_undoes_the_move() {
     let plugin = tempfile::tempdir().unwrap();
     let staging = Staging::new(plugin.path(), Duration::ZERO).unwrap();
@@ -142,14 +162,20 @@ fn a_lockfile_that_cannot_be_written_undoes_the_move() {
     fs::create_dir_all(plugin.path().join("skills.lock.json/in-the-way")).unwrap();
     assert!(
         changes
-            .place(&staging, &staged, entry("new"), Existing::Replace)
+            .place(
+                &staging,
+                &staged,
+                "x",
+                Some(entry("new")),
+                Existing::Replace
+            )
             .is_err()
     );
     assert_eq!(fs::read_to_string(target.join("SKILL.md")).unwrap(), "old");
     fs::rename(&target, plugin.path().join("away")).unwrap();
     assert!(
         changes
-            .place(&staging, &staged, entry("new"), Existing::Keep)
+            .place(&staging, &staged, "x", Some(entry("new")), Existing::Keep)
             .is_err()
     );
     assert!(!target.exists() && staged.exists() && !has_journal(staging.dir()));

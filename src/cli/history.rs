@@ -1,0 +1,146 @@
+//! `history`: which version of a skill is in use, which there are, and what changed.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::audit::{events, row};
+use super::installed::{brief, state, to_json};
+use super::options::Scope;
+use super::shop::Shop;
+use crate::app::App;
+use crate::error::Result;
+use crate::governance::Line;
+use crate::marketplace::{Earlier, History, State};
+use crate::skill::one_line;
+
+/// How many events and tags are shown.
+const SHOWN: usize = 20;
+
+/// Arguments of `history`.
+#[derive(Debug, clap::Args)]
+pub struct HistoryOf {
+    /// The skill's name
+    pub name: String,
+    /// Do not ask where it came from
+    #[arg(long)]
+    pub offline: bool,
+    /// Answer JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub scope: Scope,
+}
+
+#[derive(Serialize)]
+struct Told<'h> {
+    #[serde(flatten)]
+    history: &'h History,
+    /// What the audit log has of its versions.
+    events: Vec<&'h serde_json::Value>,
+}
+
+/// What there is to tell of one installed skill.
+pub fn history(app: &App, of: &HistoryOf) -> Result<String> {
+    let shop = Shop::new(app, of.scope).offline(of.offline);
+    let history = shop.market(app).history(&of.name)?;
+    let mut events = events(app, None)?;
+    let kinds = ["install", "update", "rollback", "remove", "proposal"];
+    events.retain(|line| line.text("skill") == history.name && kinds.contains(&line.text("event")));
+    if of.json {
+        let events = events.iter().map(|line| &line.value).collect();
+        return to_json(&Told {
+            history: &history,
+            events,
+        });
+    }
+    Ok(told(&history, &events))
+}
+
+fn told(history: &History, events: &[Line]) -> String {
+    let source = history
+        .source
+        .as_deref()
+        .unwrap_or("no source that is known");
+    let mut text = format!("{}, from {}\n", one_line(&history.name), one_line(source));
+    let in_use = version(history.version.as_deref(), history.commit.as_deref());
+    let rev = history
+        .rev
+        .as_deref()
+        .map(|rev| format!(", asked for as {}", one_line(rev)));
+    let _ = writeln!(text, "in use: {in_use}{}", rev.unwrap_or_default());
+    if let Some(verified) = history
+        .since_install
+        .as_ref()
+        .filter(|v| v.state == State::Changed)
+    {
+        text.push_str("  changed here after it was installed:");
+        files(
+            &mut text,
+            &verified.changed,
+            &verified.extra,
+            &verified.missing,
+        );
+    }
+    if let Some(earlier) = &history.previous {
+        let Earlier {
+            version: number,
+            commit,
+            changed,
+            added,
+            removed,
+        } = earlier;
+        let was = version(number.as_deref(), commit.as_deref());
+        let _ = write!(text, "before: {was}; since then");
+        files(&mut text, changed, added, removed);
+    }
+    if !history.tags.is_empty() {
+        let tag = |tag: &crate::marketplace::Tag| {
+            format!(
+                "{}{}",
+                one_line(&tag.name),
+                if tag.in_use { " (in use)" } else { "" }
+            )
+        };
+        // The last ones are the newest of most repositories.
+        let tags = history.tags.iter().rev().take(SHOWN).map(tag);
+        let _ = writeln!(text, "there are: {}", tags.collect::<Vec<_>>().join(", "));
+    }
+    for commit in &history.log {
+        let mark = if commit.newer { "newer" } else { "     " };
+        let id = commit.commit.get(..12).unwrap_or(&commit.commit);
+        let _ = writeln!(
+            text,
+            "{mark}  {id}  {}  {}",
+            one_line(&commit.date),
+            brief(&commit.subject, 100)
+        );
+    }
+    if let Some(why) = &history.unasked {
+        let _ = writeln!(text, "its source was not asked: {}", one_line(why));
+    }
+    if !events.is_empty() {
+        text.push_str("what happened:\n");
+    }
+    for line in events.iter().rev().take(SHOWN).rev() {
+        let _ = write!(text, "  {}", row(line));
+    }
+    text
+}
+
+fn version(version: Option<&str>, commit: Option<&str>) -> String {
+    state(version, commit).unwrap_or_else(|| "a state without version or commit".to_owned())
+}
+
+fn files(text: &mut String, changed: &[String], added: &[String], removed: &[String]) {
+    let mut parts = Vec::new();
+    for (label, paths) in [("changed", changed), ("new", added), ("gone", removed)] {
+        if !paths.is_empty() {
+            parts.push(format!("{label} {}", brief(&paths.join(", "), 200)));
+        }
+    }
+    if parts.is_empty() {
+        parts.push("nothing changed".to_owned());
+    }
+    let _ = writeln!(text, " {}", parts.join("; "));
+}

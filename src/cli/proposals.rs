@@ -1,0 +1,375 @@
+//! `proposals`: what a model would change in skills, for a person to look at and decide.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use clap::Subcommand;
+use serde::Serialize;
+
+use super::consent::{Consenting, printable};
+use super::installed::{brief, to_json};
+use super::options::Consent;
+use super::permitted::{permits_change, permits_new};
+use super::run::Caller;
+use crate::app::{App, ChangedFile, apply_diff, proposed_for};
+use crate::catalog::{Catalog, Entry, Layer};
+use crate::error::{Error, Result};
+use crate::marketplace::{Difference, Plan};
+use crate::proposal::{Change, Comment, Proposal, ProposalId};
+use crate::skill::one_line;
+use crate::sys::{Moment, limits, remark};
+
+/// What can be done with proposals.
+#[derive(Debug, Subcommand)]
+pub enum ProposalVerb {
+    /// List the proposals that wait for a decision
+    List {
+        /// Answer JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one: why, and the difference to the skill as it is now
+    Show {
+        /// Its id
+        id: String,
+    },
+    /// Apply one; `rollback` takes it back
+    Approve {
+        /// Its id
+        id: String,
+        #[command(flatten)]
+        consent: Consent,
+    },
+    /// Forget one
+    Reject {
+        /// Its id
+        id: String,
+        /// Why, for the audit log
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Say something about one, for whoever decides
+    Comment {
+        /// Its id
+        id: String,
+        /// What
+        #[arg(required = true)]
+        text: Vec<String>,
+    },
+}
+
+/// Does what the words say.
+pub fn proposals(app: &App, verb: ProposalVerb, caller: Caller) -> Result<String> {
+    match verb {
+        ProposalVerb::List { json } => list(app, json),
+        ProposalVerb::Show { id } => show(app, &ProposalId::parse(&id)?),
+        ProposalVerb::Approve { id, consent } => {
+            decided_by_a_person(app, caller)?;
+            approve(app, &ProposalId::parse(&id)?, consent, caller)
+        }
+        ProposalVerb::Reject { id, reason } => {
+            decided_by_a_person(app, caller)?;
+            reject(app, &ProposalId::parse(&id)?, reason)
+        }
+        ProposalVerb::Comment { id, text } => {
+            comment(app, &ProposalId::parse(&id)?, &text.join(" "), caller)
+        }
+    }
+}
+
+/// One proposal, in the shape that `--json` documents.
+#[derive(Serialize)]
+struct Row<'p> {
+    id: &'p str,
+    skill: &'p str,
+    /// `update` or `create`.
+    kind: &'static str,
+    /// The files it changes or makes.
+    files: Vec<String>,
+    written: &'p str,
+    context: Option<&'p str>,
+    justification: &'p str,
+    evidence: Option<&'p str>,
+    comments: &'p [Comment],
+    /// Whether it can be applied now.
+    applies: bool,
+    /// Why not.
+    problem: Option<String>,
+}
+
+impl<'p> Row<'p> {
+    fn of(app: &App, catalog: &Catalog, proposal: &'p Proposal) -> Self {
+        let (kind, files) = match &proposal.change {
+            Change::Update { files, .. } => ("update", files.keys().cloned().collect()),
+            Change::Create { .. } => ("create", vec!["SKILL.md".to_owned()]),
+        };
+        let problem = today(app, catalog, proposal).err();
+        Self {
+            id: proposal.id.as_str(),
+            skill: &proposal.skill,
+            kind,
+            files,
+            written: &proposal.written,
+            context: proposal.context.as_deref(),
+            justification: &proposal.justification,
+            evidence: proposal.evidence.as_deref(),
+            comments: &proposal.comments,
+            applies: problem.is_none(),
+            problem: problem.map(|error| error.to_string()),
+        }
+    }
+}
+
+fn list(app: &App, json: bool) -> Result<String> {
+    let (proposals, broken) = app.proposals().list();
+    for error in broken {
+        remark(format_args!("{error}"));
+    }
+    let catalog = app.catalog();
+    let rows = proposals
+        .iter()
+        .map(|proposal| Row::of(app, &catalog, proposal));
+    let rows: Vec<Row> = rows.collect();
+    if json {
+        return to_json(&rows);
+    }
+    if rows.is_empty() {
+        return Ok("No proposal waits for a decision.\n".to_owned());
+    }
+    let mut text = String::new();
+    for row in &rows {
+        let what = brief(
+            &format!("{} {}: {}", row.kind, row.skill, row.files.join(", ")),
+            60,
+        );
+        let _ = writeln!(
+            text,
+            "{}  {what}  {}",
+            row.id,
+            brief(row.justification, 100)
+        );
+        if let Some(problem) = &row.problem {
+            let _ = writeln!(text, "{:12}  cannot be applied: {}", "", one_line(problem));
+        }
+    }
+    text.push_str(
+        "`agent-skills proposals show ID` shows one; approve ID, reject ID and comment ID TEXT\n",
+    );
+    Ok(text)
+}
+
+fn show(app: &App, id: &ProposalId) -> Result<String> {
+    let proposal = app.proposals().get(id)?;
+    let mut text = introduction(&proposal);
+    match today(app, &app.catalog(), &proposal) {
+        Ok(Today::Changed(_, files)) => {
+            text.push('\n');
+            text.push_str(&printable(&diff_of(&files)));
+        }
+        Ok(Today::New(skill)) => {
+            text.push('\n');
+            text.push_str(&printable(skill));
+        }
+        Err(error) => {
+            let hint = error.next_step().map(|hint| format!("; {hint}"));
+            let why = format!("{error}{}", hint.unwrap_or_default());
+            let _ = writeln!(text, "cannot be applied: {}", one_line(&why));
+            if let Change::Update { diff, .. } = &proposal.change {
+                text.push_str("\nAs it was written:\n");
+                text.push_str(&printable(diff));
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// Why, and what was said about it: the words of a model, each on one line.
+fn introduction(proposal: &Proposal) -> String {
+    let what = match proposal.change {
+        Change::Update { .. } => "a change to the skill",
+        Change::Create { .. } => "a new skill",
+    };
+    let context = proposal
+        .context
+        .as_deref()
+        .map(|name| format!(" in `{}`", one_line(name)));
+    let mut text = format!(
+        "Proposal {}: {what} `{}`, written {}{}\n",
+        proposal.id,
+        one_line(&proposal.skill),
+        one_line(&proposal.written),
+        context.unwrap_or_default()
+    );
+    let mut field = |label: &str, value: &str| {
+        let _ = writeln!(text, "{label}: {}", one_line(value));
+    };
+    field("why", &proposal.justification);
+    if let Some(evidence) = &proposal.evidence {
+        field("evidence", evidence);
+    }
+    for comment in &proposal.comments {
+        let by = one_line(&comment.by);
+        field(
+            &format!("comment by the {by}, {}", one_line(&comment.written)),
+            &comment.text,
+        );
+    }
+    text
+}
+
+/// A proposal held against what is there now.
+enum Today<'p> {
+    Changed(&'p Entry, Vec<ChangedFile>),
+    New(&'p str),
+}
+
+fn today<'p>(app: &App, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<Today<'p>> {
+    match &proposal.change {
+        Change::Update { diff, files, .. } => {
+            let entry = proposed_for(catalog, proposal)?;
+            let (base, name) = app.home_of(entry)?;
+            app.market_at(&base).check_changeable(&name)?;
+            let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files))?;
+            Ok(Today::Changed(entry, changed))
+        }
+        Change::Create { text } => {
+            let there = app.dirs.skills().join(&proposal.skill).symlink_metadata();
+            match there {
+                Err(_) => Ok(Today::New(text)),
+                Ok(_) => Err(Error::new(format!(
+                    "there is a skill `{}` already",
+                    proposal.skill
+                ))),
+            }
+        }
+    }
+}
+
+fn diff_of(files: &[ChangedFile]) -> String {
+    files
+        .iter()
+        .map(|file| file.applied.shown.as_str())
+        .collect()
+}
+
+/// Through the host it could be the model who decides, and so it could in a shell that the host
+/// started.
+fn decided_by_a_person(app: &App, caller: Caller) -> Result<()> {
+    if caller == Caller::Host || app.store().is_below_a_host() {
+        return Err(Error::new(
+            "only a person at a shell of their own can decide about a proposal",
+        )
+        .hint("ask the user to run `agent-skills proposals list`"));
+    }
+    Ok(())
+}
+
+fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Result<String> {
+    let proposal = app.proposals().get(id)?;
+    let consenting = Consenting::of(consent, caller);
+    let policies = app.policies()?;
+    let catalog = app.catalog();
+    remark(format_args!("{}", introduction(&proposal).trim_end()));
+    let skill = &proposal.skill;
+    let (dir, back) = match today(app, &catalog, &proposal)? {
+        Today::Changed(entry, _) => {
+            let (base, name) = app.home_of(entry)?;
+            let market = app.market_at(&base);
+            let source = market.origin(&name)?.map(|entry| entry.source);
+            // What is shown is what was made of the copy that takes the skill's place.
+            let shown = RefCell::new(String::new());
+            let mut edit = |staged: &Path| {
+                *shown.borrow_mut() = write(staged, &proposal)?;
+                Ok(())
+            };
+            let mut agree = |difference: &Difference| {
+                permits_change(&policies, skill, source.as_deref(), entry.layer, difference)?;
+                consenting.to_improve(&Difference {
+                    text: Some(shown.take()),
+                    ..difference.clone()
+                })
+            };
+            market.improve(&name, &mut edit, &mut agree)?;
+            let layer = match entry.layer {
+                Layer::Plugin => String::new(),
+                layer => format!(" --layer {layer}"),
+            };
+            (
+                entry.dir.clone(),
+                format!("agent-skills rollback {name}{layer}"),
+            )
+        }
+        Today::New(text) => {
+            let source = format!("proposal {id}");
+            let mut confirm = |plan: &Plan| {
+                permits_new(&policies, plan)?;
+                remark(format_args!("the skill:\n{}", printable(text).trim_end()));
+                consenting.to_create(plan)
+            };
+            let market = app.market_at(&app.dirs.plugin);
+            market.create(skill, text, &source, &mut confirm)?;
+            (
+                app.dirs.skills().join(skill),
+                format!("agent-skills remove {skill}"),
+            )
+        }
+    };
+    app.record(app.proposal_event(&proposal, "approved"));
+    app.proposals().remove(id)?;
+    let mut text = format!("`{skill}` is as proposed; `{back}` takes it back\n");
+    let catalog = app.catalog();
+    let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
+    if let Some(why) = entry.and_then(Entry::reason_not_offered) {
+        let _ = writeln!(text, "  it is not offered: {}", one_line(&why));
+    }
+    Ok(text)
+}
+
+/// Writes what a proposal makes of the files of the staged copy of its skill; answers the diff.
+fn write(staged: &Path, proposal: &Proposal) -> Result<String> {
+    let Change::Update { dir, diff, files } = &proposal.change else {
+        return Ok(String::new());
+    };
+    let changed = apply_diff(staged, Path::new(dir), diff, Some(files))?;
+    for file in &changed {
+        let path = file.path.resolve(staged)?;
+        fs::write(&path, &file.applied.text).map_err(|e| Error::io("write", &path, &e))?;
+    }
+    Ok(diff_of(&changed))
+}
+
+fn reject(app: &App, id: &ProposalId, reason: Option<String>) -> Result<String> {
+    let proposal = app.proposals().get(id)?;
+    app.proposals().remove(id)?;
+    app.record(
+        app.proposal_event(&proposal, "rejected")
+            .with("reason", reason),
+    );
+    Ok(format!(
+        "the proposal {id} is rejected; `{}` is as it was\n",
+        one_line(&proposal.skill)
+    ))
+}
+
+fn comment(app: &App, id: &ProposalId, text: &str, caller: Caller) -> Result<String> {
+    if one_line(text).is_empty() || text.len() > limits::PROPOSAL_TEXT {
+        let text = format!("a comment has 1 to {} bytes of text", limits::PROPOSAL_TEXT);
+        return Err(Error::new(text).hint("write what whoever decides should know"));
+    }
+    let by = match caller {
+        Caller::Host => "model",
+        Caller::Person { .. } => "user",
+    };
+    let comment = Comment {
+        written: Moment::now().to_string(),
+        by: by.to_owned(),
+        text: text.to_owned(),
+    };
+    let proposal = app.proposals().comment(id, comment)?;
+    app.record(app.proposal_event(&proposal, "commented").with("by", by));
+    Ok(format!(
+        "the comment is kept with the proposal {id}, which still waits for the user\n"
+    ))
+}

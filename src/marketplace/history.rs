@@ -1,0 +1,153 @@
+//! Which version of a skill is in use, which there are, and what changed: in the lockfile, in what is
+//! kept for `rollback`, and in the repository it came from.
+
+use serde::Serialize;
+
+use super::difference::{changed, only};
+use super::digest::Digest;
+use super::failure::Failure;
+use super::fetch::Fetcher;
+use super::lockfile::{Kind, LockEntry, Lockfile};
+use super::market::Market;
+use super::past::Commit;
+use super::previous;
+use super::reference::{At, Place};
+use super::staging::Staging;
+use super::verify::{State, Verified};
+use crate::error::{Error, Result};
+use crate::skill::Skill;
+
+/// What there is to tell of one installed skill.
+#[derive(Debug, Clone, Serialize)]
+pub struct History {
+    /// Its directory's name.
+    pub name: String,
+    /// The version its author gives it.
+    pub version: Option<String>,
+    /// Where it came from; `None` for one put there by hand or made here.
+    pub source: Option<String>,
+    /// The branch, tag or commit that was asked for.
+    #[serde(rename = "ref")]
+    pub rev: Option<String>,
+    /// The commit in use.
+    pub commit: Option<String>,
+    /// How it differs from what was installed; `None` for one that was not.
+    pub since_install: Option<Verified>,
+    /// What `rollback` would bring.
+    pub previous: Option<Earlier>,
+    /// The tags of its repository, each with its commit.
+    pub tags: Vec<Tag>,
+    /// The last commits of its source that changed it, newest first.
+    pub log: Vec<Commit>,
+    /// Why the source could not be asked.
+    pub unasked: Option<String>,
+}
+
+/// An earlier state of a skill, and what changed since.
+#[derive(Debug, Clone, Serialize)]
+pub struct Earlier {
+    /// The version its author gave it.
+    pub version: Option<String>,
+    /// The commit.
+    pub commit: Option<String>,
+    /// Files that have changed since.
+    pub changed: Vec<String>,
+    /// Files that are new since.
+    pub added: Vec<String>,
+    /// Files that are gone since.
+    pub removed: Vec<String>,
+}
+
+/// A tag of a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Tag {
+    /// Its name.
+    pub name: String,
+    /// The commit it stands for.
+    pub commit: String,
+    /// Whether that is the commit in use.
+    pub in_use: bool,
+}
+
+impl Market<'_> {
+    /// What there is to tell of the skill given as `NAME` or `OWNER/NAME`. A source that cannot be
+    /// asked is no failure.
+    ///
+    /// # Errors
+    /// When there is no such skill, or what is here cannot be read.
+    pub fn history(&self, written: &str) -> Result<History> {
+        let name = self.installed(written)?;
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        let entry = lockfile.get(&name);
+        let since_install = entry.map(|entry| self.compare(entry)).transpose()?;
+        let version = |dir| Skill::load(dir).ok()?.fields.version();
+        let mut history = History {
+            version: version(&self.dir(&name)),
+            source: entry.map(|entry| entry.source.clone()),
+            rev: entry.and_then(|entry| entry.rev.clone()),
+            commit: entry.and_then(|entry| entry.commit.clone()),
+            since_install: since_install.filter(|verified| verified.state != State::Linked),
+            previous: self.earlier(&name)?,
+            tags: Vec::new(),
+            log: Vec::new(),
+            unasked: None,
+            name,
+        };
+        if let Some(entry) = entry.filter(|entry| entry.kind == Kind::Git) {
+            let staging = Staging::new(self.plugin_dir, self.patience())?;
+            let mut fetcher = self.fetcher(&staging);
+            match asked(entry, &mut fetcher)? {
+                Ok((tags, log)) => (history.tags, history.log) = (tags, log),
+                Err(failure) => {
+                    history.unasked = Some(Error::from(failure).to_string());
+                }
+            }
+        }
+        Ok(history)
+    }
+
+    fn earlier(&self, name: &str) -> Result<Option<Earlier>> {
+        let Ok(previous) = previous::read(self.plugin_dir, name) else {
+            return Ok(None);
+        };
+        let (old, new) = (Digest::of(&previous.dir)?, Digest::of(&self.dir(name))?);
+        let skill = Skill::load(&previous.dir).ok();
+        Ok(Some(Earlier {
+            version: skill.and_then(|skill| skill.fields.version()),
+            commit: previous.entry.and_then(|entry| entry.commit),
+            changed: changed(&new.files, &old.files),
+            added: only(&new.files, &old.files),
+            removed: only(&old.files, &new.files),
+        }))
+    }
+}
+
+type Asked = (Vec<Tag>, Vec<Commit>);
+
+/// The tags of an entry's repository and the log of its skill: of its branch, or of the default one
+/// where it stays at a tag or commit.
+fn asked(entry: &LockEntry, fetcher: &mut Fetcher) -> Result<Result<Asked, Failure>> {
+    let reading = entry.reading()?;
+    let Place::Repository { url, at } = &reading.place else {
+        return Ok(Ok((Vec::new(), Vec::new())));
+    };
+    let at = match fetcher.resolve(url, at)? {
+        Ok(resolved) if !resolved.tag && !matches!(at, At::Rev(rev) if rev.is_commit()) => {
+            at.clone()
+        }
+        _ => At::Default,
+    };
+    let newest = match fetcher.resolve(url, &at)? {
+        Ok(resolved) => resolved.commit,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let tag = |(name, commit): &(String, String)| Tag {
+        name: name.clone(),
+        commit: commit.clone(),
+        in_use: Some(commit) == entry.commit.as_ref(),
+    };
+    let tags = fetcher.tags(url).iter().map(tag).collect();
+    Ok(fetcher
+        .log(url, &newest, entry.commit.as_deref(), &entry.path)
+        .map(|log| (tags, log)))
+}

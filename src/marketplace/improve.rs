@@ -1,0 +1,153 @@
+//! Changes to skills that come from no source: an installed one is changed in a copy that takes its
+//! place whole, or one is made. The lockfile goes on saying what was installed, so what was changed
+//! here counts as changed by hand: `verify` names it, and `update` does not write over it.
+
+use std::fs;
+use std::path::Path;
+
+use super::address::Rev;
+use super::difference::Difference;
+use super::digest::Digest;
+use super::install::Confirm;
+use super::lockfile::{LockEntry, Lockfile};
+use super::market::Market;
+use super::plan::{self, Plan};
+use super::staging::Staging;
+use super::swap::{Changes, Existing};
+use super::tree_copy;
+use super::update::Agree;
+use crate::error::{Error, Result};
+use crate::skill::Skill;
+use crate::sys::files;
+
+/// Changes files of a skill in the directory given, which nobody else uses.
+pub type Edit<'e> = dyn FnMut(&Path) -> Result<()> + 'e;
+
+impl Market<'_> {
+    /// Why a skill cannot be changed here, if so: asked before anything is prepared.
+    ///
+    /// # Errors
+    /// When the skill is a link, pinned to a commit, or in a directory that cannot be written.
+    pub fn check_changeable(&self, name: &str) -> Result<()> {
+        let dir = self.dir(name);
+        if let Ok(to) = fs::read_link(&dir) {
+            let text = format!("`{name}` is a link to a working copy, `{}`", to.display());
+            return Err(Error::new(text).hint("change it there"));
+        }
+        for place in [self.plugin_dir, &self.plugin_dir.join("skills")] {
+            if !files::is_writable(place) {
+                let text = format!(
+                    "`{name}` cannot be changed: `{}` is not yours to write to",
+                    place.display()
+                );
+                return Err(Error::new(text).hint("ask whoever looks after it"));
+            }
+        }
+        match Lockfile::read(self.plugin_dir)?.get(name).and_then(pinned) {
+            Some(commit) => {
+                let text = format!("`{name}` is pinned to the commit {commit}");
+                Err(Error::new(text)
+                    .hint("what is pinned never changes: install it from a branch or tag instead"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Changes the skill in the directory `name`, once somebody agrees to what that changes. The
+    /// state before is kept for `rollback`.
+    ///
+    /// # Errors
+    /// When it cannot be changed, the change fails or leaves no skill of that name, somebody else
+    /// changes it meanwhile, or nobody agrees. It is then what it was.
+    pub fn improve(&self, name: &str, edit: &mut Edit, agree: &mut Agree) -> Result<()> {
+        self.clean_litter();
+        self.check_changeable(name)?;
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        lockfile.check_writable()?;
+        let entry = lockfile.get(name);
+        let installed = self.dir(name);
+        let before = load(&installed)?;
+        let now = Digest::of(&installed)?;
+        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staged = staging.dir().join("new").join(name);
+        tree_copy::copy(&installed, &staged)?;
+        edit(&staged)?;
+        let (after, digest, planned) = plan::look(&staged, name, "", Vec::new())?;
+        check_kept(&before, &after)?;
+        let mut difference = Difference::between(&installed, &now.files, &planned, &digest.files);
+        difference.edited = entry.is_some_and(|entry| entry.sha256 != now.sha256);
+        if !agree(&difference)? {
+            return Err(Error::new("nothing was changed: you said no"));
+        }
+        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        let same = Digest::of(&installed)?.sha256 == now.sha256;
+        if changes.lockfile().get(name) != entry || !same {
+            let text = format!("another command has changed `{name}`");
+            return Err(Error::new(text).hint("try again"));
+        }
+        changes.replace(&staging, &staged, name, entry.cloned(), entry)
+    }
+
+    /// Makes the skill `name` of one `SKILL.md`, once somebody agrees.
+    ///
+    /// # Errors
+    /// When something has that name, it cannot be written, or nobody agrees.
+    pub fn create(
+        &self,
+        name: &str,
+        text: &str,
+        source: &str,
+        confirm: &mut Confirm,
+    ) -> Result<()> {
+        self.clean_litter();
+        Lockfile::read(self.plugin_dir)?.check_writable()?;
+        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staged = staging.dir().join("new").join(name);
+        let failed =
+            |error| Error::io("write", &staged, &error).hint("check the space on the disk");
+        fs::create_dir_all(&staged).map_err(failed)?;
+        fs::write(staged.join("SKILL.md"), text).map_err(failed)?;
+        let (.., planned) = plan::look(&staged, name, "", Vec::new())?;
+        let plan = Plan {
+            source: source.to_owned(),
+            commit: None,
+            skills: vec![planned],
+        };
+        if !confirm(&plan)? {
+            return Err(Error::new("nothing was installed: you said no"));
+        }
+        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        if changes.place(&staging, &staged, name, None, Existing::Keep)? {
+            return Ok(());
+        }
+        Err(Error::new(format!("there is a skill `{name}` already")).hint("reject the proposal"))
+    }
+}
+
+fn load(dir: &Path) -> Result<Skill> {
+    Skill::load(dir).map_err(|diagnostic| Error::new(diagnostic.message).hint("repair it first"))
+}
+
+/// The commit that a skill was installed to stay at.
+fn pinned(entry: &LockEntry) -> Option<&str> {
+    let rev = entry.rev.as_deref()?;
+    Rev::parse(rev).ok()?.is_commit().then_some(rev)
+}
+
+/// Whether a skill is still the one it was, and can be offered.
+///
+/// # Errors
+/// When it has another name, or lost its description.
+pub fn check_kept(before: &Skill, after: &Skill) -> Result<()> {
+    let lost = if before.name != after.name {
+        format!("it would be called `{}`, not `{}`", after.name, before.name)
+    } else if after.description.is_none() && before.description.is_some() {
+        "it would have no description".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(
+        Error::new(format!("the skill would not be the same one: {lost}"))
+            .hint("leave `name` and `description` in the frontmatter"),
+    )
+}

@@ -1,0 +1,170 @@
+//! Where the hunks of a diff belong in a file, and what it is with them. A hunk is put where the
+//! file has its lines and nowhere else; where that is not one place, nothing is put. Pure.
+
+use std::fmt::Write;
+
+use super::patch::{FilePatch, Hunk, Line};
+use crate::error::{Error, Result};
+use crate::sys::limits;
+
+/// A file with a diff applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// Its new content.
+    pub text: String,
+    /// The diff against it as it is now, with true numbers.
+    pub shown: String,
+}
+
+impl FilePatch {
+    /// Applies the diff to `file`. `exact` when that is still what the diff was written against:
+    /// then the numbers in the diff tell which of several like places is meant.
+    ///
+    /// # Errors
+    /// When a hunk's lines are not in the file, are there more than once, or lie in another's.
+    pub fn apply(&self, file: &str, exact: bool) -> Result<Applied> {
+        let name = self.path.as_path().display().to_string();
+        let of_hunk = |number: usize, error: Error| {
+            error.context(format!("hunk {number} of `{}`", name.escape_debug()))
+        };
+        let lines: Vec<&str> = file.split_inclusive('\n').collect();
+        let bodies: Vec<&str> = lines.iter().map(|line| body(line)).collect();
+        let mut effort = limits::PATCH_EFFORT;
+        let mut placed = Vec::new();
+        for (index, hunk) in self.hunks.iter().enumerate() {
+            let place = locate(hunk, &bodies, exact, &mut effort);
+            placed.push((
+                place.map_err(|error| of_hunk(index + 1, error))?,
+                index,
+                hunk,
+            ));
+        }
+        placed.sort_by_key(|(place, ..)| *place);
+        let mut shown = format!("--- a/{name}\n+++ b/{name}\n");
+        let ending = if lines.first().is_some_and(|line| line.ends_with("\r\n")) {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        let (mut new, mut next): (Vec<String>, usize) = (Vec::new(), 0);
+        for (place, index, hunk) in placed {
+            if place < next {
+                let error = Error::new("it overlaps another hunk");
+                return Err(of_hunk(index + 1, error.hint("make one hunk of both")));
+            }
+            new.extend(lines[next..place].iter().map(|line| (*line).to_owned()));
+            show(&mut shown, hunk, place, new.len());
+            next = place;
+            for line in &hunk.lines {
+                match line {
+                    Line::Kept(_) => new.push(lines[next].to_owned()),
+                    Line::Added(text) => new.push(format!("{text}{ending}")),
+                    Line::Removed(_) => {}
+                }
+                next += usize::from(!matches!(line, Line::Added(_)));
+            }
+            if hunk.ends_bare
+                && next == lines.len()
+                && let Some(last) = new.last_mut()
+            {
+                *last = body(last).to_owned();
+            }
+        }
+        new.extend(lines[next..].iter().map(|line| (*line).to_owned()));
+        // What was the last line, without an end, may have got lines behind it.
+        let last = new.len().saturating_sub(1);
+        for line in new.iter_mut().take(last) {
+            if !line.ends_with('\n') {
+                line.push_str(ending);
+            }
+        }
+        let text = new.concat();
+        Ok(Applied { text, shown })
+    }
+}
+
+/// A line without its end.
+fn body(line: &str) -> &str {
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    line.strip_suffix('\r').unwrap_or(line)
+}
+
+/// The index of the line that the hunk begins at.
+fn locate(hunk: &Hunk, file: &[&str], exact: bool, effort: &mut usize) -> Result<usize> {
+    let old = hunk.lines_before();
+    if old.is_empty() && file.is_empty() {
+        return Ok(0);
+    }
+    if old.is_empty() {
+        return Err(
+            Error::new("it has no line of the file, so nobody knows where it belongs")
+                .hint("begin it with lines of the file that stay"),
+        );
+    }
+    let places = places(&old, file, effort)?;
+    let named = hunk.start.and_then(|start| start.checked_sub(1));
+    match (&places[..], named) {
+        ([one], _) => Ok(*one),
+        ([], _) => Err(absent(hunk, &old, file, effort)),
+        (several, Some(named)) if exact && several.contains(&named) => Ok(named),
+        (several, _) => {
+            let text = format!("its lines are in the file {} times", several.len());
+            Err(Error::new(text).hint("give more of the lines around the change"))
+        }
+    }
+}
+
+fn absent(hunk: &Hunk, old: &[&str], file: &[&str], effort: &mut usize) -> Error {
+    let done = places(&hunk.lines_after(), file, effort).is_ok_and(|places| places.len() == 1);
+    if done {
+        return Error::new("it does not apply: the file has its new lines already");
+    }
+    let missing = old.iter().find(|line| !file.contains(line));
+    let why = match missing {
+        Some(line) => {
+            let line: String = line.escape_debug().take(80).collect();
+            format!("the file has no line `{line}`")
+        }
+        None => "the file has its lines, but not one after the other".to_owned(),
+    };
+    Error::new(format!("it does not apply: {why}"))
+        .hint("read the file again and write the diff against what it says now")
+}
+
+fn places(wanted: &[&str], file: &[&str], effort: &mut usize) -> Result<Vec<usize>> {
+    if wanted.is_empty() || wanted.len() > file.len() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for (at, window) in file.windows(wanted.len()).enumerate() {
+        let same = window
+            .iter()
+            .zip(wanted)
+            .take_while(|(a, b)| a == b)
+            .count();
+        *effort = effort.checked_sub(same + 1).ok_or_else(|| {
+            Error::new("the file is too repetitive to find its place")
+                .hint("change the file by hand")
+        })?;
+        if same == wanted.len() {
+            found.push(at);
+        }
+    }
+    Ok(found)
+}
+
+fn show(text: &mut String, hunk: &Hunk, old: usize, new: usize) {
+    // An empty side is named by the line before it.
+    let range =
+        |start: usize, length: usize| format!("{},{length}", start + usize::from(length > 0));
+    let (from, to) = (hunk.lines_before().len(), hunk.lines_after().len());
+    let _ = writeln!(text, "@@ -{} +{} @@", range(old, from), range(new, to));
+    for line in &hunk.lines {
+        let mark = match line {
+            Line::Kept(_) => ' ',
+            Line::Added(_) => '+',
+            Line::Removed(_) => '-',
+        };
+        let _ = writeln!(text, "{mark}{}", line.text());
+    }
+}

@@ -1,0 +1,210 @@
+//! Unified diffs as models write them: fenced, with wrong numbers or none, with or without `a/`.
+//! What a diff says is taken literally; only what says nothing is overlooked. Pure.
+
+use std::path::Path;
+
+use super::paths::{named, refused};
+use crate::error::{Error, Result};
+use crate::skill::SkillPath;
+
+/// A diff against files of one skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patch(Vec<FilePatch>);
+
+/// What changes in one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePatch {
+    /// The file.
+    pub path: SkillPath,
+    pub(super) hunks: Vec<Hunk>,
+}
+
+/// One change and the lines around it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Hunk {
+    /// The line it begins at, from 1, as its header has it.
+    pub start: Option<usize>,
+    pub lines: Vec<Line>,
+    /// Whether the file ends with its last line, which then has no line end.
+    pub ends_bare: bool,
+    /// Lines at its end that are wholly empty, which may be no part of it.
+    blank: usize,
+}
+
+/// A line of a hunk, without its line end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Line {
+    Kept(String),
+    Added(String),
+    Removed(String),
+}
+
+/// Beginnings of lines between files that say what no proposal may do.
+const REFUSED: [(&str, &str); 11] = [
+    ("rename from ", "it renames a file"),
+    ("rename to ", "it renames a file"),
+    ("copy from ", "it copies a file"),
+    ("copy to ", "it copies a file"),
+    ("similarity index ", "it renames or copies a file"),
+    ("old mode ", "it changes a file's mode"),
+    ("new mode ", "it changes a file's mode"),
+    ("new file mode ", "it makes a new file"),
+    ("deleted file mode ", "it removes a file"),
+    ("GIT binary patch", "it changes a binary file"),
+    ("Binary files ", "it changes a binary file"),
+];
+
+impl Patch {
+    /// Reads a diff against the skill in `dir`.
+    ///
+    /// # Errors
+    /// When it is no unified diff, names a file that no skill can have, or does more than change
+    /// text.
+    pub fn parse(text: &str, dir: &Path) -> Result<Self> {
+        if text.contains('\0') {
+            return Err(refused("it has a NUL character, so it is binary"));
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        let mut files: Vec<FilePatch> = Vec::new();
+        // The file whose hunks are being read.
+        let mut open: Option<usize> = None;
+        let mut at = 0;
+        while let Some(&line) = lines.get(at) {
+            at += 1;
+            if let Some((_, what)) = REFUSED.iter().find(|(start, _)| line.starts_with(start)) {
+                return Err(refused(what));
+            }
+            let in_hunk = open.is_some_and(|file| !files[file].hunks.is_empty());
+            if let Some((old, new)) = header(&lines[at - 1..], in_hunk) {
+                at += 1;
+                let path = named(old, new, dir)?;
+                let known = files.iter().position(|file| file.path == path);
+                open = Some(known.unwrap_or(files.len()));
+                if known.is_none() {
+                    let hunks = Vec::new();
+                    files.push(FilePatch { path, hunks });
+                }
+                continue;
+            }
+            let Some(file) = open.map(|file| &mut files[file]) else {
+                if line.starts_with("@@") {
+                    return Err(not_a_diff("a hunk comes before the name of its file"));
+                }
+                continue;
+            };
+            let ends = ["```", "diff ", "index ", "Index: ", "===="];
+            if ends.iter().any(|end| line.starts_with(end)) {
+                open = None;
+            } else if line.starts_with("@@") {
+                file.hunks.push(Hunk {
+                    start: start_of(line),
+                    ..Hunk::default()
+                });
+            } else if !(line.is_empty() && file.hunks.is_empty()) {
+                if file.hunks.is_empty() {
+                    file.hunks.push(Hunk::default());
+                }
+                let hunk = file.hunks.last_mut();
+                if !hunk.is_some_and(|hunk| hunk.push(line)) {
+                    return Err(not_a_diff(&format!(
+                        "its line {at} begins with neither a space nor + nor -"
+                    )));
+                }
+            }
+        }
+        for file in &mut files {
+            file.hunks.iter_mut().for_each(Hunk::close);
+            let idle = |hunk: &Hunk| hunk.lines.iter().all(|line| matches!(line, Line::Kept(_)));
+            if file.hunks.is_empty() || file.hunks.iter().any(idle) {
+                let path = file.path.as_path().display().to_string();
+                return Err(not_a_diff(&format!(
+                    "a hunk of `{}` changes nothing",
+                    path.escape_debug()
+                )));
+            }
+        }
+        if files.is_empty() {
+            return Err(not_a_diff("it names no file"));
+        }
+        Ok(Self(files))
+    }
+
+    /// What changes, file by file.
+    pub fn files(&self) -> &[FilePatch] {
+        &self.0
+    }
+}
+
+impl Hunk {
+    /// Takes a line in; `false` if it is none of a hunk.
+    fn push(&mut self, line: &str) -> bool {
+        self.blank = if line.is_empty() { self.blank + 1 } else { 0 };
+        let rest = || line[1..].to_owned();
+        self.lines.push(match line.bytes().next() {
+            // Mail programs and models drop the space of an empty line.
+            None => Line::Kept(String::new()),
+            Some(b' ') => Line::Kept(rest()),
+            Some(b'+') => Line::Added(rest()),
+            Some(b'-') => Line::Removed(rest()),
+            Some(b'\\') => {
+                self.ends_bare |= !matches!(self.lines.last(), Some(Line::Removed(_)));
+                return true;
+            }
+            Some(_) => return false,
+        });
+        true
+    }
+
+    fn close(&mut self) {
+        self.lines.truncate(self.lines.len() - self.blank);
+        self.blank = 0;
+    }
+
+    /// The lines that the file has where the hunk applies.
+    pub fn lines_before(&self) -> Vec<&str> {
+        self.side(|line| !matches!(line, Line::Added(_)))
+    }
+
+    /// The lines that it has afterwards.
+    pub fn lines_after(&self) -> Vec<&str> {
+        self.side(|line| !matches!(line, Line::Removed(_)))
+    }
+
+    fn side(&self, wanted: impl Fn(&Line) -> bool) -> Vec<&str> {
+        let lines = self.lines.iter().filter(|line| wanted(line));
+        lines.map(Line::text).collect()
+    }
+}
+
+impl Line {
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Kept(text) | Self::Added(text) | Self::Removed(text) => text,
+        }
+    }
+}
+
+/// The names in two header lines. Inside a hunk the same two could be a removed and an added line,
+/// so there a hunk has to follow them.
+fn header<'l>(lines: &[&'l str], in_hunk: bool) -> Option<(&'l str, &'l str)> {
+    let old = lines[0].strip_prefix("--- ")?;
+    let new = lines.get(1)?.strip_prefix("+++ ")?;
+    let follows = lines.get(2).is_some_and(|line| line.starts_with("@@"));
+    (follows || !in_hunk).then_some((old, new))
+}
+
+/// The `3` of `@@ -3,7 +3,8 @@`.
+fn start_of(header: &str) -> Option<usize> {
+    let old = header.split_whitespace().nth(1)?.strip_prefix('-')?;
+    old.split(',').next()?.parse().ok()
+}
+
+fn not_a_diff(why: &str) -> Error {
+    Error::new(format!("the diff cannot be read: {why}")).hint(
+        "write a unified diff: `--- a/SKILL.md`, `+++ b/SKILL.md`, then for each change `@@` and lines \
+         that begin with a space, - or +",
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! Which file of a skill the two header lines of a diff mean.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::skill::SkillPath;
+
+const NOWHERE: &str = "/dev/null";
+
+/// The file that `--- OLD` and `+++ NEW` are about, with or without `a/` and `b/` before it.
+///
+/// # Errors
+/// When the file would be new, gone or called otherwise, or is none that belongs to the skill.
+pub fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
+    let (old, new) = (written(old)?, written(new)?);
+    if old == NOWHERE {
+        return Err(refused(&format!("it makes a new file, `{}`", shown(new))));
+    }
+    if new == NOWHERE {
+        return Err(refused(&format!("it removes the file `{}`", shown(old))));
+    }
+    let bare = (old.strip_prefix("a/"), new.strip_prefix("b/"));
+    let path = match bare {
+        (Some(old), Some(new)) if old == new => new,
+        _ if old == new => new,
+        (Some(bare), _) if bare == new => new,
+        (_, Some(bare)) if bare == old => bare,
+        _ => {
+            let text = format!("it makes `{}` out of `{}`", shown(new), shown(old));
+            return Err(refused(&text));
+        }
+    };
+    let path = SkillPath::parse(path, dir)?;
+    let mut parts = path.as_path().components();
+    if parts.any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
+        return Err(refused("it changes what is in `.git`"));
+    }
+    Ok(path)
+}
+
+/// The name without the time that some programs write behind it, and without plain quotes.
+fn written(header: &str) -> Result<&str> {
+    let name = header.split('\t').next().unwrap_or_default().trim();
+    match name
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    {
+        Some(quoted) if quoted.contains('\\') => Err(refused(&format!(
+            "the name {} is quoted in a way that is not understood",
+            shown(name)
+        ))),
+        Some(quoted) => Ok(quoted),
+        None => Ok(name),
+    }
+}
+
+fn shown(name: &str) -> String {
+    name.escape_debug().take(100).collect()
+}
+
+/// What no proposal does.
+pub fn refused(what: &str) -> Error {
+    Error::new(format!("the diff cannot be taken: {what}")).hint(
+        "a proposal changes the text of files that the skill has: it makes, removes and renames none",
+    )
+}

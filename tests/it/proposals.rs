@@ -1,0 +1,651 @@
+//! What a model proposes to change in skills, and what becomes of it.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::host::{Generation, Ran, finish};
+use crate::market_sources::skill;
+use crate::repository::{Hub, files};
+
+const TOOL: &str = "propose_skill_update";
+
+/// A diff of `SKILL.md` that replaces one line by others.
+fn diff(old: &str, new: &str) -> String {
+    let new = new.lines().flat_map(|line| ["+", line, "\n"]);
+    let new: String = new.collect();
+    format!("--- a/SKILL.md\n+++ b/SKILL.md\n@@\n-{old}\n{new}")
+}
+
+fn call(skill: &str, diff: &str) -> Value {
+    json!({"skill": skill, "diff": diff, "justification": "It was wrong."})
+}
+
+/// Proposes as the model does, and answers the id.
+#[track_caller]
+fn propose(host: &Host, skill: &str, diff: &str) -> String {
+    host.allows(TOOL, &call(skill, diff));
+    let answer = host.tool(TOOL, &call(skill, diff));
+    assert!(answer.contains("Nothing has changed"), "{answer}");
+    let words: Vec<&str> = answer.split_whitespace().collect();
+    words[2].to_owned()
+}
+
+#[track_caller]
+fn refusal(host: &Host, skill: &str, diff: &str) -> String {
+    let before = files(&host.skills_dir());
+    let answer = host.tool(TOOL, &call(skill, diff));
+    assert!(
+        answer.starts_with("Error: ") && answer.contains('\n'),
+        "{answer}"
+    );
+    assert_eq!(files(&host.skills_dir()), before);
+    assert_eq!(list(host), json!([]), "{answer}");
+    answer
+}
+
+fn list(host: &Host) -> Value {
+    serde_json::from_str(&host.succeeds(&["proposals", "list", "--json"])).unwrap()
+}
+
+fn text(host: &Host, path: &str) -> String {
+    fs::read_to_string(host.skills_dir().join(path)).unwrap()
+}
+
+fn decisions(host: &Host) -> Vec<String> {
+    let log = host.succeeds(&["audit", "--event", "proposal", "--json"]);
+    let log: Vec<Value> = serde_json::from_str(&log).unwrap();
+    let decision = |event: &Value| event["decision"].as_str().unwrap().to_owned();
+    log.iter().map(decision).collect()
+}
+
+#[test]
+fn a_proposal_changes_nothing_until_a_person_approves_it_and_can_be_taken_back() {
+    for host in Host::both() {
+        let host = host.skill("pdf", "", "One.\nTwo.");
+        let before = files(&host.skills_dir());
+        let id = propose(&host, "pdf", &diff("Two.", "2.\n3."));
+        assert_eq!(files(&host.skills_dir()), before);
+        let file = host.plugin_dir().join(format!("proposals/{id}.json"));
+        assert_eq!(
+            fs::metadata(file).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        let listed = list(&host);
+        assert_eq!(listed[0]["id"], json!(id));
+        assert_eq!(listed[0]["skill"], json!("pdf"));
+        assert_eq!(listed[0]["applies"], json!(true));
+        let shown = host.succeeds(&["proposals", "show", &id]);
+        for words in ["It was wrong.", "@@ -7,1 +7,2 @@\n-Two.\n+2.\n+3."] {
+            assert!(shown.contains(words), "{words}: {shown}");
+        }
+        let unasked = host.fails(&["proposals", "approve", &id]);
+        assert!(unasked.contains("--yes"), "{unasked}");
+        assert_eq!(files(&host.skills_dir()), before);
+        let told = host.succeeds(&["proposals", "approve", &id, "--yes"]);
+        assert!(told.contains("rollback pdf"), "{told}");
+        assert!(text(&host, "pdf/SKILL.md").ends_with("One.\n2.\n3.\n"));
+        assert_eq!(list(&host), json!([]));
+        assert!(
+            host.fails(&["proposals", "approve", &id, "--yes"])
+                .contains("no proposal")
+        );
+        let history = host.succeeds(&["history", "pdf"]);
+        assert!(history.contains("since then changed SKILL.md"), "{history}");
+        assert!(history.contains("decision=approved"), "{history}");
+        host.succeeds(&["rollback", "pdf"]);
+        assert_eq!(files(&host.skills_dir()), before);
+        host.succeeds(&["rollback", "pdf"]);
+        assert!(text(&host, "pdf/SKILL.md").contains("2."));
+        assert_eq!(decisions(&host), ["written", "approved"]);
+        assert!(!host.plugin_dir().join("staging").exists());
+    }
+}
+
+#[test]
+fn a_model_may_see_and_comment_but_never_decide() {
+    for host in Host::both() {
+        let host = host.skill("pdf", "", "One.");
+        let id = propose(&host, "pdf", &diff("One.", "1."));
+        let before = files(&host.skills_dir());
+        for verb in ["approve", "reject"] {
+            for args in [
+                json!(["proposals", verb, id, "--yes"]),
+                json!(["proposals", verb, id]),
+            ] {
+                let arguments = json!({"args": args});
+                if verb == "approve" || args.as_array().unwrap().len() == 3 {
+                    for tool in ["skill_marketplace", "agent-skills"] {
+                        host.blocks(tool, &arguments);
+                        let answer = host.tool(tool, &arguments);
+                        assert!(answer.starts_with("Error: only a person"), "{answer}");
+                    }
+                }
+            }
+        }
+        let say = json!({"args": ["proposals", "comment", id, "It \u{1b}[2Jis right."]});
+        host.allows("skill_marketplace", &say);
+        assert!(host.tool("skill_marketplace", &say).contains("still waits"));
+        let look = json!({"args": ["proposals", "show", id]});
+        host.allows("skill_marketplace", &look);
+        let shown = host.tool("skill_marketplace", &look);
+        assert!(
+            shown.contains("comment by the model") && shown.contains("It [2Jis right."),
+            "{shown}"
+        );
+        host.blocks(
+            "skill_marketplace",
+            &json!({"args": ["proposals", "--", "approve", id]}),
+        );
+        assert_eq!(files(&host.skills_dir()), before);
+        let told = host.succeeds(&["proposals", "reject", &id, "--reason", "no"]);
+        assert!(told.contains("is as it was"), "{told}");
+        assert_eq!(list(&host), json!([]));
+        assert_eq!(decisions(&host), ["written", "commented", "rejected"]);
+    }
+}
+
+/// A shell that the host has started is not a person's.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_cannot_decide_in_a_shell_of_the_host_either() {
+    let host = Host::environment().skill("pdf", "", "One.");
+    let id = propose(&host, "pdf", &diff("One.", "1."));
+    let program = host.command().get_program().to_string_lossy().into_owned();
+    // The outer shell plays the host: what it starts has it as its parent.
+    let script = format!(
+        "unset AGENT_SKILLS_SESSION; \
+         CHIBI_HOOK=post_system_prompt CHIBI_HOOK_DATA='{{\"context_name\":\"x\"}}' {program} >&2; \
+         sh -c '{program} proposals approve {id} --yes; echo ended $?'; echo"
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]).current_dir(host.project());
+    for (name, value) in host.command().get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let ran: Ran = finish(&mut command, b"");
+    assert!(ran.stdout.contains("ended 1"), "{ran:?}");
+    assert!(ran.stderr.contains("a shell of their own"), "{ran:?}");
+    assert!(text(&host, "pdf/SKILL.md").contains("One."));
+    host.succeeds(&["proposals", "approve", &id, "--yes"]);
+}
+
+#[test]
+fn hostile_and_useless_diffs_are_refused_with_the_next_step() {
+    for host in Host::both() {
+        let outside = host.home().join("outside.md");
+        fs::write(&outside, "One.\n").unwrap();
+        let host = host
+            .skill("pdf", "", "One.\nTwo.\nOne.")
+            .file("pdf/data.bin", b"One.\n\0\xff")
+            .file(
+                "other/SKILL.md",
+                "---\nname: other\ndescription: x\n---\nOne.\n",
+            );
+        symlink(&outside, host.skills_dir().join("pdf/link.md")).unwrap();
+        let of = |path: &str| format!("--- a/{path}\n+++ b/{path}\n@@\n-One.\n+1.\n");
+        let new = "--- /dev/null\n+++ b/new.md\n@@ -0,0 +1 @@\n+x\n";
+        for (diff, why) in [
+            (of("../other/SKILL.md"), "outside"),
+            (of("../../config.toml"), "outside"),
+            (of(&outside.display().to_string()), "outside"),
+            (of("link.md"), "leads outside"),
+            (of("none.md"), "no file `none.md`"),
+            (of(".git/config"), ".git"),
+            (of("data.bin"), "not text"),
+            (of("SKILL.md"), "2 times"),
+            (new.to_owned(), "new file"),
+            (new.replace("b/new.md", "../../../../.bashrc"), "new file"),
+            (
+                of("SKILL.md").replace("+++ b/SKILL.md", "+++ /dev/null"),
+                "removes",
+            ),
+            (
+                "diff --git a/x b/x\nGIT binary patch\nliteral 1\n".to_owned(),
+                "binary",
+            ),
+            (diff("Zwei.", "2."), "no line `Zwei.`"),
+            (diff("name: pdf", "name: other"), "not `pdf`"),
+            (
+                diff("description: Does pdf.", "title: none"),
+                "no description",
+            ),
+            ("Please change it.".to_owned(), "unified diff"),
+            (diff("Two.", &"long ".repeat(15_000)), "65536"),
+        ] {
+            let answer = refusal(&host, "pdf", &diff);
+            assert!(answer.contains(why), "{why}: {answer}");
+        }
+        if host.generation() == Generation::Stdin {
+            let answer = refusal(&host, "pdf", &diff("Two.", &"x\n".repeat(5_000_000)));
+            assert!(answer.contains("65536"), "{answer}");
+        }
+        let answer = refusal(&host, "none", &diff("One.", "1."));
+        assert!(answer.contains("no skill `none`"), "{answer}");
+        let silent =
+            json!({"skill": "pdf", "diff": diff("Two.", "2."), "justification": " \u{200b}"});
+        assert!(host.tool(TOOL, &silent).contains("justification"));
+        assert!(
+            host.tool(TOOL, &json!({"skill": "pdf"}))
+                .contains("for example")
+        );
+        assert_eq!(fs::read_to_string(outside).unwrap(), "One.\n");
+    }
+}
+
+#[test]
+fn what_no_longer_applies_says_so_and_changes_nothing() {
+    for host in Host::both() {
+        let host = host
+            .skill("pdf", "", "One.\nTwo.")
+            .skill("gone", "", "One.");
+        let first = propose(&host, "pdf", &diff("One.", "1."));
+        let rival = propose(&host, "pdf", &diff("One.", "Eins."));
+        // The skill's own text may name its files by their whole path.
+        let file = host.skills_dir().join("pdf/SKILL.md").display().to_string();
+        let whole = diff("Two.", "2.")
+            .replace("a/SKILL.md", &file)
+            .replace("b/SKILL.md", &file);
+        let other = propose(&host, "pdf", &whole);
+        let vanished = propose(&host, "gone", &diff("One.", "1."));
+        assert_eq!(
+            propose(&host, "pdf", &diff("One.", "1.")),
+            first,
+            "said twice, kept once"
+        );
+        assert_eq!(list(&host).as_array().unwrap().len(), 4);
+        host.succeeds(&["proposals", "approve", &first, "--yes"]);
+        fs::remove_dir_all(host.skills_dir().join("gone")).unwrap();
+        let before = files(&host.skills_dir());
+        for (id, why) in [(&rival, "no line `One.`"), (&vanished, "no longer there")] {
+            let shown = host.succeeds(&["proposals", "show", id]);
+            assert!(
+                shown.contains("cannot be applied") && shown.contains(why),
+                "{shown}"
+            );
+            let failed = host.fails(&["proposals", "approve", id, "--yes"]);
+            assert!(
+                failed.contains(why) && failed.contains("hint: "),
+                "{failed}"
+            );
+        }
+        let listed = host.succeeds(&["proposals", "list"]);
+        assert_eq!(listed.matches("cannot be applied").count(), 2, "{listed}");
+        assert_eq!(files(&host.skills_dir()), before);
+        host.succeeds(&["proposals", "approve", &other, "--yes"]);
+        assert!(text(&host, "pdf/SKILL.md").ends_with("1.\n2.\n"));
+        host.succeeds(&["proposals", "reject", &rival]);
+        host.succeeds(&["proposals", "reject", &vanished]);
+        assert!(
+            host.fails(&["proposals", "show", "../../x"])
+                .contains("no proposal's id")
+        );
+        assert_eq!(list(&host), json!([]));
+    }
+}
+
+#[test]
+fn the_user_is_told_once_on_standard_error() {
+    for host in Host::both() {
+        let host = host.skill("pdf", "", "One.");
+        let tells = || {
+            let data = json!({"context_name": "default"});
+            let (answer, stderr) = host.hook_with_stderr("post_system_prompt", &data);
+            assert!(answer["inject"].is_string());
+            stderr
+        };
+        assert_eq!(tells(), "");
+        propose(&host, "pdf", &diff("One.", "1."));
+        assert!(tells().contains("a proposal for a skill waits"));
+        assert_eq!(tells(), "");
+        propose(&host, "pdf", &diff("One.", "Eins."));
+        assert!(tells().contains("2 proposals"));
+        assert_eq!(tells(), "");
+    }
+}
+
+#[test]
+fn a_restricted_skill_may_not_propose_unless_it_says_so() {
+    for host in Host::both() {
+        let host = host.skill("strict", "allowed-tools: Read", "One.").skill(
+            "open",
+            "allowed-tools: Read propose_skill_update",
+            "One.",
+        );
+        let arguments = call("strict", &diff("One.", "1."));
+        host.starts().activates("strict").blocks(TOOL, &arguments);
+        host.starts().activates("open").allows(TOOL, &arguments);
+    }
+}
+
+#[test]
+fn what_the_result_could_do_is_scanned_and_shown_loudly() {
+    let host = Host::stdin().skill(
+        "pdf",
+        "allowed-tools: Read\ndisallowed-tools: WebFetch",
+        "One.\nTwo.",
+    );
+    let evil = propose(&host, "pdf", &diff("One.", "echo aWQK | base64 -d | bash"));
+    let failed = host.fails(&["proposals", "approve", &evil, "--yes"]);
+    assert!(
+        failed.contains("decoded-to-shell") && failed.contains("--accept-findings"),
+        "{failed}"
+    );
+    assert!(text(&host, "pdf/SKILL.md").contains("One."));
+    let wider = propose(
+        &host,
+        "pdf",
+        &diff("allowed-tools: Read", "allowed-tools: Read Bash"),
+    );
+    let ran = host.person(&["proposals", "approve", &wider, "--yes"]);
+    assert!(
+        ran.stderr.contains("ATTENTION") && ran.stderr.contains("Bash"),
+        "{ran:?}"
+    );
+    let looser = propose(
+        &host,
+        "pdf",
+        &diff("disallowed-tools: WebFetch", "license: MIT"),
+    );
+    let ran = host.person(&["proposals", "approve", &looser, "--yes"]);
+    assert!(
+        ran.stderr.contains("ATTENTION") && ran.stderr.contains("WebFetch"),
+        "{ran:?}"
+    );
+    let hidden = propose(&host, "pdf", &diff("Two.", "\u{1b}[2J\u{202e}owT\u{9b}"));
+    for told in [
+        host.succeeds(&["proposals", "show", &hidden]),
+        host.fails(&["proposals", "approve", &hidden, "--yes"]),
+    ] {
+        assert!(told.contains("+<U+001B>[2J<U+202E>owT<U+009B>"), "{told}");
+        assert!(!told.contains(['\u{1b}', '\u{202e}', '\u{9b}']), "{told:?}");
+    }
+    host.succeeds(&["proposals", "approve", &evil, "--yes", "--accept-findings"]);
+}
+
+#[test]
+fn an_improved_skill_of_a_repository_counts_as_changed_by_hand() {
+    let hub = Hub::new();
+    let dir = hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["install", "acme/pdf"]);
+    let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
+    let id = propose(&host, "pdf", &diff("Body of pdf.", "A better body."));
+    host.succeeds(&["proposals", "approve", &id, "--yes"]);
+    let verified = host.person(&["verify"]);
+    assert!(verified.stdout.contains("changed SKILL.md"), "{verified:?}");
+    assert!(host.succeeds(&["update"]).contains("up to date"));
+    fs::write(
+        dir.join("skills/pdf/SKILL.md"),
+        skill("pdf").replace("Body", "New body"),
+    )
+    .unwrap();
+    crate::repository::commit(&dir);
+    let kept = host.succeeds(&["update"]);
+    assert!(
+        kept.contains("was changed after it was installed") && kept.contains("--stash"),
+        "{kept}"
+    );
+    host.succeeds(&["rollback", "pdf"]);
+    assert!(host.succeeds(&["verify"]).contains("pdf: intact"));
+    assert_eq!(
+        fs::read(host.plugin_dir().join("skills.lock.json")).unwrap(),
+        lock
+    );
+    host.succeeds(&["update"]);
+    let pinned = "acme/skills@pdf#".to_owned() + &head(&dir);
+    host.succeeds(&["remove", "pdf"]);
+    host.succeeds(&["install", &pinned]);
+    let answer = host.tool(TOOL, &call("pdf", &diff("New body of pdf.", "x")));
+    assert!(answer.contains("pinned"), "{answer}");
+}
+
+fn head(dir: &std::path::Path) -> String {
+    let output = std::process::Command::new("git")
+        .args(["rev-parse", "HEAD"])
+        .current_dir(dir)
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn policies_layers_and_links_that_cannot_be_changed_say_so() {
+    let host = Host::stdin().skill("pdf", "", "One.");
+    let write = |path: &str, text: &str| {
+        let path = host.home().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let text = |name: &str| skill(name).replace("Body", "One.\nBody");
+    write(".chibi/skills/mine/SKILL.md", &text("mine"));
+    write(".agents/skills/theirs/SKILL.md", &text("theirs"));
+    write("work/SKILL.md", &text("linked"));
+    host.succeeds(&["link", &host.home().join("work").display().to_string()]);
+    let one = diff("One.", "1.");
+    assert!(
+        host.tool(TOOL, &call("theirs", &one))
+            .contains("does not look after")
+    );
+    assert!(
+        host.tool(TOOL, &call("linked", &one))
+            .contains("working copy")
+    );
+    let id = propose(&host, "mine", &one);
+    let told = host.succeeds(&["proposals", "approve", &id, "--yes"]);
+    assert!(
+        told.contains("agent-skills rollback mine --layer personal"),
+        "{told}"
+    );
+    host.succeeds(&["rollback", "mine", "--layer", "personal"]);
+    let id = propose(&host, "pdf", &one);
+    let policy = host.home().join("policy.toml");
+    fs::write(&policy, "[skills]\nblock = ['pdf']\n").unwrap();
+    let before = files(&host.skills_dir().join("pdf"));
+    let mut command = host.command();
+    command
+        .args(["proposals", "approve", &id, "--yes"])
+        .env("AGENT_SKILLS_POLICY", &policy);
+    let ran = finish(&mut command, b"");
+    assert!(
+        ran.status == 1 && ran.stderr.contains("blocks skills named `pdf`"),
+        "{ran:?}"
+    );
+    assert_eq!(files(&host.skills_dir().join("pdf")), before);
+}
+
+#[test]
+fn an_administrators_skill_is_not_the_users_to_change() {
+    if fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0) {
+        println!("skipped: root may write everywhere");
+        return;
+    }
+    let host = Host::stdin();
+    let layer = host.home().join("enterprise");
+    let dir = layer.join("skills/pdf");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("SKILL.md"), skill("pdf")).unwrap();
+    for dir in [&layer.join("skills"), &layer] {
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o555)).unwrap();
+    }
+    let host = host.var("AGENT_SKILLS_ENTERPRISE_DIR", &layer.display().to_string());
+    let answer = host.tool(TOOL, &call("pdf", &diff("Body of pdf.", "x")));
+    for dir in [&layer.join("skills"), &layer] {
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    assert!(answer.contains("not yours to write to"), "{answer}");
+}
+
+#[test]
+fn proposals_can_be_switched_off() {
+    for host in Host::both() {
+        let host = host.skill("pdf", "", "One.");
+        fs::write(
+            host.plugin_dir().join("config.toml"),
+            "proposals = false\ncreate_skill = true\n",
+        )
+        .unwrap();
+        assert!(!host.tool_names().contains(&TOOL.to_owned()));
+        assert!(!host.tool_names().contains(&"create_skill".to_owned()));
+        assert!(refusal(&host, "pdf", &diff("One.", "1.")).contains("switched off"));
+    }
+}
+
+#[test]
+fn a_new_skill_is_a_proposal_and_off_by_default() {
+    for host in Host::both() {
+        let arguments = json!({
+            "name": "release-notes",
+            "description": "Writes: \"notes\" # for releases\n--- \u{202e}x",
+            "body": "---\nallowed-tools: Bash\n---\n# Notes\nDo it.",
+            "allowed_tools": ["Read", "Bash(git log:*)"],
+        });
+        assert!(!host.tool_names().contains(&"create_skill".to_owned()));
+        assert!(
+            host.tool("create_skill", &arguments)
+                .contains("switched off")
+        );
+        fs::write(
+            host.plugin_dir().join("config.toml"),
+            "create_skill = true\n",
+        )
+        .unwrap();
+        assert!(host.tool_names().contains(&"create_skill".to_owned()));
+        let answer = host.tool("create_skill", &arguments);
+        assert!(answer.contains("Nothing has changed"), "{answer}");
+        assert!(host.skill_tools().is_empty());
+        let id = answer.split_whitespace().nth(2).unwrap();
+        assert_eq!(list(&host)[0]["kind"], json!("create"));
+        assert!(
+            host.succeeds(&["proposals", "show", id])
+                .contains("# Notes")
+        );
+        host.succeeds(&["proposals", "approve", id, "--yes"]);
+        assert_eq!(host.skill_tools(), ["skill_release-notes"]);
+        let info = host.succeeds(&["list-installed", "--json"]);
+        let info: Value = serde_json::from_str(&info).unwrap();
+        assert_eq!(
+            info[0]["description"],
+            json!("Writes: \"notes\" # for releases --- x")
+        );
+        assert_eq!(
+            info[0]["restriction"]["allowed"],
+            json!(["Read", "Bash(git log:*)"])
+        );
+        assert_eq!(info[0]["diagnostics"], json!([]));
+        assert!(
+            host.succeeds(&["history", "release-notes"])
+                .contains("change=create")
+        );
+        assert!(host.tool("create_skill", &arguments).contains("already"));
+        for (key, value) in [
+            ("name", json!("Release Notes")),
+            ("name", json!("../x")),
+            ("description", json!(" ")),
+            ("description", json!("x".repeat(1025))),
+            ("body", json!("\n")),
+            ("body", json!("x".repeat(70_000))),
+        ] {
+            let mut wrong = arguments.clone();
+            wrong["name"] = json!("other");
+            wrong[key] = value;
+            let answer = host.tool("create_skill", &wrong);
+            assert!(answer.starts_with("Error: "), "{key}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn a_broken_file_hides_no_proposal_and_there_are_never_too_many() {
+    let host = Host::stdin().skill("pdf", "", "One.");
+    let id = propose(&host, "pdf", &diff("One.", "1."));
+    let dir = host.plugin_dir().join("proposals");
+    fs::write(dir.join("0123456789ab.json"), "{").unwrap();
+    let ran = host.person(&["proposals", "list", "--json"]);
+    assert!(
+        ran.stdout.contains(&id) && ran.stderr.contains("is no proposal"),
+        "{ran:?}"
+    );
+    let text = fs::read_to_string(dir.join(format!("{id}.json"))).unwrap();
+    for number in 1..100 {
+        let other = format!("{number:012}");
+        fs::write(dir.join(format!("{other}.json")), text.replace(&id, &other)).unwrap();
+    }
+    let answer = host.tool(TOOL, &call("pdf", &diff("One.", "2.")));
+    assert!(answer.contains("100 proposals"), "{answer}");
+}
+
+#[test]
+fn an_approval_killed_at_any_moment_leaves_the_old_or_the_new_skill() {
+    let host = Host::stdin()
+        .skill("pdf", "", "One.")
+        .file("pdf/notes.md", "One.\n");
+    let old = files(&host.skills_dir());
+    let both = diff("One.", "1.") + "--- a/notes.md\n+++ b/notes.md\n@@\n-One.\n+1.\n";
+    let approve = |id: &str| ["proposals", "approve", id, "--yes"].map(str::to_owned);
+    let id = propose(&host, "pdf", &both);
+    let words = approve(&id);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let started = std::time::Instant::now();
+    host.succeeds(&words);
+    let duration = started.elapsed();
+    let new = files(&host.skills_dir());
+    host.succeeds(&["rollback", "pdf"]);
+    propose(&host, "pdf", &both);
+    let mut landed = 0;
+    for attempt in 0..12 {
+        assert_eq!(files(&host.skills_dir()), old);
+        crate::market_kills::kill(&host, &words, duration, 200 + 75 * attempt);
+        let now = files(&host.skills_dir());
+        assert!(now == old || now == new, "{now:?}");
+        landed += usize::from(now == new);
+        // One that was applied and is still listed does no harm.
+        if now == new && list(&host) != json!([]) {
+            assert!(host.fails(&words).contains("already"));
+            host.succeeds(&["proposals", "reject", &id]);
+        }
+        // The state before may be lost by a kill, never wrong.
+        if now == new && host.person(&["rollback", "pdf"]).status != 0 {
+            for (path, content) in &old {
+                fs::write(host.skills_dir().join(path), content).unwrap();
+            }
+        } else if now == new {
+            assert_eq!(files(&host.skills_dir()), old);
+        }
+        if now == new && list(&host) == json!([]) {
+            propose(&host, "pdf", &both);
+        }
+    }
+    println!("{landed} of 12 had landed when they were killed");
+}
+
+#[test]
+fn a_person_on_a_terminal_sees_the_change_and_is_asked() {
+    let host = Host::stdin().skill("pdf", "allowed-tools: Read", "One.");
+    let id = propose(&host, "pdf", &diff("allowed-tools: Read", "license: MIT"));
+    let words = format!("proposals approve {id}");
+    let Some(shown) = crate::market_updates::on_a_terminal(&host, &words, "n\n") else {
+        return;
+    };
+    for words in [
+        "It was wrong.",
+        "-allowed-tools: Read",
+        "ATTENTION",
+        "every tool",
+        "Apply it? [y/N]",
+        "you said no",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(text(&host, "pdf/SKILL.md").contains("allowed-tools"));
+    crate::market_updates::on_a_terminal(&host, &words, "y\n");
+    assert!(text(&host, "pdf/SKILL.md").contains("license: MIT"));
+}

@@ -1,0 +1,125 @@
+//! Which version of a skill is in use, which there are, and what changed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::market_sources::skill;
+use crate::repository::{Hub, commit, git};
+
+fn version(number: &str) -> String {
+    skill("pdf").replace(
+        "---\nBody",
+        &format!("metadata:\n  version: \"{number}\"\n---\nBody"),
+    ) + &format!("Since {number}.\n")
+}
+
+fn release(dir: &Path, number: &str) {
+    fs::write(dir.join("skills/pdf/SKILL.md"), version(number)).unwrap();
+    commit(dir);
+    git(dir, &["tag", &format!("v{number}")]);
+}
+
+fn released() -> (Host, Hub, PathBuf) {
+    let hub = Hub::new();
+    let dir = hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &version("1.1"))]);
+    git(&dir, &["tag", "v1.1"]);
+    release(&dir, "1.2");
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    (host, hub, dir)
+}
+
+fn json_of(host: &Host, words: &[&str]) -> Value {
+    serde_json::from_str(&host.succeeds(words)).unwrap()
+}
+
+#[test]
+fn a_version_is_installed_by_its_tag_and_shown_with_its_commit() {
+    let (host, _hub, dir) = released();
+    release(&dir, "1.10");
+    host.succeeds(&["install", "acme/skills@pdf#v1.2"]);
+    assert!(host.succeeds(&["list-installed"]).contains("1.2"));
+    let installed = json_of(&host, &["list-installed", "--json"]);
+    assert_eq!(installed[0]["version"], json!("1.2"));
+    let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
+    let lock: Value = serde_json::from_str(&lock).unwrap();
+    assert_eq!(installed[0]["commit"], lock["skills"][0]["commit"]);
+    let outdated = host.succeeds(&["outdated"]);
+    assert!(outdated.contains("later ones: v1.10"), "{outdated}");
+    let outdated = json_of(&host, &["outdated", "--json"]);
+    assert_eq!(outdated[0]["newer_tags"], json!(["v1.10"]));
+    assert_eq!(outdated[0]["version"], json!("1.2"));
+    let history = host.succeeds(&["history", "pdf"]);
+    for words in [
+        "in use: version 1.2 at ",
+        "asked for as v1.2",
+        "v1.2 (in use)",
+        "v1.10",
+        "newer  ",
+    ] {
+        assert!(history.contains(words), "{words}: {history}");
+    }
+    let history = json_of(&host, &["history", "pdf", "--json"]);
+    let newer: Vec<bool> = history["log"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|commit| commit["newer"].as_bool().unwrap())
+        .collect();
+    assert_eq!(newer, [true, false, false]);
+}
+
+#[test]
+fn what_changed_is_told_before_and_after_an_update() {
+    let (host, _hub, dir) = released();
+    host.succeeds(&["install", "acme/pdf"]);
+    fs::write(dir.join("other"), "x").unwrap();
+    commit(&dir);
+    release(&dir, "2.0");
+    assert!(host.succeeds(&["outdated"]).contains("changed: SKILL.md"));
+    let before = json_of(&host, &["history", "pdf", "--json"]);
+    assert_eq!(before["version"], json!("1.2"));
+    assert_eq!(before["previous"], json!(null));
+    assert_eq!(
+        before["log"].as_array().unwrap().len(),
+        3,
+        "the other file's commit is none of its"
+    );
+    host.succeeds(&["update"]);
+    let after = json_of(&host, &["history", "pdf", "--json"]);
+    assert_eq!(after["version"], json!("2.0"));
+    assert_eq!(after["previous"]["version"], json!("1.2"));
+    assert_eq!(after["previous"]["commit"], before["commit"]);
+    assert_eq!(after["previous"]["changed"], json!(["SKILL.md"]));
+    let kinds: Vec<&Value> = after["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| &e["event"])
+        .collect();
+    assert_eq!(kinds, ["install", "update"]);
+    host.succeeds(&["rollback", "pdf"]);
+    assert_eq!(
+        json_of(&host, &["history", "pdf", "--json"])["version"],
+        json!("1.2")
+    );
+}
+
+#[test]
+fn history_is_told_without_a_source() {
+    let (host, hub, _dir) = released();
+    let host = host.skill("mine", "", "x");
+    host.succeeds(&["install", "acme/pdf"]);
+    assert!(host.succeeds(&["history", "mine"]).contains("no source"));
+    assert!(host.fails(&["history", "none"]).contains("not installed"));
+    fs::remove_dir_all(hub.dir().join("acme")).unwrap();
+    for words in [&["history", "pdf"][..], &["history", "pdf", "--offline"]] {
+        let told = host.succeeds(words);
+        assert!(
+            told.contains("in use: version 1.2") && told.contains("was not asked"),
+            "{told}"
+        );
+    }
+}
