@@ -90,20 +90,20 @@ const CHANGES: [Change; 24] = [
         );
     }),
     ("added", |host| {
-        skill(host, "new", "---\nname: new\ndescription: N.\n---\nN\n")
+        skill(host, "new", "---\nname: new\ndescription: N.\n---\nN\n");
     }),
     ("a name taken in place", |host| {
         skill(host, "new", "---\nname: a\ndescription: N.\n---\nN\n");
     }),
     ("given back", |host| {
-        skill(host, "new", "---\nname: new\ndescription: N.\n---\nN\n")
+        skill(host, "new", "---\nname: new\ndescription: N.\n---\nN\n");
     }),
     ("renamed", |host| {
         let skills = host.skills_dir();
         fs::rename(skills.join("new"), skills.join("renamed")).unwrap();
     }),
     ("removed", |host| {
-        fs::remove_dir_all(host.skills_dir().join("renamed")).unwrap()
+        fs::remove_dir_all(host.skills_dir().join("renamed")).unwrap();
     }),
     ("replaced by a link", |host| {
         let outside = host.home().join("outside");
@@ -112,7 +112,7 @@ const CHANGES: [Change; 24] = [
         std::os::unix::fs::symlink(outside.join("a"), host.skills_dir().join("a")).unwrap();
     }),
     ("edited behind the link", |host| {
-        put(&host.home().join("outside"), "a", "", "behind")
+        put(&host.home().join("outside"), "a", "", "behind");
     }),
     ("a context's own", |host| {
         skill(
@@ -123,17 +123,17 @@ const CHANGES: [Change; 24] = [
     }),
     ("one tool", |host| configuration(host, "max_tools = 1\n")),
     ("little room", |host| {
-        configuration(host, "prompt_chars = 700\n")
+        configuration(host, "prompt_chars = 700\n");
     }),
     ("switched off", |host| {
-        configuration(host, "[visibility]\na = \"off\"\n")
+        configuration(host, "[visibility]\na = \"off\"\n");
     }),
     ("a broken configuration", |host| {
-        configuration(host, "visibility = 3\n")
+        configuration(host, "visibility = 3\n");
     }),
     ("none", |host| configuration(host, "")),
     ("a project that nobody trusts", |host| {
-        put(&project_skills(host), "new", "", "a project")
+        put(&project_skills(host), "new", "", "a project");
     }),
     ("trusted", |host| {
         host.succeeds(&["trust", host.project().to_str().unwrap()]);
@@ -142,17 +142,17 @@ const CHANGES: [Change; 24] = [
         fs::write(project_skills(host).join("new/run.sh"), "echo EVIL").unwrap();
     }),
     ("blocked", |host| {
-        policy(host, "[skills]\nblock = [\"a\"]\n")
+        policy(host, "[skills]\nblock = [\"a\"]\n");
     }),
     ("approval required", |host| {
-        policy(host, "[approval]\nrequire = [\"all\"]\n")
+        policy(host, "[approval]\nrequire = [\"all\"]\n");
     }),
     ("by source", |host| {
-        policy(host, "[sources]\nallow = [\"github.com/acme/*\"]\n")
+        policy(host, "[sources]\nallow = [\"github.com/acme/*\"]\n");
     }),
     ("an unreadable policy", |host| policy(host, "sources = 1\n")),
     ("no policy", |host| {
-        fs::remove_file(host.home().join("enterprise/policy.toml")).unwrap()
+        fs::remove_file(host.home().join("enterprise/policy.toml")).unwrap();
     }),
     ("an enterprise skill", |host| {
         put(
