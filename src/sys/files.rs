@@ -15,17 +15,22 @@ use crate::error::{Error, Result};
 /// # Errors
 /// Whatever opening says, or `InvalidInput` for anything that is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_sized(path).map(|(file, _)| file)
+}
+
+fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
         .open(path)?;
-    if !file.metadata()?.is_file() {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "not a regular file",
         ));
     }
-    Ok(file)
+    Ok((file, metadata.len()))
 }
 
 /// The whole of a regular file of at most `max` bytes.
@@ -33,8 +38,8 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open_regular`], and `FileTooLarge` beyond `max`.
 pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
-    let file = open_regular(path)?;
-    read_file_capped(&file, file.metadata()?.len(), max)
+    let (file, size) = open_sized(path)?;
+    read_file_capped(&file, size, max)
 }
 
 /// The whole of an open file that was `size` bytes long, in one read if it still is.
