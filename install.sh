@@ -71,9 +71,10 @@ target=${CARGO_TARGET_DIR:-target}
 host=$(rustc -vV | sed -n 's/^host: //p')
 
 # On Linux the dynamic loader would cost more than the program itself, at every hook: link
-# statically where the system has what that needs.
+# statically where the system has what that needs, and to a fixed address, so that there is nothing
+# to relocate.
 build_static() {
-    RUSTFLAGS="${RUSTFLAGS:-} -Ctarget-feature=+crt-static" \
+    RUSTFLAGS="${RUSTFLAGS:-} -Ctarget-feature=+crt-static -Crelocation-model=static" \
         cargo build --release --locked --target "$host"
 }
 built=

@@ -2,6 +2,7 @@
 //! who wants to see it before.
 
 use super::App;
+use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::request::Protocol;
 use crate::script;
@@ -25,22 +26,27 @@ pub struct Instructions<'a> {
 
 impl App {
     /// The instructions as a host of this protocol gets them. Nothing is recorded.
-    pub fn instructions(&self, wanted: Instructions) -> String {
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn instructions(&self, wanted: Instructions) -> Result<String> {
         let listing = Listing::of(&wanted.skill.dir, limits::LISTED_RESOURCES);
-        let mut notes = notes(self.protocol, wanted.skill, wanted.reference, &listing);
+        let body = wanted.skill.body().map_err(|why| Error::new(why.message))?;
+        let mut notes = notes(self.protocol, &body, wanted.reference, &listing);
         notes.extend(wanted.more);
-        Activation {
+        let activation = Activation {
             skill: wanted.skill,
+            body: &body,
             listing: &listing,
             arguments: wanted.arguments,
             notes: &notes,
-        }
-        .render_in(wanted.wrapper)
+        };
+        Ok(activation.render_in(wanted.wrapper))
     }
 }
 
 /// How to go on with this skill on this host.
-fn notes(protocol: Option<Protocol>, skill: &Skill, name: &str, listing: &Listing) -> Vec<String> {
+fn notes(protocol: Option<Protocol>, body: &str, name: &str, listing: &Listing) -> Vec<String> {
     let mut notes = Vec::new();
     let paths = || {
         listing
@@ -65,6 +71,6 @@ fn notes(protocol: Option<Protocol>, skill: &Skill, name: &str, listing: &Listin
         ));
     }
     let older = protocol == Some(Protocol::Environment);
-    notes.extend(mentions::mapping_line(&skill.body, older));
+    notes.extend(mentions::mapping_line(body, older));
     notes
 }

@@ -18,6 +18,7 @@ use crate::skill::{Diagnostic, Skill};
 pub struct Rules<'a> {
     app: &'a App,
     config: Result<Config>,
+    default: Config,
     policies: Result<Policies>,
     context: OnceCell<Option<String>>,
     trusted: OnceCell<BTreeMap<String, String>>,
@@ -38,6 +39,7 @@ impl<'a> Rules<'a> {
         Self {
             app,
             config,
+            default: Config::default(),
             policies,
             context: OnceCell::new(),
             trusted: OnceCell::new(),
@@ -48,8 +50,17 @@ impl<'a> Rules<'a> {
     }
 
     /// The configuration, or the default where it cannot be read: then nothing is admitted.
-    pub fn config(&self) -> Config {
-        self.config.as_ref().cloned().unwrap_or_default()
+    pub fn config(&self) -> &Config {
+        self.config.as_ref().unwrap_or(&self.default)
+    }
+
+    /// What was decided on, for the whole catalog: policies and configuration. `None` where it
+    /// cannot be said so shortly, because single skills' files and origins are judged too.
+    pub fn grounds(&self) -> Option<String> {
+        let policies = self.policies.as_ref().ok()?;
+        let config = self.config.as_ref().ok()?;
+        let judges_each = policies.judges_sources() || !policies.needs_approval().is_empty();
+        (!judges_each).then(|| format!("{policies:?} {config:?}"))
     }
 
     /// Judges one skill.

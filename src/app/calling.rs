@@ -76,7 +76,7 @@ pub fn resolve(app: &App, wanted: Activate) -> Result<Called> {
 fn catalog_of(app: &App, wanted: &Activate) -> Catalog {
     match &wanted.skill {
         Some(written) => app.catalog_naming(written),
-        None => app.catalog(),
+        None => app.catalog_about(&wanted.tool),
     }
 }
 
@@ -85,7 +85,7 @@ fn is_listed(app: &App, catalog: &Catalog, tool: &str) -> bool {
         ours::MARKETPLACE => true,
         ours::SKILL => {
             let config = app.config().unwrap_or_default();
-            catalog.has_one_tool(config.budget().tools)
+            app.offered() > config.budget().tools
         }
         own => catalog.by_tool(own).is_some(),
     }

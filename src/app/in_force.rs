@@ -31,7 +31,11 @@ impl App {
     /// # Errors
     /// When one cannot be read: then only reading may go on.
     pub fn policies(&self) -> Result<Policies> {
-        Policies::read(&self.enterprise())
+        if let Some(policies) = self.known.policies.get() {
+            return Ok(policies.clone());
+        }
+        let policies = Policies::read(&self.enterprise())?;
+        Ok(self.known.policies.get_or_init(|| policies).clone())
     }
 
     /// The configuration in force.

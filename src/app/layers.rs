@@ -34,7 +34,9 @@ impl App {
         let mut roots: Vec<Root> = Vec::new();
         let mut seen: Vec<PathBuf> = Vec::new();
         let mut add = |layer, dir: PathBuf| {
-            if let Ok(real) = dir.canonicalize()
+            // Most are not there, and one look tells.
+            if dir.exists()
+                && let Ok(real) = dir.canonicalize()
                 && !seen.contains(&real)
             {
                 seen.push(real);
@@ -44,12 +46,15 @@ impl App {
         for dir in self.enterprise().dirs() {
             add(Layer::Enterprise, dir.join("skills"));
         }
-        let project = real(&self.project_dir());
-        let lies_elsewhere = !real(&self.dirs.plugin).starts_with(&project);
+        let project = self.real_project_dir();
+        let lies_elsewhere = !real(&self.dirs.plugin).starts_with(project);
         for dir in self.personal_dirs(config) {
+            if !dir.exists() {
+                continue;
+            }
             // A home that lies in the project was put there by a variable, unless this program
             // lies in the project too; what a project brings is not the user's.
-            let is_projects = lies_elsewhere && real(&dir).starts_with(&project);
+            let is_projects = lies_elsewhere && real(&dir).starts_with(project);
             add(
                 if is_projects {
                     Layer::Project
@@ -91,15 +96,20 @@ impl App {
         self.env.cwd.join(self.env.project_root())
     }
 
+    fn real_project_dir(&self) -> &Path {
+        let found = || real(&self.project_dir());
+        self.known.project.get_or_init(found)
+    }
+
     /// The directories from `from` up to the project's root, nearest first; the root alone when
     /// `from` lies elsewhere.
     pub fn project_holders(&self, from: &Path) -> Vec<PathBuf> {
         let root = self.project_dir();
-        let (real_root, real_from) = (real(&root), real(from));
-        if !real_from.starts_with(&real_root) {
+        let (real_root, real_from) = (self.real_project_dir(), real(from));
+        if !real_from.starts_with(real_root) {
             return vec![root];
         }
-        let inside = |dir: &&Path| dir.starts_with(&real_root);
+        let inside = |dir: &&Path| dir.starts_with(real_root);
         let holders = real_from.ancestors().take_while(inside);
         holders.map(Path::to_owned).collect()
     }

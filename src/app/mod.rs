@@ -12,6 +12,7 @@ mod config;
 mod count;
 mod enforcement;
 mod in_force;
+mod indexed;
 mod layers;
 mod model_install;
 mod proposals;
@@ -30,6 +31,7 @@ pub use calling::{Called, announce, call_of, called, resolve, under_denied_name}
 pub use config::{AuditConfig, Config, Lifetime, ScriptReads, Visibility};
 pub use enforcement::{Enforcement, OnDisk, our_tool, snapshot};
 pub use in_force::Setting;
+pub use indexed::{PROMPT, Told};
 pub use layers::Trust;
 pub use model_install::{ModelInstall, ModelInstalls, model_install};
 pub use proposals::{ChangedFile, apply_diff, proposed_for};

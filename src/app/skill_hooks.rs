@@ -240,6 +240,12 @@ impl App {
         }
     }
 
+    /// Whether an offered skill has a hook for the end of its activation, approved or not.
+    pub fn may_have_post_hooks(&self, catalog: &Catalog) -> bool {
+        let mut offered = catalog.offered().into_iter();
+        offered.any(|offered| !Hooks::of(&offered.skill.fields).post.is_empty())
+    }
+
     /// Whether an offered skill has an approved hook for the end of its activation.
     pub fn has_post_hooks(&self, catalog: &Catalog) -> bool {
         let offered = catalog.offered().into_iter();

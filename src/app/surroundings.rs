@@ -1,10 +1,12 @@
 //! What every handler needs: where things are, and who is calling.
 
+use std::cell::OnceCell;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::admission::Rules;
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
+use crate::governance::Policies;
 use crate::host::ours;
 use crate::request::Protocol;
 use crate::script::{Jobs, Limit, Owner, Settings};
@@ -21,6 +23,16 @@ pub struct App {
     pub dirs: Directories,
     /// How the host talks to us; `None` for `--schema` and for a person.
     pub protocol: Option<Protocol>,
+    pub(super) known: Known,
+}
+
+/// What does not change while a call lasts and takes a look at the disk to know.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) policies: OnceCell<Policies>,
+    pub(super) project: OnceCell<PathBuf>,
+    store: OnceCell<Store>,
+    session: OnceCell<SessionKey>,
 }
 
 impl App {
@@ -31,25 +43,17 @@ impl App {
             env,
             dirs,
             protocol,
+            known: Known::default(),
         }
-    }
-
-    /// Reads every skill.
-    pub fn catalog(&self) -> Catalog {
-        let rules = Rules::of(self);
-        let config = rules.config();
-        let admit = |entry: &Entry, skill: &Skill| rules.admit(entry, skill);
-        Catalog::of_layers(&self.roots(&config), config.order(), &admit)
     }
 
     /// The catalog to look `written` up in. Whose skill is whose costs a look at the lockfiles,
     /// so it is known only where a qualified name asks for it.
     pub fn catalog_naming(&self, written: &str) -> Catalog {
-        let catalog = self.catalog();
         if !written.contains(['/', '@']) {
-            return catalog;
+            return self.catalog_about(written);
         }
-        catalog.with_owners(&|entry| {
+        self.catalog().with_owners(&|entry| {
             let base = entry.dir.parent()?.parent()?;
             let name = entry.dir.file_name()?.to_str()?;
             self.market_at(base).origin(name).ok()??.owner()
@@ -63,7 +67,8 @@ impl App {
 
     /// The record of active skills.
     pub fn store(&self) -> Store {
-        Store::of(&self.dirs, &self.env)
+        let store = || Store::of(&self.dirs, &self.env);
+        self.known.store.get_or_init(store).clone()
     }
 
     /// Scripts that go on after the call that started them.
@@ -105,13 +110,8 @@ impl App {
 
     /// The session this call belongs to.
     pub fn session(&self) -> SessionKey {
-        SessionKey::of_call(&self.env)
-    }
-
-    /// The catalog, if `tool` may be a skill's: other names cost no look at the disk.
-    pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
-        let is_fixed = ours::FIXED.contains(&tool);
-        (tool.starts_with("skill_") && !is_fixed).then(|| self.catalog())
+        let session = || SessionKey::of_call(&self.env);
+        self.known.session.get_or_init(session).clone()
     }
 }
 

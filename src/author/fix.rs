@@ -75,7 +75,7 @@ fn meaning(dir: &Path, text: &str) -> Option<Meaning> {
         description: skill.description,
         allowed: skill.fields.allowed_tools(),
         denied: skill.fields.disallowed_tools(),
-        body: skill.body.replace("\r\n", "\n"),
+        body: split_frontmatter(text).body.trim().replace("\r\n", "\n"),
     })
 }
 

@@ -1,15 +1,14 @@
 //! Finding skills: every directory in each of the skills directories, each with its outcome.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::contest::{self, Rules};
 use super::entry::{Admission, Entry, Offered, Standing};
+use super::index::{Index, Loaded};
 use super::layer::{Layer, Order, Root};
 use super::tool_name::tool_name;
 use crate::skill::{Skill, SkillName};
-use crate::sys::limits;
 
 /// Every skill there is, by root, and inside each sorted by directory.
 #[derive(Debug, Default)]
@@ -24,27 +23,48 @@ impl Catalog {
             layer: Layer::Plugin,
             dir: root.to_owned(),
         };
-        Self::of_layers(&[root], Order::default(), &|_, _| Admission::Shown)
+        let mut none = Index::default();
+        Self::of_layers(
+            &[root],
+            Order::default(),
+            &|_, _| Admission::Shown,
+            &mut none,
+        )
     }
 
-    /// Reads the skills of `roots`. One that is missing or unreadable has no skills.
-    pub fn of_layers(roots: &[Root], order: Order, rules: Rules) -> Self {
+    /// The skills of `roots`, as far as possible from the index. A root that is missing or
+    /// unreadable has no skills.
+    pub fn of_layers(roots: &[Root], order: Order, rules: Rules, index: &mut Index) -> Self {
+        Self::settled(roots, index.load(roots), order, rules)
+    }
+
+    /// As much of the catalog as decides what `written` means, read anew, if it means a skill that
+    /// is offered and the index knows. See [`Index::load_about`] for what is not looked at.
+    pub fn about(
+        written: &str,
+        roots: &[Root],
+        order: Order,
+        rules: Rules,
+        index: &Index,
+    ) -> Option<Self> {
+        let loaded = index.load_about(roots, written)?;
+        let catalog = Self::settled(roots, loaded, order, rules);
+        let meant = catalog.by_tool(written).is_some()
+            || catalog.by_name(written).and_then(Entry::offered).is_some();
+        meant.then_some(catalog)
+    }
+
+    fn settled(roots: &[Root], loaded: Vec<Vec<Loaded>>, order: Order, rules: Rules) -> Self {
         let mut entries = Vec::new();
-        for (at, root) in roots.iter().enumerate() {
-            entries.extend(directories(&root.dir).into_iter().map(|dir| {
-                let mut skill = Skill::load(&dir);
-                if let (Ok(skill), Some(name)) = (&mut skill, own_name(&dir)) {
-                    skill.name = name;
-                }
-                Entry {
-                    dir,
-                    layer: root.layer,
-                    skill,
-                    tool: None,
-                    standing: Standing::Unusable,
-                    owner: None,
-                    root: at,
-                }
+        for (at, (root, loaded)) in roots.iter().zip(loaded).enumerate() {
+            entries.extend(loaded.into_iter().map(|(dir, skill)| Entry {
+                dir,
+                layer: root.layer,
+                skill,
+                tool: None,
+                standing: Standing::Unusable,
+                owner: None,
+                root: at,
             }));
         }
         contest::settle(&mut entries, order, rules);
@@ -83,24 +103,10 @@ impl Catalog {
     }
 }
 
-fn directories(root: &Path) -> Vec<PathBuf> {
-    let mut dirs: Vec<PathBuf> = fs::read_dir(root)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .take(limits::CATALOG_ENTRIES)
-        .filter(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."))
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .collect();
-    dirs.sort();
-    dirs
-}
-
 /// The name of a skill that was installed under another than its author's: beside one of its name
 /// as `<owner>--<name>`, or as `<chosen>--`, exactly as the marketplace writes them. It has it
 /// whether or not the other is there, so its tool never changes.
-fn own_name(dir: &Path) -> Option<SkillName> {
+pub(super) fn own_name(dir: &Path) -> Option<SkillName> {
     let name = dir.file_name()?.to_str()?;
     let (first, second) = name.split_once("--")?;
     let is_key = |part: &str| SkillName::from_written(part).is_some_and(|key| key.as_str() == part);
@@ -112,6 +118,7 @@ fn own_name(dir: &Path) -> Option<SkillName> {
 mod tests {
     use super::*;
     use crate::catalog::testing::{PDF, catalog};
+    use std::fs;
 
     #[test]
     fn one_bad_skill_hides_no_other_and_is_not_dropped() {

@@ -107,7 +107,9 @@ impl Report {
                 .map(|to| to.display().to_string()),
             offered: entry.tool.is_some(),
             restriction,
-            tokens: skill.map(|skill| tokens(&skill.body)),
+            tokens: skill
+                .and_then(|skill| skill.body().ok())
+                .map(|body| tokens(&body)),
             diagnostics,
         }
     }

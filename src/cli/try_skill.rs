@@ -21,7 +21,7 @@ pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
         arguments: wanted.arguments.as_deref(),
         more: required_line(app, &skill).into_iter().collect(),
         wrapper: Wrapper::SkillContent,
-    });
+    })?;
     // The model gets the text as it is; a terminal must not be steered by it.
     let shown = if sys::answers_to_terminal() {
         printable(&text)

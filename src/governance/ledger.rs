@@ -73,7 +73,7 @@ impl Ledger {
         if metadata.mode() & 0o022 != 0 || !owned {
             return Err(refused("another user could have written it".to_owned()));
         }
-        let bytes = files::read_all_capped(file, limits::TRUST_FILE);
+        let bytes = files::read_file_capped(&file, metadata.len(), limits::TRUST_FILE);
         let bytes = bytes.map_err(|error| refused(error.to_string()))?;
         let written: Written =
             serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))?;

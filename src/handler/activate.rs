@@ -37,8 +37,10 @@ fn try_activate(app: &App, wanted: Activate) -> Result<String> {
         Place::Apart => {
             app.record_activation(skill);
             let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+            let body = skill.body().map_err(|why| Error::new(why.message))?;
             let activation = Activation {
                 skill,
+                body: &body,
                 listing: &listing,
                 arguments,
                 notes: &[],
@@ -54,15 +56,16 @@ fn try_activate(app: &App, wanted: Activate) -> Result<String> {
     if app.has_handed(skill, arguments) {
         return Ok(still_active(skill, Wrapper::SkillContent));
     }
-    app.handed(&[skill], arguments);
     more.extend(required_line(app, skill));
-    Ok(app.instructions(Instructions {
+    let text = app.instructions(Instructions {
         skill,
         reference: &called.reference,
         arguments,
         more,
         wrapper: Wrapper::SkillContent,
-    }))
+    })?;
+    app.handed(&[skill], arguments);
+    Ok(text)
 }
 
 /// The note that stands in place of instructions which the conversation has already.

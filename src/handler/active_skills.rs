@@ -15,16 +15,17 @@ use crate::skill::{Skill, Wrapper};
 use crate::sys::limits;
 
 /// The block, or nothing when nothing is active.
-pub fn active_block(app: &App, catalog: &Catalog) -> Option<String> {
+pub fn active_block(app: &App) -> Option<String> {
     let session = app.store().session(&app.session()).ok()?;
     // Those that are always on stand in the prompt already.
     activated(&session).next()?;
     let mut block = reminder(&session);
     if app.protocol == Some(Protocol::Environment) {
         block.push_str("\n\n<active_skills>");
+        let catalog = app.catalog();
         let mut room = limits::REINJECTED;
         for active in activated(&session) {
-            let text = again(app, catalog, active);
+            let text = again(app, &catalog, active);
             let text = if text.len() > room {
                 let name = &active.name;
                 let left_out = "Its instructions are too long to stand here.";
@@ -78,12 +79,17 @@ fn again(app: &App, catalog: &Catalog, active: &ActiveSkill) -> String {
             json!({"action": "load", "names": [active.name], "mode": "add"})
         )
     });
-    app.instructions(Instructions {
+    let name = skill.name.as_str();
+    let instructions = app.instructions(Instructions {
         skill,
-        reference: skill.name.as_str(),
+        reference: name,
         arguments: None,
         more: changed.into_iter().collect(),
         wrapper: Wrapper::Skill,
+    });
+    instructions.unwrap_or_else(|why| {
+        let unread = format!("Its instructions cannot be read: {why}. Tell the user.");
+        Wrapper::Skill.around(name, &unread)
     })
 }
 

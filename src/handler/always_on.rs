@@ -17,12 +17,7 @@ const LEAD: &str = "## Skills in force\n\n\
 
 /// Puts them in force and answers their instructions, as far as they fit: what cannot be put in
 /// force is not handed over. On the first prompt the user is told what is missing and why.
-pub fn instructions(
-    app: &App,
-    catalog: &Catalog,
-    context: Option<&str>,
-    is_first: bool,
-) -> Option<String> {
+pub fn instructions(app: &App, context: Option<&str>, is_first: bool) -> Option<String> {
     // Where the configuration cannot be read nothing is offered, and the user is told already.
     let config = app.config().ok()?;
     let names = config.uses_skills.of(context.unwrap_or_default());
@@ -34,7 +29,13 @@ pub fn instructions(
             remark(format_args!("the skill `{name}` is not always on: {why}"));
         }
     };
-    let chosen = choose(app, &config, catalog, &names, &tell);
+    // Most users have none, and their prompt costs no catalog.
+    let catalog = if names.is_empty() {
+        Catalog::default()
+    } else {
+        app.catalog()
+    };
+    let chosen = choose(app, &config, &catalog, &names, &tell);
     let snapshots: Vec<ActiveSkill> = chosen
         .fitting
         .iter()
@@ -101,6 +102,13 @@ fn choose<'a>(
             more: notes,
             wrapper,
         });
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => {
+                tell(name, &error);
+                continue;
+            }
+        };
         let length = text.chars().count();
         if length > room {
             let all = config.uses_skills_chars.0;

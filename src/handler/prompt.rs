@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::active_skills::active_block;
 use super::{always_on, cut};
-use crate::app::{App, Lifetime};
+use crate::app::{App, Lifetime, PROMPT, Told};
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::error::Error;
 use crate::response::Response;
@@ -18,17 +18,27 @@ use crate::sys::remark;
 /// The catalog block and the instructions that are always on, or nothing when there are no skills.
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     let is_first = enter(app, context);
-    let catalog = app.catalog();
-    let config = app.config();
-    tell_the_user(&catalog, config.as_ref().err());
+    let told = app.told(PROMPT, |catalog| {
+        let config = app.config();
+        let remarks = remarks(catalog, config.as_ref().err());
+        let disclosure = Disclosure::of(catalog, config.unwrap_or_default().budget());
+        cut::tell_once(app, disclosure.cut());
+        let text = disclosure.prompt_block().unwrap_or_default().to_owned();
+        Told {
+            text,
+            remarks,
+            passes: false,
+        }
+    });
+    for line in told.remarks {
+        remark(format_args!("{line}"));
+    }
     tell_of_proposals(app);
-    let budget = config.unwrap_or_default().budget();
-    let disclosure = Disclosure::of(&catalog, budget);
-    cut::tell_once(app, disclosure.cut());
+    let disclosed = Some(told.text).filter(|text| !text.is_empty());
     let blocks = [
-        disclosure.prompt_block().map(str::to_owned),
-        always_on::instructions(app, &catalog, context, is_first),
-        active_block(app, &catalog),
+        disclosed,
+        always_on::instructions(app, context, is_first),
+        active_block(app),
     ];
     let blocks: Vec<String> = blocks.into_iter().flatten().collect();
     if blocks.is_empty() {
@@ -76,7 +86,8 @@ fn tell_of_proposals(app: &App) {
 }
 
 /// One line for each directory that waits for the user's trust, and for whatever hides all.
-fn tell_the_user(catalog: &Catalog, hides_all: Option<&Error>) {
+fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
+    let mut remarks = Vec::new();
     let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
     for entry in catalog.entries() {
         let Standing::Hidden(why) = &entry.standing else {
@@ -89,12 +100,13 @@ fn tell_the_user(catalog: &Catalog, hides_all: Option<&Error>) {
     }
     for (holder, count) in untrusted {
         let holder = one_line(&holder.display().to_string());
-        remark(format_args!(
+        remarks.push(format!(
             "skills that come with `{holder}` and are not trusted are not offered \
              ({count}): look at them, then run agent-skills trust {holder}"
         ));
     }
     if let Some(error) = hides_all {
-        remark(format_args!("no skill is offered: {error}"));
+        remarks.push(one_line(&format!("no skill is offered: {error}")));
     }
+    remarks
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::app::App;
-use crate::catalog::plain;
+use crate::app::{App, Told};
+use crate::catalog::{Catalog, plain};
 use crate::host::ours;
 use crate::response::{Response, answer_panics_with};
 
@@ -26,16 +26,33 @@ const WHICH_SKILL: &str = "The skill's name; without it, the most recently loade
 
 /// The tools: the fixed ones, then one per offered skill, or one for all if there are many.
 pub fn schema(app: &App) -> Response {
-    let mut tools = fixed_tools();
-    // Without these the host would drop the plugin, and its restrictions with it.
-    answer_panics_with(&Response::json(&Value::Array(tools.clone())));
+    // Without any tool the host would drop the plugin, and its restrictions with it.
+    answer_panics_with(&Response::text(least()));
+    let told = app.told("schema", |catalog| Told {
+        text: Value::Array(with_skills(app, fixed_tools(), catalog)).to_string(),
+        remarks: Vec::new(),
+        passes: app.may_have_post_hooks(catalog),
+    });
+    Response::text(told.text)
+}
+
+/// One tool that has the hooks. Put together by hand: it is needed at every start, and next to
+/// never read.
+fn least() -> String {
+    format!(
+        r#"[{{"name":"{}","description":"Manages Agent Skills; it failed to start, tell the user.","parameters":{{"type":"object","properties":{{}},"required":[]}},"hooks":["{}"]}}]"#,
+        ours::MARKETPLACE,
+        HOOKS.join(r#"",""#)
+    )
+}
+
+fn with_skills(app: &App, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
     // With a configuration that cannot be read nothing is offered that depends on it.
     if let Ok(config) = app.config() {
         tools.extend(config.takes_proposals().then(propose_tool));
         tools.extend(config.takes_new_skills().then(create_tool));
     }
-    let catalog = app.catalog();
-    if app.has_post_hooks(&catalog)
+    if app.has_post_hooks(catalog)
         && let Some(hooks) = tools[0]["hooks"].as_array_mut()
     {
         hooks.push("on_end".into());
@@ -43,7 +60,7 @@ pub fn schema(app: &App) -> Response {
     let config = app.config().unwrap_or_default();
     if catalog.has_one_tool(config.budget().tools) {
         tools.push(skill_tool());
-        return Response::json(&Value::Array(tools));
+        return tools;
     }
     tools.extend(catalog.offered().into_iter().map(|offered| {
         let name = &offered.skill.name;
@@ -59,7 +76,7 @@ pub fn schema(app: &App) -> Response {
             "parameters": parameters(&[("arguments", "string", &arguments)], &[]),
         })
     }));
-    Response::json(&Value::Array(tools))
+    tools
 }
 
 /// Which skills there are stands in the prompt, and nowhere else.
@@ -207,4 +224,17 @@ fn parameters(properties: &[(&str, &str, &str)], required: &[&str]) -> Value {
     };
     let properties: serde_json::Map<_, _> = properties.iter().map(property).collect();
     json!({"type": "object", "properties": properties, "required": required})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_panic_answers_keeps_every_hook() {
+        let tools: Vec<Value> = serde_json::from_str(&least()).unwrap();
+        assert_eq!(tools[0]["name"], ours::MARKETPLACE);
+        assert_eq!(tools[0]["hooks"], json!(HOOKS));
+        assert_eq!(tools[0]["hooks"], fixed_tools()[0]["hooks"]);
+    }
 }

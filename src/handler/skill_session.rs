@@ -39,7 +39,7 @@ fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
     let bodies: Vec<String> = offered
         .iter()
         .map(|one| body(app, one.skill, until))
-        .collect();
+        .collect::<Result<_>>()?;
     run_post_hooks(app, false, began);
     let skills: Vec<&Skill> = offered.iter().map(|one| one.skill).collect();
     app.handed(&skills, None);
@@ -54,21 +54,21 @@ fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
     ))
 }
 
-fn body(app: &App, skill: &Skill, until: Instant) -> String {
+fn body(app: &App, skill: &Skill, until: Instant) -> Result<String> {
     let mut notes = Vec::new();
     match run_pre_hooks(app, skill, until) {
         Ok(note) => notes.extend(note),
         Err(error) => {
             let hint = error.next_step().unwrap_or_default();
             let text = guarded(&format!("Error: {error}\n{hint}"));
-            return Wrapper::Skill.around(skill.name.as_str(), &text);
+            return Ok(Wrapper::Skill.around(skill.name.as_str(), &text));
         }
     }
     if skill.fields.is_forked() {
         notes.push(fork::note("it was loaded into the conversation"));
     }
     if app.has_handed(skill, None) {
-        return still_active(skill, Wrapper::Skill);
+        return Ok(still_active(skill, Wrapper::Skill));
     }
     notes.extend(required_line(app, skill));
     app.instructions(Instructions {

@@ -173,9 +173,9 @@ pub fn find(name: &str, env: &Env) -> Option<PathBuf> {
         .os("PATH")
         .unwrap_or("/usr/local/bin:/usr/bin:/bin".as_ref());
     // Absolute, because the script will have another working directory than we have.
-    which::which_in(name, Some(path), &env.cwd)
-        .ok()
-        .filter(|found| found.is_absolute())
+    let dirs = std::env::split_paths(path).filter(|dir| dir.is_absolute());
+    let mut programs = dirs.map(|dir| dir.join(name));
+    programs.find(|program| is_executable(program))
 }
 
 fn is_executable(path: &Path) -> bool {

@@ -396,7 +396,7 @@ impl Store {
         if metadata.mode() & 0o022 != 0 || ![effective_user(), 0].contains(&metadata.uid()) {
             return Err(unreadable("another user could have written it".to_owned()));
         }
-        let bytes = files::read_all_capped(file, limits::STATE_FILE);
+        let bytes = files::read_file_capped(&file, metadata.len(), limits::STATE_FILE);
         let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
         let state: State =
             serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;

@@ -27,6 +27,12 @@ impl From<Map<String, Value>> for Fields {
     }
 }
 
+impl From<Fields> for Map<String, Value> {
+    fn from(fields: Fields) -> Self {
+        fields.0
+    }
+}
+
 impl Fields {
     /// A field's value under exactly this key.
     pub fn value(&self, key: &str) -> Option<&Value> {

@@ -10,7 +10,7 @@ use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping, one_line, 
 use crate::sys::{files, limits};
 
 /// One parsed `SKILL.md`. What it says was its author's; nothing in it is safe to show unescaped.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Skill {
     /// The key: from the field `name`, else from the directory.
     pub name: SkillName,
@@ -22,8 +22,6 @@ pub struct Skill {
     pub file: PathBuf,
     /// Every frontmatter field.
     pub fields: Fields,
-    /// The instructions, without the frontmatter.
-    pub body: String,
     /// `sha256:` and the hexadecimal digest of the whole `SKILL.md`.
     pub digest: String,
     /// What is odd about it.
@@ -82,9 +80,7 @@ impl Skill {
         diagnostics.extend(fields.tool_list_diagnostics());
         diagnostics.extend(Hooks::diagnostics(&fields));
         let name = name(&fields, dir, &mut diagnostics)?;
-        // One of characters that show nothing tells the model nothing.
-        let description = fields.text("description");
-        let description = description.filter(|text| !one_line(text).is_empty());
+        let description = description(&fields);
         check_description(description.as_deref(), &mut diagnostics);
         let body = split.body.trim_start_matches(['\n', '\r']).trim_end();
         diagnostics.extend(body::diagnostics(body));
@@ -94,16 +90,41 @@ impl Skill {
             dir: dir.to_owned(),
             file,
             fields,
-            body: body.to_owned(),
-            digest: format!("sha256:{:x}", Sha256::digest(bytes)),
+            digest: digest(bytes),
             diagnostics,
         })
+    }
+
+    /// The instructions, without the frontmatter: read when they are needed, because most calls
+    /// know of many skills and need the instructions of none.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is not the one any more that this was read from.
+    pub fn body(&self) -> Result<String, Diagnostic> {
+        let (_, bytes) = read(&self.dir, self.file.clone())?;
+        if digest(&bytes) != self.digest {
+            let text = format!("`{}` changed just now: call again", self.file.display());
+            return Err(Diagnostic::error("changed", text));
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let body = frontmatter::split(&text).body;
+        Ok(body.trim_start_matches(['\n', '\r']).trim_end().to_owned())
     }
 
     /// Whether the model may be told of it: a skill without a description cannot be chosen.
     pub fn is_offered(&self) -> bool {
         self.description.is_some()
     }
+}
+
+/// The description. One of characters that show nothing tells the model nothing.
+pub(super) fn description(fields: &Fields) -> Option<String> {
+    let written = fields.text("description");
+    written.filter(|text| !one_line(text).is_empty())
+}
+
+fn digest(bytes: &[u8]) -> String {
+    format!("sha256:{:x}", Sha256::digest(bytes))
 }
 
 /// `SKILL.md`, else the first file of that name in other letters.
@@ -128,11 +149,16 @@ fn read(dir: &Path, file: PathBuf) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
         let text = format!("could not read `{}`: {reason}", file.display());
         Diagnostic::error("unreadable", text)
     };
-    let root = dir
-        .canonicalize()
-        .map_err(|error| unreadable(dir, &error))?;
-    let root = root.parent().unwrap_or(&root);
     let read_inside = |path: &Path| {
+        // A file in the directory itself that is no link lies nowhere else.
+        let is_plain = |path: &Path| path.symlink_metadata().is_ok_and(|file| file.is_file());
+        if path.parent() == Some(dir) && is_plain(path) {
+            return files::read_capped(path, limits::SKILL_FILE)
+                .map_err(|error| unreadable(path, &error));
+        }
+        let root = dir.canonicalize();
+        let root = root.map_err(|error| unreadable(dir, &error))?;
+        let root = root.parent().unwrap_or(&root);
         let inside = path
             .canonicalize()
             .map_err(|error| unreadable(path, &error))?;
@@ -252,10 +278,7 @@ mod tests {
             (skill.name.as_str(), skill.description.as_deref()),
             ("x", Some("d"))
         );
-        assert_eq!(
-            (skill.body.as_str(), skill.diagnostics.len()),
-            ("# T\n\nb", 0)
-        );
+        assert_eq!(skill.diagnostics.len(), 0);
     }
 
     #[test]
@@ -330,7 +353,8 @@ mod tests {
             "---\nname: y\ndescription: d\n---\nB",
         )
         .unwrap();
-        assert_eq!(Skill::load(&root.path().join("x")).unwrap().body, "B");
+        let linked = Skill::load(&root.path().join("x")).unwrap();
+        assert_eq!(linked.body().unwrap(), "B");
         fs::write(root.path().join("x/SKILL.md"), "../../../../etc/skill.md").unwrap();
         assert_eq!(
             Skill::load(&root.path().join("x")).unwrap_err().code,

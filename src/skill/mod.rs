@@ -11,6 +11,7 @@ mod fork;
 mod frontmatter;
 mod hooks;
 mod injected;
+mod kept;
 mod load;
 mod mapping;
 mod name;

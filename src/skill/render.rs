@@ -12,6 +12,8 @@ use super::{Arguments, Listing, Skill, tokens};
 pub struct Activation<'a> {
     /// The skill.
     pub skill: &'a Skill,
+    /// Its instructions.
+    pub body: &'a str,
     /// Its bundled files.
     pub listing: &'a Listing,
     /// What the caller passed as `arguments`; blank counts as nothing.
@@ -61,15 +63,15 @@ impl Activation<'_> {
             text,
             "\n\nSkill directory: {dir}\nRelative paths in this skill are relative to the skill \
              directory.\nThe instructions above are approx. {} tokens.\n",
-            tokens::shown(tokens::tokens(&self.skill.body)),
+            tokens::shown(tokens::tokens(self.body)),
         );
-        if injected_commands(&self.skill.body) > 0 {
+        if injected_commands(self.body) > 0 {
             text.push_str(
                 "Commands written as !`…` were not run: where you need what they print, run them \
                  yourself if you are allowed to.\n",
             );
         }
-        if self.given().are_missing(&self.skill.body) {
+        if self.given().are_missing(self.body) {
             text.push_str(
                 "No arguments were given: $ARGUMENTS stands for what the user asked for.\n",
             );
@@ -86,7 +88,7 @@ impl Activation<'_> {
 
     /// The body with the skill's directory and the arguments in their places.
     pub fn instructions(&self) -> String {
-        let body = place(&self.skill.body, &self.skill.dir.display().to_string());
+        let body = place(self.body, &self.skill.dir.display().to_string());
         self.given().fill(&body)
     }
 
@@ -187,6 +189,7 @@ mod tests {
         let notes = ["Note.".to_owned()];
         let text = Activation {
             skill: &skill,
+            body: &skill.body().unwrap(),
             listing: &listing,
             arguments,
             notes: &notes,

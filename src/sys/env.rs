@@ -3,7 +3,11 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::{files, limits, process};
 
 /// A snapshot of environment variables, working directory and our own executable.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +17,8 @@ pub struct Env {
     pub cwd: PathBuf,
     /// Our own executable, as the operating system tells it.
     pub exe: Option<PathBuf>,
+    /// Looked for once: a call asks for it again and again.
+    project: OnceLock<PathBuf>,
 }
 
 impl Env {
@@ -22,6 +28,7 @@ impl Env {
             vars: std::env::vars_os().collect(),
             cwd: std::env::current_dir().unwrap_or_default(),
             exe: std::env::current_exe().ok(),
+            project: OnceLock::new(),
         }
     }
 
@@ -37,6 +44,7 @@ impl Env {
                 .collect(),
             cwd: cwd.to_owned(),
             exe: None,
+            project: OnceLock::new(),
         }
     }
 
@@ -60,7 +68,7 @@ impl Env {
 
     /// The user's home directory: `$HOME`, else what the system's user database says.
     pub fn home(&self) -> Option<PathBuf> {
-        self.path("HOME").or_else(dirs::home_dir)
+        self.path("HOME").or_else(user_home)
     }
 
     /// The user's project: `CHIBI_PROJECT_ROOT`, else the version-control root above the working
@@ -70,11 +78,8 @@ impl Env {
             return root;
         }
         let has_vcs = |dir: &&Path| [".git", ".hg", ".jj"].iter().any(|m| dir.join(m).exists());
-        self.cwd
-            .ancestors()
-            .find(has_vcs)
-            .unwrap_or(&self.cwd)
-            .to_owned()
+        let search = || self.cwd.ancestors().find(has_vcs).unwrap_or(&self.cwd);
+        self.project.get_or_init(|| search().to_owned()).clone()
     }
 
     /// All variables.
@@ -82,5 +87,43 @@ impl Env {
         self.vars
             .iter()
             .map(|(k, v)| (k.as_os_str(), v.as_os_str()))
+    }
+}
+
+/// What the user database says. On Linux its file is read here: the C library's way would make up
+/// a quarter of a static executable, and would not work there.
+#[cfg(target_os = "linux")]
+fn user_home() -> Option<PathBuf> {
+    let users = files::read_capped(Path::new("/etc/passwd"), limits::CONFIG_FILE).ok()?;
+    home_in(&users, process::effective_user())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn user_home() -> Option<PathBuf> {
+    std::env::home_dir()
+}
+
+#[cfg(any(test, target_os = "linux"))]
+fn home_in(users: &[u8], user: u32) -> Option<PathBuf> {
+    let user = user.to_string();
+    let mut lines = users.split(|byte| *byte == b'\n');
+    let home = lines.find_map(|line| {
+        let mut fields = line.split(|byte| *byte == b':').skip(2);
+        (fields.next()? == user.as_bytes()).then(|| fields.nth(2))?
+    })?;
+    (!home.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(home)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_variable_the_user_database_knows_the_home() {
+        let users = b"root:x:0:0:root:/root:/bin/sh\nbroken\nada:x:1000:1000:::/bin/sh\nbob:x:1001:1:B,,:/home/b:/bin/sh\n";
+        assert_eq!(home_in(users, 0), Some("/root".into()));
+        assert_eq!(home_in(users, 1001), Some("/home/b".into()));
+        assert_eq!(home_in(users, 1000), None);
+        assert_eq!(home_in(users, 7), None);
     }
 }

@@ -15,17 +15,22 @@ use crate::error::{Error, Result};
 /// # Errors
 /// Whatever opening says, or `InvalidInput` for anything that is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_sized(path).map(|(file, _)| file)
+}
+
+fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
         .open(path)?;
-    if !file.metadata()?.is_file() {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "not a regular file",
         ));
     }
-    Ok(file)
+    Ok((file, metadata.len()))
 }
 
 /// The whole of a regular file of at most `max` bytes.
@@ -33,7 +38,17 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open_regular`], and `FileTooLarge` beyond `max`.
 pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
-    read_all_capped(open_regular(path)?, max)
+    let (file, size) = open_sized(path)?;
+    read_file_capped(&file, size, max)
+}
+
+/// The whole of an open file that was `size` bytes long, in one read if it still is.
+///
+/// # Errors
+/// As [`read_all_capped`].
+pub fn read_file_capped(file: &File, size: u64, max: u64) -> io::Result<Vec<u8>> {
+    let room = usize::try_from(size.min(max)).unwrap_or_default();
+    read_into(Vec::with_capacity(room + 1), file, max)
 }
 
 /// Everything `source` has, up to `max` bytes.
@@ -41,7 +56,10 @@ pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Whatever reading says, and `FileTooLarge` beyond `max`.
 pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    read_into(Vec::new(), source, max)
+}
+
+fn read_into(mut bytes: Vec<u8>, source: impl Read, max: u64) -> io::Result<Vec<u8>> {
     source.take(max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         let text = format!("larger than {max} bytes");

@@ -23,6 +23,12 @@ pub const FRONTMATTER_DEPTH: usize = 64;
 pub const FRONTMATTER_BRACKETS: usize = 1000;
 /// Bytes of a name that a like one is looked for.
 pub const SUGGESTED_FOR: usize = 200;
+/// The catalog's index: five times the 2 KB that each of 20,000 skills takes.
+pub const CATALOG_INDEX: u64 = 200 * 1024 * 1024;
+/// Answers kept in one index: the schema, and the prompts of so many contexts.
+pub const CATALOG_ANSWERS: usize = 6;
+/// Indexes that are kept, one for each set of skills directories: one for each project with skills.
+pub const CATALOG_INDEXES: usize = 50;
 /// Entries looked at in one skills directory.
 pub const CATALOG_ENTRIES: usize = 20_000;
 /// Bundled files listed at activation; 99 % of real skills have at most 35.

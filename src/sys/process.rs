@@ -1,6 +1,7 @@
 //! Which process is which: identities that survive the recycling of process ids.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -68,7 +69,11 @@ pub fn pid_realm() -> String {
 /// Field 22 of `/proc/<pid>/stat`. The second field is the program's name in parentheses and may
 /// itself hold spaces and parentheses, so counting begins after the last one.
 fn start_ticks(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The kernel gives it in one piece, and says 0 for its length.
+    let mut stat = [0; 1024];
+    let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
+    let length = file.read(&mut stat).ok()?;
+    let stat = std::str::from_utf8(&stat[..length]).ok()?;
     stat.rsplit_once(')')?
         .1
         .split_whitespace()

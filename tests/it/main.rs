@@ -22,6 +22,7 @@ mod fork;
 mod hooks;
 mod host;
 mod hostile;
+mod index;
 mod jobs;
 mod layers;
 mod many;

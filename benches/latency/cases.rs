@@ -1,0 +1,203 @@
+//! The calls that are measured, with the gates that issue 9 sets for them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::fixture::Fixture;
+use crate::spawn::{Call, What};
+
+/// At most so many times an empty program.
+#[derive(Debug, Clone, Copy)]
+pub struct Gate {
+    /// The static build, as install.sh makes it.
+    pub installed: f64,
+    /// Plain `cargo build --release`.
+    pub plain: f64,
+}
+
+/// A call and what its answer must be.
+pub struct Checked {
+    pub call: Call,
+    pub is_right: Box<dyn Fn(&str) -> bool>,
+}
+
+pub struct Case {
+    pub name: String,
+    pub gate: Option<Gate>,
+    /// Calls that come first in every round and are not measured.
+    pub before: Vec<Checked>,
+    /// What happens to the disk before every round.
+    pub prepare: Box<dyn Fn()>,
+    pub measured: Checked,
+    /// So many times fewer rounds.
+    pub slowness: usize,
+}
+
+const READ: &str = r#"{"tool_name":"file_head","arguments":{"path":"notes.md"}}"#;
+const WRITE: &str = r#"{"tool_name":"write_file","arguments":{"path":"notes.md","content":"x"}}"#;
+const SHELL: &str = r#"{"tool_name":"shell_exec","arguments":{"command":"git status --short && git log --oneline | head -20"}}"#;
+const ACTIVATE: &str = r#"{"tool_name":"skill_reader","arguments":{}}"#;
+const CONTEXT: &str = r#"{"context_name":"default","flock_goals":[],"summary":""}"#;
+
+/// Every row of the table.
+pub fn all(fixture: &Fixture) -> Vec<Case> {
+    let hook = |home: PathBuf, hook, data: &str, is_right: fn(&str) -> bool| Checked {
+        call: Call {
+            home,
+            user: fixture.user(),
+            what: What::Hook(hook, data.to_owned()),
+        },
+        is_right: Box::new(is_right),
+    };
+    let nothing = |answer: &str| answer == "{}";
+    let blocked = |answer: &str| answer.contains(r#""block":true"#);
+    let (idle, restricted) = (fixture.idle(), fixture.restricted());
+    let activate = || hook(restricted.clone(), "pre_tool", ACTIVATE, nothing);
+    let pre_tool = |name: &str, gate: (f64, f64), before, data: &str, home: &PathBuf, right| Case {
+        before,
+        ..Case::new(
+            name,
+            Some(gate),
+            hook(home.clone(), "pre_tool", data, right),
+        )
+    };
+    let mut cases = vec![
+        pre_tool(
+            "pre_tool, nothing active",
+            (0.85, 1.15),
+            vec![],
+            SHELL,
+            &idle,
+            nothing,
+        ),
+        pre_tool(
+            "pre_tool, allowed",
+            (0.85, 1.15),
+            vec![activate()],
+            READ,
+            &restricted,
+            nothing,
+        ),
+        pre_tool(
+            "pre_tool, blocked by name",
+            (0.85, 1.15),
+            vec![activate()],
+            WRITE,
+            &restricted,
+            blocked,
+        ),
+        pre_tool(
+            "pre_tool, shell command checked",
+            (1.0, 1.3),
+            vec![activate()],
+            SHELL,
+            &restricted,
+            nothing,
+        ),
+        Case {
+            before: vec![hook(restricted.clone(), "on_start", "{}", nothing)],
+            ..Case::new("activation in pre_tool", Some((1.25, 1.6)), activate())
+        },
+        Case {
+            before: vec![activate()],
+            ..Case::new(
+                "on_start, something was active",
+                Some((1.25, 1.6)),
+                hook(restricted.clone(), "on_start", "{}", nothing),
+            )
+        },
+        Case::new(
+            "on_start, nothing was",
+            Some((1.25, 1.6)),
+            hook(idle, "on_start", "{}", nothing),
+        ),
+    ];
+    let gates = [
+        (10, (0.8, 1.15)),
+        (100, (1.1, 1.5)),
+        (1000, (4.3, 4.8)),
+        (10_000, (0.0, 0.0)),
+    ];
+    for (size, gate) in gates {
+        let home = fixture.home(size);
+        if !home.exists() {
+            continue;
+        }
+        let gate = (size < 10_000).then_some(gate);
+        let slowness = if size < 10_000 { 1 } else { 10 };
+        let schema = || Checked {
+            call: Call {
+                home: home.clone(),
+                user: fixture.user(),
+                what: What::Schema,
+            },
+            is_right: Box::new(is_schema),
+        };
+        let prompt = || hook(home.clone(), "post_system_prompt", CONTEXT, is_prompt);
+        let name = format!("--schema, {size} skills, warm");
+        cases.push(Case {
+            slowness,
+            ..Case::new(&name, gate, schema())
+        });
+        let name = format!("prompt, {size} skills, warm");
+        cases.push(Case {
+            slowness,
+            ..Case::new(&name, gate, prompt())
+        });
+        let index = home.join("index");
+        let name = format!("--schema, {size} skills, cold");
+        cases.push(Case {
+            slowness: slowness * 5,
+            prepare: Box::new(move || {
+                let _ = fs::remove_dir_all(&index);
+            }),
+            ..Case::new(&name, (size == 1000).then_some((16.0, 16.0)), schema())
+        });
+        let last = format!("skill-{:05}", size - 1);
+        let tool = Checked {
+            call: Call {
+                home: home.clone(),
+                user: fixture.user(),
+                what: What::Tool(format!("skill_{last}"), "{}".to_owned()),
+            },
+            is_right: Box::new(move |answer| {
+                answer.contains(&format!(r#"<skill_content name="{last}">"#))
+            }),
+        };
+        // The schema comes first in every run of the host, and brings the index up to date.
+        let name = format!("skill_<name> among {size} skills");
+        cases.push(Case {
+            slowness,
+            before: vec![schema()],
+            ..Case::new(&name, (size == 1000).then_some((1.3, 1.6)), tool)
+        });
+    }
+    cases
+}
+
+impl Case {
+    fn new(name: &str, gate: Option<(f64, f64)>, measured: Checked) -> Self {
+        Self {
+            name: name.to_owned(),
+            gate: gate.map(|(installed, plain)| Gate { installed, plain }),
+            before: Vec::new(),
+            prepare: Box::new(|| ()),
+            measured,
+            slowness: 1,
+        }
+    }
+}
+
+fn is_schema(answer: &str) -> bool {
+    let tools = serde_json::from_str::<Vec<Value>>(answer).unwrap_or_default();
+    tools.len() > 4 && tools.iter().any(|tool| tool["name"] == "skill_marketplace")
+}
+
+fn is_prompt(answer: &str) -> bool {
+    let answer = serde_json::from_str::<Value>(answer).unwrap_or_default();
+    answer["inject"]
+        .as_str()
+        .is_some_and(|text| text.contains("skill-00000"))
+}

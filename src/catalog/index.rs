@@ -1,0 +1,276 @@
+//! The index: what was found in the skills directories the last time, with the stamps that tell
+//! whether it is still so, and the answers made of it. A cache and nothing more: whatever is odd
+//! about the file means that there is none. It must not know what an answer says, nor who may see
+//! which skill.
+//!
+//! What is taken from it: a skill whose `SKILL.md` is a regular file with the very stamp it had, if
+//! that was settled when it was read; the entries of a root that has the very stamp it had. All
+//! else is looked at anew.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::Root;
+use super::discovery::own_name;
+use super::index_file::{self, Answer, Found, Known, KnownRoot, Stored};
+use super::listing::list;
+use super::stamp::{Stamp, now};
+use super::tool_name::tool_name;
+use crate::skill::{Diagnostic, Skill, SkillName};
+use crate::sys::limits;
+
+/// The index of one set of roots.
+#[derive(Debug, Default)]
+pub struct Index {
+    place: Option<PathBuf>,
+    key: Vec<u8>,
+    stored: Option<Stored>,
+    /// What has been found meanwhile, if the roots have been read.
+    found: Option<Found>,
+}
+
+/// One directory with its outcome.
+pub(super) type Loaded = (PathBuf, Result<Skill, Diagnostic>);
+
+impl Index {
+    /// The index in `file`, if it was written under this `key`.
+    pub fn open(file: PathBuf, key: Vec<u8>) -> Self {
+        let stored = Stored::open(&file, &key);
+        Self {
+            stored,
+            place: Some(file),
+            key,
+            found: None,
+        }
+    }
+
+    /// The answer kept under `name`, if every skill is still as it was then.
+    pub fn answer(&mut self, roots: &[Root], name: &[u8]) -> Option<Answer> {
+        let answer = self.stored.as_ref()?.answers()?.into_iter();
+        let answer = answer.into_iter().find(|answer| answer.name == name)?;
+        self.is_current(roots).then_some(answer)
+    }
+
+    /// Keeps an answer that was made of the catalog that this index loaded, best effort.
+    pub fn keep(&mut self, answer: Answer) {
+        let (Some(file), Some(found)) = (&self.place, &self.found) else {
+            return;
+        };
+        let is_same = |stored: &&Stored| stored.roots == found.roots && stored.kept() == found.kept;
+        let earlier = self.stored.as_ref().filter(is_same);
+        let earlier = earlier.and_then(Stored::answers).unwrap_or_default();
+        let others = earlier
+            .into_iter()
+            .filter(|earlier| earlier.name != answer.name);
+        let mut answers: Vec<Answer> = others.collect();
+        answers.insert(0, answer);
+        answers.truncate(limits::CATALOG_ANSWERS);
+        index_file::write(file, &self.key, found, &answers);
+    }
+
+    /// Every directory of `roots` with its skill, by root.
+    pub(super) fn load(&mut self, roots: &[Root]) -> Vec<Vec<Loaded>> {
+        let mut found = Found::default();
+        let mut loaded = Vec::new();
+        for (at, root) in roots.iter().enumerate() {
+            let stored = self.stored.as_ref();
+            let known = stored.and_then(|stored| Some((stored, stored.roots.get(at)?)));
+            loaded.push(load_root(&root.dir, known, &mut found));
+        }
+        self.found = Some(found);
+        loaded
+    }
+
+    /// The entries, by root, that decide what `written` means, read anew: those of which it is the
+    /// name, the tool's name or the directory's, and all that share a name with one of these.
+    /// `None` when the entries of a root changed, or the index knows of none.
+    ///
+    /// Every other entry is taken to have the name it had. Its file may have been edited in place
+    /// since and claim the name too: that counts from the next `--schema`, which looks at every
+    /// file and comes first in each run of the host. It is the last one that told the model what
+    /// it now asks for.
+    pub(super) fn load_about(&self, roots: &[Root], written: &str) -> Option<Vec<Vec<Loaded>>> {
+        let stored = self.stored.as_ref()?;
+        let as_name = SkillName::from_written(written);
+        let entries = || stored.roots.iter().flat_map(|root| &root.entries);
+        let is_meant = |entry: &&Known| {
+            as_name
+                .as_ref()
+                .is_some_and(|name| entry.name == name.as_str())
+                || entry.dir == written
+                || has_tool(entry, written)
+        };
+        let names: BTreeSet<&str> = entries()
+            .filter(is_meant)
+            .map(|entry| &*entry.name)
+            .collect();
+        let mut loaded = Vec::new();
+        for (root, known) in roots.iter().zip(&stored.roots) {
+            if known.stamp.is_none() || known.stamp != root_stamp(&root.dir) {
+                return None;
+            }
+            let decide = |entry: &&Known| is_meant(entry) || names.contains(&*entry.name);
+            let read = |entry: &Known| {
+                let dir = root.dir.join(&entry.dir);
+                let skill = load_named(&dir);
+                (dir, skill)
+            };
+            loaded.push(known.entries.iter().filter(decide).map(read).collect());
+        }
+        (!names.is_empty()).then_some(loaded)
+    }
+
+    /// How many skills were offered when the answer under `name` was made, if the roots have the
+    /// entries they had then. As for [`Index::load_about`], an edit in place counts later.
+    pub fn offered(&self, roots: &[Root], name: &[u8]) -> Option<usize> {
+        let stored = self.stored.as_ref()?;
+        let mut each = roots.iter().zip(&stored.roots);
+        let same =
+            each.all(|(root, known)| known.stamp.is_some() && known.stamp == root_stamp(&root.dir));
+        let answers = stored.answers().filter(|_| same)?;
+        let answer = answers.into_iter().find(|answer| answer.name == name)?;
+        Some(answer.offered)
+    }
+
+    fn is_current(&self, roots: &[Root]) -> bool {
+        let Some(stored) = &self.stored else {
+            return false;
+        };
+        roots.len() == stored.roots.len()
+            && roots
+                .iter()
+                .zip(&stored.roots)
+                .all(|(root, known)| is_root_current(&root.dir, known, stored))
+    }
+}
+
+fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
+    let has_stamp = known.stamp.is_some() && known.stamp == root_stamp(root);
+    let has_same_entries = || {
+        let now = list(root);
+        // One that has settled is worth being written down.
+        now.stamp.is_none()
+            && now.dirs.len() == known.entries.len()
+            && now
+                .dirs
+                .iter()
+                .zip(&known.entries)
+                .all(|(dir, entry)| dir.file_name() == Some(&entry.dir))
+    };
+    (has_stamp || has_same_entries())
+        && known.entries.iter().all(|entry| {
+            let dir = root.join(&entry.dir);
+            if entry.stamp.is_some() {
+                return entry.stamp == file_stamp(&dir);
+            }
+            let again = load_entry(&dir);
+            again.stamp.is_none() && Some(&*again.kept) == stored.kept().get(entry.kept.clone())
+        })
+}
+
+/// Reads the skills of `root`, and notes down in `found` what is found.
+fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Found) -> Vec<Loaded> {
+    let is_unchanged = |known: &KnownRoot| known.stamp.is_some() && known.stamp == root_stamp(root);
+    let (dirs, stamp) = match known {
+        Some((_, known)) if is_unchanged(known) => {
+            let dirs = known.entries.iter().map(|entry| root.join(&entry.dir));
+            (dirs.collect(), known.stamp)
+        }
+        _ => {
+            let listing = list(root);
+            (listing.dirs, listing.stamp)
+        }
+    };
+    let mut entries = Vec::with_capacity(dirs.len());
+    let mut loaded = Vec::with_capacity(dirs.len());
+    for dir in dirs {
+        let name = dir.file_name().unwrap_or_default();
+        let kept = known.and_then(|(stored, known)| unchanged(&dir, known.entry(name)?, stored));
+        let entry = kept.unwrap_or_else(|| load_entry(&dir));
+        // A link may lead to a directory no more.
+        if entry.skill.is_err() && !dir.is_dir() {
+            continue;
+        }
+        let start = found.kept.len();
+        found.kept.extend(&entry.kept);
+        entries.push(Known {
+            dir: name.to_owned(),
+            stamp: entry.stamp,
+            name: entry
+                .skill
+                .as_ref()
+                .map_or_else(|_| String::new(), |skill| skill.name.to_string()),
+            kept: start..found.kept.len(),
+        });
+        loaded.push((dir, entry.skill));
+    }
+    found.roots.push(KnownRoot { stamp, entries });
+    loaded
+}
+
+/// A skill with what vouches for it and what is kept of it.
+struct Read {
+    stamp: Option<Stamp>,
+    skill: Result<Skill, Diagnostic>,
+    kept: Vec<u8>,
+}
+
+fn unchanged(dir: &Path, known: &Known, stored: &Stored) -> Option<Read> {
+    let stamp = known
+        .stamp
+        .filter(|stamp| file_stamp(dir) == Some(*stamp))?;
+    let kept = stored.kept().get(known.kept.clone())?;
+    Some(Read {
+        stamp: Some(stamp),
+        skill: Ok(Skill::from_kept(dir, kept)?),
+        kept: kept.to_vec(),
+    })
+}
+
+fn load_entry(dir: &Path) -> Read {
+    let now = now();
+    let stamp = file_stamp(dir).filter(|stamp| stamp.is_settled(now));
+    let skill = load_named(dir);
+    let kept = match &skill {
+        Ok(skill) => skill.kept(),
+        Err(why) => why.message.clone().into_bytes(),
+    };
+    // A link that was checked out as text leads to another file, and what does not come back as it
+    // was cannot be kept.
+    let comes_back =
+        |skill: &Skill| Skill::from_kept(dir, &kept).is_some_and(|again| again == *skill);
+    let stamp = stamp.filter(|_| skill.as_ref().is_ok_and(comes_back));
+    Read { stamp, skill, kept }
+}
+
+fn load_named(dir: &Path) -> Result<Skill, Diagnostic> {
+    let mut skill = Skill::load(dir)?;
+    if let Some(name) = own_name(dir) {
+        skill.name = name;
+    }
+    Ok(skill)
+}
+
+/// The stamp of the `SKILL.md` in `dir`, links to `dir` followed; `None` unless that very name is a
+/// regular file: where a link leads, and what else may be taken for it, is looked at every time.
+fn file_stamp(dir: &Path) -> Option<Stamp> {
+    let metadata = dir.join("SKILL.md").symlink_metadata().ok()?;
+    metadata.is_file().then(|| Stamp::of(&metadata))
+}
+
+fn root_stamp(root: &Path) -> Option<Stamp> {
+    root.metadata().ok().map(|metadata| Stamp::of(&metadata))
+}
+
+fn has_tool(entry: &Known, tool: &str) -> bool {
+    let Some(plain) = tool.strip_prefix("skill_") else {
+        return false;
+    };
+    // Names that do not fit a tool end in `_` and a hash, and names have no `_`.
+    entry.name == plain
+        || plain.contains('_')
+            && SkillName::from_written(&entry.name).is_some_and(|name| tool_name(&name) == tool)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,302 @@
+//! The index on disk: a head, then three parts, each with its length and checksum in the head, so
+//! that a call reads what it needs. Written whole or not at all, and private to its user.
+//!
+//! The parts: key and entries; the entries' skills; the answers. Numbers are little-endian, and
+//! every text follows its length.
+
+use std::cell::OnceCell;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::path::Path;
+
+use super::stamp::Stamp;
+use crate::sys::process::effective_user;
+use crate::sys::{files, limits};
+
+/// Changes with the form.
+const MAGIC: &[u8; 16] = b"agent-skills ix1";
+/// No file has it.
+const NO_STAMP: Stamp = Stamp([0; 7]);
+const PARTS: usize = 3;
+const HEAD: usize = MAGIC.len() + PARTS * 8;
+
+/// Everything that was found.
+#[derive(Debug, Default, PartialEq)]
+pub struct Found {
+    /// In the order of the roots.
+    pub roots: Vec<KnownRoot>,
+    /// What is kept of the skills, one after the other.
+    pub kept: Vec<u8>,
+}
+
+/// What is known of a root.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct KnownRoot {
+    /// Vouches for the entries.
+    pub stamp: Option<Stamp>,
+    /// Sorted by directory.
+    pub entries: Vec<Known>,
+}
+
+/// What is known of one directory in a root.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known {
+    /// Its name.
+    pub dir: OsString,
+    /// Vouches for the rest.
+    pub stamp: Option<Stamp>,
+    /// The skill's name; empty if there is none.
+    pub name: String,
+    /// Where the skill, or the reason why there is none, is among what is kept.
+    pub kept: Range<usize>,
+}
+
+/// An answer made of the catalog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// What it was made for, and everything besides the skills that it depends on.
+    pub name: Vec<u8>,
+    /// What the host is told.
+    pub text: Vec<u8>,
+    /// What the user is told.
+    pub remarks: Vec<u8>,
+    /// Of how many skills the model may be told.
+    pub offered: usize,
+}
+
+/// An index that was read.
+#[derive(Debug)]
+pub struct Stored {
+    file: File,
+    parts: [Part; PARTS],
+    /// In the order of the roots in the key.
+    pub roots: Vec<KnownRoot>,
+    kept: OnceCell<Vec<u8>>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    start: u64,
+    length: usize,
+    checksum: u32,
+}
+
+impl KnownRoot {
+    /// The entry of this name.
+    pub fn entry(&self, dir: &OsStr) -> Option<&Known> {
+        let found = self
+            .entries
+            .binary_search_by(|entry| entry.dir.as_os_str().cmp(dir));
+        found.ok().map(|at| &self.entries[at])
+    }
+}
+
+impl Stored {
+    /// Reads the index in `path`, if it is one, is whole, was written by this user under `key`.
+    pub fn open(path: &Path, key: &[u8]) -> Option<Self> {
+        let file = files::open_regular(path).ok()?;
+        let metadata = file.metadata().ok()?;
+        let is_private = metadata.uid() == effective_user() && metadata.mode() & 0o022 == 0;
+        if !is_private || metadata.len() > limits::CATALOG_INDEX {
+            return None;
+        }
+        let mut head = [0; HEAD];
+        file.read_exact_at(&mut head, 0).ok()?;
+        let mut reader = Reader(head.strip_prefix(MAGIC)?);
+        let mut start = HEAD as u64;
+        let mut parts = [Part::default(); PARTS];
+        for part in &mut parts {
+            let length = reader.length()?;
+            let checksum = u32::try_from(reader.number()?).ok()?;
+            *part = Part {
+                start,
+                length,
+                checksum,
+            };
+            start = start.checked_add(length as u64)?;
+        }
+        if start != metadata.len() {
+            return None;
+        }
+        let table = parts[0].read(&file)?;
+        let mut reader = Reader(&table);
+        if reader.bytes()? != key {
+            return None;
+        }
+        let roots = reader.roots(parts[1].length)?;
+        Some(Self {
+            file,
+            parts,
+            roots,
+            kept: OnceCell::new(),
+        })
+    }
+
+    /// What is kept of the skills; nothing where that cannot be read.
+    pub fn kept(&self) -> &[u8] {
+        let read = || self.parts[1].read(&self.file).unwrap_or_default();
+        self.kept.get_or_init(read)
+    }
+
+    /// The answers.
+    pub fn answers(&self) -> Option<Vec<Answer>> {
+        let bytes = self.parts[2].read(&self.file)?;
+        let mut reader = Reader(&bytes);
+        let mut answers = Vec::new();
+        while !reader.0.is_empty() && answers.len() < limits::CATALOG_ANSWERS {
+            answers.push(Answer {
+                name: reader.bytes()?.to_vec(),
+                text: reader.bytes()?.to_vec(),
+                remarks: reader.bytes()?.to_vec(),
+                offered: reader.length()?,
+            });
+        }
+        Some(answers)
+    }
+}
+
+impl Part {
+    fn read(self, file: &File) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; self.length];
+        file.read_exact_at(&mut bytes, self.start).ok()?;
+        (checksum(&bytes) == self.checksum).then_some(bytes)
+    }
+}
+
+/// Replaces the index in `path`, best effort: whoever finds none makes one.
+pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
+    let mut table = Vec::new();
+    put(&mut table, key);
+    put_number(&mut table, found.roots.len());
+    for root in &found.roots {
+        put_stamp(&mut table, root.stamp);
+        put_number(&mut table, root.entries.len());
+        for entry in &root.entries {
+            put(&mut table, entry.dir.as_bytes());
+            put_stamp(&mut table, entry.stamp);
+            put(&mut table, entry.name.as_bytes());
+            put_number(&mut table, entry.kept.len());
+        }
+    }
+    let mut last = Vec::new();
+    for answer in answers {
+        for text in [&answer.name, &answer.text, &answer.remarks] {
+            put(&mut last, text);
+        }
+        put_number(&mut last, answer.offered);
+    }
+    let parts = [table.as_slice(), &found.kept, &last];
+    let mut bytes = MAGIC.to_vec();
+    for part in parts {
+        put_number(&mut bytes, part.len());
+        bytes.extend(checksum(part).to_le_bytes());
+    }
+    bytes.extend(parts.concat());
+    if let Some(dir) = path.parent() {
+        if !path.exists() {
+            let _ = fs::DirBuilder::new().mode(0o700).create(dir);
+            make_room(dir);
+        }
+        let _ = files::replace_scratch_file(path, &bytes, 0o600);
+    }
+}
+
+/// Removes the indexes that were not written for longest, and litter after a kill.
+fn make_room(dir: &Path) {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    if files.len() >= limits::CATALOG_INDEXES {
+        files.sort();
+        for (_, path) in &files[..=files.len() - limits::CATALOG_INDEXES] {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
+
+fn put_number(bytes: &mut Vec<u8>, number: usize) {
+    // A file that exceeds this is over the limit, and is not read.
+    bytes.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn put(bytes: &mut Vec<u8>, text: &[u8]) {
+    put_number(bytes, text.len());
+    bytes.extend(text);
+}
+
+fn put_stamp(bytes: &mut Vec<u8>, stamp: Option<Stamp>) {
+    let Stamp(numbers) = stamp.unwrap_or(NO_STAMP);
+    bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
+}
+
+/// What is left to be read of a part. Nothing is believed: whatever does not fit ends the reading.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take(8)?.try_into().ok().map(u64::from_le_bytes)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        let bytes = self.take(4)?.try_into().ok()?;
+        Some(u64::from(u32::from_le_bytes(bytes)))
+    }
+
+    fn length(&mut self) -> Option<usize> {
+        usize::try_from(self.number()?).ok()
+    }
+
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.length()?;
+        self.take(length)
+    }
+
+    fn stamp(&mut self) -> Option<Stamp> {
+        let mut numbers = [0; 7];
+        for number in &mut numbers {
+            *number = self.u64()?;
+        }
+        Some(Stamp(numbers))
+    }
+
+    /// Every root; what is kept of their entries must be `kept` bytes altogether.
+    fn roots(&mut self, kept: usize) -> Option<Vec<KnownRoot>> {
+        let mut roots = Vec::new();
+        let mut at = 0_usize;
+        for _ in 0..self.number()? {
+            let stamp = Some(self.stamp()?).filter(|stamp| *stamp != NO_STAMP);
+            let mut entries = Vec::new();
+            for _ in 0..self.number()? {
+                let dir = OsStr::from_bytes(self.bytes()?).to_owned();
+                let stamp = Some(self.stamp()?).filter(|stamp| *stamp != NO_STAMP);
+                let name = std::str::from_utf8(self.bytes()?).ok()?.to_owned();
+                let end = at.checked_add(self.length()?)?;
+                entries.push(Known {
+                    dir,
+                    stamp,
+                    name,
+                    kept: at..end,
+                });
+                at = end;
+            }
+            roots.push(KnownRoot { stamp, entries });
+        }
+        (at == kept && self.0.is_empty()).then_some(roots)
+    }
+}

@@ -1,0 +1,44 @@
+//! What one skills directory holds, and whether its stamp vouches for that.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::stamp::{Stamp, now};
+use crate::sys::limits;
+
+/// The directories in a root.
+#[derive(Debug)]
+pub struct Listing {
+    /// Sorted.
+    pub dirs: Vec<PathBuf>,
+    /// The root's, if as long as it has that the same directories are in it.
+    pub stamp: Option<Stamp>,
+}
+
+/// Reads `root`; one that is missing or unreadable holds nothing.
+pub fn list(root: &Path) -> Listing {
+    let now = now();
+    let stamp = fs::metadata(root).ok().map(|metadata| Stamp::of(&metadata));
+    let mut dirs = Vec::new();
+    // What a link leads to can become a directory without a trace in the root.
+    let mut vouched = true;
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    for entry in entries.take(limits::CATALOG_ENTRIES) {
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let kind = entry.file_type().ok();
+        let path = entry.path();
+        if kind.is_some_and(|kind| kind.is_dir()) || path.is_dir() {
+            dirs.push(path);
+        } else {
+            vouched &= kind.is_some_and(|kind| kind.is_file());
+        }
+    }
+    dirs.sort();
+    let settled = stamp.filter(|stamp| vouched && stamp.is_settled(now));
+    Listing {
+        dirs,
+        stamp: settled,
+    }
+}

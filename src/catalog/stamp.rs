@@ -1,0 +1,68 @@
+//! Which state of which file it is, without reading it.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const SECOND: i128 = 1_000_000_000;
+/// The coarsest clock by which Linux stamps files ticks every 10 ms.
+const TICK: i128 = SECOND / 50;
+
+/// A file's identity, size and times. The time of the last change to the inode is the one that
+/// nobody can set back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp(pub [u64; 7]);
+
+impl Stamp {
+    /// The file's, as the system tells it.
+    pub fn of(metadata: &Metadata) -> Self {
+        Self([
+            metadata.dev(),
+            metadata.ino(),
+            metadata.size(),
+            metadata.mtime().cast_unsigned(),
+            metadata.mtime_nsec().cast_unsigned(),
+            metadata.ctime().cast_unsigned(),
+            metadata.ctime_nsec().cast_unsigned(),
+        ])
+    }
+
+    /// Whether a change after `now`, when it was looked at, must show in another stamp. One that
+    /// follows within the same tick of the file system's clock leaves the same times behind.
+    pub fn is_settled(&self, now: i128) -> bool {
+        let [_, _, _, mtime, mtime_ns, ctime, ctime_ns] = self.0;
+        let at = |seconds: u64, nanos: u64| {
+            i128::from(seconds.cast_signed()) * SECOND + i128::from(nanos.cast_signed())
+        };
+        let newest = at(mtime, mtime_ns).max(at(ctime, ctime_ns));
+        // Whole seconds come from a file system that has no finer clock; some count in twos.
+        let tick = if mtime_ns == 0 && ctime_ns == 0 {
+            2 * SECOND
+        } else {
+            TICK
+        };
+        newest + tick < now
+    }
+}
+
+/// Nanoseconds since 1970.
+pub fn now() -> i128 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos().cast_signed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_within_a_tick_may_change_unseen() {
+        let stamp = |ns| Stamp([1, 2, 3, 100, ns, 100, ns]);
+        let now = 100 * SECOND + 500_000_000;
+        assert!(stamp(400_000_000).is_settled(now));
+        assert!(!stamp(495_000_000).is_settled(now));
+        assert!(!stamp(600_000_000).is_settled(now), "from the future");
+        assert!(!stamp(0).is_settled(now), "whole seconds");
+        assert!(stamp(0).is_settled(now + 2 * SECOND));
+    }
+}
