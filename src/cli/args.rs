@@ -6,7 +6,8 @@ use clap::{Parser, Subcommand};
 
 use super::check::Check;
 use super::options::{
-    AuditFilter, Catalogue, ConfigVerb, Consent, Install, Level, Scope, Sources, Update, Wanted,
+    AuditFilter, Catalogue, ConfigVerb, Consent, Doctor, Install, Level, Listing, Scope, Shell,
+    Sources, Update, Wanted,
 };
 
 /// Agent Skills for chibi: find, install and check skills.
@@ -117,11 +118,7 @@ pub enum Verb {
     List(Catalogue),
     /// List the installed skills and what is odd about them
     #[command(alias = "list_installed")]
-    ListInstalled {
-        /// Answer JSON
-        #[arg(long)]
-        json: bool,
-    },
+    ListInstalled(Listing),
     /// Search the skills that can be installed
     Search {
         /// Words to look for
@@ -154,6 +151,30 @@ pub enum Verb {
         /// Answer JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Show the files of one installed skill
+    Tree {
+        /// The skill's name
+        name: String,
+        /// Answer JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find what is wrong, and what to do about it (exit 1 if something is broken)
+    Doctor(Doctor),
+    /// Print what makes a shell complete commands and skills' names
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
+    /// What could come next on a command line; for the shells
+    #[command(name = "__complete", hide = true)]
+    Complete {
+        /// The words so far; the last one is completed
+        #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
+        words: Vec<String>,
     },
     /// Let a project's skills and configuration count, as they are now
     Trust {

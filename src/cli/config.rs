@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::installed::to_json;
+use super::json;
 use super::options::ConfigVerb;
 use crate::app::{App, Config, Setting};
 use crate::error::{Error, Result};
@@ -49,10 +49,10 @@ fn get(app: &App, key: &str) -> Result<String> {
     Ok(found.into_iter().map(line).collect())
 }
 
-fn list(app: &App, json: bool) -> Result<String> {
+fn list(app: &App, as_json: bool) -> Result<String> {
     let settings = app.settings()?;
-    if json {
-        return to_json(&settings);
+    if as_json {
+        return json::list("settings", &settings);
     }
     Ok(settings.iter().map(line).collect())
 }

@@ -1,11 +1,16 @@
-//! What is told about an installed skill, in the shape that `--json` documents.
+//! What is told about an installed skill, in the shape that `--json` documents (docs/json.md).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::app::{App, snapshot};
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
+use crate::marketplace::{Kind, LockEntry};
 use crate::permission::Restriction;
-use crate::skill::{Diagnostic, Level};
+use crate::skill::{Diagnostic, Level, Skill, tokens};
 
 /// One skill directory, offered or not.
 #[derive(Debug, Serialize)]
@@ -16,18 +21,35 @@ pub struct Report {
     pub tool: Option<String>,
     /// As its author wrote it.
     pub description: Option<String>,
+    /// As its author wrote it.
+    pub version: Option<String>,
     /// Its directory.
     pub path: String,
     /// Whose it is: `enterprise`, `personal`, `project` or `plugin`.
     pub layer: &'static str,
+    /// Where it was installed from; `null` when it was put there by hand.
+    pub source: Option<String>,
+    /// The commit that was installed.
+    pub commit: Option<String>,
     /// The working copy it is a link to.
     pub linked_to: Option<String>,
     /// Whether the model is told of it.
     pub offered: bool,
+    /// What it costs; `null` when it could not be loaded.
+    pub tokens: Option<Tokens>,
     /// What it may use; `null` when it restricts nothing.
     pub restriction: Option<RestrictionReport>,
     /// What is odd about it.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What a skill's texts cost, roughly.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Tokens {
+    /// Its name and description, in every prompt.
+    pub description: usize,
+    /// Its instructions, once it is activated.
+    pub instructions: usize,
 }
 
 /// A skill's tool lists.
@@ -41,42 +63,114 @@ pub struct RestrictionReport {
     pub rules: Vec<String>,
 }
 
+/// What the lockfiles say, each read once.
+#[derive(Debug, Default)]
+pub struct Origins(BTreeMap<PathBuf, Vec<LockEntry>>);
+
+impl Origins {
+    /// Where the skill in `dir` came from.
+    fn of(&mut self, app: &App, dir: &Path) -> Option<&LockEntry> {
+        let name = dir.file_name()?.to_str()?;
+        let base = dir.parent()?.parent()?;
+        let entries = self
+            .0
+            .entry(base.to_owned())
+            .or_insert_with(|| app.market_at(base).entries().unwrap_or_default());
+        entries.iter().find(|entry| entry.name == name)
+    }
+}
+
 impl Report {
+    /// The reports on a whole catalog, in its order.
+    pub fn of_all(app: &App, catalog: &Catalog) -> Vec<Self> {
+        let mut origins = Origins::default();
+        let entries = catalog.entries().iter();
+        entries
+            .map(|entry| Self::of(app, entry, &mut origins))
+            .collect()
+    }
+
     /// The report on one directory of the catalog.
-    pub fn of(app: &App, entry: &Entry) -> Self {
+    pub fn of(app: &App, entry: &Entry, origins: &mut Origins) -> Self {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
-        let mut restriction = None;
-        if let Some(skill) = skill {
-            let kept = snapshot(skill, "");
-            let allowed = kept.allowed.as_deref();
-            let root = app.env.project_root();
-            let parsed = Restriction::parse(&kept.name, allowed, &kept.denied, &skill.dir, &root);
-            let note = |note: &crate::permission::RuleNote| Diagnostic {
-                code: note.code.to_owned(),
-                level: Level::Warning,
-                message: note.message.clone(),
-            };
-            diagnostics.extend(parsed.notes().iter().map(note));
-            let rules = parsed.rules().map(ToString::to_string).collect();
-            restriction = kept.is_restricted().then_some(RestrictionReport {
-                allowed: kept.allowed,
-                denied: kept.denied,
-                rules,
-            });
-        }
+        let restriction = skill.and_then(|skill| restriction(app, skill, &mut diagnostics));
+        let origin = origins.of(app, &entry.dir);
+        let link = std::fs::read_link(&entry.dir).ok();
         Self {
             name: entry.name(),
             tool: entry.tool.clone(),
             description: skill.and_then(|skill| skill.description.clone()),
+            version: skill.and_then(version),
             path: entry.dir.display().to_string(),
             layer: entry.layer.as_str(),
-            linked_to: std::fs::read_link(&entry.dir)
-                .ok()
-                .map(|to| to.display().to_string()),
+            source: origin
+                .filter(|origin| origin.kind != Kind::Link)
+                .map(|origin| origin.source.clone()),
+            commit: origin.and_then(|origin| origin.commit.clone()),
+            linked_to: link.map(|to| to.display().to_string()),
             offered: entry.tool.is_some(),
+            tokens: skill.map(cost),
             restriction,
             diagnostics,
         }
+    }
+
+    /// Where it came from, short enough for a table.
+    pub fn origin(&self) -> String {
+        if let Some(to) = &self.linked_to {
+            return format!("linked to {to}");
+        }
+        let source = self.source.as_deref().unwrap_or_default();
+        let shown = source.strip_prefix("https://").unwrap_or(source);
+        let shown = shown.strip_prefix("github.com/").unwrap_or(shown);
+        shown.strip_suffix(".git").unwrap_or(shown).to_owned()
+    }
+
+    /// The worst that is odd about it.
+    pub fn worst(&self) -> Option<Level> {
+        self.diagnostics.iter().map(|found| found.level).max()
+    }
+}
+
+fn restriction(
+    app: &App,
+    skill: &Skill,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<RestrictionReport> {
+    let kept = snapshot(skill, "");
+    let allowed = kept.allowed.as_deref();
+    let root = app.env.project_root();
+    let parsed = Restriction::parse(&kept.name, allowed, &kept.denied, &skill.dir, &root);
+    let note = |note: &crate::permission::RuleNote| Diagnostic {
+        code: note.code.to_owned(),
+        level: Level::Warning,
+        message: note.message.clone(),
+    };
+    diagnostics.extend(parsed.notes().iter().map(note));
+    let rules = parsed.rules().map(ToString::to_string).collect();
+    kept.is_restricted().then_some(RestrictionReport {
+        allowed: kept.allowed,
+        denied: kept.denied,
+        rules,
+    })
+}
+
+/// `version`, or `metadata.version`, where most authors write it.
+fn version(skill: &Skill) -> Option<String> {
+    skill.fields.text("version").or_else(|| {
+        match skill.fields.value("metadata")?.get("version")? {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
+    })
+}
+
+fn cost(skill: &Skill) -> Tokens {
+    let description = skill.description.as_deref().unwrap_or_default();
+    Tokens {
+        description: tokens::approximate(skill.name.as_str()) + tokens::approximate(description),
+        instructions: tokens::approximate(&skill.body),
     }
 }

@@ -7,7 +7,11 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::check::check;
-use super::{approve, audit, config, installed, jobs, look, market, stats, trust, visibility};
+use super::screen::Screen;
+use super::{
+    approve, audit, available, complete, config, doctor, info, installed, jobs, look, man, market,
+    stats, tree, trust, visibility, welcome,
+};
 use crate::app::App;
 use crate::error::Error;
 
@@ -66,8 +70,13 @@ pub fn run(
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
         Err(error) => return Err(Failure::Misused(error.to_string())),
     };
+    let screen = Screen::of(&app.env, caller);
     let Some(verb) = cli.verb else {
-        return Ok(help());
+        return Ok(if screen.is_terminal() {
+            welcome::welcome(app, screen)
+        } else {
+            help()
+        });
     };
     Ok(match verb {
         Verb::Install(install) => market::install(app, install, caller)?,
@@ -91,16 +100,21 @@ pub fn run(
         Verb::Show { wanted, json } => look::show(app, &wanted, json)?,
         Verb::Cat { file, offline } => look::cat(app, &file, offline)?,
         Verb::Sources(verb) => look::sources(app, &verb)?,
-        Verb::List(catalogue) => market::list(app, &catalogue)?,
-        Verb::Search { words, catalogue } => market::search(app, &words, &catalogue)?,
-        Verb::ListInstalled { json } => installed::list(app, json)?,
+        Verb::List(catalogue) => available::list(app, &catalogue, screen)?,
+        Verb::Search { words, catalogue } => available::search(app, &words, &catalogue, screen)?,
+        Verb::ListInstalled(listing) => installed::list(app, &listing, screen)?,
         Verb::Check(call) => check(app, &call)?,
         Verb::Deactivate { context } => installed::deactivate(app, context.as_deref(), caller)?,
         Verb::Jobs {
             follow: Some(id), ..
         } => jobs::follow(app, &id, live)?,
         Verb::Jobs { follow: None, json } => jobs::list(app, json)?,
-        Verb::Info { name, json } => installed::info(app, &name, json)?,
+        Verb::Info { name, json } => info::info(app, &name, json, screen)?,
+        Verb::Tree { name, json } => tree::tree(app, &name, json, screen)?,
+        Verb::Doctor(options) => doctor::doctor(app, options, screen)?,
+        Verb::Completions { shell } => complete::script(shell).to_owned(),
+        Verb::Man => man::page(),
+        Verb::Complete { words } => complete::complete(app, &words),
         Verb::Trust { list: true, .. } => trust::list(app)?,
         Verb::Trust { dir, always, .. } => trust::trust(app, dir, always)?,
         Verb::Untrust { dir } => trust::untrust(app, dir)?,
@@ -108,7 +122,7 @@ pub fn run(
         Verb::Enable { name, name_only } => visibility::enable(app, &name, name_only)?,
         Verb::Disable { name, user } => visibility::disable(app, &name, user)?,
         Verb::Audit(filter) => audit::audit(app, &filter)?,
-        Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json)?,
+        Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json, screen)?,
         Verb::Config { verb } => config::config(app, verb)?,
     })
 }

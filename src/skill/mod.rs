@@ -13,6 +13,7 @@ mod render;
 mod resources;
 mod salvage;
 mod text;
+pub mod tokens;
 mod visibility;
 
 pub use arguments::Arguments;

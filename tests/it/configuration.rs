@@ -35,8 +35,8 @@ fn every_value_says_where_it_comes_from() {
                 format!("{key} = {value}  # {origin}\n")
             );
         }
-        let listed: Vec<Value> =
-            serde_json::from_str(&host.succeeds(&["config", "list", "--json"])).unwrap();
+        let listed = host.json(&["config", "list", "--json"])["settings"].clone();
+        let listed: Vec<Value> = serde_json::from_value(listed).unwrap();
         assert!(listed.contains(&json!({"key": "tenant", "value": "acme", "origin": own})));
         assert_eq!(
             host.succeeds(&["config", "list"]).lines().count(),
