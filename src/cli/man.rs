@@ -95,7 +95,7 @@ fn commands(above: &mut Command, page: &mut String) {
 fn name(arg: &Arg) -> String {
     let value = || {
         let names = arg.get_value_names().unwrap_or_default();
-        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        let names: Vec<&str> = names.iter().map(clap::builder::Str::as_str).collect();
         format!("\\fI{}\\fR", escaped(&names.join(" ")))
     };
     let mut ways: Vec<String> = Vec::new();
@@ -116,7 +116,10 @@ fn values(arg: &Arg) -> String {
     if values.is_empty() || !arg.get_action().takes_values() {
         return String::new();
     }
-    let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+    let names: Vec<&str> = values
+        .iter()
+        .map(clap::builder::PossibleValue::get_name)
+        .collect();
     escaped(&format!(": {}", names.join(", ")))
 }
 
@@ -127,11 +130,22 @@ fn about(command: &Command) -> String {
 
 /// Text that `roff` takes for nothing but text.
 fn escaped(text: &str) -> String {
-    let text = text.replace('\\', "\\e").replace('-', "\\-");
-    match text.starts_with(['.', '\'']) {
-        true => format!("\\&{text}"),
-        false => text,
+    let mut safe = String::new();
+    if text.starts_with(['.', '\'']) {
+        safe.push_str("\\&");
     }
+    for c in text.chars() {
+        match c {
+            '\\' => safe.push_str("\\e"),
+            '-' => safe.push_str("\\-"),
+            '…' => safe.push_str("..."),
+            c if c.is_ascii() => safe.push(c),
+            c => {
+                let _ = write!(safe, "\\[u{:04X}]", u32::from(c));
+            }
+        }
+    }
+    safe
 }
 
 #[cfg(test)]

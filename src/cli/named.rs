@@ -11,9 +11,10 @@ use crate::error::{Error, Result};
 pub fn installed<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
     catalog.by_name(written).ok_or_else(|| {
         let text = format!("there is no installed skill `{}`", quoted(written));
-        let hint = match catalog.nearest(written).is_empty() {
-            true => "`agent-skills list-installed` shows what there is".to_owned(),
-            false => suggestion(catalog, written),
+        let hint = if catalog.nearest(written).is_empty() {
+            "`agent-skills list-installed` shows what there is".to_owned()
+        } else {
+            suggestion(catalog, written)
         };
         Error::new(text).hint(hint)
     })

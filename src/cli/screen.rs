@@ -1,9 +1,7 @@
 //! What an answer is shown on: how wide it is, and whether it takes colour.
 
-use std::io::IsTerminal;
-
 use super::run::Caller;
-use crate::sys::Env;
+use crate::sys::{Env, terminal};
 
 /// A terminal, a pipe, or the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,15 +50,14 @@ impl Screen {
         if caller == Caller::Host {
             return plain(Kind::Host);
         }
-        let stdout = std::io::stdout();
-        if !stdout.is_terminal() {
-            return plain(Kind::Pipe);
-        }
-        let told = terminal_size::terminal_size_of(&stdout).map(|(width, _)| width.0.into());
         let set = || env.text("COLUMNS")?.parse().ok();
-        let width = told.filter(|width| *width > 0).or_else(set);
+        let width = match terminal::columns() {
+            None => return plain(Kind::Pipe),
+            Some(0) => set().unwrap_or(USUAL),
+            Some(width) => width,
+        };
         Self {
-            kind: Kind::Terminal(width.unwrap_or(USUAL)),
+            kind: Kind::Terminal(width),
             colour: takes_colour(env),
         }
     }

@@ -107,7 +107,7 @@ impl Node {
             path: path.display().to_string(),
             depth,
             kind,
-            bytes: (kind == "file").then(|| metadata.len()),
+            bytes: (kind == "file").then_some(metadata.len()),
             executable: kind == "file" && metadata.permissions().mode() & 0o111 != 0,
             to: fs::read_link(full).ok().map(|to| to.display().to_string()),
         }

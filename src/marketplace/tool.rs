@@ -125,10 +125,14 @@ impl Tool<'_> {
         let deadline = self
             .deadline
             .map_or(person, |deadline| deadline.min(person));
+        let began = Instant::now();
         let stopped = loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match child.wait_timeout(left.min(MEASURE)) {
-                Ok(Some(status)) => return Ok(status),
+                Ok(Some(status)) => {
+                    self.tell_progress("");
+                    return Ok(status);
+                }
                 Ok(None) if left.is_zero() => {
                     let text = format!("{program} did not finish in time");
                     break Failure::new(Class::TimedOut, text);
@@ -140,14 +144,24 @@ impl Tool<'_> {
                 let text = format!("{program} answered with more than {max} bytes");
                 break Failure::new(Class::TooLarge, text);
             }
-            if let Some((tell, line)) = self.progress.zip(last_line(errors)) {
-                tell(&line);
+            // What says nothing of itself, a server that is slow to answer, is told of too.
+            let seconds = began.elapsed().as_secs();
+            let silent = || (seconds > 0).then(|| format!("{program}: {seconds} s"));
+            if let Some(line) = last_line(errors).or_else(silent) {
+                self.tell_progress(&line);
             }
         };
+        self.tell_progress("");
         process::kill_group(child.id());
         // Killed, so this does not wait; it keeps the dead child from staying around.
         let _ = child.wait();
         Err(stopped)
+    }
+
+    fn tell_progress(&self, line: &str) {
+        if let Some(tell) = self.progress {
+            tell(line);
+        }
     }
 
     /// A file that nobody else sees and that is gone when it is closed.

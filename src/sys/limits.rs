@@ -139,4 +139,4 @@ pub const DOCTOR_SECONDS: u64 = 5;
 /// How long a lock may be held before `doctor` mentions it; a hook holds one for about 1 ms.
 pub const DOCTOR_LOCK: Duration = Duration::from_millis(500);
 /// The age from which a temporary file is one that nobody will rename any more.
-pub const LITTER_AGE: Duration = Duration::from_secs(3600);
+pub const LITTER_AGE: Duration = Duration::from_hours(1);

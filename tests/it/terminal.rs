@@ -10,17 +10,23 @@ use crate::repository::Hub;
 
 /// Both ends of a new pseudo-terminal: ours, and the program's.
 #[allow(unsafe_code)]
-fn terminal() -> (File, File) {
+fn terminal(width: u16) -> (File, File) {
     let (mut ours, mut theirs) = (0, 0);
     let null = std::ptr::null_mut();
-    // SAFETY: the two integers outlive the call; name, mode and size may be null.
+    let mut size = libc::winsize {
+        ws_row: 24,
+        ws_col: width,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: the integers and the size outlive the call; name and mode may be null.
     let opened = unsafe {
         libc::openpty(
             &raw mut ours,
             &raw mut theirs,
             null,
             null.cast(),
-            null.cast(),
+            &raw mut size,
         )
     };
     assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
@@ -29,8 +35,13 @@ fn terminal() -> (File, File) {
 }
 
 /// Runs a command on a terminal, types `answer`, and returns what was shown and the status.
-fn converse(command: &mut Command, answer: &str) -> (String, i32) {
-    let (mut ours, theirs) = terminal();
+pub fn converse(command: &mut Command, answer: &str) -> (String, i32) {
+    at_width(0, command, answer)
+}
+
+/// The same on a terminal of `width` columns; 0 when it does not say.
+pub fn at_width(width: u16, command: &mut Command, answer: &str) -> (String, i32) {
+    let (mut ours, theirs) = terminal(width);
     let end = || theirs.try_clone().unwrap();
     let mut child = command
         .stdin(end())

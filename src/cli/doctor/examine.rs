@@ -14,11 +14,13 @@ use crate::cli::screen::{Paint, Screen};
 use crate::cli::wrap::hanging;
 use crate::skill::one_line;
 
+type Examination = fn(&App) -> Vec<Check>;
+
 /// Where messages begin: behind the outcome.
 const INDENT: usize = 8;
 
 /// What is looked at, in this order.
-const AREAS: [(&str, fn(&App) -> Vec<Check>); 7] = [
+const AREAS: [(&str, Examination); 7] = [
     ("host", host::checks),
     ("plugin", placement::checks),
     ("programs", programs::checks),

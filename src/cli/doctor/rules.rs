@@ -22,9 +22,10 @@ fn policy(app: &App) -> Check {
     let shown: Vec<String> = there.map(|file| file.path.display().to_string()).collect();
     Check::ok(
         "policy",
-        match shown.is_empty() {
-            true => "no policy restricts this machine".to_owned(),
-            false => format!("the policy is {}", shown.join(", ")),
+        if shown.is_empty() {
+            "no policy restricts this machine".to_owned()
+        } else {
+            format!("the policy is {}", shown.join(", "))
         },
     )
 }
@@ -43,9 +44,10 @@ fn configuration(app: &App) -> Check {
     let path = app.config_path();
     Check::ok(
         "configuration",
-        match path.exists() {
-            true => format!("`{}` is understood", path.display()),
-            false => "no configuration: every value is the default".to_owned(),
+        if path.exists() {
+            format!("`{}` is understood", path.display())
+        } else {
+            "no configuration: every value is the default".to_owned()
         },
     )
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::check::Check;
 use crate::app::App;
 use crate::catalog::{Catalog, Entry, Layer, Standing};
+use crate::cli::report::Report;
 use crate::marketplace::Verified;
 use crate::skill::{Level, one_line};
 use crate::sys::limits;
@@ -18,7 +19,8 @@ pub fn checks(app: &App) -> Vec<Check> {
         checks.extend(entries(&root.dir));
     }
     checks.extend(catalog.entries().iter().filter_map(standing));
-    checks.extend(catalog.entries().iter().filter_map(remarks));
+    let reports = Report::of_all(app, &catalog);
+    checks.extend(reports.iter().filter_map(remarks));
     checks.extend(catalog.entries().iter().filter_map(cut));
     for layer in [Layer::Plugin, Layer::Personal] {
         checks.extend(installed(app, &app.layer_dir(layer)));
@@ -73,12 +75,15 @@ fn entries(root: &Path) -> Vec<Check> {
 fn standing(entry: &Entry) -> Option<Check> {
     let (name, reason) = (entry.name(), entry.reason_not_offered()?);
     let dir = entry.dir.display().to_string();
-    let text = |why: &str| match why.contains(&dir) {
-        true => format!("`{name}`: {why}"),
-        false => format!("`{name}` ({dir}): {why}"),
+    let text = |why: &str| {
+        let place = if why.contains(&dir) {
+            String::new()
+        } else {
+            format!(" ({dir})")
+        };
+        format!("`{name}`{place}: {why}")
     };
     match &entry.standing {
-        Standing::Offered { .. } => None,
         Standing::Unusable => {
             let remedy = format!("repair its SKILL.md, or `agent-skills remove {name}`");
             let unreadable_dir = fs::read_dir(&entry.dir).is_err();
@@ -94,23 +99,21 @@ fn standing(entry: &Entry) -> Option<Check> {
             text(&reason),
             format!("agent-skills approve {name}"),
         )),
-        Standing::Hidden(_) => None,
+        Standing::Offered { .. } | Standing::Hidden(_) => None,
     }
 }
 
 /// What is odd about a skill that is offered.
-fn remarks(entry: &Entry) -> Option<Check> {
-    entry.offered()?;
-    let mut codes: Vec<String> = entry
-        .diagnostics()
-        .into_iter()
+fn remarks(report: &Report) -> Option<Check> {
+    let found = report.diagnostics.iter();
+    let mut codes: Vec<&str> = found
         .filter(|found| found.level > Level::Note)
-        .map(|found| found.code)
+        .map(|found| found.code.as_str())
         .collect();
     codes.dedup();
-    let text = format!("`{}` is odd: {}", entry.name(), codes.join(", "));
-    let remedy = format!("`agent-skills info {}` tells more", entry.name());
-    (!codes.is_empty()).then(|| Check::warn("skill-odd", text, remedy))
+    let text = format!("`{}` is odd: {}", report.name, codes.join(", "));
+    let remedy = format!("`agent-skills info {}` tells more", report.name);
+    (report.offered && !codes.is_empty()).then(|| Check::warn("skill-odd", text, remedy))
 }
 
 /// The model sees the beginning of a description only.

@@ -112,7 +112,9 @@ fn jobs(app: &App) -> Option<Check> {
     let text = format!("{count} jobs ended without a word: a crash, or a reboot");
     let remedy = "`agent-skills jobs` lists them; what they printed is kept for a day";
     let fix = move || {
-        lost.iter().for_each(|id| jobs.remove(id));
+        for id in &lost {
+            jobs.remove(id);
+        }
         Ok(format!("{count} lost jobs are forgotten"))
     };
     (count > 0).then(|| Check::warn("jobs-lost", text, remedy).fix(fix))
