@@ -51,8 +51,7 @@ impl Directories {
     /// Both places that [`Directories::state`] chooses from.
     pub fn state_places(&self, env: &Env) -> [PathBuf; 2] {
         let set = env.path("XDG_STATE_HOME").filter(|path| path.is_absolute());
-        let set = set.or_else(|| Some(env.path("HOME")?.join(".local/state")));
-        let state = set.or_else(dirs::state_dir);
+        let state = set.or_else(|| Some(env.home()?.join(".local/state")));
         let state = state.map(|state| state.join("agent-skills"));
         [
             self.plugin.clone(),

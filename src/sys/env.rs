@@ -60,7 +60,7 @@ impl Env {
 
     /// The user's home directory: `$HOME`, else what the system's user database says.
     pub fn home(&self) -> Option<PathBuf> {
-        self.path("HOME").or_else(dirs::home_dir)
+        self.path("HOME").or_else(std::env::home_dir)
     }
 
     /// The user's project: `CHIBI_PROJECT_ROOT`, else the version-control root above the working

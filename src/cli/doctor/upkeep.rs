@@ -83,7 +83,7 @@ fn temporary(dir: &Path) -> Option<Check> {
     };
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with('.') && (name.ends_with(".tmp") || name == ".agent-skills.new")
+        name.starts_with('.') && (name.ends_with(".tmp") || name.starts_with(".agent-skills.new."))
     };
     let entries = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
     let left: Vec<PathBuf> = entries
