@@ -63,6 +63,45 @@ fn every_shell_block_of_the_readme_works_in_a_new_home() {
 }
 
 #[test]
+fn the_terminal_session_of_the_readme_is_a_real_one() {
+    let host = Host::stdin();
+    let example = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("skills/example-skill");
+    let to = host.skills_dir().join("example-skill");
+    assert!(
+        Command::new("cp")
+            .arg("-R")
+            .arg(example)
+            .arg(to)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let exe = env!("CARGO_BIN_EXE_agent-skills");
+    let bin = host.home().join("bin");
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(exe, bin.join("agent-skills")).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let sessions = blocks(README, "sh-session");
+    assert_eq!(sessions.len(), 1);
+    let command = host.command();
+    for part in sessions[0].split("$ agent-skills").skip(1) {
+        let (words, expected) = part.split_once('\n').unwrap();
+        let mut shell = Command::new("sh");
+        shell.envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        shell
+            .args(["-c", &format!("agent-skills{words}")])
+            .current_dir(host.project());
+        shell.env("PATH", &path).env("NO_COLOR", "1");
+        let (shown, _) = crate::terminal::at_width(100, &mut shell, "");
+        assert_eq!(shown.replace('\r', ""), expected, "agent-skills{words}");
+    }
+}
+
+#[test]
 fn every_command_the_documentation_names_is_one() {
     let host = Host::stdin();
     let help = host.succeeds(&["--help"]);
