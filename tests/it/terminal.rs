@@ -96,6 +96,28 @@ fn an_install_shows_what_it_brings_and_asks() {
 }
 
 #[test]
+fn a_program_that_says_nothing_for_a_second_is_told_of() {
+    let host = Host::stdin();
+    let bin = host.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let git = bin.join("git");
+    std::fs::write(&git, "#!/bin/sh\nsleep 1.5\necho fatal: no >&2\nexit 128\n").unwrap();
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let show = ["show", "https://git.example.com/a/b.git"];
+    let (shown, code) = converse(host.command().args(show).env("PATH", &path), "");
+    assert!(code == 1 && shown.contains("git: 1 s"), "{shown}");
+    let (shown, _) = converse(
+        host.command()
+            .args(show)
+            .env("PATH", &path)
+            .env("TERM", "dumb"),
+        "",
+    );
+    assert!(!shown.contains('\x1b') && !shown.contains("1 s"), "{shown}");
+}
+
+#[test]
 fn no_call_waits_for_a_terminal() {
     let host = Host::stdin().skill("x", "", "body");
     for vars in [
