@@ -8,7 +8,7 @@ use crate::governance::Event;
 /// Records the skill's digest.
 pub fn approve(app: &App, name: &str) -> Result<String> {
     let catalog = app.catalog_naming(name);
-    let entry = named::installed(&catalog, name)?;
+    let entry = named::installed(app, &catalog, name)?;
     let digest =
         approval_digest(&entry.dir).map_err(|source| Error::io("read", &entry.dir, &source))?;
     let name = entry.name();

@@ -34,7 +34,7 @@ pub struct Check {
 pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
     let catalog = app.catalog_naming(&check.skill);
     // A person is told in a person's words of a name that no skill has.
-    named::installed(&catalog, &check.skill)?;
+    named::installed(app, &catalog, &check.skill)?;
     let skill = usable(&catalog, &check.skill)?;
     let arguments = arguments(&check.arguments)?;
     let used = ToolUse {

@@ -52,7 +52,7 @@ struct Script {
 /// Everything about one skill.
 pub fn info(app: &App, name: &str, as_json: bool, screen: Screen) -> Result<String> {
     let catalog = app.catalog_naming(name);
-    let entry = super::named::installed(&catalog, name)?;
+    let entry = super::named::installed(app, &catalog, name)?;
     let info = Info::of(app, &catalog, entry);
     if as_json {
         return json::one(&info);

@@ -64,7 +64,15 @@ pub fn scan(
     offline: bool,
 ) -> Result<String, Failure> {
     let shop = Shop::of_user(app).offline(offline);
-    let scanned = shop.market(app).scan(target, &mut note)?;
+    let scanned = shop.market(app).scan(target, &mut note).map_err(|error| {
+        // A name alone most likely is an installed skill's.
+        match app.catalog().nearest(target).first() {
+            Some(name) if !target.contains(['/', '@', ':']) => {
+                error.hint(format!("did you mean the installed `{name}`?"))
+            }
+            _ => error,
+        }
+    })?;
     let text = if as_json {
         let skills: Vec<_> = scanned
             .iter()

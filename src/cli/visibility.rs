@@ -17,7 +17,7 @@ pub fn disable(app: &App, name: &str, user: bool) -> Result<String> {
 
 fn choose(app: &App, written: &str, visibility: &str) -> Result<String> {
     let catalog = app.catalog_naming(written);
-    let entry = named::installed(&catalog, written)?;
+    let entry = named::installed(app, &catalog, written)?;
     let name = entry.name();
     set(app, &["visibility", &name], visibility)?;
     Ok(format!(
