@@ -59,6 +59,8 @@ pub fn complete(app: &App, words: &[String]) -> String {
 /// Where on the command line something is to be completed.
 struct Place<'a> {
     command: &'a Command,
+    /// How many verbs lead to the command.
+    depth: usize,
     /// The option whose value it is.
     value_of: Option<&'a Arg>,
     /// How many of the command's operands come before it.
@@ -71,6 +73,7 @@ impl<'a> Place<'a> {
     fn after(root: &'a Command, words: &[&str]) -> Self {
         let mut place = Self {
             command: root,
+            depth: 0,
             value_of: None,
             operands: 0,
             only_operands: false,
@@ -81,7 +84,10 @@ impl<'a> Place<'a> {
             }
             if place.only_operands || !word.starts_with('-') {
                 match place.command.find_subcommand(word) {
-                    Some(verb) if !place.only_operands => place.command = verb,
+                    Some(verb) if !place.only_operands => {
+                        place.command = verb;
+                        place.depth += 1;
+                    }
                     _ => place.operands += 1,
                 }
             } else if *word == "--" {
@@ -120,11 +126,9 @@ impl<'a> Place<'a> {
         let mut found: Candidates = verbs
             .map(|verb| (verb.get_name().to_owned(), told(verb.get_about())))
             .collect();
-        let mut operands = self.command.get_positionals();
-        // The last operand may be there several times.
-        let operand = operands
-            .nth(self.operands)
-            .or_else(|| self.command.get_positionals().last());
+        let operand = self.command.get_positionals().nth(self.operands);
+        let last = || self.command.get_positionals().last();
+        let operand = operand.or_else(|| last().filter(|arg| takes_several(arg)));
         if let Some(operand) = operand {
             found.extend(self.values(app, operand));
         }
@@ -133,7 +137,8 @@ impl<'a> Place<'a> {
 
     fn values(&self, app: &App, arg: &Arg) -> Candidates {
         let verb = self.command.get_name();
-        if SKILLS.contains(&(verb, arg.get_id().as_str())) {
+        // `sources remove` is another's.
+        if self.depth == 1 && SKILLS.contains(&(verb, arg.get_id().as_str())) {
             return skills(app);
         }
         if arg.get_id() == "key" {
@@ -149,6 +154,11 @@ impl<'a> Place<'a> {
             .map(|value| (value.get_name().to_owned(), told(value.get_help())))
             .collect()
     }
+}
+
+fn takes_several(operand: &Arg) -> bool {
+    let takes = operand.get_num_args();
+    takes.is_some_and(|takes| takes.max_values() > 1)
 }
 
 fn options(command: &Command) -> Candidates {
@@ -212,6 +222,7 @@ mod tests {
             (&["sources", "a"], &["add"]),
             (&["info", ""], &["pdf", "pptx"]),
             (&["info", "--json", "pd"], &["pdf"]),
+            (&["info", "pdf", ""], &[]),
             (&["update", "pdf", "--dry-run", "pp"], &["pptx"]),
             (&["list-installed", "--so"], &["--sort"]),
             (&["list-installed", "--sort", "to"], &["tokens"]),

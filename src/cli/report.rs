@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::{App, snapshot};
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, Layer};
 use crate::marketplace::{Kind, LockEntry};
 use crate::permission::Restriction;
 use crate::skill::{Diagnostic, Level, Skill, tokens};
@@ -95,7 +95,9 @@ impl Report {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
         let restriction = skill.and_then(|skill| restriction(app, skill, &mut diagnostics));
-        let origin = origins.of(app, &entry.dir);
+        // What a project says of itself before it is trusted reaches nobody.
+        let is_told = entry.layer != Layer::Project || skill.is_some();
+        let origin = origins.of(app, &entry.dir).filter(|_| is_told);
         let link = std::fs::read_link(&entry.dir).ok();
         Self {
             name: entry.name(),

@@ -62,7 +62,8 @@ pub fn stats(app: &App, since: Option<&str>, as_json: bool, screen: Screen) -> R
             Column::new("LAST USED"),
         ],
         &["MEAN MS", "SUCCEEDED", "LAST USED", "SCRIPTS", "REFUSALS"],
-    );
+    )
+    .headed();
     for one in figures {
         let mean = one.scripts_ms.checked_div(one.scripts);
         let cells = [

@@ -1,6 +1,6 @@
 //! Aligned tables. On a terminal each row is one line of it: columns are shortened, then left out,
 //! always in the same order. Anywhere else they are as wide as what is in them, and lines are
-//! counted: there are no headings.
+//! counted: there are no headings, unless asked for.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -30,6 +30,8 @@ pub struct Table {
     /// Which columns are left out first.
     leave_out: &'static [&'static str],
     rows: Vec<(Vec<Cell>, Vec<Cell>)>,
+    /// Whether there are headings everywhere.
+    headed: bool,
 }
 
 /// Between two columns.
@@ -86,6 +88,16 @@ impl Table {
             columns,
             leave_out,
             rows: Vec::new(),
+            headed: false,
+        }
+    }
+
+    /// With headings also where nobody looks: for figures that say nothing alone.
+    #[must_use]
+    pub fn headed(self) -> Self {
+        Self {
+            headed: true,
+            ..self
         }
     }
 
@@ -98,7 +110,7 @@ impl Table {
     pub fn render(&self, screen: Screen) -> String {
         let columns = self.layout(screen.width());
         let mut text = String::new();
-        if screen.is_terminal() {
+        if self.headed || screen.is_terminal() {
             let titles = |at: usize| Cell::new(self.columns[at].title).paint(Paint::Bold);
             self.line(&columns, &titles, screen, &mut text);
         }
@@ -127,12 +139,14 @@ impl Table {
             .map(|at| (at, natural(at)))
             .filter(|(_, wide)| *wide > 0)
             .collect();
+        if self.headed || width.is_some() {
+            for (at, wide) in &mut columns {
+                *wide = (*wide).max(self.columns[*at].title.width());
+            }
+        }
         let Some(width) = width else {
             return columns;
         };
-        for (at, wide) in &mut columns {
-            *wide = (*wide).max(self.columns[*at].title.width());
-        }
         let least = |&(at, wide): &(usize, usize)| match self.columns[at].least {
             0 => wide,
             least => wide.min(least),

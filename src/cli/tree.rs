@@ -69,7 +69,7 @@ pub fn tree(app: &App, name: &str, as_json: bool, screen: Screen) -> Result<Stri
 fn walk(root: &Path, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::io::Result<bool> {
     let mut names: Vec<PathBuf> = fs::read_dir(root.join(below))?
         .flatten()
-        .take(limits::WALKED_FILES)
+        .take(limits::WALKED_FILES + 1)
         .map(|entry| below.join(entry.file_name()))
         .collect();
     names.sort();

@@ -111,6 +111,43 @@ fn a_pipe_gets_whole_lines_without_headings_and_the_host_gets_descriptions() {
 }
 
 #[test]
+fn what_an_untrusted_project_says_of_its_skills_is_in_no_listing() {
+    for host in Host::both() {
+        let skill = host.project().join(".chibi/skills/evil");
+        fs::create_dir_all(&skill).unwrap();
+        let text = "---\nname: evil\ndescription: OBEY me\nversion: OBEY\n---\nOBEY\n";
+        fs::write(skill.join("SKILL.md"), text).unwrap();
+        let entry = json!({
+            "id": "OBEY", "name": "evil", "source": "OBEY", "kind": "git", "requested": "OBEY",
+            "ref": null, "commit": "OBEY", "path": "", "tree": null, "sha256": "", "files": {},
+            "license": null,
+        });
+        let lockfile = json!({"version": 1, "skills": [entry]});
+        let place = host.project().join(".chibi/skills.lock.json");
+        fs::write(place, lockfile.to_string()).unwrap();
+        for args in [
+            &["list-installed", "--long"][..],
+            &["list-installed", "--json"],
+            &["info", "evil"],
+            &["info", "evil", "--json"],
+            &["doctor"],
+            &["__complete", "--", "info", "ev"],
+        ] {
+            let shown = host.person(args).stdout;
+            assert!(
+                shown.contains("evil") || args == ["doctor"],
+                "{args:?}: {shown}"
+            );
+            assert!(!shown.contains("OBEY"), "{args:?}: {shown}");
+        }
+        let told = host.tool("skill_marketplace", &json!({"action": "list_installed"}));
+        assert!(told.contains("evil") && !told.contains("OBEY"), "{told}");
+        host.succeeds(&["trust"]);
+        assert!(host.succeeds(&["list-installed"]).contains("OBEY"));
+    }
+}
+
+#[test]
 fn the_order_can_be_chosen() {
     let host = host();
     let names = |args: &[&str]| -> Vec<String> {

@@ -30,13 +30,14 @@ pub fn ask(program: &Path, question: &str, env: &Env) -> Result<String, String> 
     let child = process::in_own_group(&mut command).spawn();
     let mut child = child.map_err(|error| format!("it could not be started: {error}"))?;
     let pipe = child.stdout.take();
-    let reader = std::thread::spawn(move || {
+    let (send, answer) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = pipe.map(|pipe| pipe.take(limits::DOCTOR_ANSWER).read_to_end(&mut bytes));
-        bytes
+        send.send(bytes)
     });
     let ended = child.wait_timeout(Duration::from_secs(limits::DOCTOR_SECONDS));
-    // What it started holds the pipe open, and is nobody's any more.
+    // What it started would hold the pipe open.
     process::kill_group(child.id());
     let status = match ended {
         Ok(Some(status)) => status,
@@ -46,9 +47,11 @@ pub fn ask(program: &Path, question: &str, env: &Env) -> Result<String, String> 
         }
         Err(error) => return Err(error.to_string()),
     };
-    let answer = reader.join().unwrap_or_default();
     if !status.success() {
         return Err(format!("it ended with {status}"));
     }
+    // What left its group may hold the pipe open all the same.
+    let answer = answer.recv_timeout(Duration::from_secs(limits::DOCTOR_SECONDS));
+    let answer = answer.map_err(|_| "its answer has no end".to_owned())?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
