@@ -58,8 +58,9 @@ fn show(
     }
     let mut table = Table::new(
         vec![
-            Column::new("SKILL").least(16),
-            Column::new("DESCRIPTION").least(16),
+            // It is what `install` takes: half of it is of no use.
+            Column::new("SKILL"),
+            Column::new("DESCRIPTION").least(12),
         ],
         &["DESCRIPTION"],
     );

@@ -126,13 +126,14 @@ impl Tool<'_> {
             .deadline
             .map_or(person, |deadline| deadline.min(person));
         let began = Instant::now();
+        let mut progress = Progress {
+            to: self.progress,
+            told: false,
+        };
         let stopped = loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match child.wait_timeout(left.min(MEASURE)) {
-                Ok(Some(status)) => {
-                    self.tell_progress("");
-                    return Ok(status);
-                }
+                Ok(Some(status)) => return Ok(status),
                 Ok(None) if left.is_zero() => {
                     let text = format!("{program} did not finish in time");
                     break Failure::new(Class::TimedOut, text);
@@ -148,20 +149,13 @@ impl Tool<'_> {
             let seconds = began.elapsed().as_secs();
             let silent = || (seconds > 0).then(|| format!("{program}: {seconds} s"));
             if let Some(line) = last_line(errors).or_else(silent) {
-                self.tell_progress(&line);
+                progress.tell(&line);
             }
         };
-        self.tell_progress("");
         process::kill_group(child.id());
         // Killed, so this does not wait; it keeps the dead child from staying around.
         let _ = child.wait();
         Err(stopped)
-    }
-
-    fn tell_progress(&self, line: &str) {
-        if let Some(tell) = self.progress {
-            tell(line);
-        }
     }
 
     /// A file that nobody else sees and that is gone when it is closed.
@@ -185,6 +179,29 @@ impl Tool<'_> {
         };
         let text = format!("could not work in `{}`: {error}", self.scratch.display());
         Failure::new(class, text)
+    }
+}
+
+/// The line on which progress is told. It is empty again when the program has ended.
+struct Progress {
+    to: Option<fn(&str)>,
+    told: bool,
+}
+
+impl Progress {
+    fn tell(&mut self, line: &str) {
+        if let Some(to) = self.to {
+            to(line);
+            self.told = true;
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.told {
+            self.tell("");
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
 use crate::Host;
+use crate::repository::Hub;
 use crate::terminal::{at_width, converse};
 
 /// A good skill, a restricted one with a long name, a broken one.
@@ -412,5 +413,137 @@ fn a_terminal_that_does_not_know_its_width_is_asked_of_columns() {
             .lines()
             .all(|line| line.width() <= 20),
         "{text}"
+    );
+}
+
+#[test]
+fn every_command_that_looks_can_be_read_on_every_terminal_and_in_a_pipe() {
+    let host = host().file("pdf/scripts/fill.py", "print()\n");
+    host.starts().activates("pdf");
+    for args in [
+        &["list-installed", "--long"][..],
+        &["info", "pdf"],
+        &["tree", "pdf"],
+        &["doctor"],
+        &["jobs"],
+        &["audit"],
+        &["stats"],
+        &["verify"],
+        &["outdated"],
+        &["update"],
+        &["config", "list"],
+        &["config", "path"],
+        &["trust", "--list"],
+        &["sources", "list"],
+        &["check", "pdf", "--tool", "file_head"],
+        &["scan", "pdf"],
+        &["man"],
+        &["completions", "bash"],
+        &["--help"],
+        &["--version"],
+        &["install", "--help"],
+    ] {
+        let piped = host.person(args);
+        assert!(
+            !piped.stdout.is_empty() && !piped.stdout.contains(['\x1b', '\t', '\r']),
+            "{piped:?}"
+        );
+        for width in [40, 120] {
+            let (text, status) = at_width(width, host.command().args(args), "");
+            assert_eq!(status, piped.status, "{args:?}: {text}");
+            // Nothing but colour steers the terminal.
+            let plain = without_colour(&text);
+            assert!(
+                !plain.is_empty() && !plain.contains('\x1b'),
+                "{args:?}: {text:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_failure_names_the_thing_and_the_next_step() {
+    let host = host();
+    for (args, thing) in [
+        (&["info", "nope"][..], "nope"),
+        (&["tree", "nope"], "nope"),
+        (&["remove", "nope"], "nope"),
+        (&["update", "nope"], "nope"),
+        (&["outdated", "nope"], "nope"),
+        (&["rollback", "nope"], "nope"),
+        (&["verify", "nope"], "nope"),
+        (&["enable", "nope"], "nope"),
+        (&["approve", "nope"], "nope"),
+        (&["check", "nope", "--tool", "x"], "nope"),
+        (&["jobs", "--follow", "nope"], "nope"),
+        (&["audit", "--since", "nope"], "nope"),
+        (&["stats", "--since", "nope"], "nope"),
+        (&["trust", "/nope"], "/nope"),
+        (&["untrust", "/nope"], "/nope"),
+        (&["link", "/nope"], "/nope"),
+        (&["install", "/nope"], "/nope"),
+        (&["import-lock", "/nope"], "/nope"),
+        (&["sources", "remove", "nope"], "nope"),
+        (&["config", "get", "nope"], "nope"),
+        (&["config", "set", "nope", "1"], "nope"),
+        (&["cat", "nope"], "nope"),
+        (&["list", "--offline"], "anthropics-skills"),
+        (&["install", "a/nope", "--offline"], "a/skills"),
+    ] {
+        let told = host.fails(args);
+        assert!(
+            told.contains(thing) && told.contains("\nhint: "),
+            "{args:?}: {told}"
+        );
+    }
+}
+
+#[test]
+fn what_can_be_installed_fits_the_terminal_too() {
+    let hub = Hub::new();
+    let skill = |name: &str| {
+        let many = "words ".repeat(60);
+        format!("---\nname: {name}\ndescription: Does {name} with {many}.\n---\n")
+    };
+    hub.repository(
+        "anthropics/skills",
+        &[
+            ("skills/pdf/SKILL.md", &skill("pdf")),
+            ("skills/csv/SKILL.md", &skill("csv")),
+        ],
+    );
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    for args in [
+        &["list"][..],
+        &["search", "csv"],
+        &["list", "--sort", "name"],
+    ] {
+        for width in [20, 40, 100] {
+            // Progress is told over and over on one line, and wiped out.
+            let text = shown(&host, width, args).replace("\x1b[K", "");
+            let text = without_colour(&text);
+            let rows: Vec<&str> = text
+                .lines()
+                .filter(|line| line.contains("skills@c"))
+                .collect();
+            assert_eq!(rows.len(), 1, "{args:?} {width}: {text}");
+            assert!(rows[0].width() <= width.into(), "{args:?} {width}: {text}");
+            assert!(
+                width < 40 || rows[0].contains("skills@csv"),
+                "{args:?} {width}: {text}"
+            );
+        }
+    }
+    let long = host.succeeds(&["list", "--long", "--offline"]);
+    assert!(
+        long.contains("words .\n") && long.contains("    "),
+        "{long}"
+    );
+    assert_eq!(
+        host.json(&["list", "--json", "--offline"])["skills"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
     );
 }
