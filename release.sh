@@ -45,7 +45,9 @@ done
 cd "$(dirname -- "$0")"
 [ -z "$(git status --porcelain)" ] ||
     fail "there are changes that are in no commit" "commit them: what is released has a name"
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+# What is committed meanwhile is another release.
+commit=$(git rev-parse HEAD)
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 host=$(rustc -vV | sed -n 's/^host: //p')
@@ -66,7 +68,8 @@ flags() { # the directory that is built in
 }
 
 build() { # a new directory; prints the program's path
-    git clone -q --no-hardlinks . "$1" || fail "could not copy the repository to $1"
+    { git clone -q --no-hardlinks . "$1" && git -C "$1" checkout -q --detach "$commit"; } ||
+        fail "could not copy the repository to $1" "check free space there"
     (
         cd "$1"
         unset CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR
@@ -83,7 +86,7 @@ program=$(build "$work/first")
 if [ -n "$check" ]; then
     again=$(build "$work/a/second/time")
     cmp "$program" "$again" || fail "two builds of one commit differ" "diffoscope shows where"
-    echo "two builds of $(git rev-parse --short HEAD) are the same"
+    echo "two builds of $commit are the same"
 fi
 
 stage=$work/$name
