@@ -15,6 +15,7 @@ mod configuration;
 mod corpus;
 mod doctor;
 mod door;
+mod first_minutes;
 mod hooks;
 mod host;
 mod hostile;
