@@ -5,15 +5,22 @@ set -eu
 
 usage() {
     cat <<'TEXT'
-usage: ./install.sh [--dir DIR]
+usage: ./install.sh [--dir DIR] [--program FILE] [--completions] [--man]
+       ./install.sh --uninstall [--dir DIR]
 
-Builds agent-skills and installs it, with two skills, as a chibi plugin.
+Builds agent-skills and installs it, with two skills, as a chibi plugin. A chibi that runs
+meanwhile is not disturbed.
 
-  --dir DIR   the plugin directory
-              (default: ${CHIBI_HOME:-~/.chibi}/plugins/agent-skills)
-  --help      show this text
+  --dir DIR        the plugin directory
+                   (default: ${CHIBI_HOME:-~/.chibi}/plugins/agent-skills)
+  --program FILE   install this program instead of building one
+  --completions    also let bash, zsh and fish complete its commands
+  --man            also install the manual page
+  --uninstall      remove the program, and what it keeps for itself; your skills, their lockfile
+                   and your configuration stay
+  --help           show this text
 
-Needs cargo and git. Skills that are installed already are left as they are.
+Needs git, and to build cargo. Skills that are installed already are left as they are.
 TEXT
 }
 
@@ -26,6 +33,10 @@ fail() {
 }
 
 dir=
+built=
+completions=
+man=
+uninstall=
 while [ $# -gt 0 ]; do
     case $1 in
     --dir)
@@ -35,6 +46,23 @@ while [ $# -gt 0 ]; do
         ;;
     --dir=?*)
         dir=${1#--dir=}
+        shift
+        ;;
+    --program)
+        [ -n "${2:-}" ] || fail "--program needs a file" "./install.sh --program FILE"
+        built=$2
+        shift 2
+        ;;
+    --completions)
+        completions=yes
+        shift
+        ;;
+    --man)
+        man=yes
+        shift
+        ;;
+    --uninstall)
+        uninstall=yes
         shift
         ;;
     -h | --help)
@@ -60,45 +88,98 @@ case $dir in
 *) dir=$PWD/$dir ;;
 esac
 
-command -v cargo >/dev/null 2>&1 ||
-    fail "cargo was not found" "install Rust from https://rustup.rs and open a new terminal"
+source=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+data=${XDG_DATA_HOME:-${HOME:-}/.local/share}
+bash_completion=$data/bash-completion/completions/agent-skills
+zsh_completion=$data/zsh/site-functions/_agent-skills
+fish_completion=${XDG_CONFIG_HOME:-${HOME:-}/.config}/fish/completions/agent-skills.fish
+manual=$data/man/man1/agent-skills.1
+
+if [ -n "$uninstall" ]; then
+    [ -d "$dir" ] || fail "there is no $dir" "say where it is: ./install.sh --uninstall --dir DIR"
+    rm -f "$dir/agent-skills" || fail "could not remove $dir/agent-skills" "check its permissions"
+    # What is made again when it is needed, and what belongs to running sessions only.
+    rm -rf "$dir/cache" "$dir/staging" "$dir/jobs" "$dir/index"
+    rm -rf "$dir/hooks"
+    rm -f "$dir/state.json" "$dir/told" "$dir"/*.lock "$dir"/.*.lock "$dir"/.*.tmp "$dir/.agent-skills.new."*
+    # Only files that say that they are ours.
+    for file in "$bash_completion" "$zsh_completion" "$fish_completion" "$manual"; do
+        if [ -n "${HOME:-}" ] && [ -f "$file" ] && grep -q 'agent\\\{0,1\}-skills' "$file"; then
+            rm -f "$file"
+        fi
+    done
+    for skill in example-skill skill-author; do
+        bundled=$dir/skills/$skill
+        if [ -d "$bundled" ] && diff -r "$source/skills/$skill" "$bundled" >/dev/null 2>&1; then
+            rm -rf "$bundled"
+        fi
+    done
+    rmdir "$dir/skills" 2>/dev/null || :
+    if rmdir "$dir" 2>/dev/null; then
+        say "agent-skills is removed; nothing of yours was in $dir"
+    else
+        say "agent-skills is removed. What is yours stays in $dir:"
+        # shellcheck disable=SC2012 # names for a person to read
+        ls -A "$dir" | sed 's/^/  /'
+        say "note: chibi warns of a plugin directory without a program; to be rid of it and of your"
+        say "      skills: rm -r '$dir'"
+    fi
+    exit 0
+fi
+
 command -v git >/dev/null 2>&1 ||
     fail "git was not found, and skills are installed with it" "install git with your package manager"
 
-source=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-cd "$source"
-target=${CARGO_TARGET_DIR:-target}
-host=$(rustc -vV | sed -n 's/^host: //p')
+# In a release the program lies beside this script.
+if [ -z "$built" ] && [ ! -f "$source/Cargo.toml" ] && [ -f "$source/agent-skills" ]; then
+    built=$source/agent-skills
+fi
+if [ -n "$built" ]; then
+    [ -f "$built" ] || fail "there is no program $built" "./install.sh builds one"
+    case $built in
+    /*) ;;
+    *) built=$PWD/$built ;;
+    esac
+    cd "$source"
+else
+    command -v cargo >/dev/null 2>&1 ||
+        fail "cargo was not found" "install Rust from https://rustup.rs and open a new terminal"
+    cd "$source"
+    target=${CARGO_TARGET_DIR:-target}
+    host=$(rustc -vV | sed -n 's/^host: //p')
 
-# On Linux the dynamic loader would cost more than the program itself, at every hook: link
-# statically where the system has what that needs, and to a fixed address, so that there is nothing
-# to relocate.
-build_static() {
-    RUSTFLAGS="${RUSTFLAGS:-} -Ctarget-feature=+crt-static -Crelocation-model=static" \
-        cargo build --release --locked --target "$host"
-}
-built=
-case $host in
-*-linux-*)
-    say "Building (static)"
-    if build_static; then
-        built=$target/$host/release/agent-skills
-    else
-        say "note: no static build is possible here (is the static libc missing?); building without"
+    # On Linux the dynamic loader would cost more than the program itself, at every hook: link
+    # statically where the system has what that needs, and to a fixed address, so that there is
+    # nothing to relocate.
+    build_static() {
+        RUSTFLAGS="${RUSTFLAGS:-} -Ctarget-feature=+crt-static -Crelocation-model=static" \
+            cargo build --release --locked --target "$host"
+    }
+    case $host in
+    *-linux-*)
+        say "Building (static)"
+        if build_static; then
+            built=$target/$host/release/agent-skills
+        else
+            say "note: no static build is possible here (is the static libc missing?); building without"
+        fi
+        ;;
+    esac
+    if [ -z "$built" ]; then
+        say "Building"
+        cargo build --release --locked || fail "the build failed" "the messages above say why"
+        built=$target/release/agent-skills
     fi
-    ;;
-esac
-if [ -z "$built" ]; then
-    say "Building"
-    cargo build --release --locked || fail "the build failed" "the messages above say why"
-    built=$target/release/agent-skills
 fi
 
 mkdir -p "$dir/skills" || fail "could not create $dir" "check its permissions, or use --dir"
-# A running host keeps the old file; the new one takes its name in one step.
-{ cp "$built" "$dir/.agent-skills.new" && chmod 755 "$dir/.agent-skills.new" &&
-    mv -f "$dir/.agent-skills.new" "$dir/agent-skills"; } ||
+# A running host keeps the old file; the new one takes its name in one step. It is never written
+# into, which the system would refuse while it runs.
+new=$dir/.agent-skills.new.$$
+{ cp "$built" "$new" && chmod 755 "$new" && mv -f "$new" "$dir/agent-skills"; } || {
+    rm -f "$new"
     fail "could not write $dir/agent-skills" "check permissions and free space"
+}
 for skill in example-skill skill-author; do
     if [ -e "$dir/skills/$skill" ]; then
         say "The skill $skill is there already and was left as it is"
@@ -117,6 +198,27 @@ case $dir in
     say "      its skills there: to use this copy, set AGENT_SKILLS_HOME='$dir'"
     ;;
 esac
+
+# What the program prints, as a file: whole or not at all.
+write() { # file, words for the program
+    file=$1
+    shift
+    { mkdir -p "$(dirname "$file")" && "$dir/agent-skills" "$@" >"$file.new" && mv -f "$file.new" "$file"; } ||
+        fail "could not write $file" "check permissions and free space"
+    say "Installed $file"
+}
+if [ -n "$completions$man" ]; then
+    [ -n "${HOME:-}" ] || fail "HOME is not set, so there is no place for it" "set HOME"
+fi
+if [ -n "$completions" ]; then
+    write "$bash_completion" completions bash
+    write "$zsh_completion" completions zsh
+    write "$fish_completion" completions fish
+    say "note: zsh finds its file if ~/.zshrc has, before compinit: fpath+=('${zsh_completion%/*}')"
+    say "      completion works for \`agent-skills\` on your PATH, for example as a link:"
+    say "      ln -s '$dir/agent-skills' ~/.local/bin/"
+fi
+[ -z "$man" ] || write "$manual" man
 
 # One conversation, as the host would have it: each call is a process of its own. It is played in
 # a directory of its own, so that neither the user's skills nor their settings come into it.
@@ -157,4 +259,4 @@ expect "its script runs" 'Hello, you!' \
 expect "the next on_start ends the restriction" '{}' "$(hook on_start '{}')"
 say
 say "Next: chibi \"Use the example skill to greet Ada\""
-say "      $dir/agent-skills list"
+say "      $dir/agent-skills doctor"

@@ -27,13 +27,17 @@ impl Error {
         }
     }
 
-    /// `could not <action> <path>: <reason>`.
+    /// `could not <action> <path>: <reason>`, with the next step that the reason suggests.
     pub fn io(action: &str, path: &Path, source: &io::Error) -> Self {
-        Self::new(format!(
+        let message = format!(
             "could not {action} `{}`: {}",
             path.display(),
             reason(source)
-        ))
+        );
+        Self {
+            message,
+            hint: usual_step(source).map(str::to_owned),
+        }
     }
 
     /// Adds the next step, replacing an earlier one.
@@ -64,6 +68,17 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// What helps against an I/O error, whatever was being done.
+fn usual_step(error: &io::Error) -> Option<&'static str> {
+    Some(match error.kind() {
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::PermissionDenied => "check its permissions and its owner",
+        io::ErrorKind::ReadOnlyFilesystem => "choose a place that can be written to",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on the disk",
+        _ => return None,
+    })
+}
+
 /// The reason of an I/O error without the noise of `(os error N)`, lowercase as all messages are.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
@@ -82,6 +97,11 @@ mod tests {
     fn an_io_error_reads_as_one_lowercase_sentence() {
         let error = Error::io("read", Path::new("/x"), &io::Error::from_raw_os_error(13));
         assert_eq!(error.to_string(), "could not read `/x`: permission denied");
+        assert!(
+            error
+                .next_step()
+                .is_some_and(|step| step.contains("permissions"))
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `approve`: an administrator's word for one skill as it is now, or a user's for its hooks.
 
-use crate::app::{App, approval_digest, suggestion};
+use super::named;
+use crate::app::{App, approval_digest};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::governance::Event;
@@ -9,10 +10,7 @@ use crate::skill::{Hooks, one_line};
 /// Records the skill's digest.
 pub fn approve(app: &App, name: &str) -> Result<String> {
     let catalog = app.catalog_naming(name);
-    let entry = catalog.by_name(name).ok_or_else(|| {
-        let text = format!("there is no installed skill `{}`", name.escape_debug());
-        Error::new(text).hint(suggestion(&catalog, name))
-    })?;
+    let entry = named::installed(app, &catalog, name)?;
     let digest =
         approval_digest(&entry.dir).map_err(|source| Error::io("read", &entry.dir, &source))?;
     let name = entry.name();

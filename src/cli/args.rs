@@ -8,7 +8,8 @@ use super::author_args::{New, Pack, Simulate, Try, Validate};
 use super::check::Check;
 use super::history::HistoryOf;
 use super::options::{
-    AuditFilter, Catalogue, ConfigVerb, Consent, Install, Level, Scope, Sources, Update, Wanted,
+    AuditFilter, Catalogue, ConfigVerb, Consent, Doctor, Install, Level, Listing, Scope, Shell,
+    Sources, Update, Wanted,
 };
 use super::proposals::ProposalVerb;
 
@@ -125,11 +126,7 @@ pub enum Verb {
     List(Catalogue),
     /// List the installed skills and what is odd about them
     #[command(alias = "list_installed")]
-    ListInstalled {
-        /// Answer JSON
-        #[arg(long)]
-        json: bool,
-    },
+    ListInstalled(Listing),
     /// Search the installed skills by name, tag and description
     #[command(alias = "search_installed")]
     SearchInstalled {
@@ -179,6 +176,30 @@ pub enum Verb {
         /// Answer JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Show the files of one installed skill
+    Tree {
+        /// The skill's name
+        name: String,
+        /// Answer JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find what is wrong, and what to do about it (exit 1 if something is broken)
+    Doctor(Doctor),
+    /// Print what makes a shell complete commands and skills' names
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
+    /// What could come next on a command line; for the shells
+    #[command(name = "__complete", hide = true)]
+    Complete {
+        /// The words so far; the last one is completed
+        #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
+        words: Vec<String>,
     },
     /// Let a project's skills and configuration count, as they are now
     Trust {

@@ -1,6 +1,7 @@
 //! `audit`: what happened, newest last.
 
-use super::installed::{brief, to_json};
+use super::installed::brief;
+use super::json;
 use super::options::AuditFilter;
 use crate::app::App;
 use crate::error::{Error, Result};
@@ -26,7 +27,7 @@ pub fn audit(app: &App, filter: &AuditFilter) -> Result<String> {
     lines.retain(wanted);
     if filter.json {
         let values: Vec<_> = lines.into_iter().map(|line| line.value).collect();
-        return to_json(&values);
+        return json::list("events", &values);
     }
     if lines.is_empty() {
         return Ok("Nothing of that kind was written down.\n".to_owned());

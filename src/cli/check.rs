@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::installed::to_json;
+use super::json;
+use super::named;
 use super::run::Failure;
 use crate::app::{
     App, Enforcement, OnDisk, call_of, called, latest, snapshot, under_denied_name, usable,
@@ -34,6 +35,8 @@ pub struct Check {
 /// What would become of the call: the explanation, as a failure when the call would be blocked.
 pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
     let catalog = app.catalog_naming(&check.skill);
+    // A person is told in a person's words of a name that no skill has.
+    named::installed(app, &catalog, &check.skill)?;
     let skill = usable(&catalog, &check.skill)?;
     let arguments = arguments(&check.arguments)?;
     let used = ToolUse {
@@ -50,7 +53,7 @@ pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
     let call = under_denied_name(&enforcement.scope(), call, &used);
     let explanation = explain(&enforcement.scope(), &call, &OnDisk);
     let text = if check.json {
-        to_json(&explanation)?
+        json::one(&explanation)?
     } else {
         table(&explanation)
     };

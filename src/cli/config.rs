@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::installed::to_json;
+use super::json;
 use super::options::ConfigVerb;
 use crate::app::{App, Config, Setting};
 use crate::error::{Error, Result};
@@ -39,20 +39,23 @@ fn get(app: &App, key: &str) -> Result<String> {
         .filter(|setting| setting.key == key || setting.key.starts_with(&below))
         .collect();
     if found.is_empty() {
-        let known: Vec<&str> = settings
-            .iter()
-            .map(|setting| setting.key.as_str())
-            .collect();
+        let known = || settings.iter().map(|setting| setting.key.as_str());
         let text = format!("there is no key `{}`", key.escape_debug());
-        return Err(Error::new(text).hint(format!("there are {}", known.join(", "))));
+        let likeness = |name| (strsim::normalized_damerau_levenshtein(key, name), name);
+        let scored = known().map(likeness).filter(|(score, _)| *score >= 0.6);
+        let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0));
+        return Err(Error::new(text).hint(match nearest {
+            Some((_, name)) => format!("did you mean `{name}`?"),
+            None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+        }));
     }
     Ok(found.into_iter().map(line).collect())
 }
 
-fn list(app: &App, json: bool) -> Result<String> {
+fn list(app: &App, as_json: bool) -> Result<String> {
     let settings = app.settings()?;
-    if json {
-        return to_json(&settings);
+    if as_json {
+        return json::list("settings", &settings);
     }
     Ok(settings.iter().map(line).collect())
 }

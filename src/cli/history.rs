@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::audit::{events, row};
-use super::installed::{brief, state, to_json};
+use super::installed::brief;
+use super::json;
 use super::options::Scope;
 use super::shop::Shop;
 use crate::app::App;
@@ -49,7 +50,7 @@ pub fn history(app: &App, of: &HistoryOf) -> Result<String> {
     events.retain(|line| line.text("skill") == history.name && kinds.contains(&line.text("event")));
     if of.json {
         let events = events.iter().map(|line| &line.value).collect();
-        return to_json(&Told {
+        return json::one(&Told {
             history: &history,
             events,
         });
@@ -129,7 +130,13 @@ fn told(history: &History, events: &[Line]) -> String {
 }
 
 fn version(version: Option<&str>, commit: Option<&str>) -> String {
-    state(version, commit).unwrap_or_else(|| "a state without version or commit".to_owned())
+    let version = version.map(|version| format!("version {}", brief(version, 40)));
+    let commit = commit.map(|commit| format!("at {}", commit.get(..12).unwrap_or(commit)));
+    let parts: Vec<String> = version.into_iter().chain(commit).collect();
+    if parts.is_empty() {
+        return "a state without version or commit".to_owned();
+    }
+    parts.join(" ")
 }
 
 fn files(text: &mut String, changed: &[String], added: &[String], removed: &[String]) {

@@ -1,164 +1,143 @@
-//! `list-installed` and `info`: what is here.
+//! `list-installed`: what is here, and what is odd about it.
 
-use std::fmt::Write;
 use std::time::Instant;
 
-use super::report::{Origins, Report};
+use super::json;
+use super::options::{Listing, SortInstalled};
+use super::report::Report;
 use super::run::Caller;
-use crate::app::{App, quoted, run_post_hooks, suggestion};
-use crate::catalog::{Cut, Disclosure};
+use super::screen::{Paint, Screen};
+use super::table::{Cell, Column, Table};
+use crate::app::{App, run_post_hooks};
 use crate::error::{Error, Result};
-use crate::skill::{Diagnostic, Level, Listing, Skill, one_line, shown_tokens};
-use crate::sys::limits;
+use crate::skill::{Diagnostic, Level, one_line};
 
 /// Every skill directory, those that are not offered included.
-pub fn list(app: &App, json: bool) -> Result<String> {
-    let catalog = app.catalog();
-    let config = app.config().unwrap_or_default();
-    let disclosure = Disclosure::of(&catalog, config.budget());
-    let origins = Origins::default();
-    let report = |entry| {
-        let mut report = Report::of(app, &origins, entry);
-        let cut = disclosure.cut_of(entry).map(Cut::diagnostic);
-        report.diagnostics.extend(cut);
-        report
-    };
-    let reports: Vec<Report> = catalog.entries().iter().map(report).collect();
-    if json {
-        return to_json(&reports);
+pub fn list(app: &App, listing: &Listing, screen: Screen) -> Result<String> {
+    let mut reports = Report::of_all(app, &app.catalog());
+    if let Some(order) = listing.sort {
+        sort(&mut reports, order);
+    }
+    if listing.json {
+        return json::list("skills", &reports);
     }
     if reports.is_empty() {
         return Ok(
             "No skills are installed. `agent-skills list` shows what there is.\n".to_owned(),
         );
     }
-    let width = reports
-        .iter()
-        .map(|report| report.name.chars().count())
-        .max()
-        .unwrap_or(0);
-    let mut text = String::new();
+    let mut table = Table::new(
+        vec![
+            Column::new("NAME").least(12),
+            Column::new("VERSION").least(7),
+            Column::new("LAYER"),
+            Column::new("SOURCE").least(12),
+            Column::new("TOKENS").right(),
+            Column::new("RESTRICTION"),
+            Column::new("PROBLEMS").least(12),
+        ],
+        &[
+            "VERSION",
+            "SOURCE",
+            "LAYER",
+            "RESTRICTION",
+            "TOKENS",
+            "PROBLEMS",
+        ],
+    );
+    // A model has no other look at them.
+    let long = listing.long || screen.is_host();
     for report in &reports {
-        let offer = match (&report.restriction, report.offered) {
-            (_, false) => "not offered",
-            (Some(_), true) => "restricted",
-            (None, true) => "",
-        };
-        let description = brief(report.description.as_deref().unwrap_or_default(), 100);
-        let line = format!(
-            "{:width$}  {offer:11}  {description}",
-            one_line(&report.name)
+        table.row(
+            row(report, screen),
+            if long { below(report) } else { Vec::new() },
         );
-        let _ = writeln!(text, "{}", line.trim_end());
-        let (version, commit) = (report.version.as_deref(), report.commit.as_deref());
-        if let Some(at) = state(version, commit) {
-            let _ = writeln!(text, "{:width$}  {at}", "");
-        }
-        if let Some(to) = &report.linked_to {
-            let _ = writeln!(text, "{:width$}  linked to {}", "", one_line(to));
-        }
-        for diagnostic in &report.diagnostics {
-            let _ = writeln!(text, "{:width$}  {}", "", remark(diagnostic));
-        }
     }
-    Ok(text)
+    Ok(table.render(screen))
 }
 
-/// A version and a commit as one phrase.
-pub fn state(version: Option<&str>, commit: Option<&str>) -> Option<String> {
-    let version = version.map(|version| format!("version {}", brief(version, 40)));
-    let commit = commit.map(|commit| format!("at {}", commit.get(..12).unwrap_or(commit)));
-    let parts: Vec<String> = version.into_iter().chain(commit).collect();
-    (!parts.is_empty()).then(|| parts.join(" "))
+fn sort(reports: &mut [Report], order: SortInstalled) {
+    match order {
+        SortInstalled::Name => reports.sort_by(|a, b| a.name.cmp(&b.name)),
+        // The catalog's own order.
+        SortInstalled::Layer => {}
+        SortInstalled::Source => reports.sort_by_key(Report::origin),
+        SortInstalled::Tokens => reports
+            .sort_by_key(|report| std::cmp::Reverse(report.tokens.map(|cost| cost.instructions))),
+        SortInstalled::Problems => reports
+            .sort_by_key(|report| std::cmp::Reverse((report.worst(), report.diagnostics.len()))),
+    }
 }
 
-/// Everything about one skill.
-pub fn info(app: &App, name: &str, json: bool) -> Result<String> {
-    let catalog = app.catalog_naming(name);
-    let entry = catalog.by_name(name).ok_or_else(|| {
-        Error::new(format!("there is no installed skill `{}`", quoted(name)))
-            .hint(suggestion(&catalog, name))
-    })?;
-    let report = Report::of(app, &Origins::default(), entry);
-    if json {
-        return to_json(&report);
-    }
-    let mut text = String::new();
-    let mut field = |label: &str, value: &str| {
-        let _ = writeln!(text, "{label:12} {}", one_line(value));
+fn row(report: &Report, screen: Screen) -> Vec<Cell> {
+    let restriction = match &report.restriction {
+        None => "",
+        Some(restriction) if restriction.allowed.is_some() => "restricted",
+        Some(_) => "denials",
     };
-    field("name", &report.name);
-    field(
-        "tool",
-        report.tool.as_deref().unwrap_or("none: it is not offered"),
-    );
-    field(
-        "description",
-        report.description.as_deref().unwrap_or("none"),
-    );
-    field("path", &report.path);
-    field("layer", report.layer);
-    for rival in catalog.rivals(entry) {
-        let state = rival
-            .reason_not_offered()
-            .unwrap_or_else(|| "it is the one that is offered".to_owned());
-        field(
-            "also",
-            &format!("{} ({}): {state}", rival.dir.display(), rival.layer),
-        );
-    }
-    if let Some((skill, tokens)) = entry.disclosed().zip(report.tokens) {
-        let callers = callers(skill, entry.tool.is_some());
-        field("called by", callers);
-        for key in ["license", "compatibility"] {
-            if let Some(value) = skill.fields.text(key) {
-                field(key, &value);
-            }
-        }
-        if let Some(version) = &report.version {
-            field("version", version);
-        }
-        field("tokens", &format!("approx. {}", shown_tokens(tokens)));
-        let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
-        field("files", &listing.total.to_string());
-    }
-    if let Some(entry) = super::market::origin(app, &report.path) {
-        field("source", &entry);
-    }
-    match &report.restriction {
-        None => field(
-            "restriction",
-            "none: every tool may be used while it is active",
-        ),
-        Some(restriction) => {
-            let last = "while it is active, only what is listed here and what is always allowed";
-            field(
-                "restriction",
-                if restriction.allowed.is_some() {
-                    last
-                } else {
-                    "denials only"
-                },
-            );
-            for rule in &restriction.rules {
-                field("", rule);
-            }
-        }
-    }
-    for diagnostic in &report.diagnostics {
-        let _ = writeln!(text, "{}", remark(diagnostic));
-    }
-    Ok(text)
+    // Without a heading a number says nothing.
+    let unit = if screen.is_terminal() { "" } else { " tokens" };
+    let tokens = report
+        .tokens
+        .map(|cost| format!("{}{unit}", cost.instructions));
+    vec![
+        Cell::new(one_line(&report.name)),
+        Cell::new(one_line(report.version.as_deref().unwrap_or_default())),
+        Cell::new(report.layer),
+        Cell::new(one_line(&report.origin())).paint(Paint::Dim),
+        Cell::new(tokens.unwrap_or_default()),
+        Cell::new(restriction),
+        problems(report),
+    ]
 }
 
-/// Who may activate it.
-fn callers(skill: &Skill, offered: bool) -> &'static str {
-    match (offered, skill.fields.user_invocable()) {
-        (true, true) => "the model and people",
-        (true, false) => "the model",
-        (false, true) => "people",
-        (false, false) => "nobody",
+/// The codes of what is odd, the worst first.
+fn problems(report: &Report) -> Cell {
+    let mut found: Vec<&Diagnostic> = report.diagnostics.iter().collect();
+    found.sort_by_key(|found| std::cmp::Reverse(found.level));
+    let codes: Vec<&str> = found.iter().map(|found| found.code.as_str()).collect();
+    let codes = codes.join(", ");
+    let text = match (report.offered, codes.is_empty()) {
+        (true, _) => codes,
+        (false, true) => "not offered".to_owned(),
+        (false, false) => format!("not offered: {codes}"),
+    };
+    Cell::new(text).paint(match report.worst() {
+        _ if !report.offered => Paint::Bad,
+        Some(Level::Error) => Paint::Bad,
+        Some(Level::Warning) => Paint::Warn,
+        Some(Level::Note) | None => Paint::Dim,
+    })
+}
+
+fn below(report: &Report) -> Vec<Cell> {
+    let mut lines = Vec::new();
+    if let Some(description) = &report.description {
+        lines.push(Cell::new(one_line(description)));
     }
+    lines.push(Cell::new(one_line(&report.path)).paint(Paint::Dim));
+    lines.extend(report.diagnostics.iter().map(|found| {
+        Cell::new(remark(found)).paint(match found.level {
+            Level::Error => Paint::Bad,
+            Level::Warning => Paint::Warn,
+            Level::Note => Paint::Dim,
+        })
+    }));
+    lines
+}
+
+/// A remark on a skill as one line.
+pub fn remark(diagnostic: &Diagnostic) -> String {
+    let level = match diagnostic.level {
+        Level::Note => "note",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    };
+    format!(
+        "{level}: {} ({})",
+        one_line(&diagnostic.message),
+        diagnostic.code
+    )
 }
 
 /// Ends what is active in hosts that run now.
@@ -180,19 +159,6 @@ pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<St
     })
 }
 
-fn remark(diagnostic: &Diagnostic) -> String {
-    let level = match diagnostic.level {
-        Level::Note => "note",
-        Level::Warning => "warning",
-        Level::Error => "error",
-    };
-    format!(
-        "{level}: {} ({})",
-        one_line(&diagnostic.message),
-        diagnostic.code
-    )
-}
-
 /// At most `max` characters on one line.
 pub fn brief(text: &str, max: usize) -> String {
     let line = one_line(text);
@@ -201,10 +167,4 @@ pub fn brief(text: &str, max: usize) -> String {
     }
     let kept: String = line.chars().take(max - 1).collect();
     format!("{}…", kept.trim_end())
-}
-
-pub fn to_json(value: &impl serde::Serialize) -> Result<String> {
-    let json =
-        serde_json::to_string_pretty(value).map_err(|error| Error::new(error.to_string()))?;
-    Ok(json + "\n")
 }

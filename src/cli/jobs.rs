@@ -3,16 +3,16 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::installed::to_json;
+use super::json;
 use super::run::Failure;
 use crate::app::App;
 use crate::skill::one_line;
 
 /// Every job there is.
-pub fn list(app: &App, json: bool) -> Result<String, Failure> {
+pub fn list(app: &App, as_json: bool) -> Result<String, Failure> {
     let jobs = app.jobs().list();
-    if json {
-        return Ok(to_json(&jobs)?);
+    if as_json {
+        return Ok(json::list("jobs", &jobs)?);
     }
     if jobs.is_empty() {
         return Ok("No jobs. A script that outlasts its call becomes one.\n".to_owned());

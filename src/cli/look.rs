@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::consent::{describe, printable};
-use super::installed::to_json;
+use super::json;
 use super::options::{Sources, Wanted};
 use super::run::Failure;
 use super::shop::{Shop, note};
@@ -13,7 +13,7 @@ use crate::marketplace::{Finding, InstallOptions, Severity};
 use crate::skill::one_line;
 
 /// What an install would bring.
-pub fn show(app: &App, wanted: &Wanted, json: bool) -> Result<String> {
+pub fn show(app: &App, wanted: &Wanted, as_json: bool) -> Result<String> {
     let shop = Shop::of_user(app).offline(wanted.offline);
     let options = InstallOptions {
         reading: wanted.reading.map(Into::into),
@@ -22,8 +22,8 @@ pub fn show(app: &App, wanted: &Wanted, json: bool) -> Result<String> {
     let plan = shop
         .market(app)
         .show(&wanted.reference, &options, &mut note)?;
-    if json {
-        to_json(&plan)
+    if as_json {
+        json::one(&plan)
     } else {
         Ok(describe(&plan))
     }
@@ -59,18 +59,26 @@ pub fn cat(app: &App, file: &str, offline: bool) -> Result<String> {
 pub fn scan(
     app: &App,
     target: &str,
-    json: bool,
+    as_json: bool,
     fail_on: Option<Severity>,
     offline: bool,
 ) -> Result<String, Failure> {
     let shop = Shop::of_user(app).offline(offline);
-    let scanned = shop.market(app).scan(target, &mut note)?;
-    let text = if json {
+    let scanned = shop.market(app).scan(target, &mut note).map_err(|error| {
+        // A name alone most likely is an installed skill's.
+        match app.catalog().nearest(target).first() {
+            Some(name) if !target.contains(['/', '@', ':']) => {
+                error.hint(format!("did you mean the installed `{name}`?"))
+            }
+            _ => error,
+        }
+    })?;
+    let text = if as_json {
         let skills: Vec<_> = scanned
             .iter()
             .map(|(name, findings)| Scanned { name, findings })
             .collect();
-        to_json(&skills)?
+        json::list("skills", &skills)?
     } else {
         let mut text = String::new();
         for (name, findings) in &scanned {
@@ -118,10 +126,10 @@ pub fn sources(app: &App, verb: &Sources) -> Result<String, Failure> {
                 one_line(name)
             ))
         }
-        Sources::List { json } => {
+        Sources::List { json: as_json } => {
             let sources = market.sources()?;
-            if *json {
-                return Ok(to_json(&sources)?);
+            if *as_json {
+                return Ok(json::list("sources", &sources)?);
             }
             let line = |source: &crate::marketplace::Source| {
                 format!(

@@ -1,12 +1,12 @@
-//! `install`, `remove`, `update` and their kin, `list` and `search`: the marketplace's verbs that
-//! change what is installed, or tell what could be.
+//! `install`, `remove`, `update` and their kin: the marketplace's verbs that change what is
+//! installed, or compare it with where it came from.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use super::consent::{self, Consenting};
-use super::installed::{brief, to_json};
-use super::options::{Catalogue, Consent, Install, Scope, Update};
+use super::json;
+use super::options::{Consent, Install, Scope, Update};
 use super::permitted::{permits, permits_findings};
 use super::run::{Caller, Failure};
 use super::shop::{Shop, note};
@@ -15,8 +15,8 @@ use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::governance::Event;
 use crate::marketplace::{
-    Change, Edited, InstallOptions, Installed, Kind, Listed, Plan, State, Status, UpdateOptions,
-    Updated, Verified,
+    Change, Edited, InstallOptions, Installed, Plan, State, Status, UpdateOptions, Updated,
+    Verified,
 };
 use crate::skill::one_line;
 use crate::sys::tell;
@@ -207,7 +207,7 @@ pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String> {
 }
 
 /// Tells what `update` would change.
-pub fn outdated(app: &App, names: &[String], json: bool, scope: Scope) -> Result<String> {
+pub fn outdated(app: &App, names: &[String], as_json: bool, scope: Scope) -> Result<String> {
     let options = UpdateOptions {
         dry_run: true,
         ..UpdateOptions::default()
@@ -219,8 +219,8 @@ pub fn outdated(app: &App, names: &[String], json: bool, scope: Scope) -> Result
     updated.retain(|one| {
         !matches!(one.change, Change::UpToDate | Change::Linked) || !one.newer_tags.is_empty()
     });
-    if json {
-        return to_json(&updated);
+    if as_json {
+        return json::list("skills", &updated);
     }
     if updated.is_empty() {
         return Ok("Everything is up to date.\n".to_owned());
@@ -283,10 +283,10 @@ fn what_changed(skill: &Updated) -> String {
 }
 
 /// Compares skills with the lockfile; fails when one is not what it says.
-pub fn verify(app: &App, names: &[String], json: bool, scope: Scope) -> Result<String, Failure> {
+pub fn verify(app: &App, names: &[String], as_json: bool, scope: Scope) -> Result<String, Failure> {
     let verified = Shop::new(app, scope).market(app).verify(names)?;
-    let text = if json {
-        to_json(&verified)?
+    let text = if as_json {
+        json::list("skills", &verified)?
     } else if verified.is_empty() {
         "The lockfile has no skill.\n".to_owned()
     } else {
@@ -317,63 +317,4 @@ fn how_it_is(skill: &Verified) -> String {
         }
     }
     text
-}
-
-/// What can be installed.
-pub fn list(app: &App, catalogue: &Catalogue) -> Result<String> {
-    let shop = Shop::of_user(app).offline(catalogue.offline);
-    let listed = shop.market(app).list(&mut note)?;
-    show(&listed, catalogue.json, "The sources have no skills.\n")
-}
-
-/// What can be installed and has to do with some words.
-pub fn search(app: &App, words: &[String], catalogue: &Catalogue) -> Result<String> {
-    let shop = Shop::of_user(app).offline(catalogue.offline);
-    let listed = shop.market(app).search(words, &mut note)?;
-    let none = format!(
-        "No skill matches `{}`. `list` shows all.\n",
-        words.join(" ")
-    );
-    show(&listed, catalogue.json, &none)
-}
-
-fn show(listed: &[Listed], json: bool, none: &str) -> Result<String> {
-    if json {
-        return to_json(&listed);
-    }
-    if listed.is_empty() {
-        return Ok(none.to_owned());
-    }
-    let width = listed
-        .iter()
-        .map(|skill| skill.reference.chars().count())
-        .max()
-        .unwrap_or(0);
-    let line = |skill: &Listed| {
-        let text = format!(
-            "{:width$}  {}",
-            one_line(&skill.reference),
-            brief(&skill.description, 100)
-        );
-        text.trim_end().to_owned() + "\n"
-    };
-    Ok(listed.iter().map(line).collect())
-}
-
-/// Where the skill in `dir` came from, as one line.
-pub fn origin(app: &App, dir: &str) -> Option<String> {
-    let dir = Path::new(dir);
-    let name = dir.file_name()?.to_string_lossy();
-    let layer_dir = dir.parent()?.parent()?;
-    let entry = app.market_at(layer_dir).origin(&name).ok().flatten()?;
-    let commit = entry
-        .commit
-        .map(|commit| format!(" at {commit}"))
-        .unwrap_or_default();
-    let linked = if entry.kind == Kind::Link {
-        "linked to "
-    } else {
-        ""
-    };
-    Some(format!("{linked}{}{commit}", entry.source))
 }

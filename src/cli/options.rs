@@ -244,6 +244,72 @@ pub struct Catalogue {
     /// Use what was fetched before, without the network
     #[arg(long)]
     pub offline: bool,
+    /// In which order
+    #[arg(long, value_enum)]
+    pub sort: Option<SortAvailable>,
+    /// Descriptions and sources in full
+    #[arg(long, short)]
+    pub long: bool,
+    /// Answer JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The order of what can be installed; the sources' own if none is chosen.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SortAvailable {
+    /// By name
+    Name,
+    /// By source, then name
+    Source,
+}
+
+/// Options of `list-installed`.
+#[derive(Debug, Args)]
+pub struct Listing {
+    /// In which order
+    #[arg(long, value_enum)]
+    pub sort: Option<SortInstalled>,
+    /// With descriptions, directories and problems in full
+    #[arg(long, short)]
+    pub long: bool,
+    /// Answer JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The order of what is installed; `layer` if none is chosen.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SortInstalled {
+    /// By name
+    Name,
+    /// The layer that comes first, first
+    Layer,
+    /// By where they came from
+    Source,
+    /// The costliest first
+    Tokens,
+    /// The worst first
+    Problems,
+}
+
+/// The shells that are known.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Shell {
+    /// Bash 4 or later
+    Bash,
+    /// Zsh
+    Zsh,
+    /// Fish
+    Fish,
+}
+
+/// Options of `doctor`.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Doctor {
+    /// Repair what can be repaired without a decision of yours
+    #[arg(long)]
+    pub fix: bool,
     /// Answer JSON
     #[arg(long)]
     pub json: bool,

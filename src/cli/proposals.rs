@@ -9,7 +9,8 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::consent::{Consenting, printable};
-use super::installed::{brief, to_json};
+use super::installed::brief;
+use super::json;
 use super::options::Consent;
 use super::permitted::{permits_change, permits_new};
 use super::run::Caller;
@@ -133,7 +134,7 @@ fn list(app: &App, json: bool) -> Result<String> {
         .map(|proposal| Row::of(app, &catalog, proposal));
     let rows: Vec<Row> = rows.collect();
     if json {
-        return to_json(&rows);
+        return json::bare(&rows);
     }
     if rows.is_empty() {
         return Ok("No proposal waits for a decision.\n".to_owned());

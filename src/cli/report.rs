@@ -1,16 +1,15 @@
-//! What is told about an installed skill, in the shape that `--json` documents.
+//! What is told about an installed skill, in the shape that `--json` documents (docs/json.md).
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::app::{App, snapshot};
-use crate::catalog::Entry;
-use crate::marketplace::LockEntry;
+use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer};
+use crate::marketplace::{Kind, LockEntry};
 use crate::permission::Restriction;
-use crate::skill::{Diagnostic, Level, tokens};
+use crate::skill::{Diagnostic, Level, Skill, tokens};
 
 /// One skill directory, offered or not.
 #[derive(Debug, Serialize)]
@@ -21,24 +20,35 @@ pub struct Report {
     pub tool: Option<String>,
     /// As its author wrote it.
     pub description: Option<String>,
-    /// As its author counts.
+    /// As its author wrote it.
     pub version: Option<String>,
-    /// The commit it was installed at.
-    pub commit: Option<String>,
     /// Its directory.
     pub path: String,
     /// Whose it is: `enterprise`, `personal`, `project` or `plugin`.
     pub layer: &'static str,
+    /// Where it was installed from; `null` when it was put there by hand.
+    pub source: Option<String>,
+    /// The commit that was installed.
+    pub commit: Option<String>,
     /// The working copy it is a link to.
     pub linked_to: Option<String>,
     /// Whether the model is told of it.
     pub offered: bool,
+    /// What it costs; `null` when it could not be loaded.
+    pub tokens: Option<Tokens>,
     /// What it may use; `null` when it restricts nothing.
     pub restriction: Option<RestrictionReport>,
-    /// About how many tokens its instructions are.
-    pub tokens: Option<usize>,
     /// What is odd about it.
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What a skill's texts cost, roughly.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Tokens {
+    /// Its name and description, in every prompt.
+    pub description: usize,
+    /// Its instructions, once it is activated.
+    pub instructions: usize,
 }
 
 /// A skill's tool lists.
@@ -52,65 +62,111 @@ pub struct RestrictionReport {
     pub rules: Vec<String>,
 }
 
-/// The lockfiles of the directories that skills lie in, each read once.
+/// What the lockfiles say, each read once.
 #[derive(Debug, Default)]
-pub struct Origins(RefCell<BTreeMap<PathBuf, Vec<LockEntry>>>);
+pub struct Origins(BTreeMap<PathBuf, Vec<LockEntry>>);
 
 impl Origins {
-    /// The commit that the skill in `dir` was installed at.
-    fn commit(&self, app: &App, dir: &Path) -> Option<String> {
-        let base = dir.parent()?.parent()?;
+    /// Where the skill in `dir` came from.
+    fn of(&mut self, app: &App, dir: &Path) -> Option<&LockEntry> {
         let name = dir.file_name()?.to_str()?;
-        let mut read = self.0.borrow_mut();
-        let entries = read
+        let base = dir.parent()?.parent()?;
+        let entries = self
+            .0
             .entry(base.to_owned())
             .or_insert_with(|| app.market_at(base).entries().unwrap_or_default());
-        let entry = entries.iter().find(|entry| entry.name == name)?;
-        entry.commit.clone()
+        entries.iter().find(|entry| entry.name == name)
     }
 }
 
 impl Report {
+    /// The reports on a whole catalog, in its order.
+    pub fn of_all(app: &App, catalog: &Catalog) -> Vec<Self> {
+        let mut origins = Origins::default();
+        let budget = app.config().unwrap_or_default().budget();
+        let disclosure = Disclosure::of(catalog, budget);
+        let report = |entry| {
+            let mut report = Self::of(app, entry, &mut origins);
+            let cut = disclosure.cut_of(entry).map(Cut::diagnostic);
+            report.diagnostics.extend(cut);
+            report
+        };
+        catalog.entries().iter().map(report).collect()
+    }
+
     /// The report on one directory of the catalog.
-    pub fn of(app: &App, origins: &Origins, entry: &Entry) -> Self {
+    pub fn of(app: &App, entry: &Entry, origins: &mut Origins) -> Self {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
-        let mut restriction = None;
-        if let Some(skill) = skill {
-            let kept = snapshot(skill, "");
-            let allowed = kept.allowed.as_deref();
-            let root = app.env.project_root();
-            let parsed = Restriction::parse(&kept.name, allowed, &kept.denied, &skill.dir, &root);
-            let note = |note: &crate::permission::RuleNote| Diagnostic {
-                code: note.code.to_owned(),
-                level: Level::Warning,
-                message: note.message.clone(),
-            };
-            diagnostics.extend(parsed.notes().iter().map(note));
-            let rules = parsed.rules().map(ToString::to_string).collect();
-            restriction = kept.is_restricted().then_some(RestrictionReport {
-                allowed: kept.allowed,
-                denied: kept.denied,
-                rules,
-            });
-        }
+        let restriction = skill.and_then(|skill| restriction(app, skill, &mut diagnostics));
+        // What a project says of itself before it is trusted reaches nobody.
+        let is_told = entry.layer != Layer::Project || skill.is_some();
+        let origin = origins.of(app, &entry.dir).filter(|_| is_told);
+        let link = std::fs::read_link(&entry.dir).ok();
         Self {
             name: entry.name(),
             tool: entry.tool.clone(),
             description: skill.and_then(|skill| skill.description.clone()),
             version: skill.and_then(|skill| skill.fields.version()),
-            commit: origins.commit(app, &entry.dir),
             path: entry.dir.display().to_string(),
             layer: entry.layer.as_str(),
-            linked_to: std::fs::read_link(&entry.dir)
-                .ok()
-                .map(|to| to.display().to_string()),
+            source: origin
+                .filter(|origin| origin.kind != Kind::Link)
+                .map(|origin| origin.source.clone()),
+            commit: origin.and_then(|origin| origin.commit.clone()),
+            linked_to: link.map(|to| to.display().to_string()),
             offered: entry.tool.is_some(),
+            tokens: skill.and_then(cost),
             restriction,
-            tokens: skill
-                .and_then(|skill| skill.body().ok())
-                .map(|body| tokens(&body)),
             diagnostics,
         }
     }
+
+    /// Where it came from, short enough for a table.
+    pub fn origin(&self) -> String {
+        if let Some(to) = &self.linked_to {
+            return format!("linked to {to}");
+        }
+        let source = self.source.as_deref().unwrap_or_default();
+        let shown = source.strip_prefix("https://").unwrap_or(source);
+        let shown = shown.strip_prefix("github.com/").unwrap_or(shown);
+        shown.strip_suffix(".git").unwrap_or(shown).to_owned()
+    }
+
+    /// The worst that is odd about it.
+    pub fn worst(&self) -> Option<Level> {
+        self.diagnostics.iter().map(|found| found.level).max()
+    }
+}
+
+fn restriction(
+    app: &App,
+    skill: &Skill,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<RestrictionReport> {
+    let kept = snapshot(skill, "");
+    let allowed = kept.allowed.as_deref();
+    let root = app.env.project_root();
+    let parsed = Restriction::parse(&kept.name, allowed, &kept.denied, &skill.dir, &root);
+    let note = |note: &crate::permission::RuleNote| Diagnostic {
+        code: note.code.to_owned(),
+        level: Level::Warning,
+        message: note.message.clone(),
+    };
+    diagnostics.extend(parsed.notes().iter().map(note));
+    let rules = parsed.rules().map(ToString::to_string).collect();
+    kept.is_restricted().then_some(RestrictionReport {
+        allowed: kept.allowed,
+        denied: kept.denied,
+        rules,
+    })
+}
+
+/// `None` when its instructions cannot be read.
+fn cost(skill: &Skill) -> Option<Tokens> {
+    let description = skill.description.as_deref().unwrap_or_default();
+    Some(Tokens {
+        description: tokens(skill.name.as_str()) + tokens(description),
+        instructions: tokens(&skill.body().ok()?),
+    })
 }

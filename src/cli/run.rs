@@ -7,9 +7,11 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::check::check;
+use super::screen::Screen;
 use super::{
-    approve, audit, config, history, installed, jobs, look, market, new, pack, proposals, search,
-    simulate, stats, trust, try_skill, validate, visibility,
+    approve, audit, available, complete, config, doctor, history, info, installed, jobs, look, man,
+    market, new, pack, proposals, search, simulate, stats, tree, trust, try_skill, validate,
+    visibility, welcome,
 };
 use crate::app::App;
 use crate::error::Error;
@@ -69,8 +71,13 @@ pub fn run(
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
         Err(error) => return Err(Failure::Misused(error.to_string())),
     };
+    let screen = Screen::of(&app.env, caller);
     let Some(verb) = cli.verb else {
-        return Ok(help());
+        return Ok(if screen.is_terminal() {
+            welcome::welcome(app, screen)
+        } else {
+            help()
+        });
     };
     Ok(match verb {
         Verb::Install(install) => market::install(app, install, caller)?,
@@ -96,9 +103,9 @@ pub fn run(
         Verb::Show { wanted, json } => look::show(app, &wanted, json)?,
         Verb::Cat { file, offline } => look::cat(app, &file, offline)?,
         Verb::Sources(verb) => look::sources(app, &verb)?,
-        Verb::List(catalogue) => market::list(app, &catalogue)?,
-        Verb::Search { words, catalogue } => market::search(app, &words, &catalogue)?,
-        Verb::ListInstalled { json } => installed::list(app, json)?,
+        Verb::List(catalogue) => available::list(app, &catalogue, screen)?,
+        Verb::Search { words, catalogue } => available::search(app, &words, &catalogue, screen)?,
+        Verb::ListInstalled(listing) => installed::list(app, &listing, screen)?,
         Verb::SearchInstalled { words, json } => search::search(app, &words, json)?,
         Verb::Use { name, .. } => return Err(search::not_here(&name).into()),
         Verb::Check(call) => check(app, &call)?,
@@ -107,7 +114,12 @@ pub fn run(
             follow: Some(id), ..
         } => jobs::follow(app, &id, live)?,
         Verb::Jobs { follow: None, json } => jobs::list(app, json)?,
-        Verb::Info { name, json } => installed::info(app, &name, json)?,
+        Verb::Info { name, json } => info::info(app, &name, json, screen)?,
+        Verb::Tree { name, json } => tree::tree(app, &name, json, screen)?,
+        Verb::Doctor(options) => doctor::doctor(app, options, screen)?,
+        Verb::Completions { shell } => complete::script(shell).to_owned(),
+        Verb::Man => man::page(),
+        Verb::Complete { words } => complete::complete(app, &words),
         Verb::Trust { list: true, .. } => trust::list(app)?,
         Verb::Trust { dir, always, .. } => trust::trust(app, dir, always)?,
         Verb::Untrust { dir } => trust::untrust(app, dir)?,
@@ -122,7 +134,7 @@ pub fn run(
         Verb::ReadProperties { path } => validate::read_properties(&path)?,
         Verb::ToPrompt { paths } => validate::to_prompt(&paths)?,
         Verb::Audit(filter) => audit::audit(app, &filter)?,
-        Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json)?,
+        Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json, screen)?,
         Verb::Config { verb } => config::config(app, verb)?,
     })
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::installed::to_json;
+use super::json;
 use crate::app::{App, quoted};
 use crate::catalog::plain;
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ struct Found {
 }
 
 /// The offered skills that some words fit, best first.
-pub fn search(app: &App, words: &[String], json: bool) -> Result<String> {
+pub fn search(app: &App, words: &[String], as_json: bool) -> Result<String> {
     let catalog = app.catalog();
     let found: Vec<Found> = catalog
         .search(words)
@@ -30,8 +30,8 @@ pub fn search(app: &App, words: &[String], json: bool) -> Result<String> {
             description: plain(&offered.told()),
         })
         .collect();
-    if json {
-        return to_json(&found);
+    if as_json {
+        return json::list("skills", &found);
     }
     if found.is_empty() {
         let words = quoted(&words.join(" "));

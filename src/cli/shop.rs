@@ -51,7 +51,8 @@ impl Shop {
     pub fn market<'a>(&'a self, app: &'a App) -> Market<'a> {
         use std::io::IsTerminal;
         let waits = || Instant::now() + Duration::from_secs(limits::HOST_CALL_SECONDS);
-        let watched = app.protocol.is_none() && std::io::stderr().is_terminal();
+        let steers = app.env.text("TERM").as_deref() != Some("dumb");
+        let watched = app.protocol.is_none() && steers && std::io::stderr().is_terminal();
         Market {
             plugin_dir: &self.dir,
             home: &app.dirs.plugin,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::author_args::Simulate;
 use super::consent::printable;
-use super::installed::to_json;
+use super::json;
 use super::run::Failure;
 use crate::app::App;
 use crate::author::{Conversation, Played, PlayedStep};
@@ -44,7 +44,7 @@ pub fn simulate(app: &App, wanted: &Simulate) -> Result<String, Failure> {
         reports.push(Report { file, plays });
     }
     let text = if wanted.json {
-        to_json(&reports)?
+        json::list("conversations", &reports)?
     } else {
         reports
             .iter()

@@ -1,15 +1,17 @@
 //! `stats`: for each skill, how often it was used and how that went, from the audit log.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 use serde::Serialize;
 
 use super::audit::events;
-use super::installed::{brief, to_json};
+use super::json;
+use super::screen::Screen;
+use super::table::{Cell, Column, Table};
 use crate::app::App;
 use crate::error::Result;
 use crate::governance::Line;
+use crate::skill::one_line;
 
 /// One skill's figures.
 #[derive(Debug, Default, Serialize)]
@@ -25,7 +27,7 @@ struct Figures {
 }
 
 /// Every skill that was used since then.
-pub fn stats(app: &App, since: Option<&str>, json: bool) -> Result<String> {
+pub fn stats(app: &App, since: Option<&str>, as_json: bool, screen: Screen) -> Result<String> {
     let mut skills: BTreeMap<String, Figures> = BTreeMap::new();
     let mut jobs = BTreeSet::new();
     for line in events(app, since)? {
@@ -42,31 +44,40 @@ pub fn stats(app: &App, since: Option<&str>, json: bool) -> Result<String> {
         .into_iter()
         .map(|(skill, figures)| Figures { skill, ..figures })
         .collect();
-    if json {
-        return to_json(&figures);
+    if as_json {
+        return json::list("skills", &figures);
     }
     if figures.is_empty() {
         return Ok("No skill was used.\n".to_owned());
     }
-    let mut text = format!(
-        "{:24}  {:>11}  {:>8}  {:>7}  {:>9}  {:>7}  last used\n",
-        "skill", "activations", "refusals", "scripts", "succeeded", "mean ms"
-    );
+    let number = |title| Column::new(title).right();
+    let mut table = Table::new(
+        vec![
+            Column::new("SKILL").least(12),
+            number("ACTIVATIONS"),
+            number("REFUSALS"),
+            number("SCRIPTS"),
+            number("SUCCEEDED"),
+            number("MEAN MS"),
+            Column::new("LAST USED"),
+        ],
+        &["MEAN MS", "SUCCEEDED", "LAST USED", "SCRIPTS", "REFUSALS"],
+    )
+    .headed();
     for one in figures {
         let mean = one.scripts_ms.checked_div(one.scripts);
-        let mean = mean.map_or_else(|| "-".to_owned(), |mean| mean.to_string());
-        let _ = writeln!(
-            text,
-            "{:24}  {:>11}  {:>8}  {:>7}  {:>9}  {mean:>7}  {}",
-            brief(&one.skill, 24),
-            one.activations,
-            one.refusals,
-            one.scripts,
-            one.scripts_succeeded,
-            one.last_used
-        );
+        let cells = [
+            one_line(&one.skill),
+            one.activations.to_string(),
+            one.refusals.to_string(),
+            one.scripts.to_string(),
+            one.scripts_succeeded.to_string(),
+            mean.map_or_else(|| "-".to_owned(), |mean| mean.to_string()),
+            one.last_used,
+        ];
+        table.row(cells.into_iter().map(Cell::new).collect(), Vec::new());
     }
-    Ok(text)
+    Ok(table.render(screen))
 }
 
 impl Figures {

@@ -1,8 +1,9 @@
 //! `enable` and `disable`: who sees a skill, written into the configuration.
 
 use super::config::set;
-use crate::app::{App, suggestion};
-use crate::error::{Error, Result};
+use super::named;
+use crate::app::App;
+use crate::error::Result;
 
 /// Shows a skill to the model, or only its name.
 pub fn enable(app: &App, name: &str, name_only: bool) -> Result<String> {
@@ -16,10 +17,7 @@ pub fn disable(app: &App, name: &str, user: bool) -> Result<String> {
 
 fn choose(app: &App, written: &str, visibility: &str) -> Result<String> {
     let catalog = app.catalog_naming(written);
-    let entry = catalog.by_name(written).ok_or_else(|| {
-        let text = format!("there is no installed skill `{}`", written.escape_debug());
-        Error::new(text).hint(suggestion(&catalog, written))
-    })?;
+    let entry = named::installed(app, &catalog, written)?;
     let name = entry.name();
     set(app, &["visibility", &name], visibility)?;
     Ok(format!(

@@ -46,9 +46,10 @@ fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> 
     let mut table = document.as_table_mut();
     for name in tables {
         let item = table.entry(name).or_insert(Item::Table(Table::new()));
-        table = item
-            .as_table_mut()
-            .ok_or_else(|| Error::new(format!("`{name}` is not written as a table there")))?;
+        table = item.as_table_mut().ok_or_else(|| {
+            Error::new(format!("`{name}` is not written as a table there"))
+                .hint("edit the file: `agent-skills config path` says which it is")
+        })?;
     }
     match table.get_mut(last).and_then(Item::as_value_mut) {
         // A comment behind the old value stays behind the new one.
@@ -74,8 +75,10 @@ fn change(
     }
     let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
     let before = match files::read_capped(path, limits::CONFIG_FILE) {
-        Ok(bytes) => String::from_utf8(bytes)
-            .map_err(|_| Error::new(format!("`{}` is not UTF-8", path.display())))?,
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| {
+            Error::new(format!("`{}` is not UTF-8", path.display()))
+                .hint("save it as UTF-8, or remove it to have the defaults")
+        })?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(Error::io("read", path, &error)),
     };

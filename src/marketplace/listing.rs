@@ -177,7 +177,10 @@ impl Market<'_> {
             });
         }
         let fresh = self.fresh(source, fetcher, None)?;
-        fresh.ok_or_else(|| Error::new(format!("the source `{}` has nothing", source.name)))
+        fresh.ok_or_else(|| {
+            let hint = format!("`agent-skills sources remove {}` forgets it", source.name);
+            Error::new(format!("the source `{}` has nothing", source.name)).hint(hint)
+        })
     }
 
     /// What the source has now; `None` when that is what is cached.

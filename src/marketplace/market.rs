@@ -53,6 +53,11 @@ impl Market<'_> {
         staging::clean(self.plugin_dir);
     }
 
+    /// How many directories killed commands left behind.
+    pub fn litter(&self) -> usize {
+        staging::litter(self.plugin_dir)
+    }
+
     pub(super) fn fetcher<'s>(&'s self, staging: &'s Staging) -> Fetcher<'s> {
         let git = Git(self.tool(staging));
         Fetcher::new(git, self.home.join("cache"), self.offline)

@@ -118,10 +118,7 @@ impl Market<'_> {
 }
 
 fn not_installed(written: &str, directories: &[String]) -> Error {
-    let distance = |name: &&String| strsim::osa_distance(name, written);
-    let near = |name: &&String| distance(name) <= 1 + name.chars().count() / 4;
-    let nearest = directories.iter().min_by_key(distance).filter(near);
-    let hint = match nearest {
+    let hint = match nearest(written, directories) {
         Some(name) => format!("did you mean `{name}`?"),
         None => "`agent-skills list-installed` shows what is installed".to_owned(),
     };
@@ -130,4 +127,14 @@ fn not_installed(written: &str, directories: &[String]) -> Error {
         written.escape_debug()
     ))
     .hint(hint)
+}
+
+/// The name that may have been meant.
+pub fn nearest<'n>(
+    written: &str,
+    names: impl IntoIterator<Item = &'n String>,
+) -> Option<&'n String> {
+    let distance = |name: &&String| strsim::osa_distance(name, written);
+    let near = |name: &&String| distance(name) <= 1 + name.chars().count() / 4;
+    names.into_iter().min_by_key(distance).filter(near)
 }

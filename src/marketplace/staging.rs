@@ -80,21 +80,28 @@ pub fn clean(plugin_dir: &Path) {
     let Ok(making) = FileLock::exclusive(&mutex(plugin_dir), Duration::ZERO) else {
         return;
     };
-    let left: Vec<(PathBuf, FileLock)> = fs::read_dir(&root)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let lock = FileLock::exclusive(&entry.path().join("lock"), Duration::ZERO).ok()?;
-            Some((entry.path(), lock))
-        })
-        .collect();
+    let left = abandoned(&root);
     drop(making);
     for (dir, _lock) in left {
         if swap::recover(plugin_dir, &dir).is_ok() {
             remove(&dir);
         }
     }
+}
+
+/// How many directories there are that no running command has locked.
+pub fn litter(plugin_dir: &Path) -> usize {
+    let making = FileLock::exclusive(&mutex(plugin_dir), Duration::ZERO);
+    making.map_or(0, |_making| abandoned(&plugin_dir.join("staging")).len())
+}
+
+fn abandoned(root: &Path) -> Vec<(PathBuf, FileLock)> {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    let locked = entries.filter_map(|entry| {
+        let lock = FileLock::exclusive(&entry.path().join("lock"), Duration::ZERO).ok()?;
+        Some((entry.path(), lock))
+    });
+    locked.collect()
 }
 
 fn mutex(plugin_dir: &Path) -> PathBuf {

@@ -125,6 +125,11 @@ impl Tool<'_> {
         let deadline = self
             .deadline
             .map_or(person, |deadline| deadline.min(person));
+        let began = Instant::now();
+        let mut progress = Progress {
+            to: self.progress,
+            told: false,
+        };
         let stopped = loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match child.wait_timeout(left.min(MEASURE)) {
@@ -140,8 +145,11 @@ impl Tool<'_> {
                 let text = format!("{program} answered with more than {max} bytes");
                 break Failure::new(Class::TooLarge, text);
             }
-            if let Some((tell, line)) = self.progress.zip(last_line(errors)) {
-                tell(&line);
+            // What says nothing of itself, a server that is slow to answer, is told of too.
+            let seconds = began.elapsed().as_secs();
+            let silent = || (seconds > 0).then(|| format!("{program}: {seconds} s"));
+            if let Some(line) = last_line(errors).or_else(silent) {
+                progress.tell(&line);
             }
         };
         process::kill_group(child.id());
@@ -171,6 +179,29 @@ impl Tool<'_> {
         };
         let text = format!("could not work in `{}`: {error}", self.scratch.display());
         Failure::new(class, text)
+    }
+}
+
+/// The line on which progress is told. It is empty again when the program has ended.
+struct Progress {
+    to: Option<fn(&str)>,
+    told: bool,
+}
+
+impl Progress {
+    fn tell(&mut self, line: &str) {
+        if let Some(to) = self.to {
+            to(line);
+            self.told = true;
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.told {
+            self.tell("");
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::difference::{changed, only};
 use super::digest::Digest;
 use super::lockfile::{Kind, LockEntry, Lockfile};
 use super::market::Market;
+use super::remove::nearest;
 use crate::error::{Error, Result};
 
 /// What an installed skill is compared with the lockfile.
@@ -54,7 +55,11 @@ impl Market<'_> {
         for name in names {
             if lockfile.get(name).is_none() {
                 let text = format!("the lockfile has no skill `{}`", name.escape_debug());
-                return Err(Error::new(text).hint("`verify` alone compares all it has"));
+                let names = lockfile.entries().iter().map(|entry| &entry.name);
+                return Err(Error::new(text).hint(match nearest(name, names) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => "`agent-skills verify` alone compares all it has".to_owned(),
+                }));
             }
         }
         let wanted = |entry: &&LockEntry| names.is_empty() || names.contains(&entry.name);

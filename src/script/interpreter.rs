@@ -82,6 +82,17 @@ pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result
     }
 }
 
+/// The program that would run a bundled file; `None` for one whose name says that it is no script.
+pub fn program_of(
+    script: &Path,
+    skill_dir: &Path,
+    label: &str,
+    env: &Env,
+) -> Option<Result<PathBuf>> {
+    let chosen = || choose(script, skill_dir, label, env);
+    is_script(script).then(|| chosen().map(|interpreter| interpreter.program))
+}
+
 struct Search<'a> {
     script: &'a Path,
     skill_dir: &'a Path,

@@ -40,7 +40,7 @@ mod task;
 mod fixture;
 
 pub use capture::Captured;
-pub use interpreter::{is_script, says_how_to_run};
+pub use interpreter::{find as find_program, is_script, program_of, says_how_to_run};
 pub use job::{Job, JobId, Jobs, Look, Owner, Summary};
 pub use limit::time_limit;
 pub use needs::Needs;
@@ -48,7 +48,7 @@ pub use outcome::{Outcome, State};
 pub use pass_env::PassEnv;
 pub use report::Ended;
 pub use run::{Command, Request, run, run_command};
-pub use sandbox::{Confinement, Execution, Mode, Network};
+pub use sandbox::{Confinement, Execution, Mode, Network, lacking as lacking_confinement};
 pub use settings::{CallSeconds, Limit, Settings, SkillSettings};
 pub use supervisor::Release;
 pub use task::{Ran, Terms};

@@ -182,6 +182,7 @@ fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Im
 
 fn not_a_workdir(workdir: &Path, reason: &str) -> Error {
     Error::new(format!("could not enter `{}`: {reason}", workdir.display()))
+        .hint("choose another workdir: skill, project or temp")
 }
 
 fn never_ran(reason: NotRun, label: &str, workdir: &Path) -> Error {

@@ -1,8 +1,6 @@
 //! The host's secrets in a supervisor's memory. It is a fork of ours, and `/proc/$PPID/environ`
 //! would show its script what no setting passes on.
 
-use super::pass_env;
-
 /// Where the values are that have to go. Found before the fork, because it allocates.
 #[derive(Debug)]
 pub struct Secrets(Vec<(*mut u8, usize)>);
@@ -13,6 +11,8 @@ impl Secrets {
     #[allow(unsafe_code)]
     pub fn find() -> Self {
         use std::ffi::{CStr, c_char};
+
+        use crate::script::pass_env::is_never_passed;
         unsafe extern "C" {
             static mut environ: *const *mut c_char;
         }
@@ -26,7 +26,7 @@ impl Secrets {
                 let bytes = CStr::from_ptr(variable).to_bytes();
                 if let Some(equals) = bytes.iter().position(|byte| *byte == b'=') {
                     let name = String::from_utf8_lossy(&bytes[..equals]);
-                    if pass_env::is_never_passed(&name) {
+                    if is_never_passed(&name) {
                         let value = variable.cast::<u8>().add(equals + 1);
                         found.push((value, bytes.len() - equals - 1));
                     }

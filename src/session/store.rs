@@ -68,6 +68,19 @@ impl Store {
         Ok(here)
     }
 
+    /// Whether the record can be read, in each place where one is looked for: how many sessions it
+    /// knows.
+    ///
+    /// # Errors
+    /// The file, and why it cannot be.
+    pub fn health(&self) -> Result<usize, (PathBuf, Unreadable)> {
+        let places = [Some(&self.file), self.other.as_ref()];
+        places.into_iter().flatten().try_fold(0, |known, file| {
+            let state = Self::read(file).map_err(|why| (file.clone(), why))?;
+            Ok(known + state.map_or(0, |state| state.sessions.len()))
+        })
+    }
+
     fn session_in(file: &Path, key: &SessionKey) -> Result<Session, Unreadable> {
         let Some(mut state) = Self::read(file)? else {
             return Ok(Session::default());

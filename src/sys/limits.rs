@@ -209,3 +209,11 @@ pub const CONVERSATION: u64 = 4 * 1024 * 1024;
 pub const SIMULATED_CALL: Duration = Duration::from_secs(150);
 /// What one call may answer a simulated host.
 pub const SIMULATED_ANSWER: u64 = 16 * 1024 * 1024;
+/// What `doctor` reads of a program's answer: a schema of thousands of skills.
+pub const DOCTOR_ANSWER: u64 = 8 * 1024 * 1024;
+/// How long `doctor` waits for a program that should answer in milliseconds.
+pub const DOCTOR_SECONDS: u64 = 5;
+/// How long a lock may be held before `doctor` mentions it; a hook holds one for about 1 ms.
+pub const DOCTOR_LOCK: Duration = Duration::from_millis(500);
+/// The age from which a temporary file is one that nobody will rename any more.
+pub const LITTER_AGE: Duration = Duration::from_hours(1);

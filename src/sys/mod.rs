@@ -10,6 +10,7 @@ pub mod lock;
 pub mod process;
 pub mod stdin;
 mod tell;
+pub mod terminal;
 pub mod time;
 pub mod tree;
 

@@ -11,7 +11,10 @@ use crate::Host;
 use crate::repository::{Hub, commit};
 
 fn events(host: &Host) -> Vec<Value> {
-    serde_json::from_str(&host.succeeds(&["audit", "--json"])).unwrap_or_default()
+    host.json(&["audit", "--json"])["events"]
+        .as_array()
+        .unwrap()
+        .clone()
 }
 
 fn of_kind(host: &Host, kind: &str) -> Vec<Value> {
@@ -261,7 +264,7 @@ fn the_log_is_filtered_and_counted() {
             host.fails(&["audit", "--since", "soon"])
                 .contains("is no time")
         );
-        let stats: Vec<Value> = serde_json::from_str(&host.succeeds(&["stats", "--json"])).unwrap();
+        let stats = &host.json(&["stats", "--json"])["skills"];
         assert_eq!(
             (
                 &stats[0]["skill"],

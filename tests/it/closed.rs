@@ -54,7 +54,8 @@ fn a_doubtful_frontmatter_keeps_its_restriction() {
         let host = Host::stdin().file("x/SKILL.md", text);
         let all: Value =
             serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap();
-        let restricted = !all[0]["restriction"].is_null() || all[0]["offered"] == json!(false);
+        let restricted = !all["skills"][0]["restriction"].is_null()
+            || all["skills"][0]["offered"] == json!(false);
         assert!(restricted, "{text}: {all}");
     }
 }

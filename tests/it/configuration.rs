@@ -1,6 +1,8 @@
 //! The configuration: what is in force, where it comes from, and changing it.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -35,8 +37,8 @@ fn every_value_says_where_it_comes_from() {
                 format!("{key} = {value}  # {origin}\n")
             );
         }
-        let listed: Vec<Value> =
-            serde_json::from_str(&host.succeeds(&["config", "list", "--json"])).unwrap();
+        let listed = host.json(&["config", "list", "--json"])["settings"].clone();
+        let listed: Vec<Value> = serde_json::from_value(listed).unwrap();
         assert!(listed.contains(&json!({"key": "tenant", "value": "acme", "origin": own})));
         assert_eq!(
             host.succeeds(&["config", "list"]).lines().count(),
@@ -112,5 +114,102 @@ fn a_mistake_is_named_by_line_to_people_and_closes_for_hooks() {
             host.succeeds(&["list-installed"])
                 .contains("hidden-configuration")
         );
+    }
+}
+
+/// What the first column of a table of docs/configuration.md names.
+fn documented(heading: &str) -> BTreeSet<String> {
+    let text = include_str!("../../docs/configuration.md");
+    let table = text.split(&format!("| {heading} |")).nth(1).unwrap();
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    let names = rows.flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2));
+    names.map(str::to_owned).collect()
+}
+
+/// The keys that a table takes, by what is said of one that it does not.
+fn taken(host: &Host, table: &str) -> Vec<String> {
+    let told = host.fails(&["config", "set", &format!("{table}nonsense"), "1"]);
+    let expected = told
+        .split("expected")
+        .nth(1)
+        .unwrap_or_else(|| panic!("{told}"));
+    let expected = expected.lines().next().unwrap();
+    let keys = expected.split('`').skip(1).step_by(2);
+    keys.map(|key| format!("{table}{key}")).collect()
+}
+
+#[test]
+fn the_reference_names_every_key_that_the_program_takes_and_no_other() {
+    let host = Host::stdin();
+    let mut keys: BTreeSet<String> = taken(&host, "").into_iter().collect();
+    for (table, below) in [
+        ("audit", "audit."),
+        ("call_seconds", "call_seconds."),
+        ("skills", "skills.NAME."),
+    ] {
+        assert!(keys.remove(table));
+        keys.extend(taken(&host, below));
+    }
+    for by_name in ["enforce_for", "visibility"] {
+        assert!(keys.remove(by_name));
+        keys.insert(format!("{by_name}.NAME"));
+    }
+    assert_eq!(documented("key"), keys);
+    // Each default in bold is the one that holds.
+    let text = include_str!("../../docs/configuration.md");
+    let rows = text.lines().filter(|line| line.starts_with("| `"));
+    let defaults = rows.filter_map(|row| {
+        let mut columns = row.split(" | ");
+        let key = columns.next()?.trim_start_matches("| ").split('`').nth(1)?;
+        let default = columns.next()?.split("**`").nth(1)?.split('`').next()?;
+        (!row.starts_with("| `audit.path`")).then_some((key, default))
+    });
+    let mut compared = 0;
+    for (key, default) in defaults {
+        let told = host.succeeds(&["config", "get", key]);
+        let value = told
+            .split(" = ")
+            .nth(1)
+            .unwrap()
+            .split("  #")
+            .next()
+            .unwrap();
+        // What is a number of seconds may be written with a fraction.
+        let value = value.trim_matches('"').trim_end_matches(".0");
+        assert_eq!(value, default, "{key}");
+        compared += 1;
+    }
+    assert!(compared > 10, "{compared}");
+}
+
+#[test]
+fn every_variable_that_the_program_reads_is_documented() {
+    fn sources(dir: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(dir).unwrap().flatten() {
+            if entry.path().is_dir() {
+                sources(&entry.path(), found);
+            } else {
+                found.push(fs::read_to_string(entry.path()).unwrap());
+            }
+        }
+    }
+    let mut texts = Vec::new();
+    sources(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut texts,
+    );
+    let documented = documented("variable");
+    for text in texts {
+        for part in text.split("\"AGENT_SKILLS_").skip(1) {
+            let name = format!("AGENT_SKILLS_{}", part.split('"').next().unwrap());
+            // One pattern stands for all of them.
+            assert!(
+                documented.contains(&name) || name.ends_with(['*', '_']),
+                "{name}"
+            );
+        }
     }
 }

@@ -283,6 +283,16 @@ impl Host {
         ran.stdout
     }
 
+    /// What a person's command answers as JSON, whatever its status.
+    #[track_caller]
+    pub fn json(&self, args: &[&str]) -> Value {
+        let ran = self.person(args);
+        let answer: Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        assert_eq!(answer["schema"], json!(1), "{args:?}: {answer}");
+        answer
+    }
+
     /// A person's command that must fail; its standard error.
     #[track_caller]
     pub fn fails(&self, args: &[&str]) -> String {

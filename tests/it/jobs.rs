@@ -323,8 +323,7 @@ fn a_person_sees_every_job_and_can_follow_one() {
         (followed.stdout.as_str(), followed.status),
         ("one\ntwo\n", 1)
     );
-    let json: serde_json::Value =
-        serde_json::from_str(&host.succeeds(&["jobs", "--json"])).unwrap();
+    let json = &host.json(&["jobs", "--json"])["jobs"];
     assert_eq!(
         (&json[0]["id"], &json[0]["exit_code"]),
         (&json!(id), &json!(3))

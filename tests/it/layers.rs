@@ -38,7 +38,8 @@ pub fn layer_dir(host: &Host, layer: &str) -> PathBuf {
 /// `list-installed --json`.
 #[track_caller]
 pub fn installed(host: &Host) -> Vec<Value> {
-    serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap()
+    let all: Value = serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap();
+    all["skills"].as_array().unwrap().clone()
 }
 
 /// The codes of everything remarked on the skills of one name.

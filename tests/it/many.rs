@@ -211,7 +211,7 @@ fn installed_skills_are_found_by_name_tag_and_description() {
         assert_eq!(shown, "- pdf-forms: Does pdf-forms. [paper]\n");
         let json = host.succeeds(&["search-installed", "pdf", "--json"]);
         let found: Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(found[0]["tool"], "skill_pdf-forms");
+        assert_eq!(found["skills"][0]["tool"], "skill_pdf-forms");
         let host = host.skill("reads", "allowed-tools: Read", "");
         host.activates("reads");
         let call = json!({"action": "search_installed", "query": "pdf"});

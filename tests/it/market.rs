@@ -138,7 +138,7 @@ fn list_installed_tells_of_every_directory() {
         );
     for spelling in ["list-installed", "list_installed"] {
         let all: Value = serde_json::from_str(&host.succeeds(&[spelling, "--json"])).unwrap();
-        let [bad, good, odd] = all.as_array().unwrap().as_slice() else {
+        let [bad, good, odd] = all["skills"].as_array().unwrap().as_slice() else {
             panic!("{all}")
         };
         assert_eq!(
@@ -198,7 +198,7 @@ fn list_and_search_use_the_default_source_and_work_offline_afterwards() {
     );
     let json: Value =
         serde_json::from_str(&host.succeeds(&["list", "--offline", "--json"])).unwrap();
-    assert_eq!(json.as_array().unwrap().len(), 2);
+    assert_eq!(json["skills"].as_array().unwrap().len(), 2);
     let answer = host.tool(
         "skill_marketplace",
         &json!({"action": "search", "query": "csv"}),
@@ -231,7 +231,7 @@ fn all_four_collections_install_from_git() {
     }
     let installed: Value =
         serde_json::from_str(&host.succeeds(&["list-installed", "--json"])).unwrap();
-    assert_eq!(installed.as_array().unwrap().len(), 4);
+    assert_eq!(installed["skills"].as_array().unwrap().len(), 4);
 }
 
 /// A pseudo-random number generator: the same numbers in every run.

@@ -137,9 +137,8 @@ fn verify_names_changed_missing_and_extra_files() {
         ran.stdout,
         "pdf: changed\n  changed SKILL.md\n  missing gone.md\n  extra new.md\n"
     );
-    let json: Value =
-        serde_json::from_str(&host.person(&["verify", "pdf", "--json"]).stdout).unwrap();
-    assert_eq!(json[0]["state"], "changed");
+    let json = host.json(&["verify", "pdf", "--json"]);
+    assert_eq!(json["skills"][0]["state"], "changed");
     fs::remove_dir_all(here).unwrap();
     assert!(host.person(&["verify"]).stdout.contains("pdf: missing"));
     assert!(

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Host;
 use crate::market_sources::skill;
@@ -56,8 +56,8 @@ fn what_is_newer_is_told_shown_applied_and_taken_back() {
         &skill("pdf").replace("Body", "New body"),
     );
     assert!(host.succeeds(&["outdated"]).contains("changed: SKILL.md"));
-    let json: Value = serde_json::from_str(&host.succeeds(&["outdated", "--json"])).unwrap();
-    assert_eq!(json[0]["change"]["changed"], json!(["SKILL.md"]));
+    let json = host.json(&["outdated", "--json"]);
+    assert_eq!(json["skills"][0]["change"]["changed"], json!(["SKILL.md"]));
     let shown = host.succeeds(&["update", "--dry-run", "--diff"]);
     assert!(
         shown.contains("-Body of pdf.") && shown.contains("+New body of pdf."),

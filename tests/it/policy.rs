@@ -517,7 +517,7 @@ fn what_root_has_set_up_no_variable_takes_away() {
         .collect::<Result<_, _>>()
         .unwrap();
     let offered = |answer: usize| -> Vec<String> {
-        let skills = answers[answer].as_array().unwrap().iter();
+        let skills = answers[answer]["skills"].as_array().unwrap().iter();
         let names = skills.filter(|skill| skill["offered"] == true);
         names
             .map(|skill| {

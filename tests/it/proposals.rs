@@ -55,10 +55,10 @@ fn text(host: &Host, path: &str) -> String {
 }
 
 fn decisions(host: &Host) -> Vec<String> {
-    let log = host.succeeds(&["audit", "--event", "proposal", "--json"]);
-    let log: Vec<Value> = serde_json::from_str(&log).unwrap();
+    let log = host.json(&["audit", "--event", "proposal", "--json"]);
     let decision = |event: &Value| event["decision"].as_str().unwrap().to_owned();
-    log.iter().map(decision).collect()
+    let events = log["events"].as_array().unwrap();
+    events.iter().map(decision).collect()
 }
 
 #[test]
@@ -530,8 +530,7 @@ fn a_new_skill_is_a_proposal_and_off_by_default() {
         );
         host.succeeds(&["proposals", "approve", id, "--yes"]);
         assert_eq!(host.skill_tools(), ["skill_release-notes"]);
-        let info = host.succeeds(&["list-installed", "--json"]);
-        let info: Value = serde_json::from_str(&info).unwrap();
+        let info = host.json(&["list-installed", "--json"])["skills"].take();
         assert_eq!(
             info[0]["description"],
             json!("Writes: \"notes\" # for releases --- x")

@@ -89,7 +89,7 @@ fn each_expectation_can_fail_and_says_why() {
         let json = host.person(&["simulate", "--json", "talk.yaml"]);
         let report: Value = serde_json::from_str(&json.stdout).unwrap();
         assert_eq!(json.status, 1);
-        let failure = report[0]["plays"][0]["steps"][0]["failures"][0]
+        let failure = report["conversations"][0]["plays"][0]["steps"][0]["failures"][0]
             .as_str()
             .unwrap();
         assert!(failure.contains(why), "{failure}");

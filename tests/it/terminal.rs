@@ -10,17 +10,23 @@ use crate::repository::Hub;
 
 /// Both ends of a new pseudo-terminal: ours, and the program's.
 #[allow(unsafe_code)]
-fn terminal() -> (File, File) {
+fn terminal(width: u16) -> (File, File) {
     let (mut ours, mut theirs) = (0, 0);
     let null = std::ptr::null_mut();
-    // SAFETY: the two integers outlive the call; name, mode and size may be null.
+    let mut size = libc::winsize {
+        ws_row: 24,
+        ws_col: width,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: the integers and the size outlive the call; name and mode may be null.
     let opened = unsafe {
         libc::openpty(
             &raw mut ours,
             &raw mut theirs,
             null,
             null.cast(),
-            null.cast(),
+            &raw mut size,
         )
     };
     assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
@@ -30,7 +36,12 @@ fn terminal() -> (File, File) {
 
 /// Runs a command on a terminal, types `answer`, and returns what was shown and the status.
 pub fn converse(command: &mut Command, answer: &str) -> (String, i32) {
-    let (mut ours, theirs) = terminal();
+    at_width(0, command, answer)
+}
+
+/// The same on a terminal of `width` columns; 0 when it does not say.
+pub fn at_width(width: u16, command: &mut Command, answer: &str) -> (String, i32) {
+    let (mut ours, theirs) = terminal(width);
     let end = || theirs.try_clone().unwrap();
     let mut child = command
         .stdin(end())
@@ -82,6 +93,28 @@ fn an_install_shows_what_it_brings_and_asks() {
         code == 0 && !shown.contains("[y/N]") && shown.contains("scripts/fill.py"),
         "{shown}"
     );
+}
+
+#[test]
+fn a_program_that_says_nothing_for_a_second_is_told_of() {
+    let host = Host::stdin();
+    let bin = host.home().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let git = bin.join("git");
+    std::fs::write(&git, "#!/bin/sh\nsleep 1.5\necho fatal: no >&2\nexit 128\n").unwrap();
+    std::fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let show = ["show", "https://git.example.com/a/b.git"];
+    let (shown, code) = converse(host.command().args(show).env("PATH", &path), "");
+    assert!(code == 1 && shown.contains("git: 1 s"), "{shown}");
+    let (shown, _) = converse(
+        host.command()
+            .args(show)
+            .env("PATH", &path)
+            .env("TERM", "dumb"),
+        "",
+    );
+    assert!(!shown.contains('\x1b') && !shown.contains("1 s"), "{shown}");
 }
 
 #[test]

@@ -41,14 +41,14 @@ fn a_version_is_installed_by_its_tag_and_shown_with_its_commit() {
     release(&dir, "1.10");
     host.succeeds(&["install", "acme/skills@pdf#v1.2"]);
     assert!(host.succeeds(&["list-installed"]).contains("1.2"));
-    let installed = json_of(&host, &["list-installed", "--json"]);
+    let installed = json_of(&host, &["list-installed", "--json"])["skills"].take();
     assert_eq!(installed[0]["version"], json!("1.2"));
     let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
     let lock: Value = serde_json::from_str(&lock).unwrap();
     assert_eq!(installed[0]["commit"], lock["skills"][0]["commit"]);
     let outdated = host.succeeds(&["outdated"]);
     assert!(outdated.contains("later ones: v1.10"), "{outdated}");
-    let outdated = json_of(&host, &["outdated", "--json"]);
+    let outdated = json_of(&host, &["outdated", "--json"])["skills"].take();
     assert_eq!(outdated[0]["newer_tags"], json!(["v1.10"]));
     assert_eq!(outdated[0]["version"], json!("1.2"));
     let history = host.succeeds(&["history", "pdf"]);

@@ -7,4 +7,4 @@ mod ruleset;
 
 pub use choice::{Confinement, Execution, Mode, Network};
 pub use places::Places;
-pub use ruleset::{Built, build};
+pub use ruleset::{Built, build, lacking};

@@ -28,6 +28,7 @@ const SYSTEM: [&str; 17] = [
 ];
 
 /// Devices that any program may need, to read and to write.
+#[cfg(target_os = "linux")]
 const DEVICES: [&str; 6] = [
     "/dev/null",
     "/dev/zero",
@@ -122,6 +123,7 @@ impl Places<'_> {
     }
 
     /// Devices that may be read and written.
+    #[cfg(target_os = "linux")]
     pub fn devices() -> impl Iterator<Item = &'static Path> {
         DEVICES.iter().map(Path::new)
     }

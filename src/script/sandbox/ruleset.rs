@@ -68,6 +68,11 @@ fn what_is_lacking(network: Network, abi: i32) -> Option<&'static str> {
     }
 }
 
+/// What of confining scripts this system cannot do, a fragment.
+pub fn lacking(network: Network) -> Option<&'static str> {
+    what_is_lacking(network, kernel_abi())
+}
+
 fn refused(label: &str, reason: &str) -> Error {
     Error::new(format!(
         "`{label}` was not run: it has to be confined, and {reason}"

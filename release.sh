@@ -1,0 +1,106 @@
+#!/bin/sh
+# Builds the archive that is released. The same commit and the same Rust give the same bytes,
+# wherever they are built; --check builds twice, in different directories, and compares.
+set -eu
+
+usage() {
+    cat <<'TEXT'
+usage: ./release.sh [--check] [--out DIR]
+
+  --check     build twice, in different directories, and compare
+  --out DIR   where the archive goes (default: dist)
+TEXT
+}
+
+fail() {
+    printf 'release.sh: %s\n' "$1" >&2
+    [ $# -lt 2 ] || printf 'hint: %s\n' "$2" >&2
+    exit 1
+}
+
+check=
+out=dist
+while [ $# -gt 0 ]; do
+    case $1 in
+    --check)
+        check=yes
+        shift
+        ;;
+    --out)
+        [ -n "${2:-}" ] || fail "--out needs a directory" "./release.sh --out DIR"
+        out=$2
+        shift 2
+        ;;
+    -h | --help)
+        usage
+        exit 0
+        ;;
+    *)
+        usage >&2
+        exit 2
+        ;;
+    esac
+done
+
+cd "$(dirname -- "$0")"
+[ -z "$(git status --porcelain)" ] ||
+    fail "there are changes that are in no commit" "commit them: what is released has a name"
+# What is committed meanwhile is another release.
+commit=$(git rev-parse HEAD)
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
+export SOURCE_DATE_EPOCH
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+host=$(rustc -vV | sed -n 's/^host: //p')
+name=agent-skills-$version-$host
+mkdir -p "$out"
+out=$(CDPATH='' cd -- "$out" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# No path of this machine gets into the program.
+flags() { # the directory that is built in
+    printf '%s' "--remap-path-prefix=$1=/agent-skills"
+    printf ' %s' "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+    printf ' %s' "--remap-path-prefix=$(rustc --print sysroot)=/rust"
+    case $host in
+    *-linux-*) printf ' %s' "-Ctarget-feature=+crt-static" ;;
+    esac
+}
+
+build() { # a new directory; prints the program's path
+    { git clone -q --no-hardlinks . "$1" && git -C "$1" checkout -q --detach "$commit"; } ||
+        fail "could not copy the repository to $1" "check free space there"
+    (
+        cd "$1"
+        unset CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR
+        RUSTFLAGS=$(flags "$1") cargo build --quiet --release --locked --target "$host" >&2
+    ) || fail "the build failed" "the messages above say why"
+    printf '%s' "$1/target/$host/release/agent-skills"
+}
+
+sum() {
+    if command -v sha256sum >/dev/null 2>&1; then sha256sum "$@"; else shasum -a 256 "$@"; fi
+}
+
+program=$(build "$work/first")
+if [ -n "$check" ]; then
+    again=$(build "$work/a/second/time")
+    cmp "$program" "$again" || fail "two builds of one commit differ" "diffoscope shows where"
+    echo "two builds of $commit are the same"
+fi
+
+stage=$work/$name
+mkdir "$stage"
+cp "$program" "$stage/agent-skills"
+cp -R install.sh README.md LICENSE-MIT LICENSE-APACHE skills docs "$stage/"
+"$program" man >"$stage/agent-skills.1"
+find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} + 2>/dev/null || :
+if tar --version 2>/dev/null | grep -q GNU; then
+    tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
+        --mtime="@$SOURCE_DATE_EPOCH" -cf "$work/archive.tar" "$name"
+else
+    echo "note: without GNU tar the archive's dates are this machine's; the program's bytes are not"
+    tar -C "$work" -cf "$work/archive.tar" "$name"
+fi
+gzip -n -9 -c "$work/archive.tar" >"$out/$name.tar.gz"
+(cd "$out" && sum "$name.tar.gz" | tee "$name.tar.gz.sha256")

@@ -1,0 +1,57 @@
+//! A program that is asked one question, and what it says in time.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use wait_timeout::ChildExt;
+
+use crate::sys::{Env, limits, process};
+
+/// The standard output of `program` with one argument, started as a person would.
+///
+/// # Errors
+/// Why there is none: a fragment.
+pub fn ask(program: &Path, question: &str, env: &Env) -> Result<String, String> {
+    let mut command = Command::new(program);
+    command
+        .arg(question)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    command.env_clear();
+    // A call of the host's around this one is not its business.
+    let ours = |name: &str| name.starts_with("CHIBI_") && name != "CHIBI_HOME";
+    command.envs(
+        env.vars()
+            .filter(|(name, _)| !ours(&name.to_string_lossy())),
+    );
+    let child = process::in_own_group(&mut command).spawn();
+    let mut child = child.map_err(|error| format!("it could not be started: {error}"))?;
+    let pipe = child.stdout.take();
+    let (send, answer) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.map(|pipe| pipe.take(limits::DOCTOR_ANSWER).read_to_end(&mut bytes));
+        send.send(bytes)
+    });
+    let ended = child.wait_timeout(Duration::from_secs(limits::DOCTOR_SECONDS));
+    // What it started would hold the pipe open.
+    process::kill_group(child.id());
+    let status = match ended {
+        Ok(Some(status)) => status,
+        Ok(None) => {
+            let _ = child.wait();
+            return Err(format!("it did not answer in {} s", limits::DOCTOR_SECONDS));
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    if !status.success() {
+        return Err(format!("it ended with {status}"));
+    }
+    // What left its group may hold the pipe open all the same.
+    let answer = answer.recv_timeout(Duration::from_secs(limits::DOCTOR_SECONDS));
+    let answer = answer.map_err(|_| "its answer has no end".to_owned())?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}

@@ -1,0 +1,145 @@
+//! Looks at everything, repairs what may be repaired, and tells.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::check::{Check, Outcome};
+use super::{host, placement, programs, rules, skills, state, upkeep};
+use crate::app::App;
+use crate::cli::json;
+use crate::cli::options::Doctor;
+use crate::cli::run::Failure;
+use crate::cli::screen::{Paint, Screen};
+use crate::cli::wrap::hanging;
+use crate::skill::one_line;
+
+type Examination = fn(&App) -> Vec<Check>;
+
+/// Where messages begin: behind the outcome.
+const INDENT: usize = 8;
+
+/// What is looked at, in this order.
+const AREAS: [(&str, Examination); 7] = [
+    ("host", host::checks),
+    ("plugin", placement::checks),
+    ("programs", programs::checks),
+    ("skills", skills::checks),
+    ("rules", rules::checks),
+    ("state", state::checks),
+    ("upkeep", upkeep::checks),
+];
+
+#[derive(Serialize)]
+struct Told {
+    area: &'static str,
+    code: &'static str,
+    outcome: Outcome,
+    message: String,
+    remedy: Option<String>,
+    /// Whether `--fix` does it.
+    fixable: bool,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    broken: bool,
+    /// What `--fix` did.
+    fixed: Vec<String>,
+    checks: Vec<Told>,
+}
+
+/// Everything that was looked at. Fails when something is broken.
+pub fn doctor(app: &App, options: Doctor, screen: Screen) -> Result<String, Failure> {
+    let fixed = if options.fix { repair(app) } else { Vec::new() };
+    let checks: Vec<Told> = examine(app)
+        .map(|(area, check)| Told {
+            area,
+            code: check.code,
+            outcome: check.outcome,
+            message: one_line(&check.message),
+            remedy: check.remedy.as_deref().map(one_line),
+            fixable: check.fix.is_some(),
+        })
+        .collect();
+    let answer = Answer {
+        broken: checks.iter().any(|check| check.outcome == Outcome::Fail),
+        fixed,
+        checks,
+    };
+    let text = if options.json {
+        json::one(&answer)?
+    } else {
+        answer.render(screen)
+    };
+    if answer.broken {
+        Err(Failure::Answered(text))
+    } else {
+        Ok(text)
+    }
+}
+
+fn examine(app: &App) -> impl Iterator<Item = (&'static str, Check)> {
+    let all = AREAS.into_iter();
+    all.flat_map(move |(area, checks)| checks(app).into_iter().map(move |check| (area, check)))
+}
+
+fn repair(app: &App) -> Vec<String> {
+    let fixes = examine(app).filter_map(|(_, check)| check.fix);
+    fixes
+        .map(|fix| match fix() {
+            Ok(done) => one_line(&done),
+            Err(error) => one_line(&format!("not repaired: {error}")),
+        })
+        .collect()
+}
+
+impl Answer {
+    fn render(&self, screen: Screen) -> String {
+        let mut text = String::new();
+        for done in &self.fixed {
+            let _ = writeln!(text, "{} {done}", screen.paint("fixed", Paint::Good));
+        }
+        let mut area = "";
+        for check in &self.checks {
+            if check.area != area {
+                area = check.area;
+                let _ = writeln!(text, "{}", screen.paint(area, Paint::Bold));
+            }
+            let (word, paint) = match check.outcome {
+                Outcome::Ok => ("ok  ", Paint::Good),
+                Outcome::Warn => ("warn", Paint::Warn),
+                Outcome::Fail => ("FAIL", Paint::Bad),
+            };
+            let before = format!("  {}  ", screen.paint(word, paint));
+            text += &hanging(&before, &check.message, INDENT, screen);
+            if let Some(remedy) = &check.remedy {
+                text += &hanging(&" ".repeat(INDENT), remedy, INDENT, screen);
+            }
+        }
+        let count = |outcome| {
+            self.checks
+                .iter()
+                .filter(|check| check.outcome == outcome)
+                .count()
+        };
+        let (broken, odd) = (count(Outcome::Fail), count(Outcome::Warn));
+        let fixable = self.checks.iter().filter(|check| check.fixable).count();
+        let _ = writeln!(
+            text,
+            "{}",
+            match (broken, odd) {
+                (0, 0) => "Nothing is wrong.".to_owned(),
+                (0, _) => format!("Nothing is broken; {odd} to look at."),
+                _ => format!("{broken} broken, {odd} to look at."),
+            }
+        );
+        if fixable > 0 {
+            let _ = writeln!(
+                text,
+                "`agent-skills doctor --fix` repairs {fixable} of them."
+            );
+        }
+        text
+    }
+}

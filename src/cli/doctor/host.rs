@@ -1,0 +1,137 @@
+//! Whether chibi is here, how it talks to plugins, and which `agent-skills` a shell finds.
+
+use std::path::{Path, PathBuf};
+
+use super::ask::ask;
+use super::check::Check;
+use crate::app::App;
+use crate::script::find_program;
+
+/// A release of the host: major and minor.
+type Release = (u32, u32);
+
+/// The first that reads a plugin's data from standard input (HOST.md §1).
+const STDIN: Release = (0, 7);
+/// The first whose behaviour is known.
+const KNOWN: Release = (0, 4);
+
+/// The checks of this area.
+pub fn checks(app: &App) -> Vec<Check> {
+    let mut checks = vec![host(app)];
+    checks.extend(duplicates(app));
+    checks
+}
+
+fn host(app: &App) -> Check {
+    let Some(chibi) = find_program("chibi", &app.env) else {
+        return Check::warn(
+            "host-missing",
+            "`chibi` was not found on PATH",
+            "install chibi, or put it on PATH: without it skills are only looked after, not used",
+        );
+    };
+    let at = chibi.display();
+    let version = match ask(&chibi, "--version", &app.env) {
+        Ok(answer) => answer,
+        Err(why) => {
+            let text = format!("`{at} --version` says nothing: {why}");
+            return Check::fail("host-silent", text, "see whether `chibi --version` works");
+        }
+    };
+    match release(&version) {
+        None => Check::warn(
+            "host-unknown",
+            format!(
+                "`{at}` does not say which release it is: `{}`",
+                version.trim()
+            ),
+            "plugins work with chibi 0.4 and later",
+        ),
+        Some(release) if release < KNOWN => Check::fail(
+            "host-old",
+            format!("`{at}` is {}, which loads no such plugins", version.trim()),
+            "install chibi 0.4 or later",
+        ),
+        Some(release) => {
+            let protocol = if release < STDIN {
+                "environment variables"
+            } else {
+                "standard input"
+            };
+            let text = format!("{} ({at}) passes data by {protocol}", version.trim());
+            if release < STDIN && app.env.path("CHIBI_HOME").is_some() {
+                let hint = "install into ~/.chibi: `CHIBI_HOME= ./install.sh`";
+                let text = format!("{text}, and looks in ~/.chibi whatever CHIBI_HOME says");
+                return Check::warn("host-home", text, hint);
+            }
+            Check::ok("host", text)
+        }
+    }
+}
+
+/// The release that `chibi --version` names.
+fn release(version: &str) -> Option<Release> {
+    let number = version
+        .split_whitespace()
+        .map(|word| word.trim_start_matches('v'))
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let mut parts = number.split('.').map(str::parse);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
+}
+
+/// Every `agent-skills` on the path, when there are several different ones.
+fn duplicates(app: &App) -> Option<Check> {
+    let path = app.env.os("PATH")?;
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut real: Vec<PathBuf> = Vec::new();
+    for dir in std::env::split_paths(path) {
+        let program = app.env.cwd.join(dir).join("agent-skills");
+        if let Some(target) = runnable(&program)
+            && !real.contains(&target)
+        {
+            real.push(target);
+            found.push(program);
+        }
+    }
+    let shown: Vec<String> = found
+        .iter()
+        .map(|path| format!("`{}`", path.display()))
+        .collect();
+    match shown.len() {
+        0 => None,
+        1 => Some(Check::ok("path", format!("a shell runs {}", shown[0]))),
+        _ => Some(Check::warn(
+            "path-duplicates",
+            format!("PATH has several agent-skills: {}", shown.join(", ")),
+            "a shell runs the first: remove the others, or make them links to it",
+        )),
+    }
+}
+
+fn runnable(path: &Path) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = path.metadata().ok()?;
+    let is_program = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
+    path.canonicalize().ok().filter(|_| is_program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_read_and_compared_as_numbers() {
+        for (text, expected) in [
+            ("chibi 0.10.10\n", Some((0, 10))),
+            ("chibi v0.5.0", Some((0, 5))),
+            ("0.6.0-rc1", Some((0, 6))),
+            ("chibi 0.7", Some((0, 7))),
+            ("chibi", None),
+            ("", None),
+            ("chibi 0", None),
+        ] {
+            assert_eq!(release(text), expected, "{text}");
+        }
+        assert!(release("0.10.1") > Some(STDIN));
+    }
+}

@@ -1,0 +1,195 @@
+//! Whether the plugin stands where the host loads it: `<home>/plugins/X/X`, a program of its own,
+//! not a link out of `plugins/`, not disabled (HOST.md §3).
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::ask::ask;
+use super::check::Check;
+use crate::app::App;
+use crate::error::Error;
+use crate::sys::files;
+
+/// What the host starts has this name, and so has its directory.
+const NAME: &str = "agent-skills";
+/// Beyond this no two programs are compared.
+const PROGRAM: u64 = 256 * 1024 * 1024;
+
+const INSTALL: &str = "run ./install.sh of agent-skills again";
+
+/// The checks of this area.
+pub fn checks(app: &App) -> Vec<Check> {
+    let dir = &app.dirs.plugin;
+    let file = dir.join(NAME);
+    let mut checks: Vec<Check> = elsewhere(app).into_iter().collect();
+    if let Some(wrong) = wrong_place(dir, &file) {
+        checks.push(wrong);
+        return checks;
+    }
+    checks.extend(unsafe_mode(&file));
+    checks.push(answers(app, &file));
+    checks.extend(other_build(app, &file));
+    checks.extend(second_copies(dir));
+    checks
+}
+
+/// The plugin directory that the host looks in by itself.
+fn usual(app: &App) -> Option<PathBuf> {
+    let set = app
+        .env
+        .path("CHIBI_HOME")
+        .map(|home| app.env.cwd.join(home));
+    let home = set.or_else(|| Some(app.env.home()?.join(".chibi")))?;
+    Some(home.join("plugins").join(NAME))
+}
+
+fn elsewhere(app: &App) -> Option<Check> {
+    let (here, usual) = (&app.dirs.plugin, usual(app)?);
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if real(here) == real(&usual) {
+        return None;
+    }
+    let text = format!(
+        "this program keeps its skills in `{}`, and chibi by itself looks in `{}`",
+        here.display(),
+        usual.display()
+    );
+    let remedy = if here.ends_with("plugins/agent-skills") {
+        let home = here.ancestors().nth(2).unwrap_or(here);
+        format!("start chibi with `--home {}`", home.display())
+    } else {
+        "unset AGENT_SKILLS_HOME, unless chibi is started with it too".to_owned()
+    };
+    Some(Check::warn("plugin-elsewhere", text, remedy))
+}
+
+fn wrong_place(dir: &Path, file: &Path) -> Option<Check> {
+    let shown = file.display();
+    let disabled = dir.with_file_name(format!("{NAME}.disabled"));
+    let Ok(metadata) = file.symlink_metadata() else {
+        if disabled.exists() {
+            let text = format!("the plugin is disabled: `{}`", disabled.display());
+            let remedy = format!("mv {} {}", disabled.display(), dir.display());
+            return Some(Check::fail("plugin-disabled", text, remedy));
+        }
+        let text = format!("there is no `{shown}`, so chibi loads nothing");
+        return Some(Check::fail("plugin-missing", text, INSTALL));
+    };
+    let plugins = dir.parent().unwrap_or(dir).canonicalize().ok();
+    let real = file.canonicalize().ok();
+    if let Some((plugins, real)) = plugins.zip(real.as_ref())
+        && !real.starts_with(&plugins)
+    {
+        let text = format!(
+            "`{shown}` is a link to `{}`, and chibi skips what lies outside its plugins",
+            real.display()
+        );
+        let remedy = "put a copy there: ./install.sh does that";
+        return Some(Check::fail("plugin-linked", text, remedy));
+    }
+    if real.is_none() || !(metadata.is_file() || metadata.is_symlink()) {
+        let text = format!("`{shown}` is no program");
+        return Some(Check::fail("plugin-missing", text, INSTALL));
+    }
+    let mode = file
+        .metadata()
+        .map_or(0, |metadata| metadata.permissions().mode());
+    if mode & 0o111 == 0 {
+        let text = format!("`{shown}` is not executable, and chibi ignores it");
+        let remedy = format!("chmod +x {shown}");
+        let fix = chmod(file, mode | 0o755, "is executable now");
+        return Some(Check::fail("plugin-not-executable", text, remedy).fix(fix));
+    }
+    None
+}
+
+fn chmod(file: &Path, mode: u32, done: &str) -> impl FnOnce() -> Result<String, Error> + 'static {
+    let (file, done) = (file.to_owned(), format!("`{}` {done}", file.display()));
+    move || {
+        let changed = fs::set_permissions(&file, fs::Permissions::from_mode(mode & 0o7777));
+        changed.map_err(|error| Error::io("change the mode of", &file, &error))?;
+        Ok(done)
+    }
+}
+
+fn unsafe_mode(file: &Path) -> Option<Check> {
+    let mode = file.metadata().ok()?.permissions().mode();
+    if mode & 0o022 == 0 {
+        return None;
+    }
+    let text = format!("others may write to `{}`, which chibi runs", file.display());
+    let remedy = format!("chmod go-w {}", file.display());
+    let fix = chmod(file, mode & !0o022, "can be written by its owner only");
+    Some(Check::warn("plugin-writable", text, remedy).fix(fix))
+}
+
+/// What the host asks it first.
+fn answers(app: &App, file: &Path) -> Check {
+    let shown = file.display();
+    let answer = ask(file, "--schema", &app.env);
+    let tools = answer.and_then(|text| match serde_json::from_str(&text) {
+        Ok(Value::Array(tools)) => Ok(tools.len()),
+        _ => Err("its answer is no list of tools".to_owned()),
+    });
+    match tools {
+        Ok(tools) => Check::ok("plugin", format!("`{shown}` offers chibi {tools} tools")),
+        Err(why) => {
+            let text = format!("`{shown} --schema` does not work: {why}");
+            Check::fail("plugin-broken", text, INSTALL)
+        }
+    }
+}
+
+fn other_build(app: &App, file: &Path) -> Option<Check> {
+    let own = app.env.exe.as_deref()?;
+    let (ours, theirs) = (own.metadata().ok()?, file.metadata().ok()?);
+    let content = |path: &Path| files::read_capped(path, PROGRAM).ok();
+    let is_same_file = (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino());
+    if is_same_file || (ours.len() == theirs.len() && content(own)? == content(file)?) {
+        return None;
+    }
+    let text = format!(
+        "`{}` is another build than the one chibi loads, `{}`",
+        own.display(),
+        file.display()
+    );
+    Some(Check::warn(
+        "plugin-other-build",
+        text,
+        format!("{INSTALL}, or run the other one"),
+    ))
+}
+
+/// Other plugins that are this one: their hooks would run too.
+fn second_copies(dir: &Path) -> Option<Check> {
+    let entries = fs::read_dir(dir.parent()?).ok()?.flatten();
+    let is_second = |path: &PathBuf| {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let program = if path.is_dir() {
+            path.join(&name)
+        } else {
+            path.clone()
+        };
+        let mode = program
+            .metadata()
+            .map_or(0, |metadata| metadata.permissions().mode());
+        name.contains(NAME) && name != NAME && !name.ends_with(".disabled") && mode & 0o111 != 0
+    };
+    let second = entries.map(|entry| entry.path()).find(is_second)?;
+    let text = format!(
+        "`{}` is loaded as a plugin too: every hook runs twice",
+        second.display()
+    );
+    let remedy = format!(
+        "remove it, or let its name end in `.disabled`: rm -r {}",
+        second.display()
+    );
+    Some(Check::warn("plugin-twice", text, remedy))
+}

@@ -1,0 +1,109 @@
+//! The user's programs that skills are fetched with and that their scripts need.
+
+use super::check::Check;
+use crate::app::App;
+use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
+use crate::skill::{Listing, Skill};
+use crate::sys::limits;
+
+/// The checks of this area.
+pub fn checks(app: &App) -> Vec<Check> {
+    let mut checks = vec![
+        program(app, "git", "skills are installed with it", Check::fail),
+        program(
+            app,
+            "curl",
+            "archives and sites are fetched with it",
+            Check::warn,
+        ),
+    ];
+    for offered in app.catalog().offered() {
+        checks.extend(interpreters(app, offered.skill));
+        checks.extend(needs(app, offered.skill));
+    }
+    checks.extend(confinement(app));
+    checks
+}
+
+type Absent = fn(&'static str, String, String) -> Check;
+
+fn program(app: &App, name: &'static str, why: &str, absent: Absent) -> Check {
+    match find_program(name, &app.env) {
+        Some(path) => Check::ok(name, format!("{name} is {}", path.display())),
+        None => absent(
+            name,
+            format!("`{name}` was not found on PATH, and {why}"),
+            format!("install {name} with your package manager"),
+        ),
+    }
+}
+
+/// The first of a skill's scripts that nothing here runs.
+fn interpreters(app: &App, skill: &Skill) -> Option<Check> {
+    let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+    let scripts = listing.resources.iter().filter_map(|resource| {
+        let label = resource.path.display().to_string();
+        program_of(
+            &skill.dir.join(&resource.path),
+            &skill.dir,
+            &label,
+            &app.env,
+        )
+    });
+    let mut failed = scripts.filter_map(Result::err);
+    let first = failed.next()?;
+    let more = match failed.count() {
+        0 => String::new(),
+        more => format!(", nor can {more} more of its scripts"),
+    };
+    let text = format!(
+        "a script of `{}` cannot run here: {first}{more}",
+        skill.name
+    );
+    let remedy = first
+        .next_step()
+        .unwrap_or("install what it needs")
+        .to_owned();
+    Some(Check::warn("interpreter-missing", text, remedy))
+}
+
+fn needs(app: &App, skill: &Skill) -> Vec<Check> {
+    let given: Vec<_> = app
+        .env
+        .vars()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    let unmet = Needs::of(&skill.fields).unmet(skill.name.as_str(), &app.env, &given);
+    let told = unmet.into_iter().map(|sentence| {
+        // Each ends with what the user can do.
+        let (what, how) = sentence.split_once(": ").unwrap_or((&sentence, ""));
+        let how = if how.is_empty() {
+            "see its SKILL.md"
+        } else {
+            how
+        };
+        Check::warn("need-missing", format!("`{}`: {what}", skill.name), how)
+    });
+    told.collect()
+}
+
+fn confinement(app: &App) -> Option<Check> {
+    let config = app.config().ok()?;
+    let lack = lacking_confinement(config.network)?;
+    let text = format!("`sandbox` is on, and {lack}");
+    match config.sandbox {
+        Mode::Off => None,
+        Mode::Auto => Some(Check::warn(
+            "sandbox",
+            text,
+            "scripts run as far confined as possible: `agent-skills config set sandbox require` \
+             refuses them instead",
+        )),
+        Mode::Require => Some(Check::fail(
+            "sandbox",
+            text,
+            "no script runs: `agent-skills config set sandbox auto` lets them run as far confined \
+             as possible",
+        )),
+    }
+}

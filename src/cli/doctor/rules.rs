@@ -1,0 +1,102 @@
+//! The policy, the configuration, and what the user trusts.
+
+use super::check::Check;
+use crate::app::{App, Trust};
+use crate::permission::Enforce;
+
+/// The checks of this area.
+pub fn checks(app: &App) -> Vec<Check> {
+    let mut checks = vec![policy(app)];
+    checks.push(configuration(app));
+    checks.extend(enforcement(app));
+    checks.extend(trust(app));
+    checks
+}
+
+fn policy(app: &App) -> Check {
+    if let Err(error) = app.policies() {
+        return Check::of_error("policy", &error, "ask the administrator of this machine");
+    }
+    let files = app.enterprise().policy_files();
+    let there = files.iter().filter(|file| file.path.exists());
+    let shown: Vec<String> = there.map(|file| file.path.display().to_string()).collect();
+    Check::ok(
+        "policy",
+        if shown.is_empty() {
+            "no policy restricts this machine".to_owned()
+        } else {
+            format!("the policy is {}", shown.join(", "))
+        },
+    )
+}
+
+fn configuration(app: &App) -> Check {
+    let remedy = "correct it: docs/configuration.md lists every key";
+    if let Err(error) = app.own_config() {
+        return Check::of_error("configuration", &error, remedy);
+    }
+    // A policy that cannot be read is told already.
+    if app.policies().is_ok()
+        && let Err(error) = app.config()
+    {
+        return Check::of_error("project-configuration", &error, remedy);
+    }
+    let path = app.config_path();
+    Check::ok(
+        "configuration",
+        if path.exists() {
+            format!("`{}` is understood", path.display())
+        } else {
+            "no configuration: every value is the default".to_owned()
+        },
+    )
+}
+
+fn enforcement(app: &App) -> Option<Check> {
+    let config = app.config().ok()?;
+    let (word, does) = match config.enforce {
+        Enforce::Restrict => return None,
+        Enforce::Warn => ("warn", "are let through, with a note"),
+        Enforce::Off => ("off", "are let through"),
+    };
+    let text = format!("`enforce` is `{word}`: calls that the active skill does not allow {does}");
+    Some(Check::warn(
+        "enforcement",
+        text,
+        "agent-skills config set enforce restrict",
+    ))
+}
+
+fn trust(app: &App) -> Vec<Check> {
+    let trusted = match app.trusted().entries() {
+        Ok(trusted) => trusted,
+        Err(error) => {
+            let remedy = format!(
+                "remove `{}` and trust again",
+                app.trusted().file().display()
+            );
+            return vec![Check::of_error("trust", &error, &remedy)];
+        }
+    };
+    let holders = app.project_holders(&app.env.cwd).into_iter();
+    let own = app.dirs.plugin.canonicalize().ok();
+    let told = holders
+        .filter(|holder| App::brings_something(holder))
+        // At home, what lies in ~/.chibi is the user's.
+        .filter(|holder| !own.as_ref().is_some_and(|own| own.starts_with(holder)))
+        .filter_map(|holder| {
+            let shown = holder.display();
+            let why = match App::trust_in(&trusted, &holder) {
+                Trust::Given => return None,
+                Trust::Missing => "has skills or a configuration that you do not trust so far",
+                Trust::Outdated => "has changed since you trusted it",
+            };
+            let remedy = format!("look at it, then: agent-skills trust {shown}");
+            Some(Check::warn(
+                "project-untrusted",
+                format!("`{shown}` {why}"),
+                remedy,
+            ))
+        });
+    told.collect()
+}

@@ -1,0 +1,168 @@
+//! Skills that are there and not as they should be: unreadable, shadowed, cut, changed.
+
+use std::fs;
+use std::path::Path;
+
+use super::check::Check;
+use crate::app::App;
+use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer, Standing};
+use crate::cli::report::Report;
+use crate::marketplace::Verified;
+use crate::skill::{Level, one_line};
+use crate::sys::limits;
+
+/// The checks of this area.
+pub fn checks(app: &App) -> Vec<Check> {
+    let catalog = app.catalog();
+    let mut checks = vec![Check::ok("skills", counted(&catalog))];
+    for root in app.roots(&app.config().unwrap_or_default()) {
+        checks.extend(entries(&root.dir));
+    }
+    checks.extend(catalog.entries().iter().filter_map(standing));
+    let reports = Report::of_all(app, &catalog);
+    checks.extend(reports.iter().filter_map(remarks));
+    let disclosure = Disclosure::of(&catalog, app.config().unwrap_or_default().budget());
+    checks.extend(disclosure.cut().iter().map(cut));
+    checks.extend(catalog.entries().iter().filter_map(too_long));
+    for layer in [Layer::Plugin, Layer::Personal] {
+        checks.extend(installed(app, &app.layer_dir(layer)));
+    }
+    checks
+}
+
+fn counted(catalog: &Catalog) -> String {
+    let (there, offered) = (catalog.entries().len(), catalog.offered().len());
+    format!("{offered} of {there} skills are offered to the model")
+}
+
+/// What cannot even be looked into. A link that leads nowhere is no directory, so the catalog does
+/// not know it.
+fn entries(root: &Path) -> Vec<Check> {
+    let found = match fs::read_dir(root) {
+        Ok(found) => found,
+        Err(error) => {
+            let text = format!("`{}` cannot be read: {error}", root.display());
+            let remedy = format!("make it yours: chmod u+rx {}", root.display());
+            return vec![Check::fail("skills-unreadable", text, remedy)];
+        }
+    };
+    let mut paths: Vec<_> = found
+        .flatten()
+        .take(limits::CATALOG_ENTRIES)
+        .map(|entry| entry.path())
+        .collect();
+    paths.sort();
+    let odd = paths.iter().filter_map(|path| {
+        let shown = path.display();
+        if let Ok(to) = fs::read_link(path)
+            && !path.exists()
+        {
+            let text = format!(
+                "`{shown}` is a link to `{}`, where nothing is",
+                to.display()
+            );
+            let remedy = format!("put the directory back, or remove the link: rm {shown}");
+            return Some(Check::warn("dangling-link", text, remedy));
+        }
+        let is_dir = path.is_dir();
+        let error = fs::read_dir(path).err().filter(|_| is_dir)?;
+        let text = format!("`{shown}` cannot be entered: {error}");
+        let remedy = format!("chmod u+rx {shown}, or remove it");
+        Some(Check::fail("directory-unreadable", text, remedy))
+    });
+    odd.collect()
+}
+
+/// Why a skill is not offered, unless somebody wants it so or another area tells.
+fn standing(entry: &Entry) -> Option<Check> {
+    let (name, reason) = (entry.name(), entry.reason_not_offered()?);
+    let dir = entry.dir.display().to_string();
+    let text = |why: &str| {
+        let place = if why.contains(&dir) {
+            String::new()
+        } else {
+            format!(" ({dir})")
+        };
+        format!("`{name}`{place}: {why}")
+    };
+    match &entry.standing {
+        Standing::Unusable => {
+            let remedy = format!("repair its SKILL.md, or `agent-skills remove {name}`");
+            let unreadable_dir = fs::read_dir(&entry.dir).is_err();
+            (!unreadable_dir).then(|| Check::fail("skill-unusable", text(&reason), remedy))
+        }
+        Standing::Shadowed(_) => Some(Check::warn(
+            "skill-shadowed",
+            text(&reason),
+            "rename or remove one of the two",
+        )),
+        Standing::Hidden(why) if why.code == "hidden-unapproved" => Some(Check::warn(
+            "skill-unapproved",
+            text(&reason),
+            format!("agent-skills approve {name}"),
+        )),
+        Standing::Offered { .. } | Standing::Hidden(_) => None,
+    }
+}
+
+/// What is odd about a skill that is offered.
+fn remarks(report: &Report) -> Option<Check> {
+    let found = report.diagnostics.iter();
+    let mut codes: Vec<&str> = found
+        .filter(|found| found.level > Level::Note)
+        .map(|found| found.code.as_str())
+        .collect();
+    codes.dedup();
+    let text = format!("`{}` is odd: {}", report.name, codes.join(", "));
+    let remedy = format!("`agent-skills info {}` tells more", report.name);
+    (report.offered && !codes.is_empty()).then(|| Check::warn("skill-odd", text, remedy))
+}
+
+/// The model sees the beginning of a description only.
+fn too_long(entry: &Entry) -> Option<Check> {
+    let length = one_line(entry.offered()?.description).chars().count();
+    let max = limits::DESCRIPTION_CHARS;
+    let text = format!(
+        "the description of `{}` has {length} characters, and the model sees {max}",
+        entry.name()
+    );
+    let remedy = format!("shorten it in {}", entry.dir.join("SKILL.md").display());
+    (length > max).then(|| Check::warn("description-cut", text, remedy))
+}
+
+/// There was no room in the prompt for all that its author wrote.
+fn cut(cut: &Cut) -> Check {
+    let text = format!("`{}`: {}", cut.name, cut.diagnostic().message);
+    let remedy = "shorten descriptions, or raise `prompt_chars` in the configuration";
+    Check::warn("prompt-full", text, remedy)
+}
+
+/// Whether what was installed is what the lockfile says.
+fn installed(app: &App, base: &Path) -> Vec<Check> {
+    let verified = match app.market_at(base).verify(&[]) {
+        Ok(verified) => verified,
+        Err(error) => {
+            let remedy = "put it back from a backup, or remove it: the skills stay";
+            return vec![Check::of_error("lockfile", &error, remedy)];
+        }
+    };
+    let differs = verified.iter().filter(|one| !one.is_well());
+    differs.map(differing).collect()
+}
+
+fn differing(skill: &Verified) -> Check {
+    let name = &skill.name;
+    let files = skill.changed.len() + skill.missing.len() + skill.extra.len();
+    let text = match files {
+        0 => format!("`{name}` is in the lockfile and not there"),
+        1 => format!("1 file of `{name}` is not as it was installed"),
+        many => format!("{many} files of `{name}` are not as they were installed"),
+    };
+    let remedy = match files {
+        0 => "`agent-skills install` brings it back".to_owned(),
+        _ => {
+            format!("`agent-skills verify {name}` names them; `update {name} --stash` undoes them")
+        }
+    };
+    Check::warn("skill-changed", text, remedy)
+}

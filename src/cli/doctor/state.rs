@@ -1,0 +1,91 @@
+//! Whether what is active can be written down and read again: without that every call is refused
+//! while a skill may be active (law 2).
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::check::Check;
+use crate::app::App;
+use crate::error::Error;
+use crate::sys::files;
+use crate::sys::process::effective_user;
+
+/// The checks of this area.
+pub fn checks(app: &App) -> Vec<Check> {
+    let dir = app.store().dir().to_owned();
+    let mut checks = vec![writing(app, &dir)];
+    checks.push(match app.store().health() {
+        Ok(sessions) => Check::ok("state", format!("{sessions} sessions are recorded")),
+        Err((file, why)) => unreadable(&file, &why.reason),
+    });
+    checks
+}
+
+fn writing(app: &App, dir: &Path) -> Check {
+    let shown = dir.display();
+    if !dir.exists() {
+        return Check::ok(
+            "state-place",
+            format!("`{shown}` is made when it is needed"),
+        );
+    }
+    let probe = files::temp_sibling(&dir.join("doctor"));
+    let written = files::replace_scratch_file(&probe, b"x", 0o600);
+    // Gone already when it could not be written.
+    let _ = fs::remove_file(&probe);
+    match written {
+        Err(error) => {
+            let text = format!("nothing can be written down: {error}");
+            let remedy = format!("check permissions and free space of {shown}");
+            Check::fail("state-place", text, remedy)
+        }
+        Ok(()) if dir != app.dirs.plugin => {
+            let text = format!(
+                "the plugin directory cannot be written, so the state is kept in `{shown}`"
+            );
+            let remedy = format!(
+                "chown or chmod {}, if that is not meant",
+                app.dirs.plugin.display()
+            );
+            Check::warn("state-place", text, remedy)
+        }
+        Ok(()) => Check::ok("state-place", format!("the state is kept in `{shown}`")),
+    }
+}
+
+fn unreadable(file: &Path, why: &str) -> Check {
+    let text = format!(
+        "`{}` cannot be read ({why}): only reading is allowed until the next prompt",
+        file.display()
+    );
+    let Ok(metadata) = file.metadata() else {
+        return Check::fail("state", text, format!("rm {}", file.display()));
+    };
+    let mode = metadata.permissions().mode();
+    if metadata.is_file() && metadata.uid() == effective_user() && mode & 0o022 != 0 {
+        let remedy = format!("chmod 600 {}", file.display());
+        return Check::fail("state", text, remedy).fix(made_private(file.to_owned()));
+    }
+    let remedy = if [effective_user(), 0].contains(&metadata.uid()) {
+        "the next prompt in chibi begins a new one".to_owned()
+    } else {
+        format!(
+            "it is another user's: let its owner remove it, or `sudo rm {}`",
+            file.display()
+        )
+    };
+    Check::fail("state", text, remedy)
+}
+
+/// What stands in it stays: a restriction must not be lifted by a repair.
+fn made_private(file: PathBuf) -> impl FnOnce() -> Result<String, Error> + 'static {
+    move || {
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600))
+            .map_err(|error| Error::io("change the mode of", &file, &error))?;
+        Ok(format!(
+            "`{}` can be read and written by you only",
+            file.display()
+        ))
+    }
+}

@@ -1,0 +1,121 @@
+//! What commands and scripts that were killed left behind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::check::Check;
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::script::JobId;
+use crate::sys::{FileLock, limits};
+
+/// Locks that commands and hooks hold for moments.
+const LOCKS: [&str; 4] = [
+    "state.lock",
+    ".staging.lock",
+    ".install.lock",
+    ".sources.lock",
+];
+
+/// The checks of this area.
+pub fn checks(app: &App) -> Vec<Check> {
+    let state = app.store().dir().to_owned();
+    let mut places = vec![app.dirs.plugin.clone()];
+    if state != app.dirs.plugin {
+        places.push(state);
+    }
+    let mut checks: Vec<Check> = places.iter().flat_map(|dir| locks(dir)).collect();
+    checks.extend(staging(app));
+    checks.extend(places.iter().filter_map(|dir| temporary(dir)));
+    checks.extend(jobs(app));
+    if checks.is_empty() {
+        checks.push(Check::ok("upkeep", "nothing was left behind"));
+    }
+    checks
+}
+
+/// A lock goes with its process, so one that is held long is held by a process that runs.
+fn locks(dir: &Path) -> Vec<Check> {
+    let there = LOCKS
+        .iter()
+        .map(|name| dir.join(name))
+        .filter(|path| path.symlink_metadata().is_ok());
+    let held = there.filter_map(|path| {
+        let error = FileLock::exclusive(&path, limits::DOCTOR_LOCK).err()?;
+        let remedy = format!(
+            "wait for the command that holds it, or find it with `fuser {}`",
+            path.display()
+        );
+        Some(Check::warn("lock-held", error.to_string(), remedy))
+    });
+    held.collect()
+}
+
+fn staging(app: &App) -> Option<Check> {
+    let dir = app.dirs.plugin.clone();
+    let left = app.market_at(&dir).litter();
+    if left == 0 {
+        return None;
+    }
+    let text = format!("{left} installs were killed half way and left files in staging/");
+    let remedy = "the next install or update finishes or undoes them";
+    let env = app.env.clone();
+    Some(Check::warn("staging-litter", text, remedy).fix(move || {
+        let app = App::new(env, None);
+        app.market_at(&dir).clean_litter();
+        match app.market_at(&dir).litter() {
+            0 => Ok(format!(
+                "what {left} killed installs left in staging/ is gone"
+            )),
+            _ => Err(Error::new("staging/ could not be emptied").hint("check its permissions")),
+        }
+    }))
+}
+
+/// Files that were to be renamed and never were.
+fn temporary(dir: &Path) -> Option<Check> {
+    let is_old = |path: &PathBuf| {
+        let changed = path
+            .symlink_metadata()
+            .and_then(|metadata| metadata.modified());
+        let age = changed.ok().and_then(|changed| changed.elapsed().ok());
+        age.is_some_and(|age| age > limits::LITTER_AGE)
+    };
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with('.') && (name.ends_with(".tmp") || name.starts_with(".agent-skills.new."))
+    };
+    let entries = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
+    let left: Vec<PathBuf> = entries
+        .filter(|path| is_ours(path) && is_old(path))
+        .collect();
+    let count = left.len();
+    let text = format!("{count} temporary files are left in `{}`", dir.display());
+    let remedy = "remove them: nothing uses them any more";
+    let fix = move || remove(&left);
+    (count > 0).then(|| Check::warn("temporary-files", text, remedy).fix(fix))
+}
+
+fn remove(files: &[PathBuf]) -> Result<String> {
+    for file in files {
+        fs::remove_file(file).map_err(|error| Error::io("remove", file, &error))?;
+    }
+    Ok(format!("{} temporary files are gone", files.len()))
+}
+
+/// Jobs whose supervisor died without a word.
+fn jobs(app: &App) -> Option<Check> {
+    let jobs = app.jobs();
+    let lost = jobs.list().into_iter().filter(|job| job.state == "lost");
+    let lost: Vec<JobId> = lost.filter_map(|job| JobId::parse(&job.id)).collect();
+    let count = lost.len();
+    let text = format!("{count} jobs ended without a word: a crash, or a reboot");
+    let remedy = "`agent-skills jobs` lists them; what they printed is kept for a day";
+    let fix = move || {
+        for id in &lost {
+            jobs.remove(id);
+        }
+        Ok(format!("{count} lost jobs are forgotten"))
+    };
+    (count > 0).then(|| Check::warn("jobs-lost", text, remedy).fix(fix))
+}

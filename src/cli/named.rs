@@ -1,0 +1,23 @@
+//! The installed skill somebody named, or the one they may have meant.
+
+use crate::app::{App, quoted, suggestion};
+use crate::catalog::{Catalog, Entry};
+use crate::error::{Error, Result};
+
+/// The entry that `written` means.
+///
+/// # Errors
+/// When there is none: the hint has the nearest names, or says where all are.
+pub fn installed<'a>(app: &App, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
+    catalog.by_name(written).ok_or_else(|| {
+        let text = format!("there is no installed skill `{}`", quoted(written));
+        // What helps a model is one of its own tools.
+        let asks_the_host = app.protocol.is_some();
+        let hint = if asks_the_host || !catalog.nearest(written).is_empty() {
+            suggestion(catalog, written)
+        } else {
+            "`agent-skills list-installed` shows what there is".to_owned()
+        };
+        Error::new(text).hint(hint)
+    })
+}

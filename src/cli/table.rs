@@ -1,0 +1,296 @@
+//! Aligned tables. On a terminal each row is one line of it: columns are shortened, then left out,
+//! always in the same order. Anywhere else they are as wide as what is in them, and lines are
+//! counted: there are no headings, unless asked for.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::screen::{Paint, Screen};
+use super::wrap::hanging;
+
+/// One column.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    title: &'static str,
+    /// Not shortened below this; 0 for one that is never shortened.
+    least: usize,
+    right: bool,
+}
+
+/// What stands in a row's column, on one line.
+#[derive(Debug, Clone, Default)]
+pub struct Cell {
+    text: String,
+    paint: Paint,
+}
+
+/// Rows below headings, each with lines of its own below it.
+#[derive(Debug)]
+pub struct Table {
+    columns: Vec<Column>,
+    /// Which columns are left out first.
+    leave_out: &'static [&'static str],
+    rows: Vec<(Vec<Cell>, Vec<Cell>)>,
+    /// Whether there are headings everywhere.
+    headed: bool,
+}
+
+/// Between two columns.
+const GAP: usize = 2;
+/// What stands before the lines below a row.
+const INDENT: usize = 4;
+
+impl Column {
+    /// One that is always shown whole.
+    pub fn new(title: &'static str) -> Self {
+        Self {
+            title,
+            least: 0,
+            right: false,
+        }
+    }
+
+    /// One that may be shortened to `least` columns of the terminal.
+    #[must_use]
+    pub fn least(self, least: usize) -> Self {
+        Self { least, ..self }
+    }
+
+    /// One of numbers.
+    #[must_use]
+    pub fn right(self) -> Self {
+        Self {
+            right: true,
+            ..self
+        }
+    }
+}
+
+impl Cell {
+    /// A text that is on one line already.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            paint: Paint::Plain,
+        }
+    }
+
+    /// The same, standing out.
+    #[must_use]
+    pub fn paint(self, paint: Paint) -> Self {
+        Self { paint, ..self }
+    }
+}
+
+impl Table {
+    /// One without rows. Where there is no room, columns go in the order of `leave_out`.
+    pub fn new(columns: Vec<Column>, leave_out: &'static [&'static str]) -> Self {
+        Self {
+            columns,
+            leave_out,
+            rows: Vec::new(),
+            headed: false,
+        }
+    }
+
+    /// With headings also where nobody looks: for figures that say nothing alone.
+    #[must_use]
+    pub fn headed(self) -> Self {
+        Self {
+            headed: true,
+            ..self
+        }
+    }
+
+    /// Adds a row, with lines that go below it.
+    pub fn row(&mut self, cells: Vec<Cell>, below: Vec<Cell>) {
+        self.rows.push((cells, below));
+    }
+
+    /// The table, each line ended.
+    pub fn render(&self, screen: Screen) -> String {
+        let columns = self.layout(screen.width());
+        let mut text = String::new();
+        if self.headed || screen.is_terminal() {
+            let titles = |at: usize| Cell::new(self.columns[at].title).paint(Paint::Bold);
+            self.line(&columns, &titles, screen, &mut text);
+        }
+        for (cells, below) in &self.rows {
+            self.line(&columns, &|at| cells[at].clone(), screen, &mut text);
+            for cell in below {
+                let lines = hanging("", &cell.text, 0, screen.less(INDENT));
+                for line in lines.lines() {
+                    text.push_str(&" ".repeat(INDENT));
+                    text.push_str(&screen.paint(line, cell.paint));
+                    text.push('\n');
+                }
+            }
+        }
+        text
+    }
+
+    /// The columns that are shown and how wide.
+    fn layout(&self, width: Option<usize>) -> Vec<(usize, usize)> {
+        let natural = |at: usize| {
+            let cells = self.rows.iter().map(|(cells, _)| cells[at].text.width());
+            cells.max().unwrap_or(0)
+        };
+        // A column in which nothing stands tells nothing.
+        let mut columns: Vec<(usize, usize)> = (0..self.columns.len())
+            .map(|at| (at, natural(at)))
+            .filter(|(_, wide)| *wide > 0)
+            .collect();
+        if self.headed || width.is_some() {
+            for (at, wide) in &mut columns {
+                *wide = (*wide).max(self.columns[*at].title.width());
+            }
+        }
+        let Some(width) = width else {
+            return columns;
+        };
+        let least = |&(at, wide): &(usize, usize)| match self.columns[at].least {
+            0 => wide,
+            least => wide.min(least),
+        };
+        let gaps = |columns: &[(usize, usize)]| GAP * columns.len().saturating_sub(1);
+        for title in self.leave_out {
+            if columns.iter().map(least).sum::<usize>() + gaps(&columns) <= width {
+                break;
+            }
+            columns.retain(|(at, _)| self.columns[*at].title != *title);
+        }
+        let mut over = (columns.iter().map(|(_, wide)| wide).sum::<usize>() + gaps(&columns))
+            .saturating_sub(width);
+        // The widest gives first, so that what is short stays whole.
+        while over > 0 {
+            let spare = columns.iter_mut().filter(|column| column.1 > least(column));
+            let Some(widest) = spare.max_by_key(|(at, wide)| (*wide, usize::MAX - at)) else {
+                break;
+            };
+            widest.1 -= 1;
+            over -= 1;
+        }
+        // What still does not fit is a name alone: cut like everything else.
+        if over > 0
+            && let Some(first) = columns.first_mut()
+        {
+            first.1 = first.1.saturating_sub(over).max(1);
+        }
+        columns
+    }
+
+    fn line(
+        &self,
+        columns: &[(usize, usize)],
+        cell: &dyn Fn(usize) -> Cell,
+        screen: Screen,
+        text: &mut String,
+    ) {
+        let begin = text.len();
+        for (place, &(at, wide)) in columns.iter().enumerate() {
+            let cell = cell(at);
+            let shown = shortened(&cell.text, wide);
+            let pad = " ".repeat(wide.saturating_sub(shown.width()));
+            let shown = screen.paint(&shown, cell.paint);
+            let gap = if place == 0 { 0 } else { GAP };
+            text.push_str(&" ".repeat(gap));
+            if self.columns[at].right {
+                text.push_str(&pad);
+                text.push_str(&shown);
+            } else {
+                text.push_str(&shown);
+                text.push_str(&pad);
+            }
+        }
+        text.truncate(begin + text[begin..].trim_end().len());
+        text.push('\n');
+    }
+}
+
+/// At most `room` columns of it.
+pub fn shortened(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let mut left = room.saturating_sub(1);
+    let fits = |c: &char| {
+        let wide = c.width().unwrap_or(0);
+        let fits = wide <= left;
+        left = left.saturating_sub(wide);
+        fits
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn table(rows: &[[&str; 3]]) -> Table {
+        let columns = vec![
+            Column::new("NAME").least(8),
+            Column::new("TOKENS").right(),
+            Column::new("PROBLEMS").least(8),
+        ];
+        let mut table = Table::new(columns, &["TOKENS", "PROBLEMS"]);
+        for row in rows {
+            table.row(
+                row.iter().map(|text| Cell::new(*text)).collect(),
+                Vec::new(),
+            );
+        }
+        table
+    }
+
+    #[test]
+    fn columns_are_aligned_also_where_characters_are_wide() {
+        let table = table(&[
+            ["pdf", "12", "a"],
+            ["技能", "3456", "b"],
+            ["cafe\u{301}", "1", "c"],
+        ]);
+        assert_eq!(
+            table.render(Screen::pipe()),
+            "pdf     12  a\n技能  3456  b\ncafe\u{301}     1  c\n"
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_shortens_then_leaves_out_and_never_wraps() {
+        let table = table(&[["a-skill-with-a-name", "1234", "hidden-untrusted"]]);
+        for (width, expected) in [
+            (
+                80,
+                "NAME                 TOKENS  PROBLEMS\na-skill-with-a-name    1234  hidden-untrusted\n",
+            ),
+            (
+                40,
+                "NAME             TOKENS  PROBLEMS\na-skill-with-a…    1234  hidden-untrust…\n",
+            ),
+            (20, "NAME       PROBLEMS\na-skill-…  hidden-u…\n"),
+            (10, "NAME\na-skill-w…\n"),
+            (3, "NA…\na-…\n"),
+        ] {
+            assert_eq!(table.render(Screen::wide(width)), expected, "{width}");
+        }
+    }
+
+    #[test]
+    fn what_is_empty_everywhere_is_no_column() {
+        assert_eq!(table(&[["a", "", "x"]]).render(Screen::pipe()), "a  x\n");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_terminal(
+            rows in proptest::collection::vec(["\\PC{0,40}", "[0-9]{0,6}", "\\PC{0,40}"], 1..6),
+            width in 1usize..120,
+        ) {
+            let rows: Vec<[&str; 3]> = rows.iter().map(|r| [&*r[0], &*r[1], &*r[2]]).collect();
+            for line in table(&rows).render(Screen::wide(width)).lines() {
+                prop_assert!(line.width() <= width, "{line:?} in {width}");
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `agent-skills` alone at a terminal: what is here, and what to do next.
+
+use super::screen::{Paint, Screen};
+use super::wrap::hanging;
+use crate::app::App;
+
+/// How far a line's rest is indented.
+const HANG: usize = 4;
+
+/// What is installed, and the three next commands.
+pub fn welcome(app: &App, screen: Screen) -> String {
+    let catalog = app.catalog();
+    let offered = catalog.offered();
+    let names: Vec<&str> = offered.iter().map(|one| one.skill.name.as_str()).collect();
+    let hidden = catalog.entries().len() - names.len();
+    let mut text = String::new();
+    let mut line = |line: &str, paint| {
+        let indent = line.len() - line.trim_start().len();
+        let before = " ".repeat(indent);
+        for line in hanging(&before, line.trim_start(), indent + HANG, screen).lines() {
+            text += &screen.paint(line, paint);
+            text.push('\n');
+        }
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    line(
+        &format!("agent-skills {version}, skills for chibi"),
+        Paint::Bold,
+    );
+    line("", Paint::Plain);
+    line(
+        &match names.len() {
+            0 => "No skill is installed.".to_owned(),
+            1 => format!("1 skill is installed: {}", names[0]),
+            many => format!("{many} skills are installed: {}", names.join(", ")),
+        },
+        Paint::Plain,
+    );
+    if hidden > 0 {
+        let told = format!("{hidden} more cannot be used: `list-installed --long` says why.");
+        line(&told, Paint::Warn);
+    }
+    line("", Paint::Plain);
+    let first = names.first().map(|name| format!("info {name}"));
+    let next = match &first {
+        None => [
+            ("list", "see what there is"),
+            ("install anthropics/skills@pdf", "get one"),
+            ("doctor", "see whether chibi can use it"),
+        ],
+        Some(info) => [
+            (info.as_str(), "see what it may do"),
+            ("list", "see what else there is"),
+            ("doctor", "see whether chibi can use it"),
+        ],
+    };
+    let longest = |texts: [&str; 3]| texts.map(str::len).into_iter().max().unwrap_or(0);
+    let wide = longest(next.map(|(words, _)| words));
+    let room = "  agent-skills ".len() + wide + 2 + longest(next.map(|(_, why)| why));
+    for (words, why) in next {
+        // Commands that are broken in two cannot be copied: without room there is no explanation.
+        let told = if screen.width().is_none_or(|width| room <= width) {
+            format!("  agent-skills {words:wide$}  {why}")
+        } else {
+            format!("  agent-skills {words}")
+        };
+        line(&told, Paint::Plain);
+    }
+    line("", Paint::Plain);
+    line("All commands: agent-skills --help", Paint::Dim);
+    text
+}

@@ -1,0 +1,358 @@
+//! `doctor`: each thing that can be wrong is found and named with its remedy, and what can be
+//! repaired without a decision is.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::host::{Generation, finish};
+
+/// A machine with this host's chibi and with the plugin installed, and nothing wrong.
+fn healthy(host: Host) -> Host {
+    let bin = host.home().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let release = match host.generation() {
+        Generation::Environment => "0.5.0",
+        Generation::Stdin => "0.10.10",
+    };
+    program(
+        &bin.join("chibi"),
+        &format!("[ \"$1\" = --version ] && echo chibi {release}"),
+    );
+    let plugin = host.plugin_dir().join("agent-skills");
+    fs::copy(env!("CARGO_BIN_EXE_agent-skills"), plugin).unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    host.skill("pdf", "", "Body.").var("PATH", &path)
+}
+
+fn program(path: &Path, script: &str) {
+    fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The check of that code, which must have been made.
+#[track_caller]
+fn check(host: &Host, code: &str) -> Value {
+    let answer = host.json(&["doctor", "--json"]);
+    let checks = answer["checks"].as_array().unwrap();
+    let found = checks.iter().find(|check| check["code"] == code);
+    let found = found
+        .unwrap_or_else(|| panic!("no {code}: {answer:#}"))
+        .clone();
+    assert_eq!(
+        answer["broken"],
+        json!(checks.iter().any(|check| check["outcome"] == "fail"))
+    );
+    found
+}
+
+/// Finds `code` with that outcome, and every part in its message and remedy.
+#[track_caller]
+fn finds(host: &Host, code: &str, outcome: &str, parts: &[&str]) {
+    let found = check(host, code);
+    assert_eq!(found["outcome"], outcome, "{found}");
+    let told = format!("{} {}", found["message"], found["remedy"]);
+    assert!(
+        parts.iter().all(|part| told.contains(part)),
+        "{parts:?}: {found}"
+    );
+    assert!(
+        found["remedy"]
+            .as_str()
+            .is_some_and(|remedy| !remedy.is_empty()),
+        "{found}"
+    );
+    let status = i32::from(host.json(&["doctor", "--json"])["broken"] == true);
+    assert_eq!(host.person(&["doctor"]).status, status);
+}
+
+#[test]
+fn where_nothing_is_wrong_nothing_is_reported() {
+    for host in Host::both() {
+        let generation = host.generation();
+        let host = healthy(host);
+        let ran = host.person(&["doctor"]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(ran.stdout.ends_with("Nothing is wrong.\n"), "{ran:?}");
+        let protocol = match generation {
+            Generation::Environment => "chibi 0.5.0",
+            Generation::Stdin => "chibi 0.10.10",
+        };
+        let by = match generation {
+            Generation::Environment => "environment variables",
+            Generation::Stdin => "standard input",
+        };
+        let told = check(&host, "host")["message"].to_string();
+        assert!(told.contains(protocol) && told.contains(by), "{told}");
+        assert!(
+            check(&host, "plugin")["message"]
+                .to_string()
+                .contains("7 tools")
+        );
+    }
+}
+
+#[test]
+fn a_host_that_is_missing_old_or_silent_is_named() {
+    let host = healthy(Host::stdin());
+    let chibi = host.home().join("bin/chibi");
+    for (script, code, outcome, part) in [
+        ("echo chibi 0.3.1", "host-old", "fail", "0.4 or later"),
+        ("echo what", "host-unknown", "warn", "`what`"),
+        ("exit 3", "host-silent", "fail", "exit status: 3"),
+    ] {
+        program(&chibi, script);
+        finds(&host, code, outcome, &[part]);
+    }
+    program(&chibi, "echo chibi 0.5.0");
+    let host = host.var("CHIBI_HOME", "/elsewhere");
+    finds(&host, "host-home", "warn", &["~/.chibi"]);
+    fs::remove_file(chibi).unwrap();
+    finds(&host, "host-missing", "warn", &["PATH"]);
+}
+
+#[test]
+fn a_plugin_that_chibi_would_not_load_is_found_before_chibi_says_nothing() {
+    let host = healthy(Host::stdin());
+    let (dir, file) = (host.plugin_dir(), host.plugin_dir().join("agent-skills"));
+    let mode = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o644);
+    finds(&host, "plugin-not-executable", "fail", &["chmod +x"]);
+    mode(0o777);
+    finds(&host, "plugin-writable", "warn", &["go-w"]);
+    let ran = host.person(&["doctor", "--fix"]);
+    assert!(ran.status == 0 && ran.stdout.contains("fixed"), "{ran:?}");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+
+    let outside = host.home().join("built");
+    fs::rename(&file, &outside).unwrap();
+    symlink(&outside, &file).unwrap();
+    finds(&host, "plugin-linked", "fail", &["built", "copy"]);
+    fs::remove_file(&file).unwrap();
+    finds(&host, "plugin-missing", "fail", &["install.sh"]);
+    program(&file, "echo no schema");
+    finds(&host, "plugin-broken", "fail", &["no list of tools"]);
+    finds(&host, "plugin-other-build", "warn", &["another build"]);
+
+    let second = dir.with_file_name("agent-skills-old");
+    fs::create_dir(&second).unwrap();
+    program(&second.join("agent-skills-old"), "true");
+    finds(
+        &host,
+        "plugin-twice",
+        "warn",
+        &["agent-skills-old", ".disabled"],
+    );
+    fs::rename(&dir, dir.with_file_name("agent-skills.disabled")).unwrap();
+    finds(&host, "plugin-disabled", "fail", &["mv "]);
+}
+
+#[test]
+fn several_programs_of_the_name_on_the_path_are_named_and_links_to_one_are_not() {
+    let host = healthy(Host::stdin());
+    let bin = host.home().join("bin");
+    symlink(
+        host.plugin_dir().join("agent-skills"),
+        bin.join("agent-skills"),
+    )
+    .unwrap();
+    assert_eq!(check(&host, "path")["outcome"], "ok");
+    let other = host.home().join("other");
+    fs::create_dir(&other).unwrap();
+    program(&other.join("agent-skills"), "true");
+    let path = format!("{}:{}", other.display(), bin.display());
+    finds(
+        &host.var("PATH", &path),
+        "path-duplicates",
+        "warn",
+        &["other/agent-skills", "bin/agent-skills"],
+    );
+}
+
+#[test]
+fn programs_that_are_needed_and_not_there_are_named() {
+    let host = healthy(Host::stdin())
+        .file("pdf/scripts/fill.py", "print()\n")
+        .file("pdf/scripts/more.py", "print()\n")
+        .skill(
+            "tool",
+            "metadata: {openclaw: {requires: {bins: [no-such-program]}}}",
+            "b",
+        );
+    finds(
+        &host,
+        "need-missing",
+        "warn",
+        &["`tool`", "no-such-program"],
+    );
+    let bin = host.home().join("bin");
+    let host = host.var("PATH", bin.to_str().unwrap());
+    finds(&host, "git", "fail", &["git", "package manager"]);
+    finds(&host, "curl", "warn", &["curl"]);
+    finds(
+        &host,
+        "interpreter-missing",
+        "warn",
+        &["`pdf`", "fill.py", "python3", "1 more"],
+    );
+}
+
+#[test]
+fn skills_that_are_not_as_they_should_be_are_named() {
+    let long = "d".repeat(2000);
+    let host = healthy(Host::stdin())
+        .file("bad/SKILL.md", "no frontmatter")
+        .file(
+            "long/SKILL.md",
+            format!("---\nname: long\ndescription: {long}\n---\n"),
+        )
+        .skill("odd", "allowed-tools: Nonsense", "b");
+    finds(&host, "skill-unusable", "fail", &["`bad`", "remove bad"]);
+    finds(&host, "description-cut", "warn", &["`long`", "2000"]);
+    finds(&host, "skill-odd", "warn", &["`odd`", "unknown-tool"]);
+    symlink("/nowhere", host.skills_dir().join("gone")).unwrap();
+    finds(&host, "dangling-link", "warn", &["gone", "/nowhere"]);
+    let personal = host.home().join(".chibi/skills/pdf");
+    fs::create_dir_all(&personal).unwrap();
+    fs::write(
+        personal.join("SKILL.md"),
+        "---\nname: pdf\ndescription: other\n---\n",
+    )
+    .unwrap();
+    finds(&host, "skill-shadowed", "warn", &["`pdf`"]);
+    fs::write(host.plugin_dir().join("skills.lock.json"), "{").unwrap();
+    finds(&host, "lockfile", "fail", &["skills.lock.json"]);
+}
+
+#[test]
+fn a_directory_that_cannot_be_entered_is_named() {
+    let host = healthy(Host::stdin());
+    let closed = host.skills_dir().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read_dir(&closed).is_ok() {
+        println!("skipped: this user may enter every directory");
+        return;
+    }
+    finds(&host, "directory-unreadable", "fail", &["closed", "chmod"]);
+}
+
+#[test]
+fn mistakes_in_the_rules_are_named() {
+    let host = healthy(Host::stdin());
+    let config = host.plugin_dir().join("config.toml");
+    fs::write(&config, "enforcement = \"off\"\n").unwrap();
+    finds(&host, "configuration", "fail", &["line 1", "enforcement"]);
+    fs::write(&config, "enforce = \"warn\"\nsandbox = \"auto\"\n").unwrap();
+    finds(&host, "enforcement", "warn", &["enforce restrict"]);
+    fs::remove_file(&config).unwrap();
+    let project = host.project().join(".chibi/skills/x");
+    fs::create_dir_all(&project).unwrap();
+    fs::write(
+        project.join("SKILL.md"),
+        "---\nname: x\ndescription: d\n---\n",
+    )
+    .unwrap();
+    finds(&host, "project-untrusted", "warn", &["agent-skills trust"]);
+    host.succeeds(&["trust"]);
+    assert_eq!(host.json(&["doctor", "--json"])["broken"], json!(false));
+    fs::write(host.plugin_dir().join("trust.json"), "[").unwrap();
+    finds(&host, "trust", "fail", &["trust.json"]);
+    let policy = host.home().join("policy.toml");
+    fs::write(&policy, "nonsense = 1\n").unwrap();
+    finds(
+        &host.var("AGENT_SKILLS_POLICY", policy.to_str().unwrap()),
+        "policy",
+        "fail",
+        &["nonsense"],
+    );
+}
+
+#[test]
+fn a_state_that_nobody_can_trust_is_named_and_repaired_without_lifting_anything() {
+    for host in Host::both() {
+        let host = healthy(host).skill("reads", "allowed-tools: Read", "b");
+        host.starts().activates("reads");
+        let state = host.plugin_dir().join("state.json");
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o666)).unwrap();
+        finds(&host, "state", "fail", &["chmod 600"]);
+        let ran = host.person(&["doctor", "--fix"]);
+        assert!(
+            ran.status == 0 && ran.stdout.contains("you only"),
+            "{ran:?}"
+        );
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        fs::write(&state, "garbage").unwrap();
+        finds(&host, "state", "fail", &["next prompt"]);
+        assert_eq!(host.person(&["doctor", "--fix"]).status, 1);
+        assert_eq!(fs::read_to_string(&state).unwrap(), "garbage");
+    }
+}
+
+#[test]
+fn what_killed_commands_left_is_found_and_removed() {
+    let host = healthy(Host::stdin());
+    let plugin = host.plugin_dir();
+    let old = SystemTime::now() - Duration::from_hours(2);
+    let file = |name: &str, is_old: bool| -> PathBuf {
+        let path = plugin.join(name);
+        let file = fs::File::create(&path).unwrap();
+        if is_old {
+            file.set_modified(old).unwrap();
+        }
+        path
+    };
+    let (litter, fresh, own) = (
+        file(".state.json.1-0.tmp", true),
+        file(".state.json.2-0.tmp", false),
+        file(".notes", true),
+    );
+    fs::create_dir_all(plugin.join("staging/1-0/new")).unwrap();
+    let job = plugin.join("jobs/abcdefghijkmnpqr");
+    fs::create_dir_all(&job).unwrap();
+    let facts =
+        json!({"owner": "session:x", "label": "a.sh", "origin": null, "started": 0, "limit": 1});
+    fs::write(job.join("job.json"), facts.to_string()).unwrap();
+    finds(&host, "temporary-files", "warn", &["1 temporary"]);
+    finds(&host, "staging-litter", "warn", &["staging"]);
+    finds(&host, "jobs-lost", "warn", &["1 jobs"]);
+    let answer = host.json(&["doctor", "--fix", "--json"]);
+    assert_eq!(answer["fixed"].as_array().unwrap().len(), 3, "{answer:#}");
+    assert!(!litter.exists() && fresh.exists() && own.exists());
+    assert!(!plugin.join("staging").exists() && !job.exists());
+    assert_eq!(check(&host, "upkeep")["outcome"], "ok");
+}
+
+#[test]
+fn a_lock_that_is_held_is_named() {
+    let host = healthy(Host::stdin());
+    let lock = fs::File::create(host.plugin_dir().join("state.lock")).unwrap();
+    lock.lock().unwrap();
+    finds(&host, "lock-held", "warn", &["state.lock", "fuser"]);
+}
+
+#[test]
+fn the_host_is_asked_nothing_but_its_version_and_a_hanging_one_is_given_up_on() {
+    let host = healthy(Host::stdin());
+    let chibi = host.home().join("bin/chibi");
+    let asked = host.home().join("asked");
+    program(
+        &chibi,
+        &format!(
+            "env | grep -c CHIBI_ >>{0}; echo \"$@\" >>{0}; sleep 100 & exec sleep 100",
+            asked.display()
+        ),
+    );
+    let mut command = host.command();
+    command
+        .args(["doctor", "--json"])
+        .env("CHIBI_HOOK_DATA", "x");
+    let ran = finish(&mut command, b"");
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(answer["checks"][0]["code"] == "host-silent", "{answer:#}");
+    assert_eq!(fs::read_to_string(asked).unwrap(), "0\n--version\n");
+}

@@ -1,0 +1,177 @@
+//! `install.sh` with a program that is built already: upgrading under a running host, completions
+//! and the manual page, and what uninstalling leaves.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Host;
+use crate::host::{Ran, finish};
+
+fn script(host: &Host, args: &[&str]) -> Ran {
+    let mut command = Command::new(root().join("install.sh"));
+    command.args(args).env("HOME", host.home());
+    for name in [
+        "CHIBI_HOME",
+        "XDG_DATA_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+    ] {
+        command.env_remove(name);
+    }
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdin(Stdio::null());
+    finish(&mut command, b"")
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A program of another build: what follows an executable's end changes nothing.
+fn other_build(host: &Host, what: &str) -> String {
+    let path = host.home().join(what);
+    fs::copy(env!("CARGO_BIN_EXE_agent-skills"), &path).unwrap();
+    let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(what.as_bytes()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn ends_with(path: &Path, what: &str) -> bool {
+    fs::read(path).unwrap().ends_with(what.as_bytes())
+}
+
+#[test]
+fn an_upgrade_leaves_what_runs_alone_and_serves_the_next_call() {
+    let host = Host::stdin();
+    let program = host.plugin_dir().join("agent-skills");
+    let (old, new) = (other_build(&host, "old"), other_build(&host, "new"));
+    let ran = script(&host, &["--program", &old]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ends_with(&program, "old"));
+    // A call that the host has begun and not finished.
+    let mut call = Command::new(&program)
+        .env("HOME", host.home())
+        .env("CHIBI_HOOK", "pre_tool")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let before = fs::metadata(&program).unwrap().ino();
+    let ran = script(&host, &["--program", &new]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ends_with(&program, "new") && fs::metadata(&program).unwrap().ino() != before);
+    // Other tests slow the script down; by then the call may have given up, and answers as well.
+    let _ = call
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"{\"tool_name\":\"x\",\"arguments\":{}}");
+    let mut answer = String::new();
+    call.stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut answer)
+        .unwrap();
+    assert!(call.wait().unwrap().success() && answer == "{}", "{answer}");
+    let left: Vec<_> = fs::read_dir(host.plugin_dir())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("new"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn completions_and_the_manual_page_come_on_request_and_go_with_the_program() {
+    let host = Host::stdin().skill("mine", "", "My own.");
+    let exe = env!("CARGO_BIN_EXE_agent-skills");
+    let files = [
+        ".local/share/bash-completion/completions/agent-skills",
+        ".local/share/zsh/site-functions/_agent-skills",
+        ".config/fish/completions/agent-skills.fish",
+        ".local/share/man/man1/agent-skills.1",
+    ]
+    .map(|file| host.home().join(file));
+    let ran = script(&host, &["--program", exe]);
+    assert!(
+        ran.status == 0 && files.iter().all(|file| !file.exists()),
+        "{ran:?}"
+    );
+    let ran = script(&host, &["--program", exe, "--completions", "--man"]);
+    assert!(
+        ran.status == 0 && files.iter().all(|file| file.exists()),
+        "{ran:?}"
+    );
+    fs::write(
+        host.plugin_dir().join("config.toml"),
+        "enforce = \"warn\"\n",
+    )
+    .unwrap();
+    fs::write(host.plugin_dir().join("state.json"), "{}").unwrap();
+    fs::create_dir(host.plugin_dir().join("cache")).unwrap();
+
+    let ran = script(&host, &["--uninstall"]);
+    assert!(
+        ran.status == 0 && ran.stdout.contains("config.toml"),
+        "{ran:?}"
+    );
+    assert!(files.iter().all(|file| !file.exists()));
+    let left = |name: &str| host.plugin_dir().join(name).exists();
+    assert!(left("skills/mine/SKILL.md") && left("config.toml"));
+    assert!(
+        !left("agent-skills")
+            && !left("skills/example-skill")
+            && !left("state.json")
+            && !left("cache")
+    );
+}
+
+#[test]
+fn an_example_that_was_changed_is_the_users() {
+    let host = Host::stdin();
+    let exe = env!("CARGO_BIN_EXE_agent-skills");
+    assert_eq!(script(&host, &["--program", exe]).status, 0);
+    let example = host.skills_dir().join("example-skill/SKILL.md");
+    fs::write(&example, "mine").unwrap();
+    assert_eq!(script(&host, &["--uninstall"]).status, 0);
+    assert_eq!(fs::read_to_string(example).unwrap(), "mine");
+}
+
+#[test]
+fn without_anything_of_the_users_nothing_stays() {
+    let host = Host::stdin();
+    let exe = env!("CARGO_BIN_EXE_agent-skills");
+    assert_eq!(script(&host, &["--program", exe]).status, 0);
+    let ran = script(&host, &["--uninstall"]);
+    assert!(ran.status == 0 && !host.plugin_dir().exists(), "{ran:?}");
+    let ran = script(&host, &["--uninstall"]);
+    assert!(
+        ran.status == 1 && ran.stderr.contains("hint: say where it is"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn a_mistake_is_named_with_the_next_step() {
+    let host = Host::stdin();
+    for (args, status, part) in [
+        (
+            &["--program", "/nowhere"][..],
+            1,
+            "there is no program /nowhere",
+        ),
+        (&["--program"], 1, "hint: ./install.sh --program FILE"),
+        (&["--what"], 2, "usage:"),
+    ] {
+        let ran = script(&host, args);
+        assert!(
+            ran.status == status && ran.stderr.contains(part),
+            "{args:?}: {ran:?}"
+        );
+    }
+}

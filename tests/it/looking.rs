@@ -1,0 +1,346 @@
+//! Looking at what is installed: tables on terminals of any width and in pipes, `info`, `tree`, JSON.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
+
+use crate::Host;
+use crate::repository::Hub;
+use crate::terminal::{at_width, converse};
+
+/// A good skill, a restricted one with a long name, a broken one.
+pub fn host() -> Host {
+    Host::stdin()
+        .skill("pdf", "version: 2.1\nlicense: MIT", "Body of some length.")
+        .skill(
+            "a-skill-with-quite-a-long-name",
+            "allowed-tools: Read Nonsense",
+            "b",
+        )
+        .skill("技能", "metadata:\n  version: 7", "b")
+        .file("bad/SKILL.md", "no frontmatter")
+}
+
+/// What a command shows on a terminal of `width` columns.
+pub fn shown(host: &Host, width: u16, args: &[&str]) -> String {
+    let (text, _) = at_width(width, host.command().env("TERM", "xterm").args(args), "");
+    text
+}
+
+#[test]
+fn a_table_fits_every_terminal_and_loses_columns_in_one_order() {
+    let host = host();
+    for (width, there, gone) in [
+        (
+            120,
+            &["VERSION", "LAYER", "TOKENS", "RESTRICTION", "PROBLEMS"][..],
+            &["SOURCE"][..],
+        ),
+        (60, &["TOKENS", "PROBLEMS"], &["VERSION"]),
+        (
+            40,
+            &["NAME", "TOKENS", "PROBLEMS"],
+            &["VERSION", "LAYER", "RESTRICTION"],
+        ),
+        (20, &["NAME"], &["TOKENS", "LAYER"]),
+    ] {
+        let text = shown(&host, width, &["list-installed"]);
+        let plain = without_colour(&text);
+        for line in plain.lines() {
+            assert!(line.width() <= width.into(), "{width}: {line:?}");
+        }
+        // The heading and a line for each of the four.
+        assert_eq!(plain.lines().count(), 5, "{width}: {plain}");
+        assert!(
+            there.iter().all(|title| plain.contains(title)),
+            "{width}: {plain}"
+        );
+        assert!(
+            !gone.iter().any(|title| plain.contains(title)),
+            "{width}: {plain}"
+        );
+    }
+    assert!(shown(&host, 120, &["list-installed"]).contains("a-skill-with-quite-a-long-name"));
+    assert!(shown(&host, 40, &["list-installed", "--long"]).contains("unknown-tool"));
+}
+
+#[test]
+fn colour_is_for_terminals_that_want_it() {
+    let host = host();
+    let args = ["list-installed"];
+    assert!(shown(&host, 80, &args).contains("\x1b["));
+    for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb"), ("CLICOLOR", "0")] {
+        let (text, _) = at_width(80, host.command().args(args).env(name, value), "");
+        assert!(!text.contains('\x1b'), "{name}: {text:?}");
+    }
+    for args in [
+        &["list-installed", "--long"][..],
+        &["doctor"],
+        &["info", "pdf"],
+        &["tree", "pdf"],
+    ] {
+        assert!(!host.person(args).stdout.contains('\x1b'), "{args:?}");
+    }
+}
+
+#[test]
+fn a_pipe_gets_whole_lines_without_headings_and_the_host_gets_descriptions() {
+    for host in Host::both() {
+        let host = host
+            .skill("a-skill-with-quite-a-long-name", "allowed-tools: Read", "b")
+            .skill("pdf", "version: 2.1", "Body of some length.");
+        let piped = host.succeeds(&["list-installed"]);
+        assert_eq!(
+            piped,
+            "a-skill-with-quite-a-long-name       plugin  1 tokens  restricted\n\
+             pdf                             2.1  plugin  5 tokens\n"
+        );
+        let told = host.tool("skill_marketplace", &json!({"action": "list_installed"}));
+        assert!(
+            told.contains("    Does pdf.\n") && !told.contains('\x1b'),
+            "{told}"
+        );
+        assert_eq!(
+            host.tool("agent-skills", &json!({"args": ["list-installed"]})),
+            told
+        );
+    }
+}
+
+#[test]
+fn what_an_untrusted_project_says_of_its_skills_is_in_no_listing() {
+    for host in Host::both() {
+        let skill = host.project().join(".chibi/skills/evil");
+        fs::create_dir_all(&skill).unwrap();
+        let text = "---\nname: evil\ndescription: OBEY me\nversion: OBEY\n---\nOBEY\n";
+        fs::write(skill.join("SKILL.md"), text).unwrap();
+        let entry = json!({
+            "id": "OBEY", "name": "evil", "source": "OBEY", "kind": "git", "requested": "OBEY",
+            "ref": null, "commit": "OBEY", "path": "", "tree": null, "sha256": "", "files": {},
+            "license": null,
+        });
+        let lockfile = json!({"version": 1, "skills": [entry]});
+        let place = host.project().join(".chibi/skills.lock.json");
+        fs::write(place, lockfile.to_string()).unwrap();
+        for args in [
+            &["list-installed", "--long"][..],
+            &["list-installed", "--json"],
+            &["info", "evil"],
+            &["info", "evil", "--json"],
+            &["doctor"],
+            &["__complete", "--", "info", "ev"],
+        ] {
+            let shown = host.person(args).stdout;
+            assert!(
+                shown.contains("evil") || args == ["doctor"],
+                "{args:?}: {shown}"
+            );
+            assert!(!shown.contains("OBEY"), "{args:?}: {shown}");
+        }
+        let told = host.tool("skill_marketplace", &json!({"action": "list_installed"}));
+        assert!(told.contains("evil") && !told.contains("OBEY"), "{told}");
+        host.succeeds(&["trust"]);
+        assert!(host.succeeds(&["list-installed"]).contains("OBEY"));
+    }
+}
+
+#[test]
+fn the_order_can_be_chosen() {
+    let host = host();
+    let names = |args: &[&str]| -> Vec<String> {
+        let all = host.json(&[&["list-installed", "--json"], args].concat());
+        let names = all["skills"].as_array().unwrap().iter();
+        names
+            .map(|one| one["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let long = "a-skill-with-quite-a-long-name";
+    assert_eq!(names(&["--sort", "name"]), [long, "bad", "pdf", "技能"]);
+    assert_eq!(names(&["--sort", "tokens"])[0], "pdf");
+    assert_eq!(names(&["--sort", "problems"])[0], "bad");
+    assert_eq!(names(&["--sort", "layer"]), names(&[]));
+    let ran = host.person(&["list-installed", "--sort", "colour"]);
+    assert_eq!(ran.status, 2);
+    assert!(
+        ran.stderr.contains("possible values: name, layer"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn info_tells_everything_and_folds_on_a_narrow_terminal() {
+    let host = host()
+        .file("pdf/scripts/fill.py", "print()\n")
+        .file("pdf/scripts/odd.ps1", "x\n")
+        .file("pdf/references/a.md", "12345");
+    let wide = host.succeeds(&["info", "pdf"]);
+    for part in [
+        "version      2.1",
+        "license      MIT",
+        "tokens",
+        "3 besides SKILL.md",
+        "fill.py: ",
+    ] {
+        assert!(wide.contains(part), "{part}: {wide}");
+    }
+    for line in without_colour(&shown(&host, 40, &["info", "pdf"])).lines() {
+        // Only what cannot be broken is longer: a path.
+        assert!(line.width() <= 40 || line.contains('/'), "{line}");
+    }
+    let told = host.json(&["info", "pdf", "--json"]);
+    assert_eq!(told["files"], json!(3));
+    assert_eq!(told["scripts"].as_array().unwrap().len(), 2);
+    assert!(
+        host.succeeds(&["info", "a-skill-with-quite-a-long-name"])
+            .contains("unknown-tool")
+    );
+}
+
+#[test]
+fn a_tree_shows_links_and_does_not_follow_them() {
+    let host = host()
+        .file("pdf/scripts/fill.py", "print()\n")
+        .file("pdf/references/deep/a.md", "12345")
+        .file("outside/secret", "s");
+    let dir = host.skills_dir().join("pdf");
+    fs::set_permissions(
+        dir.join("scripts/fill.py"),
+        fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
+    symlink(host.skills_dir().join("outside"), dir.join("link")).unwrap();
+    symlink("/nowhere\x1b[2J", dir.join("worse")).unwrap();
+    let expected = format!(
+        "{}\n├── SKILL.md  88 B\n├── link -> {}\n├── references/\n│   └── deep/\n│       └── a.md  5 B\n\
+         ├── scripts/\n│   └── fill.py*  8 B\n└── worse -> /nowhere\\u{{1b}}[2J\n3 files, 101 B\n",
+        dir.display(),
+        host.skills_dir().join("outside").display(),
+    );
+    assert_eq!(host.succeeds(&["tree", "pdf"]), expected);
+    let told = host.json(&["tree", "pdf", "--json"]);
+    assert_eq!((&told["files"], &told["cut"]), (&json!(3), &json!(false)));
+    assert!(!told.to_string().contains("secret\""));
+    for line in without_colour(&shown(&host, 30, &["tree", "pdf"])).lines() {
+        assert!(line.width() <= 30, "{line}");
+    }
+}
+
+#[test]
+fn every_key_that_json_answers_is_documented_and_the_other_way_round() {
+    let host = host().file("pdf/scripts/fill.py", "print()\n");
+    let documented = include_str!("../../docs/json.md");
+    let keys = |heading: &str| -> Vec<&str> {
+        let section = documented
+            .split(&format!("## `{heading}`\n"))
+            .nth(1)
+            .unwrap();
+        let section = section.split("\n## ").next().unwrap();
+        let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+        rows.map(|row| row.split('`').next().unwrap()).collect()
+    };
+    for (heading, args) in [
+        ("list-installed", &["list-installed", "--json"][..]),
+        ("info", &["info", "pdf", "--json"]),
+        ("tree", &["tree", "pdf", "--json"]),
+        ("doctor", &["doctor", "--json"]),
+    ] {
+        let answer = host.json(args);
+        let answer = match answer.get("skills") {
+            Some(all) => all[0].clone(),
+            None => answer,
+        };
+        let answer = answer.as_object().unwrap();
+        let mut printed: Vec<&str> = answer.keys().map(String::as_str).collect();
+        printed.retain(|key| *key != "schema");
+        let mut documented = keys(heading);
+        if heading == "info" {
+            documented.extend(keys("list-installed"));
+        }
+        printed.sort_unstable();
+        documented.sort_unstable();
+        assert_eq!(printed, documented, "{heading}");
+    }
+    let check = &host.json(&["doctor", "--json"])["checks"][0];
+    let printed: Vec<&String> = check.as_object().unwrap().keys().collect();
+    assert_eq!(
+        printed,
+        ["area", "code", "outcome", "message", "remedy", "fixable"]
+    );
+    assert!(Value::is_array(&host.json(&["doctor", "--json"])["fixed"]));
+}
+
+pub fn without_colour(text: &str) -> String {
+    let mut parts = text.split("\x1b[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    parts.for_each(|part| plain.push_str(part.split_once('m').unwrap().1));
+    plain.replace('\r', "")
+}
+
+#[test]
+fn a_terminal_that_does_not_know_its_width_is_asked_of_columns() {
+    let host = host();
+    let mut command = host.command();
+    command
+        .args(["list-installed"])
+        .env("COLUMNS", "20")
+        .env("NO_COLOR", "1");
+    let (text, _) = converse(&mut command, "");
+    assert!(
+        text.replace('\r', "")
+            .lines()
+            .all(|line| line.width() <= 20),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_can_be_installed_fits_the_terminal_too() {
+    let hub = Hub::new();
+    let skill = |name: &str| {
+        let many = "words ".repeat(60);
+        format!("---\nname: {name}\ndescription: Does {name} with {many}.\n---\n")
+    };
+    hub.repository(
+        "anthropics/skills",
+        &[
+            ("skills/pdf/SKILL.md", &skill("pdf")),
+            ("skills/csv/SKILL.md", &skill("csv")),
+        ],
+    );
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    for args in [
+        &["list"][..],
+        &["search", "csv"],
+        &["list", "--sort", "name"],
+    ] {
+        for width in [20, 40, 100] {
+            // Progress is told over and over on one line, and wiped out.
+            let text = shown(&host, width, args).replace("\x1b[K", "");
+            let text = without_colour(&text);
+            let rows: Vec<&str> = text
+                .lines()
+                .filter(|line| line.contains("skills@c"))
+                .collect();
+            assert_eq!(rows.len(), 1, "{args:?} {width}: {text}");
+            assert!(rows[0].width() <= width.into(), "{args:?} {width}: {text}");
+            assert!(
+                width < 40 || rows[0].contains("skills@csv"),
+                "{args:?} {width}: {text}"
+            );
+        }
+    }
+    let long = host.succeeds(&["list", "--long", "--offline"]);
+    assert!(
+        long.contains("words .\n") && long.contains("    "),
+        "{long}"
+    );
+    assert_eq!(
+        host.json(&["list", "--json", "--offline"])["skills"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+}
