@@ -6,6 +6,8 @@ use crate::app::App;
 
 /// How far a line's rest is indented.
 const HANG: usize = 4;
+/// Names in the line that says what is installed: with more of them nobody would see the rest.
+const NAMED: usize = 10;
 
 /// What is installed, and the three next commands.
 pub fn welcome(app: &App, screen: Screen) -> String {
@@ -32,7 +34,14 @@ pub fn welcome(app: &App, screen: Screen) -> String {
         &match names.len() {
             0 => "No skill is installed.".to_owned(),
             1 => format!("1 skill is installed: {}", names[0]),
-            many => format!("{many} skills are installed: {}", names.join(", ")),
+            many if many <= NAMED => format!("{many} skills are installed: {}", names.join(", ")),
+            many => {
+                let first = names[..NAMED].join(", ");
+                format!(
+                    "{many} skills are installed: {first} and {} more",
+                    many - NAMED
+                )
+            }
         },
         Paint::Plain,
     );

@@ -65,17 +65,10 @@ fn every_shell_block_of_the_readme_works_in_a_new_home() {
 #[test]
 fn the_terminal_session_of_the_readme_is_a_real_one() {
     let host = Host::stdin();
-    let example = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("skills/example-skill");
-    let to = host.skills_dir().join("example-skill");
-    assert!(
-        Command::new("cp")
-            .arg("-R")
-            .arg(example)
-            .arg(to)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let bundled = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("skills/.");
+    let mut copy = Command::new("cp");
+    copy.arg("-R").arg(bundled).arg(host.skills_dir());
+    assert!(copy.status().unwrap().success());
     let exe = env!("CARGO_BIN_EXE_agent-skills");
     let bin = host.home().join("bin");
     fs::create_dir(&bin).unwrap();
