@@ -171,7 +171,7 @@ fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
 /// Reads the skills of `root`, and notes down in `found` what is found.
 fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Found) -> Vec<Loaded> {
     let is_unchanged = |known: &KnownRoot| known.stamp.is_some() && known.stamp == root_stamp(root);
-    let (dirs, stamp) = match known {
+    let (dirs, mut stamp) = match known {
         Some((_, known)) if is_unchanged(known) => {
             let dirs = known.entries.iter().map(|entry| root.join(&entry.dir));
             (dirs.collect(), known.stamp)
@@ -187,8 +187,9 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
         let name = dir.file_name().unwrap_or_default();
         let kept = known.and_then(|(stored, known)| unchanged(&dir, known.entry(name)?, stored));
         let entry = kept.unwrap_or_else(|| load_entry(&dir));
-        // A link may lead to a directory no more.
+        // A link may lead to a directory no more, and to one again later.
         if entry.skill.is_err() && !dir.is_dir() {
+            stamp = None;
             continue;
         }
         let start = found.kept.len();

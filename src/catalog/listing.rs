@@ -15,15 +15,21 @@ pub struct Listing {
     pub stamp: Option<Stamp>,
 }
 
-/// Reads `root`; one that is missing or unreadable holds nothing.
+/// Reads `root`; one that is missing or unreadable holds nothing. Only what was read whole is
+/// vouched for: who may read it can change without a trace in it.
 pub fn list(root: &Path) -> Listing {
     let now = now();
     let stamp = fs::metadata(root).ok().map(|metadata| Stamp::of(&metadata));
     let mut dirs = Vec::new();
     // What a link leads to can become a directory without a trace in the root.
     let mut vouched = true;
-    let entries = fs::read_dir(root).into_iter().flatten().flatten();
-    for entry in entries.take(limits::CATALOG_ENTRIES) {
+    let entries = fs::read_dir(root);
+    vouched &= entries.is_ok();
+    for entry in entries.into_iter().flatten().take(limits::CATALOG_ENTRIES) {
+        let Ok(entry) = entry else {
+            vouched = false;
+            continue;
+        };
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }

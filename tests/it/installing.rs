@@ -175,3 +175,25 @@ fn a_mistake_is_named_with_the_next_step() {
         );
     }
 }
+
+#[test]
+fn what_is_no_installation_is_not_uninstalled() {
+    let host = Host::stdin();
+    let dir = host.project();
+    for (path, text) in [
+        ("jobs/thesis.txt", "b"),
+        ("Cargo.lock", "a"),
+        ("hooks/h", "c"),
+    ] {
+        fs::create_dir_all(dir.join(path).parent().unwrap()).unwrap();
+        fs::write(dir.join(path), text).unwrap();
+    }
+    let ran = script(&host, &["--uninstall", "--dir", dir.to_str().unwrap()]);
+    assert!(
+        ran.status == 1 && ran.stderr.contains("is no installation"),
+        "{ran:?}"
+    );
+    for path in ["jobs/thesis.txt", "Cargo.lock", "hooks/h"] {
+        assert!(dir.join(path).exists(), "{path}");
+    }
+}

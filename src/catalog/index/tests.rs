@@ -370,3 +370,39 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_linked_skill_that_goes_away_and_comes_back_is_seen_again() {
+    let world = World::new();
+    world.skill("outside/x", "x", "d");
+    symlink(world.at("outside/x"), world.at("one/x")).unwrap();
+    sleep(SETTLED);
+    assert_eq!(world.answer(), world.truth());
+    fs::rename(world.at("outside/x"), world.at("away")).unwrap();
+    assert_eq!(world.answer(), world.truth());
+    assert_eq!(world.answer(), world.truth());
+    fs::rename(world.at("away"), world.at("outside/x")).unwrap();
+    assert_eq!(world.answer(), world.truth());
+    assert!(world.answer().contains('x'));
+}
+
+#[test]
+fn a_root_that_cannot_be_read_is_not_kept_as_an_empty_one() {
+    let world = World::new();
+    let listing = crate::catalog::listing::list(&world.at("one"));
+    sleep(SETTLED);
+    assert!(listing.dirs.is_empty());
+    // Permissions do not keep root out, so a file stands for what cannot be read.
+    fs::write(world.at("file"), "x").unwrap();
+    sleep(SETTLED);
+    assert!(
+        crate::catalog::listing::list(&world.at("file"))
+            .stamp
+            .is_none()
+    );
+    assert!(
+        crate::catalog::listing::list(&world.at("one"))
+            .stamp
+            .is_some()
+    );
+}
