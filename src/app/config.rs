@@ -48,6 +48,8 @@ pub struct Config {
     pub proposals: Option<bool>,
     /// Whether it may propose new skills, too; `false` by default.
     pub create_skill: bool,
+    /// Whether commands without a terminal may decide what only the user decides; `false` by default.
+    pub unattended: bool,
     /// Whose machine this is, for skills with a `scope` and for the audit log.
     pub tenant: Option<String>,
     /// What it is used for, for skills with a `scope` and for the audit log.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
+use super::person::decided_by_a_person;
 use super::report::{Origins, Report};
 use super::run::Caller;
 use crate::app::{App, quoted, run_post_hooks, suggestion};
@@ -163,13 +164,7 @@ fn callers(skill: &Skill, offered: bool) -> &'static str {
 
 /// Ends what is active in hosts that run now.
 pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<String> {
-    // Through the host it could be the model who asks, by way of another plugin's shell.
-    if caller == Caller::Host {
-        return Err(
-            Error::new("only a person at a shell can end what is active")
-                .hint("ask the user to run `agent-skills deactivate`"),
-        );
-    }
+    decided_by_a_person(app, caller, "deactivate")?;
     let ended = app.store().deactivate(context)?;
     let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
     app.record_ends(ended);

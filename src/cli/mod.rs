@@ -18,6 +18,7 @@ mod new;
 mod options;
 mod pack;
 mod permitted;
+mod person;
 mod proposals;
 mod report;
 mod run;

@@ -7,12 +7,15 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::check::check;
+use super::options::ConfigVerb;
+use super::person::decided_by_a_person;
 use super::{
     approve, audit, config, history, installed, jobs, look, market, new, pack, proposals, search,
     simulate, stats, trust, try_skill, validate, visibility,
 };
 use crate::app::App;
 use crate::error::Error;
+use crate::skill::one_line;
 
 /// Who wants it done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +80,10 @@ pub fn run(
         Verb::Remove { name, scope } => market::remove(app, &name, scope)?,
         Verb::Update(update) => market::update(app, &update, caller)?,
         Verb::Outdated { names, scope, json } => market::outdated(app, &names, json, scope)?,
-        Verb::Rollback { name, scope } => market::rollback(app, &name, scope)?,
+        Verb::Rollback { name, scope } => {
+            decided_by_a_person(app, caller, &format!("rollback {}", one_line(&name)))?;
+            market::rollback(app, &name, scope)?
+        }
         Verb::History(of) => history::history(app, &of)?,
         Verb::Proposals(verb) => proposals::proposals(app, verb, caller)?,
         Verb::Verify { names, scope, json } => market::verify(app, &names, json, scope)?,
@@ -109,9 +115,15 @@ pub fn run(
         Verb::Jobs { follow: None, json } => jobs::list(app, json)?,
         Verb::Info { name, json } => installed::info(app, &name, json)?,
         Verb::Trust { list: true, .. } => trust::list(app)?,
-        Verb::Trust { dir, always, .. } => trust::trust(app, dir, always)?,
+        Verb::Trust { dir, always, .. } => {
+            decided_by_a_person(app, caller, "trust")?;
+            trust::trust(app, dir, always)?
+        }
         Verb::Untrust { dir } => trust::untrust(app, dir)?,
-        Verb::Approve { name } => approve::approve(app, &name)?,
+        Verb::Approve { name } => {
+            decided_by_a_person(app, caller, &format!("approve {}", one_line(&name)))?;
+            approve::approve(app, &name)?
+        }
         Verb::Enable { name, name_only } => visibility::enable(app, &name, name_only)?,
         Verb::Disable { name, user } => visibility::disable(app, &name, user)?,
         Verb::New(wanted) => new::new(app, &wanted, caller)?,
@@ -123,7 +135,12 @@ pub fn run(
         Verb::ToPrompt { paths } => validate::to_prompt(&paths)?,
         Verb::Audit(filter) => audit::audit(app, &filter)?,
         Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json)?,
-        Verb::Config { verb } => config::config(app, verb)?,
+        Verb::Config { verb } => {
+            if matches!(verb, ConfigVerb::Set { .. }) {
+                decided_by_a_person(app, caller, "config set")?;
+            }
+            config::config(app, verb)?
+        }
     })
 }
 
