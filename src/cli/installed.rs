@@ -53,6 +53,12 @@ pub fn list(app: &App, json: bool) -> Result<String> {
         let _ = writeln!(text, "{}", line.trim_end());
         let (version, commit) = (report.version.as_deref(), report.commit.as_deref());
         if let Some(at) = state(version, commit) {
+            let since = if report.changed {
+                ", changed since"
+            } else {
+                ""
+            };
+            let at = at + since;
             let _ = writeln!(text, "{:width$}  {at}", "");
         }
         if let Some(to) = &report.linked_to {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::app::{App, snapshot};
 use crate::catalog::Entry;
-use crate::marketplace::LockEntry;
+use crate::marketplace::{LockEntry, State};
 use crate::permission::Restriction;
 use crate::skill::{Diagnostic, Level, tokens};
 
@@ -25,6 +25,8 @@ pub struct Report {
     pub version: Option<String>,
     /// The commit it was installed at.
     pub commit: Option<String>,
+    /// Whether its files are others than were installed.
+    pub changed: bool,
     /// Its directory.
     pub path: String,
     /// Whose it is: `enterprise`, `personal`, `project` or `plugin`.
@@ -56,9 +58,15 @@ pub struct RestrictionReport {
 #[derive(Debug, Default)]
 pub struct Origins(RefCell<BTreeMap<PathBuf, Vec<LockEntry>>>);
 
+/// What the lockfile says of a skill.
+#[derive(Debug, Default)]
+struct Origin {
+    commit: Option<String>,
+    changed: bool,
+}
+
 impl Origins {
-    /// The commit that the skill in `dir` was installed at.
-    fn commit(&self, app: &App, dir: &Path) -> Option<String> {
+    fn of(&self, app: &App, dir: &Path) -> Option<Origin> {
         let base = dir.parent()?.parent()?;
         let name = dir.file_name()?.to_str()?;
         let mut read = self.0.borrow_mut();
@@ -66,7 +74,13 @@ impl Origins {
             .entry(base.to_owned())
             .or_insert_with(|| app.market_at(base).entries().unwrap_or_default());
         let entry = entries.iter().find(|entry| entry.name == name)?;
-        entry.commit.clone()
+        let market = app.market_at(base);
+        let verified = market.verify(std::slice::from_ref(&entry.name)).ok();
+        let state = verified.and_then(|all| Some(all.first()?.state));
+        Some(Origin {
+            commit: entry.commit.clone(),
+            changed: state == Some(State::Changed),
+        })
     }
 }
 
@@ -94,12 +108,14 @@ impl Report {
                 rules,
             });
         }
+        let origin = origins.of(app, &entry.dir).unwrap_or_default();
         Self {
             name: entry.name(),
             tool: entry.tool.clone(),
             description: skill.and_then(|skill| skill.description.clone()),
             version: skill.and_then(|skill| skill.fields.version()),
-            commit: origins.commit(app, &entry.dir),
+            commit: origin.commit,
+            changed: origin.changed,
             path: entry.dir.display().to_string(),
             layer: entry.layer.as_str(),
             linked_to: std::fs::read_link(&entry.dir)

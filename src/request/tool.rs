@@ -320,6 +320,35 @@ mod tests {
     }
 
     #[test]
+    fn an_action_without_its_operand_says_what_it_needs() {
+        for (action, needs) in [
+            ("search_installed", "words"),
+            ("info", "a skill's name"),
+            ("remove", "a skill's name"),
+        ] {
+            let error = parse("skill_marketplace", json!({"action": action})).unwrap_err();
+            assert_eq!(error.to_string(), format!("`{action}` needs {needs}"));
+            assert!(error.next_step().unwrap().contains(action));
+        }
+    }
+
+    #[test]
+    fn a_list_sent_as_text_is_a_list() {
+        for (written, entries) in [
+            (json!("[\"Read\", \"Grep\"]"), &["Read", "Grep"][..]),
+            (json!("Read Grep"), &["Read Grep"]),
+            (json!(["Read"]), &["Read"]),
+        ] {
+            let arguments =
+                json!({"name": "x", "description": "x", "body": "x", "allowed_tools": written});
+            let Ok(ToolCall::CreateSkill(call)) = parse("create_skill", arguments) else {
+                panic!("{written}")
+            };
+            assert_eq!(call.allowed_tools.unwrap(), entries);
+        }
+    }
+
+    #[test]
     fn using_a_skill_is_an_activation() {
         let call = parse(
             "skill_marketplace",

@@ -380,6 +380,13 @@ fn an_improved_skill_of_a_repository_counts_as_changed_by_hand() {
     let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
     let id = propose(&host, "pdf", &diff("Body of pdf.", "A better body."));
     host.succeeds(&["proposals", "approve", &id, "--yes"]);
+    for words in [&["list-installed"][..], &["list-installed", "--json"]] {
+        let told = host.succeeds(words);
+        assert!(
+            told.contains("changed since") || told.contains("\"changed\": true"),
+            "{told}"
+        );
+    }
     let verified = host.person(&["verify"]);
     assert!(verified.stdout.contains("changed SKILL.md"), "{verified:?}");
     assert!(host.succeeds(&["update"]).contains("up to date"));
