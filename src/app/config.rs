@@ -16,6 +16,10 @@ use crate::sys::limits;
 /// The user's choices. A key that is not written has its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of the configuration"
+)]
 pub struct Config {
     /// `restrict` (default), `warn` or `off`: what happens to a call that a skill does not allow.
     pub enforce: Enforce,
