@@ -16,6 +16,10 @@ use crate::sys::limits;
 /// The user's choices. A key that is not written has its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of the configuration"
+)]
 pub struct Config {
     /// `restrict` (default), `warn` or `off`: what happens to a call that a skill does not allow.
     pub enforce: Enforce,
@@ -48,6 +52,8 @@ pub struct Config {
     pub proposals: Option<bool>,
     /// Whether it may propose new skills, too; `false` by default.
     pub create_skill: bool,
+    /// Whether commands without a terminal may decide what only the user decides; `false` by default.
+    pub unattended: bool,
     /// Whose machine this is, for skills with a `scope` and for the audit log.
     pub tenant: Option<String>,
     /// What it is used for, for skills with a `scope` and for the audit log.

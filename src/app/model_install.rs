@@ -20,7 +20,7 @@ pub enum ModelInstall {
 }
 
 /// What a model may do with the marketplace at all: the actions of its tool, and looking.
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 12] = [
     "install",
     "remove",
     "update",
@@ -28,13 +28,11 @@ const VERBS: [&str; 14] = [
     "list",
     "list-installed",
     "search-installed",
-    "list_installed",
     "info",
     "use",
     "outdated",
     "history",
     "verify",
-    "rollback",
 ];
 
 /// What a model may do with proposals: decide about none.
@@ -73,16 +71,12 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
             ModelInstall::Allowed
         };
     }
-    if !VERBS.contains(&verb.as_str()) {
-        return refused(app, verb, "only what its tool's actions are");
+    if !VERBS.contains(&verb.replace('_', "-").as_str()) {
+        return ModelInstall::Refused(for_people(&words.join(" ")));
     }
     if let Some(option) = words.iter().find(|word| is_the_users(word)) {
         let with = format!("{verb} {option}");
-        return refused(
-            app,
-            &with,
-            "nothing that takes the user's consent for granted",
-        );
+        return ModelInstall::Refused(for_people(&with));
     }
     if verb != "install" {
         return ModelInstall::Allowed;
@@ -120,12 +114,23 @@ fn is_the_users(word: &str) -> bool {
     options.iter().any(|option| word.starts_with(option))
 }
 
+/// What a model is told of a command that is the user's.
+fn for_people(command: &str) -> String {
+    format!(
+        "This is not allowed without the user: a model does not decide it. Ask the user to look at it \
+         and to run in a terminal: agent-skills {}",
+        safe(command)
+    )
+}
+
+/// A command as it can stand in a message.
+fn safe(command: &str) -> String {
+    let kept = command.chars().filter(|c| !c.is_control() && *c != '"');
+    kept.take(200).collect()
+}
+
 fn refused(app: &App, command: &str, permitted: &str) -> ModelInstall {
-    let safe: String = command
-        .chars()
-        .filter(|c| !c.is_control() && *c != '"')
-        .take(200)
-        .collect();
+    let safe = safe(command);
     let command = match app.protocol {
         Some(Protocol::Environment) => format!("chibi -P agent-skills {safe}"),
         _ => format!("chibi -p agent-skills \"{safe}\""),
@@ -205,9 +210,16 @@ mod tests {
             &["enable", "x"],
             &["config", "set", "enforce", "off"],
             &["update", "-y", "pdf"],
+            &["rollback", "pdf"],
+            &["deactivate"],
         ] {
-            let judged = judged(&json!({"args": words}));
-            assert!(matches!(judged, ModelInstall::Refused(_)), "{words:?}");
+            let ModelInstall::Refused(message) = judged(&json!({"args": words})) else {
+                panic!("{words:?}")
+            };
+            // Through the host it is refused for most of them.
+            let shell = words[0] != "install" || words.contains(&"--yes");
+            let said = !shell || !message.contains("chibi") && !message.contains("may install");
+            assert!(said, "{message}");
         }
     }
 
@@ -216,6 +228,7 @@ mod tests {
         for arguments in [
             json!({"action": "search", "query": "x"}),
             json!({"action": "remove", "skill_ref": "x"}),
+            json!({"args": ["list_installed"]}),
             json!(3),
             json!({}),
         ] {

@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use super::json;
 use super::options::{Listing, SortInstalled};
+use super::person::decided_by_a_person;
 use super::report::Report;
 use super::run::Caller;
 use super::screen::{Paint, Screen};
 use super::table::{Cell, Column, Table};
 use crate::app::{App, run_post_hooks};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::skill::{Diagnostic, Level, one_line};
 
 /// Every skill directory, those that are not offered included.
@@ -142,13 +143,7 @@ pub fn remark(diagnostic: &Diagnostic) -> String {
 
 /// Ends what is active in hosts that run now.
 pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<String> {
-    // Through the host it could be the model who asks, by way of another plugin's shell.
-    if caller == Caller::Host {
-        return Err(
-            Error::new("only a person at a shell can end what is active")
-                .hint("ask the user to run `agent-skills deactivate`"),
-        );
-    }
+    decided_by_a_person(app, caller, "deactivate")?;
     let ended = app.store().deactivate(context)?;
     let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
     app.record_ends(ended);

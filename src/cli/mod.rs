@@ -25,6 +25,7 @@ mod new;
 mod options;
 mod pack;
 mod permitted;
+mod person;
 mod proposals;
 mod report;
 mod run;

@@ -13,6 +13,7 @@ use super::installed::brief;
 use super::json;
 use super::options::Consent;
 use super::permitted::{permits_change, permits_new};
+use super::person::decided_by_a_person;
 use super::run::Caller;
 use crate::app::{App, ChangedFile, apply_diff, proposed_for};
 use crate::catalog::{Catalog, Entry, Layer};
@@ -67,11 +68,11 @@ pub fn proposals(app: &App, verb: ProposalVerb, caller: Caller) -> Result<String
         ProposalVerb::List { json } => list(app, json),
         ProposalVerb::Show { id } => show(app, &ProposalId::parse(&id)?),
         ProposalVerb::Approve { id, consent } => {
-            decided_by_a_person(app, caller)?;
+            decided_by_a_person(app, caller, &format!("proposals approve {}", one_line(&id)))?;
             approve(app, &ProposalId::parse(&id)?, consent, caller)
         }
         ProposalVerb::Reject { id, reason } => {
-            decided_by_a_person(app, caller)?;
+            decided_by_a_person(app, caller, &format!("proposals reject {}", one_line(&id)))?;
             reject(app, &ProposalId::parse(&id)?, reason)
         }
         ProposalVerb::Comment { id, text } => {
@@ -232,20 +233,26 @@ fn today<'p>(app: &App, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<
             let entry = proposed_for(catalog, proposal)?;
             let (base, name) = app.home_of(entry)?;
             app.market_at(&base).check_changeable(&name)?;
-            let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files))?;
+            let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
+            // What helps whoever writes a diff is of no use to whoever decides about one.
+            let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;
             Ok(Today::Changed(entry, changed))
         }
         Change::Create { text } => {
             let there = app.dirs.skills().join(&proposal.skill).symlink_metadata();
             match there {
                 Err(_) => Ok(Today::New(text)),
-                Ok(_) => Err(Error::new(format!(
-                    "there is a skill `{}` already",
-                    proposal.skill
-                ))),
+                Ok(_) => Err(
+                    Error::new(format!("there is a skill `{}` already", proposal.skill))
+                        .hint(forget(&proposal.id)),
+                ),
             }
         }
     }
+}
+
+fn forget(id: &ProposalId) -> String {
+    format!("`agent-skills proposals reject {id}` forgets the proposal")
 }
 
 fn diff_of(files: &[ChangedFile]) -> String {
@@ -253,18 +260,6 @@ fn diff_of(files: &[ChangedFile]) -> String {
         .iter()
         .map(|file| file.applied.shown.as_str())
         .collect()
-}
-
-/// Through the host it could be the model who decides, and so it could in a shell that the host
-/// started.
-fn decided_by_a_person(app: &App, caller: Caller) -> Result<()> {
-    if caller == Caller::Host || app.store().is_below_a_host() {
-        return Err(Error::new(
-            "only a person at a shell of their own can decide about a proposal",
-        )
-        .hint("ask the user to run `agent-skills proposals list`"));
-    }
-    Ok(())
 }
 
 fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Result<String> {
@@ -359,9 +354,9 @@ fn comment(app: &App, id: &ProposalId, text: &str, caller: Caller) -> Result<Str
         let text = format!("a comment has 1 to {} bytes of text", limits::PROPOSAL_TEXT);
         return Err(Error::new(text).hint("write what whoever decides should know"));
     }
-    let by = match caller {
-        Caller::Host => "model",
-        Caller::Person { .. } => "user",
+    let by = match decided_by_a_person(app, caller, "comment") {
+        Ok(()) => "user",
+        Err(_) => "model",
     };
     let comment = Comment {
         written: Moment::now().to_string(),

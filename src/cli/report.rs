@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::app::{App, snapshot};
 use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer};
-use crate::marketplace::{Kind, LockEntry};
+use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::Restriction;
 use crate::skill::{Diagnostic, Level, Skill, tokens};
 
@@ -30,6 +30,8 @@ pub struct Report {
     pub source: Option<String>,
     /// The commit that was installed.
     pub commit: Option<String>,
+    /// Whether its files are others than were installed.
+    pub changed: bool,
     /// The working copy it is a link to.
     pub linked_to: Option<String>,
     /// Whether the model is told of it.
@@ -103,6 +105,11 @@ impl Report {
         let is_told = entry.layer != Layer::Project || skill.is_some();
         let origin = origins.of(app, &entry.dir).filter(|_| is_told);
         let link = std::fs::read_link(&entry.dir).ok();
+        let changed = origin.is_some_and(|origin| is_changed(app, &entry.dir, origin));
+        if changed {
+            let text = "its files have changed since it was installed: `verify` names them";
+            diagnostics.push(Diagnostic::note("changed-since", text));
+        }
         Self {
             name: entry.name(),
             tool: entry.tool.clone(),
@@ -114,6 +121,7 @@ impl Report {
                 .filter(|origin| origin.kind != Kind::Link)
                 .map(|origin| origin.source.clone()),
             commit: origin.and_then(|origin| origin.commit.clone()),
+            changed,
             linked_to: link.map(|to| to.display().to_string()),
             offered: entry.tool.is_some(),
             tokens: skill.and_then(cost),
@@ -137,6 +145,13 @@ impl Report {
     pub fn worst(&self) -> Option<Level> {
         self.diagnostics.iter().map(|found| found.level).max()
     }
+}
+
+fn is_changed(app: &App, dir: &Path, origin: &LockEntry) -> bool {
+    let base = dir.parent().and_then(Path::parent);
+    let names = std::slice::from_ref(&origin.name);
+    let verified = base.and_then(|base| app.market_at(base).verify(names).ok());
+    verified.is_some_and(|all| all.iter().any(|one| one.state == State::Changed))
 }
 
 fn restriction(

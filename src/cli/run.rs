@@ -7,6 +7,8 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::check::check;
+use super::options::ConfigVerb;
+use super::person::decided_by_a_person;
 use super::screen::Screen;
 use super::{
     approve, audit, available, complete, config, doctor, history, info, installed, jobs, look, man,
@@ -15,6 +17,7 @@ use super::{
 };
 use crate::app::App;
 use crate::error::Error;
+use crate::skill::one_line;
 
 /// Who wants it done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +87,10 @@ pub fn run(
         Verb::Remove { name, scope } => market::remove(app, &name, scope)?,
         Verb::Update(update) => market::update(app, &update, caller)?,
         Verb::Outdated { names, scope, json } => market::outdated(app, &names, json, scope)?,
-        Verb::Rollback { name, scope } => market::rollback(app, &name, scope)?,
+        Verb::Rollback { name, scope } => {
+            decided_by_a_person(app, caller, &format!("rollback {}", one_line(&name)))?;
+            market::rollback(app, &name, scope)?
+        }
         Verb::History(of) => history::history(app, &of)?,
         Verb::Proposals(verb) => proposals::proposals(app, verb, caller)?,
         Verb::Verify { names, scope, json } => market::verify(app, &names, json, scope)?,
@@ -121,9 +127,15 @@ pub fn run(
         Verb::Man => man::page(),
         Verb::Complete { words } => complete::complete(app, &words),
         Verb::Trust { list: true, .. } => trust::list(app)?,
-        Verb::Trust { dir, always, .. } => trust::trust(app, dir, always)?,
+        Verb::Trust { dir, always, .. } => {
+            decided_by_a_person(app, caller, "trust")?;
+            trust::trust(app, dir, always)?
+        }
         Verb::Untrust { dir } => trust::untrust(app, dir)?,
-        Verb::Approve { name } => approve::approve(app, &name)?,
+        Verb::Approve { name } => {
+            decided_by_a_person(app, caller, &format!("approve {}", one_line(&name)))?;
+            approve::approve(app, &name)?
+        }
         Verb::Enable { name, name_only } => visibility::enable(app, &name, name_only)?,
         Verb::Disable { name, user } => visibility::disable(app, &name, user)?,
         Verb::New(wanted) => new::new(app, &wanted, caller)?,
@@ -135,7 +147,12 @@ pub fn run(
         Verb::ToPrompt { paths } => validate::to_prompt(&paths)?,
         Verb::Audit(filter) => audit::audit(app, &filter)?,
         Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json, screen)?,
-        Verb::Config { verb } => config::config(app, verb)?,
+        Verb::Config { verb } => {
+            if matches!(verb, ConfigVerb::Set { .. }) {
+                decided_by_a_person(app, caller, "config set")?;
+            }
+            config::config(app, verb)?
+        }
     })
 }
 

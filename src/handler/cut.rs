@@ -38,7 +38,7 @@ pub fn tell_once(app: &App, cut: &[Cut]) {
         }
     };
     remark(format_args!(
-        "the prompt has no room for every skill's description{}{}; `agent-skills list-installed` \
+        "the prompt has no room for every skill's description{}{}; `agent-skills doctor` \
          shows all, and `prompt_chars` in the configuration makes room",
         told(|left| left != Left::Count, "shortened"),
         told(|left| left == Left::Count, "not named"),

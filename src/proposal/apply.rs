@@ -1,6 +1,7 @@
 //! Where the hunks of a diff belong in a file, and what it is with them. A hunk is put where the
 //! file has its lines and nowhere else; where that is not one place, nothing is put. Pure.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::patch::{FilePatch, Hunk, Line};
@@ -117,9 +118,11 @@ fn locate(hunk: &Hunk, file: &[&str], exact: bool, effort: &mut usize) -> Result
 fn absent(hunk: &Hunk, old: &[&str], file: &[&str], effort: &mut usize) -> Error {
     let done = places(&hunk.lines_after(), file, effort).is_ok_and(|places| places.len() == 1);
     if done {
-        return Error::new("it does not apply: the file has its new lines already");
+        return Error::new("it does not apply: the file has its new lines already")
+            .hint("read the file again: there may be nothing left to propose");
     }
-    let missing = old.iter().find(|line| !file.contains(line));
+    let there: HashSet<&str> = file.iter().copied().collect();
+    let missing = old.iter().find(|line| !there.contains(*line));
     let why = match missing {
         Some(line) => {
             let line: String = line.escape_debug().take(80).collect();
@@ -143,8 +146,8 @@ fn places(wanted: &[&str], file: &[&str], effort: &mut usize) -> Result<Vec<usiz
             .take_while(|(a, b)| a == b)
             .count();
         *effort = effort.checked_sub(same + 1).ok_or_else(|| {
-            Error::new("the file is too repetitive to find its place")
-                .hint("change the file by hand")
+            Error::new("it takes too many comparisons to find its place")
+                .hint("propose fewer hunks at a time, or smaller ones")
         })?;
         if same == wanted.len() {
             found.push(at);

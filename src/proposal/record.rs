@@ -58,7 +58,7 @@ pub enum Change {
 pub struct Comment {
     /// When (RFC 3339).
     pub written: String,
-    /// `person` or `model`.
+    /// `user` or `model`.
     pub by: String,
     /// What.
     pub text: String,

@@ -62,8 +62,16 @@ impl Proposals {
             Err(error) => return Err(Error::io("read", &path, &error).hint("remove the file")),
         };
         let read: Option<Proposal> = serde_json::from_slice(&bytes).ok();
-        read.filter(|proposal| proposal.id == *id).ok_or_else(|| {
-            Error::new(format!("`{}` is no proposal", path.display())).hint("remove the file")
+        // The user decides about what was shown under this id, and about nothing put in its place since.
+        let is_it = |proposal: &Proposal| {
+            proposal.id == *id && *id == ProposalId::of(&proposal.skill, &proposal.change)
+        };
+        read.filter(is_it).ok_or_else(|| {
+            let text = format!(
+                "`{}` is no proposal, or was changed since it was written",
+                path.display()
+            );
+            Error::new(text).hint("remove the file")
         })
     }
 

@@ -142,6 +142,20 @@ impl Marketplace {
             );
             return Err(Error::new(text).hint(example("skill_marketplace")));
         }
+        let given =
+            |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
+        let needs_operand = ["remove", "info", "search-installed"].contains(&action.as_str());
+        if needs_operand && !given(&self.skill_ref) && !given(&self.query) {
+            let (what, key) = if searches {
+                ("words", "query")
+            } else {
+                ("a skill's name", "skill_ref")
+            };
+            let action = action.replace('-', "_");
+            return Err(Error::new(format!("`{action}` needs {what}")).hint(format!(
+                r#"for example {{"action": "{action}", "{key}": "pdf"}}"#
+            )));
+        }
         let mut command = vec![action];
         let (query, reference) = (self.query, self.skill_ref);
         // Behind `--` nothing the model wrote can be an option.
@@ -239,7 +253,11 @@ fn list_or_text<'de, D: Deserializer<'de>>(
     }
     Ok(match Option::<Written>::deserialize(deserializer)? {
         None => None,
-        Some(Written::Text(text)) => Some(vec![text]),
+        // Some models send a list as the text of one.
+        Some(Written::Text(text)) => {
+            let listed: Option<Vec<String>> = serde_json::from_str(&text).ok();
+            Some(listed.unwrap_or_else(|| vec![text]))
+        }
         Some(Written::List(entries)) => Some(entries),
     })
 }
@@ -298,6 +316,35 @@ mod tests {
                 parse("skill_marketplace", arguments).unwrap(),
                 command(expected)
             );
+        }
+    }
+
+    #[test]
+    fn an_action_without_its_operand_says_what_it_needs() {
+        for (action, needs) in [
+            ("search_installed", "words"),
+            ("info", "a skill's name"),
+            ("remove", "a skill's name"),
+        ] {
+            let error = parse("skill_marketplace", json!({"action": action})).unwrap_err();
+            assert_eq!(error.to_string(), format!("`{action}` needs {needs}"));
+            assert!(error.next_step().unwrap().contains(action));
+        }
+    }
+
+    #[test]
+    fn a_list_sent_as_text_is_a_list() {
+        for (written, entries) in [
+            (json!("[\"Read\", \"Grep\"]"), &["Read", "Grep"][..]),
+            (json!("Read Grep"), &["Read Grep"]),
+            (json!(["Read"]), &["Read"]),
+        ] {
+            let arguments =
+                json!({"name": "x", "description": "x", "body": "x", "allowed_tools": written});
+            let Ok(ToolCall::CreateSkill(call)) = parse("create_skill", arguments) else {
+                panic!("{written}")
+            };
+            assert_eq!(call.allowed_tools.unwrap(), entries);
         }
     }
 

@@ -358,9 +358,21 @@ impl Store {
 
     /// Whether a host that is in a conversation started this process, directly or through a shell: then
     /// it could be the model who asks.
-    pub fn is_below_a_host(&self) -> bool {
-        let in_use = |session: Session| session.context.is_some() || !session.activated.is_empty();
-        SessionKey::of_ancestors().any(|key| self.session(&key).is_ok_and(in_use))
+    ///
+    /// # Errors
+    /// When the state cannot be read, so that nobody knows.
+    pub fn is_below_a_host(&self) -> Result<bool, Unreadable> {
+        let mut states = Vec::new();
+        for file in std::iter::once(self.file.as_path()).chain(self.other.as_deref()) {
+            states.extend(Self::read(file)?);
+        }
+        let in_use = |key: &SessionKey, state: &State| {
+            state.sessions.get(key.as_str()).is_some_and(|session| {
+                key.is_here(&session.realm)
+                    && (session.context.is_some() || !session.activated.is_empty())
+            })
+        };
+        Ok(SessionKey::of_ancestors().any(|key| states.iter().any(|state| in_use(&key, state))))
     }
 
     /// Changes the state under the lock. `edit` is told when the file on disk is unreadable, and

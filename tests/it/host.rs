@@ -270,8 +270,14 @@ impl Host {
         answer["message"].as_str().unwrap().to_owned()
     }
 
-    /// A person's command.
+    /// A person's command: they sit at a terminal, and read what it tells them from files.
     pub fn person(&self, args: &[&str]) -> Ran {
+        let (_ours, theirs) = crate::terminal::terminal(0);
+        finish(self.command().args(args).stdin(theirs), b"")
+    }
+
+    /// A person's command without a terminal, as a script of theirs runs it, or a model's shell.
+    pub fn unattended(&self, args: &[&str]) -> Ran {
         finish(self.command().args(args), b"")
     }
 

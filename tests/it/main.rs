@@ -17,6 +17,7 @@ mod concurrency;
 mod configuration;
 mod conversations;
 mod corpus;
+mod decisions;
 mod doctor;
 mod door;
 mod first_minutes;

@@ -20,7 +20,8 @@ fn state(host: &Host) -> (Option<Files>, String) {
 
 /// Starts a command, kills it at `share` thousandths of `duration`, and lets the next one clean up.
 pub fn kill(host: &Host, words: &[&str], duration: Duration, share: u32) {
-    let mut child = host.command().args(words).spawn().unwrap();
+    let (_ours, theirs) = crate::terminal::terminal(0);
+    let mut child = host.command().args(words).stdin(theirs).spawn().unwrap();
     std::thread::sleep(duration * share / 1000);
     child.kill().unwrap();
     child.wait().unwrap();

@@ -491,6 +491,8 @@ fn what_root_has_set_up_no_variable_takes_away() {
     .unwrap();
     host.succeeds(&["approve", "waits"]);
     assert!(host.plugin_dir().join("approvals.json").exists());
+    // The script has no terminal.
+    host.succeeds(&["config", "set", "unattended", "true"]);
     let script = r#"
         mount -t tmpfs none /etc && mkdir -p /etc/chibi && cp -r "$HOME/etc" /etc/chibi/agent-skills &&
         chmod -R go-w /etc/chibi && "$EXE" list-installed --json && "$EXE" approve waits >&2 &&

@@ -10,22 +10,22 @@ use crate::host::{Generation, Ran, finish};
 use crate::market_sources::skill;
 use crate::repository::{Hub, files};
 
-const TOOL: &str = "propose_skill_update";
+pub const TOOL: &str = "propose_skill_update";
 
 /// A diff of `SKILL.md` that replaces one line by others.
-fn diff(old: &str, new: &str) -> String {
+pub fn diff(old: &str, new: &str) -> String {
     let new = new.lines().flat_map(|line| ["+", line, "\n"]);
     let new: String = new.collect();
     format!("--- a/SKILL.md\n+++ b/SKILL.md\n@@\n-{old}\n{new}")
 }
 
-fn call(skill: &str, diff: &str) -> Value {
+pub fn call(skill: &str, diff: &str) -> Value {
     json!({"skill": skill, "diff": diff, "justification": "It was wrong."})
 }
 
 /// Proposes as the model does, and answers the id.
 #[track_caller]
-fn propose(host: &Host, skill: &str, diff: &str) -> String {
+pub fn propose(host: &Host, skill: &str, diff: &str) -> String {
     host.allows(TOOL, &call(skill, diff));
     let answer = host.tool(TOOL, &call(skill, diff));
     assert!(answer.contains("Nothing has changed"), "{answer}");
@@ -50,7 +50,7 @@ fn list(host: &Host) -> Value {
     serde_json::from_str(&host.succeeds(&["proposals", "list", "--json"])).unwrap()
 }
 
-fn text(host: &Host, path: &str) -> String {
+pub fn text(host: &Host, path: &str) -> String {
     fs::read_to_string(host.skills_dir().join(path)).unwrap()
 }
 
@@ -380,6 +380,13 @@ fn an_improved_skill_of_a_repository_counts_as_changed_by_hand() {
     let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
     let id = propose(&host, "pdf", &diff("Body of pdf.", "A better body."));
     host.succeeds(&["proposals", "approve", &id, "--yes"]);
+    for words in [&["list-installed"][..], &["list-installed", "--json"]] {
+        let told = host.succeeds(words);
+        assert!(
+            told.contains("changed-since") || told.contains("\"changed\": true"),
+            "{told}"
+        );
+    }
     let verified = host.person(&["verify"]);
     assert!(verified.stdout.contains("changed SKILL.md"), "{verified:?}");
     assert!(host.succeeds(&["update"]).contains("up to date"));
@@ -454,7 +461,8 @@ fn policies_layers_and_links_that_cannot_be_changed_say_so() {
     command
         .args(["proposals", "approve", &id, "--yes"])
         .env("AGENT_SKILLS_POLICY", &policy);
-    let ran = finish(&mut command, b"");
+    let (_ours, theirs) = crate::terminal::terminal(0);
+    let ran = finish(command.stdin(theirs), b"");
     assert!(
         ran.status == 1 && ran.stderr.contains("blocks skills named `pdf`"),
         "{ran:?}"
@@ -573,13 +581,16 @@ fn a_broken_file_hides_no_proposal_and_there_are_never_too_many() {
         ran.stdout.contains(&id) && ran.stderr.contains("is no proposal"),
         "{ran:?}"
     );
-    let text = fs::read_to_string(dir.join(format!("{id}.json"))).unwrap();
     for number in 1..100 {
-        let other = format!("{number:012}");
-        fs::write(dir.join(format!("{other}.json")), text.replace(&id, &other)).unwrap();
+        propose(&host, "pdf", &diff("One.", &number.to_string()));
     }
     let answer = host.tool(TOOL, &call("pdf", &diff("One.", "2.")));
     assert!(answer.contains("100 proposals"), "{answer}");
+    for _ in 0..20 {
+        host.succeeds(&["proposals", "comment", &id, "Hm."]);
+    }
+    let full = host.fails(&["proposals", "comment", &id, "Hm."]);
+    assert!(full.contains("20 comments"), "{full}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::repository::Hub;
 
 /// Both ends of a new pseudo-terminal: ours, and the program's.
 #[allow(unsafe_code)]
-fn terminal(width: u16) -> (File, File) {
+pub fn terminal(width: u16) -> (File, File) {
     let (mut ours, mut theirs) = (0, 0);
     let null = std::ptr::null_mut();
     let mut size = libc::winsize {

@@ -160,7 +160,30 @@ fn line_ends_stay_those_of_the_file() {
 fn a_repetitive_file_costs_no_time() {
     let hunk = format!("--- x\n+++ x\n@@\n{}-x\n", " \n".repeat(30_000));
     let error = apply(&hunk, &"\n".repeat(2_000_000)).unwrap_err();
-    assert!(error.to_string().contains("repetitive"), "{error}");
+    assert!(error.to_string().contains("comparisons"), "{error}");
+}
+
+#[test]
+fn what_is_missing_is_found_in_one_look_at_a_large_file() {
+    let file = "a\n".repeat(1_000_000) + "b\n";
+    let diff = format!("--- x\n+++ x\n@@\n{}-z\n+y\n", " b\n".repeat(20_000));
+    let error = apply(&diff, &file).unwrap_err();
+    assert!(error.to_string().contains("no line `z`"), "{error}");
+}
+
+#[test]
+fn a_file_of_many_lines_is_not_called_repetitive() {
+    let lines: Vec<String> = (0..120_000).map(|line| line.to_string()).collect();
+    let file = lines.join("\n");
+    let hunk = |line: usize| format!("@@\n-{line}\n+x{line}\n");
+    let diff = (0..100).map(|number| hunk(number * 1_000));
+    let diff = format!("--- x\n+++ x\n{}", diff.collect::<String>());
+    let error = apply(&diff, &file).unwrap_err();
+    assert!(
+        error.to_string().contains("too many comparisons"),
+        "{error}"
+    );
+    assert!(error.next_step().unwrap().contains("fewer hunks"));
 }
 
 proptest! {
