@@ -133,8 +133,7 @@ impl App {
         };
         let wanted = digest(arguments);
         session.active().any(|active| {
-            active.name == skill.name.as_str()
-                && active.digest == skill.digest
+            active.digest == skill.digest
                 && Path::new(&active.dir) == skill.dir
                 && active.handed.as_ref() == Some(&wanted)
         })
@@ -144,7 +143,7 @@ impl App {
     pub fn handed(&self, skills: &[&Skill], arguments: Option<&str>) {
         let handed: Vec<_> = skills
             .iter()
-            .map(|skill| (skill.name.as_str(), digest(arguments)))
+            .map(|skill| (skill.dir.display().to_string(), digest(arguments)))
             .collect();
         // What cannot be remembered is handed over once more; there was a remark about it before.
         let _ = self.store().handed(&self.session(), &handed);

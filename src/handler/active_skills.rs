@@ -46,7 +46,7 @@ pub fn active_block(app: &App) -> Option<String> {
 }
 
 fn activated(session: &Session) -> impl DoubleEndedIterator<Item = &ActiveSkill> {
-    let besides = |skill: &&ActiveSkill| !session.always.contains(&skill.name);
+    let besides = |skill: &&ActiveSkill| !session.always.contains(&skill.dir);
     session.active().filter(besides)
 }
 

@@ -59,9 +59,7 @@ fn unload_what_may_be(app: &App, session: &mut Session, skills: &[Offered], mode
     if mode == LoadMode::Add || config.deactivate != Deactivate::Model {
         return;
     }
-    let stays = |name: &str| skills.iter().any(|one| one.skill.name.as_str() == name);
-    let others = session.active().filter(|active| !stays(&active.name));
-    let others: Vec<String> = others.map(|active| active.name.clone()).collect();
+    let stay = skills.iter().map(|one| snapshot(one.skill, one.tool));
     // It is permitted, so nothing is left to refuse it.
-    let _ = session.unload(&others, true);
+    let _ = session.unload_others(&stay.collect::<Vec<_>>(), true);
 }

@@ -223,15 +223,15 @@ impl Store {
         Ok(changed.of(key))
     }
 
-    /// Remembers that the model was handed the instructions of these active skills, by the
-    /// digests of the arguments.
+    /// Remembers that the model was handed the instructions of these active skills, by their
+    /// directories, with the digests of the arguments.
     ///
     /// # Errors
     /// When that cannot be recorded: then they are handed over once more.
-    pub fn handed(&self, key: &SessionKey, handed: &[(&str, String)]) -> Result<()> {
+    pub fn handed(&self, key: &SessionKey, handed: &[(String, String)]) -> Result<()> {
         self.change_session(key, |session, _| {
             for skill in &mut session.activated {
-                let given = handed.iter().find(|(name, _)| *name == skill.name);
+                let given = handed.iter().find(|(dir, _)| *dir == skill.dir);
                 if let Some((_, arguments)) = given {
                     skill.handed = Some(arguments.clone());
                 }
