@@ -173,12 +173,7 @@ impl App {
             ))
         })?;
         let catalog = self.catalog();
-        let mut entries = catalog.entries().iter();
-        let entry = entries.find(|entry| entry.dir == Path::new(&latest.dir));
-        let skill = entry.and_then(|entry| {
-            let offered = entry.offered().map(|offered| offered.skill);
-            offered.or_else(|| entry.shadowed())
-        });
+        let skill = catalog.by_dir(Path::new(&latest.dir));
         then(skill.ok_or_else(|| {
             let text = format!("the active skill `{}` is no longer there", latest.name);
             Error::new(text).hint("give `skill`: another one's name")

@@ -11,7 +11,7 @@ use crate::catalog::Catalog;
 use crate::host::ours;
 use crate::request::Protocol;
 use crate::session::{ActiveSkill, Session};
-use crate::skill::{Skill, Wrapper};
+use crate::skill::Wrapper;
 use crate::sys::limits;
 
 /// The block, or nothing when nothing is active.
@@ -66,7 +66,7 @@ fn reminder(session: &Session) -> String {
 
 /// A skill's instructions as they are now. Its restriction is as it was when it was activated.
 fn again(app: &App, catalog: &Catalog, active: &ActiveSkill) -> String {
-    let Some(skill) = usable(catalog, active) else {
+    let Some(skill) = catalog.by_dir(Path::new(&active.dir)) else {
         let gone = "This skill is no longer there, or no longer offered. What it restricted \
                     stays restricted. Tell the user.";
         return Wrapper::Skill.around(&active.name, gone);
@@ -91,13 +91,6 @@ fn again(app: &App, catalog: &Catalog, active: &ActiveSkill) -> String {
         let unread = format!("Its instructions cannot be read: {why}. Tell the user.");
         Wrapper::Skill.around(name, &unread)
     })
-}
-
-fn usable<'a>(catalog: &'a Catalog, active: &ActiveSkill) -> Option<&'a Skill> {
-    let mut entries = catalog.entries().iter();
-    let entry = entries.find(|entry| entry.dir == Path::new(&active.dir))?;
-    let offered = entry.offered().map(|offered| offered.skill);
-    offered.or_else(|| entry.shadowed())
 }
 
 fn to_read(active: &ActiveSkill) -> String {

@@ -7,6 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use sha2::{Digest, Sha256};
+
 use super::contexts::Contexts;
 use super::key::{self, SessionKey};
 use super::loading::{Changed, Loading};
@@ -74,6 +76,9 @@ impl Store {
         };
         match (state.sessions.remove(key.as_str()), state.reset) {
             (Some(session), _) if key.is_here(&session.realm) => match &session.context {
+                _ if state.contexts.restrict() && left_mark(file, key).exists() => {
+                    Err(Unreadable::not_entered())
+                }
                 Some(context) if session.kept && state.contexts.is_doubted(context) => {
                     Err(Unreadable::lost())
                 }
@@ -105,6 +110,7 @@ impl Store {
         if nothing_to_do {
             return Ok(Vec::new());
         }
+        let _ = fs::remove_file(left_mark(&self.file, key));
         let realm = key::realm();
         let mut ended = Vec::new();
         self.change(|state, unreadable| {
@@ -263,6 +269,21 @@ impl Store {
         key: &SessionKey,
         edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
     ) -> Result<()> {
+        self.change_wherever(key, |session, contexts| {
+            // What is active would be kept for the conversation that was left.
+            if contexts.restrict() && left_mark(&self.file, key).exists() {
+                return Err(Unreadable::not_entered().error());
+            }
+            edit(session, contexts)
+        })
+    }
+
+    /// As [`Store::change_session`], also while it is not known which conversation this is.
+    fn change_wherever(
+        &self,
+        key: &SessionKey,
+        edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
+    ) -> Result<()> {
         let realm = key::realm();
         self.change(|state, unreadable| {
             if let Some(unreadable) = unreadable {
@@ -315,12 +336,27 @@ impl Store {
                 .is_some_and(|reset| reset.realm == key::realm() && key.is_older_than(reset.ticks));
             is_there && (keep || state.contexts.is_empty()) || session.is_none() && doubted
         };
+        let mark = left_mark(&self.file, key);
+        // The record goes on naming the conversation that was left, whose restrictions are not this
+        // one's. Where this cannot be written either, nothing more can be done.
+        let leave = || {
+            if keep {
+                let _ = files::replace_scratch_file(&mark, b"", 0o600);
+            }
+        };
         match Self::read(&self.file) {
             Ok(state) if !state.as_ref().is_some_and(is_settled) => {}
-            _ => return Ok(Vec::new()),
+            Ok(_) => {
+                let _ = fs::remove_file(&mark);
+                return Ok(Vec::new());
+            }
+            Err(_) => {
+                leave();
+                return Ok(Vec::new());
+            }
         }
         let mut ended = Vec::new();
-        self.change_session(key, |session, contexts| {
+        let entered = self.change_wherever(key, |session, contexts| {
             if keep {
                 let there = session.kept && session.context.as_deref() == Some(context);
                 if !there {
@@ -334,8 +370,13 @@ impl Store {
                 ended = contexts.forget(None);
             }
             Ok(())
-        })?;
-        Ok(ended)
+        });
+        if entered.is_ok() {
+            let _ = fs::remove_file(&mark);
+        } else {
+            leave();
+        }
+        entered.map(|()| ended)
     }
 
     /// The conversation the session is in, as far as is known.
@@ -408,6 +449,13 @@ impl Store {
         }
         Ok(Some(state))
     }
+}
+
+/// What lies beside the state while a session has left the conversation that the state names and
+/// the one it entered could not be recorded.
+fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
+    let name = format!("{:x}", Sha256::digest(key.as_str()));
+    file.with_file_name(format!("left-{}", &name[..32]))
 }
 
 /// Whether a session cannot come back. One of another realm, and a named one, has no process we

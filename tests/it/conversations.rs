@@ -345,3 +345,55 @@ fn a_lock_that_cannot_be_had_brings_nothing_back_and_so_closes() {
         assert_eq!(active(&host), ["reads"]);
     }
 }
+
+#[test]
+fn a_switch_that_cannot_be_recorded_closes_until_one_can() {
+    for mut host in Host::both() {
+        host = kept(host);
+        next_prompt(&host, "two");
+        host.activates("reads");
+        host.session("another");
+        next_prompt(&host, "one");
+        host.activates("free").allows("shell_exec", &ls());
+        let lock = fs::File::open(host.plugin_dir().join("state.lock")).unwrap();
+        fs2::FileExt::lock_exclusive(&lock).unwrap();
+        enters(&host, "two");
+        host.blocks("shell_exec", &ls());
+        drop(lock);
+        host.blocks("shell_exec", &ls());
+        host.blocks("skill_plain", &json!({}));
+        enters(&host, "one");
+        host.allows("shell_exec", &ls());
+        assert_eq!(active(&host), ["free"], "nothing was added meanwhile");
+        enters(&host, "two");
+        host.blocks("shell_exec", &ls());
+        assert_eq!(active(&host), ["reads"]);
+        let left = fs::read_dir(host.plugin_dir()).unwrap().flatten();
+        let mut names = left.map(|entry| entry.file_name().into_string().unwrap());
+        assert!(names.all(|name| !name.starts_with("left-")));
+    }
+}
+
+#[test]
+fn what_was_activated_before_the_conversation_was_known_comes_last_and_denies_what_it_did() {
+    for host in Host::both() {
+        let host = kept(host).skill("denies", "disallowed-tools: WebFetch", "");
+        next_prompt(&host, "work");
+        host.activates("denies").activates("plain");
+        host.starts();
+        let text = "---\nname: denies\ndescription: d\ndisallowed-tools: Write\n---\n";
+        fs::write(host.skills_dir().join("denies/SKILL.md"), text).unwrap();
+        host.tool("skill_denies", &json!({}));
+        enters(&host, "work");
+        host.blocks("fetch_url", &json!({"url": "https://example.com/"}));
+        host.blocks("file_edit", &json!({"path": "x"}));
+        assert_eq!(active(&host).last().unwrap(), "denies");
+        assert_eq!(
+            active(&host)
+                .iter()
+                .filter(|name| *name == "denies")
+                .count(),
+            1
+        );
+    }
+}

@@ -554,3 +554,32 @@ fn what_a_skill_denied_stays_denied_when_its_file_says_otherwise() {
         }
     }
 }
+
+#[test]
+fn a_script_is_judged_as_the_one_that_runs() {
+    for host in Host::both() {
+        let host = with_two_layers(host)
+            .skill("a-b", "allowed-tools: Read", "")
+            .skill("ab", "", "")
+            .file("a-b/scripts/x.sh", "echo from a-b\n")
+            .file("ab/scripts/x.sh", "echo from ab\n")
+            .file("x/scripts/x.sh", "echo from plugin x\n");
+        let scripts = host.home().join(".agents/skills/x/scripts");
+        fs::create_dir_all(&scripts).unwrap();
+        fs::write(scripts.join("x.sh"), "echo from user x\n").unwrap();
+        let run = |skill: &str| json!({"skill": skill, "script": "scripts/x.sh"});
+        host.activates("a-b");
+        host.blocks("run_skill_script", &run("ab"));
+        host.allows("run_skill_script", &run("a-b"));
+        host.starts();
+        host.allows("skill_marketplace", &use_skill("plugin/x"));
+        host.blocks("run_skill_script", &run("x"));
+        host.blocks("run_skill_script", &run("personal/x"));
+        host.blocks("run_skill_script", &run("nosuch"));
+        for call in [run("plugin/x"), json!({"script": "scripts/x.sh"})] {
+            host.allows("run_skill_script", &call);
+            let answer = host.tool("run_skill_script", &call);
+            assert!(answer.starts_with("from plugin x"), "{answer}");
+        }
+    }
+}
