@@ -141,6 +141,9 @@ impl App {
 
     /// Remembers that the model is handed these skills' instructions.
     pub fn handed(&self, skills: &[&Skill], arguments: Option<&str>) {
+        if skills.iter().all(|skill| self.has_handed(skill, arguments)) {
+            return;
+        }
         let handed: Vec<_> = skills
             .iter()
             .map(|skill| (skill.dir.display().to_string(), digest(arguments)))

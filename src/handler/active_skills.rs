@@ -7,11 +7,10 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::app::{App, Instructions};
-use crate::catalog::Catalog;
 use crate::host::ours;
 use crate::request::Protocol;
 use crate::session::{ActiveSkill, Session};
-use crate::skill::Wrapper;
+use crate::skill::{Skill, Wrapper};
 use crate::sys::limits;
 
 /// The block, or nothing when nothing is active.
@@ -24,20 +23,26 @@ pub fn active_block(app: &App) -> Option<String> {
         block.push_str("\n\n<active_skills>");
         let catalog = app.catalog();
         let mut room = limits::REINJECTED;
+        let mut given = Vec::new();
         for active in activated(&session) {
-            let text = again(app, &catalog, active);
+            let skill = catalog.by_dir(Path::new(&active.dir));
+            let text = again(app, skill, active);
             let text = if text.len() > room {
                 let name = &active.name;
                 let left_out = "Its instructions are too long to stand here.";
                 Wrapper::Skill.around(name, &format!("{left_out} {}", to_read(active)))
             } else {
                 room -= text.len();
+                given.extend(skill);
                 text
             };
             block.push('\n');
             block.push_str(&text);
         }
         block.push_str("\n</active_skills>");
+        // Without the arguments of the call that this host has forgotten: asked with them again,
+        // the skill's tool hands its instructions over anew.
+        app.handed(&given, None);
     } else if let Some(last) = activated(&session).next_back() {
         block.push_str(" If they are no longer there: ");
         block.push_str(&to_read(last));
@@ -65,8 +70,8 @@ fn reminder(session: &Session) -> String {
 }
 
 /// A skill's instructions as they are now. Its restriction is as it was when it was activated.
-fn again(app: &App, catalog: &Catalog, active: &ActiveSkill) -> String {
-    let Some(skill) = catalog.by_dir(Path::new(&active.dir)) else {
+fn again(app: &App, skill: Option<&Skill>, active: &ActiveSkill) -> String {
+    let Some(skill) = skill else {
         let gone = "This skill is no longer there, or no longer offered. What it restricted \
                     stays restricted. Tell the user.";
         return Wrapper::Skill.around(&active.name, gone);

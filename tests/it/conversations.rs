@@ -397,3 +397,48 @@ fn what_was_activated_before_the_conversation_was_known_comes_last_and_denies_wh
         );
     }
 }
+
+#[test]
+fn arguments_that_the_older_host_has_forgotten_are_put_in_again_when_asked_for() {
+    for host in Host::both() {
+        let host = kept(host).skill("task", "", "Do $ARGUMENTS.");
+        next_prompt(&host, "work");
+        let call = |arguments: &str| {
+            let arguments = json!({"arguments": arguments});
+            host.allows("skill_task", &arguments);
+            host.tool("skill_task", &arguments)
+        };
+        assert!(call("the task").contains("Do the task."));
+        let prompt = next_prompt(&host, "work");
+        let again = call("the task");
+        match host.generation() {
+            Generation::Environment => {
+                assert!(prompt.contains("Do $ARGUMENTS."), "{prompt}");
+                assert!(prompt.contains("No arguments stand here"), "{prompt}");
+                assert!(again.contains("Do the task."), "{again}");
+                next_prompt(&host, "work");
+                let text = call("");
+                assert!(text.contains("active already"), "the prompt has it: {text}");
+            }
+            Generation::Stdin => assert!(again.contains("active already"), "{again}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_too_long_to_be_put_in_again_is_named() {
+    for host in Host::both() {
+        let long = "word ".repeat(60_000);
+        let host = kept(host).skill("long", "", &long);
+        next_prompt(&host, "work");
+        host.activates("long");
+        let prompt = next_prompt(&host, "work");
+        assert!(prompt.len() < 20_000, "{}", prompt.len());
+        if host.generation() == Generation::Environment {
+            assert!(
+                prompt.contains("too long to stand here. read_skill_file"),
+                "{prompt}"
+            );
+        }
+    }
+}
