@@ -93,13 +93,18 @@ fn is_listed(app: &App, catalog: &Catalog, tool: &str) -> bool {
 }
 
 fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
-    let skill = match &wanted.skill {
-        Some(written) => usable(catalog, written)?,
+    let found = match &wanted.skill {
+        Some(written) => usable(catalog, written),
         None => catalog.by_tool(&wanted.tool).ok_or_else(|| {
             let text = format!("there is no tool `{}`", quoted(&wanted.tool));
             Error::new(text).hint(suggestion(catalog, &wanted.tool))
-        })?,
+        }),
     };
+    // Where the configuration cannot be read nothing is offered, and that is the reason.
+    let skill = found.map_err(|missing| match app.config() {
+        Ok(_) => missing,
+        Err(error) => error.context("no skill is offered"),
+    })?;
     let tool = tool_name(&skill.name);
     let is_first = |first: &Skill| first.dir == skill.dir;
     let reference = match wanted.skill {

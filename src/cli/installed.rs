@@ -161,7 +161,7 @@ fn callers(skill: &Skill, offered: bool) -> &'static str {
     }
 }
 
-/// Ends what is active in hosts that run now.
+/// Ends what is active in hosts that run now, and what is kept for conversations.
 pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<String> {
     // Through the host it could be the model who asks, by way of another plugin's shell.
     if caller == Caller::Host {
@@ -169,6 +169,9 @@ pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<St
             Error::new("only a person at a shell can end what is active")
                 .hint("ask the user to run `agent-skills deactivate`"),
         );
+    }
+    if let Some(context) = context {
+        must_be_known(app, context)?;
     }
     let ended = app.store().deactivate(context)?;
     let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
@@ -178,6 +181,25 @@ pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<St
         0 => "Nothing was active.\n".to_owned(),
         _ => format!("No longer active: {}\n", names.join(", ")),
     })
+}
+
+/// A misspelt name would end nothing, and look as if there were nothing to end.
+fn must_be_known(app: &App, context: &str) -> Result<()> {
+    let Some(known) = app.store().contexts()? else {
+        return Ok(());
+    };
+    if known.contains(context) {
+        return Ok(());
+    }
+    let known: Vec<String> = known
+        .iter()
+        .map(|name| format!("`{}`", quoted(name)))
+        .collect();
+    let text = format!("no conversation `{}` is known", quoted(context));
+    Err(Error::new(text).hint(match known.len() {
+        0 => "leave out --context to end whatever is active".to_owned(),
+        _ => format!("known are {}", known.join(", ")),
+    }))
 }
 
 fn remark(diagnostic: &Diagnostic) -> String {

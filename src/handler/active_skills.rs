@@ -43,7 +43,10 @@ pub fn active_block(app: &App) -> Option<String> {
         // Without the arguments of the call that this host has forgotten: asked with them again,
         // the skill's tool hands its instructions over anew.
         app.handed(&given, None);
-    } else if let Some(last) = activated(&session).next_back() {
+    } else if let Some(last) = activated(&session)
+        .next_back()
+        .filter(|last| is_there(last))
+    {
         block.push_str(" If they are no longer there: ");
         block.push_str(&to_read(last));
     }
@@ -59,7 +62,9 @@ fn reminder(session: &Session) -> String {
     let restricts = |active: &ActiveSkill| {
         let note = " (restricts which tools may be used)";
         let note = if active.is_restricted() { note } else { "" };
-        format!("`{}`{note}", active.name)
+        let gone = " (its files are gone: tell the user)";
+        let gone = if is_there(active) { "" } else { gone };
+        format!("`{}`{note}{gone}", active.name)
     };
     let names: Vec<String> = activated(session).map(restricts).collect();
     format!(
@@ -96,6 +101,10 @@ fn again(app: &App, skill: Option<&Skill>, active: &ActiveSkill) -> String {
         let unread = format!("Its instructions cannot be read: {why}. Tell the user.");
         Wrapper::Skill.around(name, &unread)
     })
+}
+
+fn is_there(active: &ActiveSkill) -> bool {
+    Path::new(&active.dir).is_dir()
 }
 
 fn to_read(active: &ActiveSkill) -> String {

@@ -46,10 +46,7 @@ pub fn load_session(app: &App, session: &Result<Session, Unreadable>, used: &Too
     }
     match load(app, &skills, mode) {
         Ok(()) => Response::nothing(),
-        Err(error) => {
-            let hint = error.next_step().unwrap_or_default();
-            Response::block(&format!("Nothing was loaded: {error}. Next: {hint}."))
-        }
+        Err(error) => Response::block(&format!("Nothing was loaded: {}", error.with_next_step())),
     }
 }
 

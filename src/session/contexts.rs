@@ -48,6 +48,11 @@ impl Contexts {
         }
     }
 
+    /// The conversations of which something is kept; `None` after a loss.
+    pub fn names(&self) -> Option<impl Iterator<Item = String>> {
+        (!self.lost).then(|| self.known.keys().cloned())
+    }
+
     /// Whether anything is kept of this conversation.
     pub fn has(&self, context: &str) -> bool {
         self.known.contains_key(context)

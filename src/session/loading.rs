@@ -340,4 +340,16 @@ mod tests {
         assert_eq!(changed.began, ["a"]);
         assert!(session.activated[0].handed.is_none());
     }
+
+    #[test]
+    fn a_record_that_would_grow_without_end_is_refused() {
+        let mut session = Session::default();
+        let strict = |n: usize| skill(&n.to_string(), None, &["WebFetch"]);
+        for n in 0..limits::SESSION_SKILLS {
+            session.load(vec![strict(n)], Loading::InPlace, 5).unwrap();
+        }
+        let more = vec![strict(limits::SESSION_SKILLS)];
+        let refused = session.load(more, Loading::InPlace, 5).unwrap_err();
+        assert!(refused.next_step().unwrap().contains("deactivate"));
+    }
 }

@@ -379,6 +379,27 @@ impl Store {
         entered.map(|()| ended)
     }
 
+    /// The names of the conversations that sessions are in, or of which something is kept; `None`
+    /// after a loss, when it may have been any.
+    ///
+    /// # Errors
+    /// When the state cannot be read.
+    pub fn contexts(&self) -> Result<Option<BTreeSet<String>>> {
+        let other = self.other.iter();
+        let mut names = BTreeSet::new();
+        for file in other.chain([&self.file]) {
+            let state = Self::read(file).map_err(|unreadable| unreadable.error())?;
+            let state = state.unwrap_or_default();
+            let sessions = state.sessions.into_values();
+            names.extend(sessions.filter_map(|session| session.context));
+            let Some(kept) = state.contexts.names() else {
+                return Ok(None);
+            };
+            names.extend(kept);
+        }
+        Ok(Some(names))
+    }
+
     /// The conversation the session is in, as far as is known.
     pub fn context(&self, key: &SessionKey) -> Option<String> {
         self.session(key).ok()?.context
@@ -416,7 +437,13 @@ impl Store {
             let text = "the record of active skills would be too large to be read again";
             return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
         }
-        files::replace_scratch_file(&self.file, &json, 0o600)
+        let written = files::replace_scratch_file(&self.file, &json, 0o600);
+        written.map_err(|error| {
+            let dir = self.dir().display();
+            error.hint(format!(
+                "the user can make room on the disk, and `{dir}` writable"
+            ))
+        })
     }
 
     /// The whole state, or `None` when there is no file yet.

@@ -72,7 +72,9 @@ impl Activation<'_> {
             );
         }
         if self.given().are_missing(self.body) {
-            text.push_str("No arguments stand here: $ARGUMENTS stands for what the user asked for.\n");
+            text.push_str(
+                "No arguments stand here: $ARGUMENTS stands for what the user asked for.\n",
+            );
         }
         self.resources(&mut text);
         if let Some(arguments) = self.arguments.filter(|text| !text.trim().is_empty()) {

@@ -442,3 +442,34 @@ fn what_is_too_long_to_be_put_in_again_is_named() {
         }
     }
 }
+
+#[test]
+fn a_conversation_that_is_not_known_is_not_ended_in_silence() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        let told = host.fails(&["deactivate", "--context", "wrok"]);
+        assert!(
+            told.contains("no conversation `wrok`") && told.contains("known are `work`"),
+            "{told}"
+        );
+        host.blocks("shell_exec", &ls());
+    }
+}
+
+#[test]
+fn a_skill_that_has_vanished_is_not_to_be_followed_by_reading_it() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        fs::remove_dir_all(host.skills_dir().join("reads")).unwrap();
+        let prompt = next_prompt(&host, "work");
+        assert!(
+            prompt.contains("`reads` (restricts which tools may be used) (its files are gone"),
+            "{prompt}"
+        );
+        assert!(!prompt.contains("read_skill_file {"), "{prompt}");
+    }
+}
