@@ -155,7 +155,7 @@ pub enum Verb {
         #[command(flatten)]
         catalogue: Catalogue,
     },
-    /// End what is active in chibi processes that run now, and what is kept for conversations,
+    /// End what is active in chibi processes that run now and what is kept for conversations,
     /// restrictions included
     Deactivate {
         /// Only in this conversation
