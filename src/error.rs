@@ -54,6 +54,14 @@ impl Error {
         self
     }
 
+    /// Both as sentences, for who gets a single text.
+    pub fn with_next_step(&self) -> String {
+        match self.next_step() {
+            Some(hint) => format!("{self}. Next: {hint}."),
+            None => format!("{self}."),
+        }
+    }
+
     /// The next step, if there is one.
     pub fn next_step(&self) -> Option<&str> {
         self.hint.as_deref()

@@ -133,8 +133,7 @@ impl App {
         };
         let wanted = digest(arguments);
         session.active().any(|active| {
-            active.name == skill.name.as_str()
-                && active.digest == skill.digest
+            active.digest == skill.digest
                 && Path::new(&active.dir) == skill.dir
                 && active.handed.as_ref() == Some(&wanted)
         })
@@ -142,9 +141,12 @@ impl App {
 
     /// Remembers that the model is handed these skills' instructions.
     pub fn handed(&self, skills: &[&Skill], arguments: Option<&str>) {
+        if skills.iter().all(|skill| self.has_handed(skill, arguments)) {
+            return;
+        }
         let handed: Vec<_> = skills
             .iter()
-            .map(|skill| (skill.name.as_str(), digest(arguments)))
+            .map(|skill| (skill.dir.display().to_string(), digest(arguments)))
             .collect();
         // What cannot be remembered is handed over once more; there was a remark about it before.
         let _ = self.store().handed(&self.session(), &handed);
@@ -174,12 +176,7 @@ impl App {
             ))
         })?;
         let catalog = self.catalog();
-        let mut entries = catalog.entries().iter();
-        let entry = entries.find(|entry| entry.dir == Path::new(&latest.dir));
-        let skill = entry.and_then(|entry| {
-            let offered = entry.offered().map(|offered| offered.skill);
-            offered.or_else(|| entry.shadowed())
-        });
+        let skill = catalog.by_dir(Path::new(&latest.dir));
         then(skill.ok_or_else(|| {
             let text = format!("the active skill `{}` is no longer there", latest.name);
             Error::new(text).hint("give `skill`: another one's name")

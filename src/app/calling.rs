@@ -2,16 +2,17 @@
 //! found here, by the same parser.
 
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{App, OnDisk, our_tool, quoted, snapshot, suggestion, usable};
+use super::{App, OnDisk, latest, our_tool, quoted, snapshot, suggestion, usable};
 use crate::catalog::{Catalog, Offered, tool_name};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::permission::{Call, OurTool, Scope, denied};
-use crate::request::{Activate, ToolCall, ToolUse};
-use crate::session::ActiveSkill;
+use crate::request::{Activate, ToolCall, ToolUse, written_skill};
+use crate::session::Session;
 use crate::skill::{Skill, one_line};
 use crate::sys::remark;
 
@@ -92,13 +93,18 @@ fn is_listed(app: &App, catalog: &Catalog, tool: &str) -> bool {
 }
 
 fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
-    let skill = match &wanted.skill {
-        Some(written) => usable(catalog, written)?,
+    let found = match &wanted.skill {
+        Some(written) => usable(catalog, written),
         None => catalog.by_tool(&wanted.tool).ok_or_else(|| {
             let text = format!("there is no tool `{}`", quoted(&wanted.tool));
             Error::new(text).hint(suggestion(catalog, &wanted.tool))
-        })?,
+        }),
     };
+    // Where the configuration cannot be read nothing is offered, and that is the reason.
+    let skill = found.map_err(|missing| match app.config() {
+        Ok(_) => missing,
+        Err(error) => error.context("no skill is offered"),
+    })?;
     let tool = tool_name(&skill.name);
     let is_first = |first: &Skill| first.dir == skill.dir;
     let reference = match wanted.skill {
@@ -115,18 +121,35 @@ fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
     })
 }
 
+/// The directory of the skill whose script a call runs, found as its tool will find it: two skills
+/// may have one name, and one skill several spellings.
+pub fn script_of(app: &App, used: &ToolUse, session: &Session) -> Option<PathBuf> {
+    if used.tool != ours::RUN_SCRIPT {
+        return None;
+    }
+    match written_skill(&used.arguments) {
+        Some(written) => {
+            let catalog = app.catalog_naming(written);
+            usable(&catalog, written)
+                .ok()
+                .map(|skill| skill.dir.clone())
+        }
+        None => latest(session).map(|active| PathBuf::from(&active.dir)),
+    }
+}
+
 /// A call as it is judged: what activates a skill counts as a call of that skill's own tool.
 pub fn call_of<'a>(
     used: &'a ToolUse,
     called: Option<&'a Called>,
-    latest: Option<&'a ActiveSkill>,
+    script_of: Option<&'a Path>,
 ) -> Call<'a> {
     Call {
         tool: called.map_or(&used.tool, |called| &called.tool),
         arguments: &used.arguments,
         ours: match called {
             Some(called) => Some(OurTool::Skill(called.skill.name.as_str())),
-            None => our_tool(used, latest),
+            None => our_tool(used, script_of),
         },
     }
 }

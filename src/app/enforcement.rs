@@ -153,11 +153,9 @@ fn names_a_tool(entries: &[String]) -> bool {
 }
 
 /// Which of our own tools a call is for, unless it activates a skill. What a call asks for is read
-/// as its tool will read it: anything else would be a way round the decision. `latest` is the
-/// skill that one without a name is about.
-pub fn our_tool<'a>(used: &'a ToolUse, latest: Option<&'a ActiveSkill>) -> Option<OurTool<'a>> {
-    let latest = || latest.map(|active| active.name.as_str());
-    let meant = || written_skill(&used.arguments).or_else(latest);
+/// as its tool will read it: anything else would be a way round the decision. is about.
+/// `script_of` is the directory of the skill whose script is to run.
+pub fn our_tool<'a>(used: &'a ToolUse, script_of: Option<&'a Path>) -> Option<OurTool<'a>> {
     let parsed = || ToolCall::parse(&used.tool, Ok(used.arguments.clone())).ok();
     match used.tool.as_str() {
         ours::DIRECT => Some(OurTool::Direct),
@@ -167,11 +165,13 @@ pub fn our_tool<'a>(used: &'a ToolUse, latest: Option<&'a ActiveSkill>) -> Optio
                 _ => None,
             },
         }),
-        ours::READ_FILE => Some(OurTool::ReadSkillFile { skill: meant() }),
+        ours::READ_FILE => Some(OurTool::ReadSkillFile {
+            skill: written_skill(&used.arguments),
+        }),
         ours::SESSION => Some(OurTool::Session),
         ours::RUN_SCRIPT => Some(match parsed() {
             Some(ToolCall::RunSkillScript(RunSkillScript::Job(_))) => OurTool::Job,
-            _ => OurTool::RunSkillScript { skill: meant() },
+            _ => OurTool::RunSkillScript { skill: script_of },
         }),
         _ => None,
     }

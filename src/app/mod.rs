@@ -27,7 +27,7 @@ pub use active::{latest, load, offered_by_names, put_in_force};
 pub use approval::{digest as approval_digest, has_scripts, needed as approval_needed};
 pub use auditing::{call_summary, decision_of};
 pub use by_context::ByContext;
-pub use calling::{Called, announce, call_of, called, resolve, under_denied_name};
+pub use calling::{Called, announce, call_of, called, resolve, script_of, under_denied_name};
 pub use config::{AuditConfig, Config, Lifetime, ScriptReads, Visibility};
 pub use enforcement::{Enforcement, OnDisk, our_tool, snapshot};
 pub use in_force::Setting;

@@ -39,7 +39,7 @@ pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<
     };
     let session = app.store().session(&app.session()).unwrap_or_default();
     let record = HookRecord {
-        owner: session.owner(&app.session(), skill.name.as_str()),
+        owner: session.owner(&app.session(), &skill.dir.display().to_string()),
         skill: skill.name.to_string(),
         dir: skill.dir.clone(),
         digest,
@@ -59,7 +59,7 @@ pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<
     pre().map_err(|error| {
         let ended = app
             .store()
-            .withdraw(&app.session(), skill.name.as_str())
+            .withdraw(&app.session(), &skill.dir.display().to_string())
             .unwrap_or_else(|error| {
                 // It stays restricted, which is safe.
                 remark(format_args!("{error}"));
@@ -88,7 +88,9 @@ pub fn run_post_hooks(app: &App, session_ends: bool, began: Instant) {
     let own = app.session();
     for record in records.all() {
         let is_over = session_ends && record.owner == own.as_str()
-            || app.store().is_over(&record.owner, &record.skill);
+            || app
+                .store()
+                .is_over(&record.owner, &record.dir.display().to_string());
         if !is_over {
             continue;
         }

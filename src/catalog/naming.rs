@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use super::{Catalog, Entry, Layer};
-use crate::skill::SkillName;
+use crate::skill::{Skill, SkillName};
 use crate::sys::limits;
 
 impl Catalog {
@@ -42,6 +42,13 @@ impl Catalog {
         }
         let (name, owner) = written.rsplit_once('@')?;
         self.of_owner(owner, name)
+    }
+
+    /// The skill in `dir`, if it may be used: it is offered, or only shadowed.
+    pub fn by_dir(&self, dir: &Path) -> Option<&Skill> {
+        let entry = self.entries.iter().find(|entry| entry.dir == dir)?;
+        let offered = entry.offered().map(|offered| offered.skill);
+        offered.or_else(|| entry.shadowed())
     }
 
     fn of_owner(&self, owner: &str, name: &str) -> Option<&Entry> {

@@ -77,7 +77,8 @@ fn written(skill: &Skill) -> Vec<String> {
         _ => Vec::new(),
     };
     let given = names.into_iter().filter(|name| !name.trim().is_empty());
-    given.take(limits::REQUIRED_SKILLS).collect()
+    // One more than are named, so that it can be said that there are more.
+    given.take(limits::REQUIRED_SKILLS + 1).collect()
 }
 
 #[cfg(test)]

@@ -152,7 +152,8 @@ pub enum Verb {
         #[command(flatten)]
         catalogue: Catalogue,
     },
-    /// End what is active in chibi processes that run now, restrictions included
+    /// End what is active in chibi processes that run now and what is kept for conversations,
+    /// restrictions included
     Deactivate {
         /// Only in this conversation
         #[arg(long, value_name = "NAME")]

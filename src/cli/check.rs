@@ -8,7 +8,7 @@ use super::json;
 use super::named;
 use super::run::Failure;
 use crate::app::{
-    App, Enforcement, OnDisk, call_of, called, latest, snapshot, under_denied_name, usable,
+    App, Enforcement, OnDisk, call_of, called, script_of, snapshot, under_denied_name, usable,
 };
 use crate::error::{Error, Result};
 use crate::permission::{Explanation, explain};
@@ -49,7 +49,8 @@ pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
     };
     let enforcement = Enforcement::of(app, &app.config()?, &app.policies()?, &session)?;
     let called = called(app, &used.tool, &used.arguments).transpose()?;
-    let call = call_of(&used, called.as_ref(), latest(&session));
+    let script_of = script_of(app, &used, &session);
+    let call = call_of(&used, called.as_ref(), script_of.as_deref());
     let call = under_denied_name(&enforcement.scope(), call, &used);
     let explanation = explain(&enforcement.scope(), &call, &OnDisk);
     let text = if check.json {

@@ -9,8 +9,8 @@ use super::report::Report;
 use super::run::Caller;
 use super::screen::{Paint, Screen};
 use super::table::{Cell, Column, Table};
-use crate::app::{App, run_post_hooks};
-use crate::error::Result;
+use crate::app::{App, quoted, run_post_hooks};
+use crate::error::{Error, Result};
 use crate::skill::{Diagnostic, Level, one_line};
 
 /// Every skill directory, those that are not offered included.
@@ -141,9 +141,12 @@ pub fn remark(diagnostic: &Diagnostic) -> String {
     )
 }
 
-/// Ends what is active in hosts that run now.
+/// Ends what is active in hosts that run now, and what is kept for conversations.
 pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<String> {
     decided_by_a_person(app, caller, "deactivate")?;
+    if let Some(context) = context {
+        must_be_known(app, context)?;
+    }
     let ended = app.store().deactivate(context)?;
     let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
     app.record_ends(ended);
@@ -152,6 +155,25 @@ pub fn deactivate(app: &App, context: Option<&str>, caller: Caller) -> Result<St
         0 => "Nothing was active.\n".to_owned(),
         _ => format!("No longer active: {}\n", names.join(", ")),
     })
+}
+
+/// A misspelt name would end nothing, and look as if there were nothing to end.
+fn must_be_known(app: &App, context: &str) -> Result<()> {
+    let Some(known) = app.store().contexts()? else {
+        return Ok(());
+    };
+    if known.contains(context) {
+        return Ok(());
+    }
+    let known: Vec<String> = known
+        .iter()
+        .map(|name| format!("`{}`", quoted(name)))
+        .collect();
+    let text = format!("no conversation `{}` is known", quoted(context));
+    Err(Error::new(text).hint(match known.len() {
+        0 => "leave out --context to end whatever is active".to_owned(),
+        _ => format!("known are {}", known.join(", ")),
+    }))
 }
 
 /// At most `max` characters on one line.

@@ -7,7 +7,6 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::app::{App, Instructions};
-use crate::catalog::Catalog;
 use crate::host::ours;
 use crate::request::Protocol;
 use crate::session::{ActiveSkill, Session};
@@ -24,21 +23,30 @@ pub fn active_block(app: &App) -> Option<String> {
         block.push_str("\n\n<active_skills>");
         let catalog = app.catalog();
         let mut room = limits::REINJECTED;
+        let mut given = Vec::new();
         for active in activated(&session) {
-            let text = again(app, &catalog, active);
+            let skill = catalog.by_dir(Path::new(&active.dir));
+            let text = again(app, skill, active);
             let text = if text.len() > room {
                 let name = &active.name;
                 let left_out = "Its instructions are too long to stand here.";
                 Wrapper::Skill.around(name, &format!("{left_out} {}", to_read(active)))
             } else {
                 room -= text.len();
+                given.extend(skill);
                 text
             };
             block.push('\n');
             block.push_str(&text);
         }
         block.push_str("\n</active_skills>");
-    } else if let Some(last) = activated(&session).next_back() {
+        // Without the arguments of the call that this host has forgotten: asked with them again,
+        // the skill's tool hands its instructions over anew.
+        app.handed(&given, None);
+    } else if let Some(last) = activated(&session)
+        .next_back()
+        .filter(|last| is_there(last))
+    {
         block.push_str(" If they are no longer there: ");
         block.push_str(&to_read(last));
     }
@@ -46,7 +54,7 @@ pub fn active_block(app: &App) -> Option<String> {
 }
 
 fn activated(session: &Session) -> impl DoubleEndedIterator<Item = &ActiveSkill> {
-    let besides = |skill: &&ActiveSkill| !session.always.contains(&skill.name);
+    let besides = |skill: &&ActiveSkill| !session.always.contains(&skill.dir);
     session.active().filter(besides)
 }
 
@@ -54,7 +62,9 @@ fn reminder(session: &Session) -> String {
     let restricts = |active: &ActiveSkill| {
         let note = " (restricts which tools may be used)";
         let note = if active.is_restricted() { note } else { "" };
-        format!("`{}`{note}", active.name)
+        let gone = " (its files are gone: tell the user)";
+        let gone = if is_there(active) { "" } else { gone };
+        format!("`{}`{note}{gone}", active.name)
     };
     let names: Vec<String> = activated(session).map(restricts).collect();
     format!(
@@ -65,8 +75,8 @@ fn reminder(session: &Session) -> String {
 }
 
 /// A skill's instructions as they are now. Its restriction is as it was when it was activated.
-fn again(app: &App, catalog: &Catalog, active: &ActiveSkill) -> String {
-    let Some(skill) = usable(catalog, active) else {
+fn again(app: &App, skill: Option<&Skill>, active: &ActiveSkill) -> String {
+    let Some(skill) = skill else {
         let gone = "This skill is no longer there, or no longer offered. What it restricted \
                     stays restricted. Tell the user.";
         return Wrapper::Skill.around(&active.name, gone);
@@ -93,11 +103,8 @@ fn again(app: &App, catalog: &Catalog, active: &ActiveSkill) -> String {
     })
 }
 
-fn usable<'a>(catalog: &'a Catalog, active: &ActiveSkill) -> Option<&'a Skill> {
-    let mut entries = catalog.entries().iter();
-    let entry = entries.find(|entry| entry.dir == Path::new(&active.dir))?;
-    let offered = entry.offered().map(|offered| offered.skill);
-    offered.or_else(|| entry.shadowed())
+fn is_there(active: &ActiveSkill) -> bool {
+    Path::new(&active.dir).is_dir()
 }
 
 fn to_read(active: &ActiveSkill) -> String {

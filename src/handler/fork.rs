@@ -35,11 +35,11 @@ pub fn place(app: &App, skill: &Skill, session: &Result<Session, Unreadable>) ->
     let has_sub_agents = told
         .and_then(|session| session.sub_agents)
         .unwrap_or(app.protocol == Some(Protocol::Stdin));
-    let name = skill.name.as_str();
-    let is_always_on = told.is_some_and(|session| session.always.contains(name));
+    let dir = skill.dir.display().to_string();
+    let is_always_on = told.is_some_and(|session| session.always.contains(&dir));
     // It is only in force because it could not run apart when `pre_tool` asked.
     let was_forbidden =
-        told.is_some_and(|session| session.active().any(|active| active.name == name));
+        told.is_some_and(|session| session.active().any(|active| active.dir == dir));
     let because = if !has_sub_agents {
         "this host has no sub-agents"
     } else if grants_tools(skill) {

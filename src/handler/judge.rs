@@ -2,7 +2,7 @@
 
 use crate::app::{
     App, Called, Config, Enforcement, OnDisk, ScriptReads, call_of, call_summary, decision_of,
-    latest, script_read, under_denied_name,
+    script_of, script_read, under_denied_name,
 };
 use crate::error::Error;
 use crate::governance::{Event, Policies};
@@ -47,8 +47,13 @@ pub fn judge(
     used: &ToolUse,
     called: Option<&Called>,
 ) -> Judged {
-    let latest = session.as_ref().ok().and_then(latest);
-    let call = call_of(used, called, latest);
+    // Of a session in which nothing is active, nothing is compared with it.
+    let active = session
+        .as_ref()
+        .ok()
+        .filter(|session| !session.activated.is_empty());
+    let script_of = active.and_then(|session| script_of(app, used, session));
+    let call = call_of(used, called, script_of.as_deref());
     let policies = match app.policies() {
         Ok(policies) => policies,
         Err(error) => return closed(&call, "the policy", &error),

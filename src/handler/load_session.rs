@@ -46,10 +46,7 @@ pub fn load_session(app: &App, session: &Result<Session, Unreadable>, used: &Too
     }
     match load(app, &skills, mode) {
         Ok(()) => Response::nothing(),
-        Err(error) => {
-            let hint = error.next_step().unwrap_or_default();
-            Response::block(&format!("Nothing was loaded: {error}. Next: {hint}."))
-        }
+        Err(error) => Response::block(&format!("Nothing was loaded: {}", error.with_next_step())),
     }
 }
 
@@ -59,9 +56,7 @@ fn unload_what_may_be(app: &App, session: &mut Session, skills: &[Offered], mode
     if mode == LoadMode::Add || config.deactivate != Deactivate::Model {
         return;
     }
-    let stays = |name: &str| skills.iter().any(|one| one.skill.name.as_str() == name);
-    let others = session.active().filter(|active| !stays(&active.name));
-    let others: Vec<String> = others.map(|active| active.name.clone()).collect();
+    let stay = skills.iter().map(|one| snapshot(one.skill, one.tool));
     // It is permitted, so nothing is left to refuse it.
-    let _ = session.unload(&others, true);
+    let _ = session.unload_others(&stay.collect::<Vec<_>>(), true);
 }

@@ -7,7 +7,6 @@ use super::fork::{self, Place};
 use super::judge::{Verdict, judge, nothing_is_in_force};
 use super::load_session::load_session;
 use crate::app::{App, Called, ModelInstall, called, model_install, put_in_force};
-use crate::error::Error;
 use crate::host::ours;
 use crate::request::ToolUse;
 use crate::response::{Response, answer_panics_with};
@@ -36,7 +35,7 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
         Ok(called) => called,
         // Its tool says so too, and activates nothing.
         Err(_) if nothing_is_in_force(app, &session) => return Response::nothing(),
-        Err(error) => return Response::block(&format!("{}.", with_hint(&error))),
+        Err(error) => return Response::block(&error.with_next_step()),
     };
     let judged = judge(app, &session, used, called.as_ref());
     if let Some(event) = judged.event {
@@ -79,17 +78,10 @@ fn activate(app: &App, session: &Result<Session, Unreadable>, called: &Called) -
     match put_in_force(app, &called.skill, &called.tool) {
         Ok(()) => Response::nothing(),
         Err(error) => Response::block(&format!(
-            "The skill `{}` is not allowed to become active: {}.",
+            "The skill `{}` is not allowed to become active: {}",
             called.skill.name,
-            with_hint(&error)
+            error.with_next_step()
         )),
-    }
-}
-
-fn with_hint(error: &Error) -> String {
-    match error.next_step() {
-        Some(hint) => format!("{error} ({hint})"),
-        None => error.to_string(),
     }
 }
 

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::call::{Call, OurTool};
+use super::restriction::Restriction;
 use super::settings::{ScriptScope, Settings};
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
@@ -26,9 +27,15 @@ pub struct Context<'a> {
     /// The user's choices.
     pub settings: &'a Settings,
     /// Skills in force, whose scripts are theirs to run.
-    pub active: &'a [&'a str],
+    pub active: &'a [&'a Restriction],
     /// Whether entries name the skills that may be activated.
     pub skills_narrowed: bool,
+}
+
+impl Context<'_> {
+    fn has(&self, skill: &str) -> bool {
+        self.active.iter().any(|active| active.source() == skill)
+    }
 }
 
 /// Whether a marketplace action changes nothing.
@@ -53,7 +60,7 @@ pub fn may_allow(tool: &str, ours: Option<OurTool>, context: Context) -> bool {
     let extra = |name: &String| fold(name) == fold(tool);
     match ours {
         Some(OurTool::Direct) => false,
-        Some(OurTool::Skill(name)) => !context.skills_narrowed || context.active.contains(&name),
+        Some(OurTool::Skill(name)) => !context.skills_narrowed || context.has(name),
         Some(_) => true,
         None => {
             is_harmless(tool)
@@ -71,24 +78,17 @@ pub fn is_harmless(tool: &str) -> bool {
 fn allows_ours(call: &Call, ours: OurTool, context: Context) -> bool {
     match ours {
         OurTool::ReadSkillFile { .. } | OurTool::Job | OurTool::Session => true,
-        OurTool::Skill(name) => !context.skills_narrowed || context.active.contains(&name),
+        OurTool::Skill(name) => !context.skills_narrowed || context.has(name),
         OurTool::RunSkillScript { skill } => match context.settings.scripts {
-            ScriptScope::Own => skill.is_some_and(|skill| is_active(skill, context)),
+            ScriptScope::Own => skill.is_some_and(|dir| {
+                let mut active = context.active.iter();
+                active.any(|skill| skill.directory() == dir)
+            }),
             ScriptScope::Listed | ScriptScope::Any => true,
         },
         OurTool::Marketplace { action } => only_looks(action) && !chooses_a_host(call),
         OurTool::Direct => false,
     }
-}
-
-/// Whether a skill named in any of the spellings that its tool takes is active.
-fn is_active(written: &str, context: Context) -> bool {
-    let letters = |name: &str| -> String {
-        let kept = name.chars().filter(|c| c.is_alphanumeric());
-        kept.flat_map(char::to_lowercase).collect()
-    };
-    let wanted = letters(written);
-    context.active.iter().any(|name| letters(name) == wanted)
 }
 
 /// Whether the reference of a marketplace call says which machine to ask.
@@ -156,15 +156,18 @@ pub fn steering_variable(call: &Call) -> Option<String> {
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::path::Path;
 
     fn allowed(tool: &str, ours: Option<OurTool>, arguments: &Value) -> bool {
         let settings = Settings {
             always_allowed: vec!["my_tool".into()],
             ..Settings::default()
         };
+        let root = Path::new("/p");
+        let pdf = Restriction::parse("pdf", None, &[], Path::new("/skills/pdf"), root);
         let context = Context {
             settings: &settings,
-            active: &["pdf"],
+            active: &[&pdf],
             skills_narrowed: false,
         };
         allows(
@@ -223,7 +226,10 @@ mod tests {
     #[test]
     fn our_own_tools_read_and_run_what_the_skill_brought() {
         let none = json!({});
-        let run = |skill| Some(OurTool::RunSkillScript { skill });
+        let run = |dir: Option<&'static str>| {
+            let skill = dir.map(Path::new);
+            Some(OurTool::RunSkillScript { skill })
+        };
         let market = |action| Some(OurTool::Marketplace { action });
         let cases = [
             (
@@ -233,8 +239,8 @@ mod tests {
                 true,
             ),
             (Some(OurTool::Skill("docx")), true),
-            (run(Some("pdf")), true),
-            (run(Some("docx")), false),
+            (run(Some("/skills/pdf")), true),
+            (run(Some("/other/pdf")), false),
             (run(None), false),
             (market(Some("search")), true),
             (market(Some("install")), false),

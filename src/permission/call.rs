@@ -1,7 +1,7 @@
 //! What a decision is made from: the call, and everything in force around it.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -32,8 +32,8 @@ pub enum OurTool<'a> {
     },
     /// Runs a script of a skill.
     RunSkillScript {
-        /// Whose script, if the call says so.
-        skill: Option<&'a str>,
+        /// The directory of the skill whose script it is, found as the tool finds it.
+        skill: Option<&'a Path>,
     },
     /// Waits for a script that was started before, or stops it: always the caller's own one.
     Job,

@@ -15,7 +15,7 @@ pub struct InForce<'a> {
     pub groups: Vec<Group<'a>>,
     denying: Vec<&'a Restriction>,
     warning: Vec<&'a Restriction>,
-    active: Vec<&'a str>,
+    active: Vec<&'a Restriction>,
     skills_narrowed: bool,
 }
 
@@ -95,8 +95,8 @@ impl<'a> InForce<'a> {
                 .collect(),
             warning: of_mode(Enforce::Warn).collect(),
             active: match (settings.stacking, last) {
-                (Stacking::Replace, Some(last)) => vec![last.source()],
-                _ => restrictions.iter().map(Restriction::source).collect(),
+                (Stacking::Replace, Some(last)) => vec![last],
+                _ => restrictions.iter().collect(),
             },
         }
     }

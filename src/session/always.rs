@@ -41,7 +41,7 @@ impl Store {
             };
             let is_left = |skill: &ActiveSkill| {
                 let mut left = after.activated.iter();
-                left.any(|other| other.name == skill.name)
+                left.any(|other| other.dir == skill.dir)
             };
             let gone = session.activated.iter().filter(|skill| !is_left(skill));
             kept.ended = gone
@@ -51,11 +51,15 @@ impl Store {
                 })
                 .collect();
             let new = after.active().filter(|skill| !is_in(session, skill));
-            kept.new = new.map(|skill| skill.name.clone()).collect();
+            let (names, began): (Vec<_>, Vec<_>) = new
+                .map(|skill| (skill.name.clone(), skill.dir.clone()))
+                .unzip();
+            kept.new = names;
             *session = after;
-            for name in &kept.new {
-                session.began.insert(name.clone(), Moment::now().0);
-            }
+            let now = Moment::now().0;
+            session
+                .began
+                .extend(began.into_iter().map(|dir| (dir, now)));
             Ok(())
         })?;
         Ok(kept)
@@ -65,22 +69,29 @@ impl Store {
 /// The session with exactly `wanted` always on: above what is no longer active, below what was
 /// activated besides.
 fn arranged(session: &Session, wanted: &[ActiveSkill]) -> Session {
-    let is_always = |skill: &ActiveSkill| session.always.contains(&skill.name);
+    let is_always = |skill: &ActiveSkill| session.always.contains(&skill.dir);
     let (besides, mut below): (Vec<_>, Vec<_>) = session
         .activated
         .iter()
         .filter(|skill| !is_always(skill))
         .cloned()
         .partition(|skill| skill.standing == Standing::Active);
-    let named = |name: &str, skills: &[ActiveSkill]| skills.iter().any(|other| other.name == name);
+    let is_in = |skill: &ActiveSkill, skills: &[ActiveSkill]| {
+        let mut skills = skills.iter();
+        skills.any(|other| other.dir == skill.dir)
+    };
     let mut wanted = wanted.to_vec();
-    wanted.retain(|skill| !named(&skill.name, &besides));
-    below.retain(|skill| !named(&skill.name, &wanted));
+    wanted.retain(|skill| !is_in(skill, &besides));
+    below.retain(|skill| !is_in(skill, &wanted));
     for skill in &mut wanted {
+        let mut known = session.activated.iter();
+        if let Some(former) = known.find(|known| known.dir == skill.dir) {
+            skill.keep_denying(former);
+        }
         let known = session.active().find(|known| known.is_same_as(skill));
         skill.handed = known.and_then(|known| known.handed.clone());
     }
-    let always = wanted.iter().map(|skill| skill.name.clone()).collect();
+    let always = wanted.iter().map(|skill| skill.dir.clone()).collect();
     let activated = below.into_iter().chain(wanted).chain(besides).collect();
     Session {
         activated,
@@ -98,7 +109,7 @@ mod tests {
         ActiveSkill {
             name: name.to_owned(),
             tool: format!("skill_{name}"),
-            dir: "/x".to_owned(),
+            dir: format!("/{name}"),
             digest: "sha256:0".to_owned(),
             allowed: Some(vec![allowed.to_owned()]),
             denied: Vec::new(),

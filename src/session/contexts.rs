@@ -48,14 +48,19 @@ impl Contexts {
         }
     }
 
+    /// The conversations of which something is kept; `None` after a loss.
+    pub fn names(&self) -> Option<impl Iterator<Item = String>> {
+        (!self.lost).then(|| self.known.keys().cloned())
+    }
+
     /// Whether anything is kept of this conversation.
     pub fn has(&self, context: &str) -> bool {
         self.known.contains_key(context)
     }
 
-    /// Whether a skill is certainly not active any more in this conversation.
-    pub fn is_over(&self, context: &str, skill: &str) -> bool {
-        let is_it = |kept: &ActiveSkill| kept.name == skill && kept.standing == Standing::Active;
+    /// Whether the skill in `dir` is certainly not active any more in this conversation.
+    pub fn is_over(&self, context: &str, dir: &str) -> bool {
+        let is_it = |kept: &ActiveSkill| kept.dir == dir && kept.standing == Standing::Active;
         let kept = self.known.get(context);
         !self.is_doubted(context) && !kept.is_some_and(|kept| kept.activated.iter().any(is_it))
     }
@@ -84,8 +89,9 @@ impl Contexts {
             session.always.clear();
         } else {
             // Activated before it was known which conversation this is.
-            let own = std::mem::take(&mut session.activated);
-            activated.retain(|skill| own.iter().all(|newer| newer.name != skill.name));
+            let mut own = std::mem::take(&mut session.activated);
+            keep_denying(&mut own, &activated);
+            activated.retain(|skill| own.iter().all(|newer| newer.dir != skill.dir));
             activated.extend(own);
             began.append(&mut session.began);
         }
@@ -105,24 +111,27 @@ impl Contexts {
             return Ok(());
         };
         let mine = |skill: &ActiveSkill| {
-            let named = |other: &ActiveSkill| other.name == skill.name;
-            before.iter().any(named) || session.activated.iter().any(named)
+            let is_it = |other: &ActiveSkill| other.dir == skill.dir;
+            before.iter().any(is_it) || session.activated.iter().any(is_it)
         };
         let earlier = self.known.get(name).cloned().unwrap_or_default();
         let mut kept = Context {
             changed: session.changed,
             ..earlier
         };
-        kept.activated.retain(|skill| !mine(skill));
+        let (others, former): (Vec<_>, Vec<_>) =
+            kept.activated.into_iter().partition(|skill| !mine(skill));
+        kept.activated = others;
         // What is always on is so by the configuration, not by what happened in the conversation.
-        let own = |skill: &&ActiveSkill| !session.always.contains(&skill.name);
-        kept.activated
-            .extend(session.activated.iter().filter(own).cloned());
+        let own = |skill: &&ActiveSkill| !session.always.contains(&skill.dir);
+        let mut own: Vec<ActiveSkill> = session.activated.iter().filter(own).cloned().collect();
+        keep_denying(&mut own, &former);
+        kept.activated.extend(own);
         kept.began.extend(session.began.clone());
         let Context {
             activated, began, ..
         } = &mut kept;
-        began.retain(|name, _| activated.iter().any(|skill| skill.name == *name));
+        began.retain(|dir, _| activated.iter().any(|skill| skill.dir == *dir));
         if kept.activated.is_empty() {
             // Where something was lost, an empty entry says that this one is known.
             if !self.lost {
@@ -187,6 +196,14 @@ impl Contexts {
     }
 }
 
+fn keep_denying(skills: &mut [ActiveSkill], former: &[ActiveSkill]) {
+    for skill in skills {
+        if let Some(former) = former.iter().find(|former| former.dir == skill.dir) {
+            skill.keep_denying(former);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,7 +212,7 @@ mod tests {
         ActiveSkill {
             name: name.to_owned(),
             tool: format!("skill_{name}"),
-            dir: "/x".to_owned(),
+            dir: format!("/{name}"),
             digest: "sha256:0".to_owned(),
             allowed: restricted.then(Vec::new),
             denied: Vec::new(),
@@ -233,7 +250,7 @@ mod tests {
             .keep(&session("a", &[skill("x", true)], 1), &[])
             .unwrap();
         let mut other = session("b", &[skill("x", true)], 1);
-        other.always.insert("x".to_owned());
+        other.always.insert("/x".to_owned());
         contexts.keep(&other, &[]).unwrap();
         assert!(!contexts.has("b"));
         contexts.enter(&mut other, "a");

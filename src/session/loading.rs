@@ -54,36 +54,38 @@ impl Session {
         most: usize,
     ) -> Result<Changed> {
         let mut changed = Changed::default();
-        let wanted = |skill: &ActiveSkill| skills.iter().any(|new| new.name == skill.name);
         match loading {
             Loading::Add => {}
             Loading::InPlace => {
-                let others = self.active().filter(|skill| !wanted(skill));
-                let free = others.clone().filter(|skill| !skill.is_restricted());
+                let others = |skill: &ActiveSkill| is_other(skill, &skills);
+                let free = self
+                    .active()
+                    .filter(|skill| others(skill) && !skill.is_restricted());
                 changed.ended = free.map(|skill| self.end(skill, End::Replaced)).collect();
-                let others: Vec<String> = others.map(|skill| skill.name.clone()).collect();
-                for skill in &mut self.activated {
-                    if others.contains(&skill.name) {
+                let active = |skill: &&mut ActiveSkill| skill.standing == Standing::Active;
+                for skill in self.activated.iter_mut().filter(active) {
+                    if others(skill) {
                         skill.standing = Standing::Replaced;
                     }
                 }
                 self.forget_what_holds_nothing();
             }
             Loading::Replace { restricted_too } => {
-                let others = self.active().filter(|skill| !wanted(skill));
-                let others: Vec<String> = others.map(|skill| skill.name.clone()).collect();
-                changed.ended = self.unload(&others, restricted_too)?;
+                changed.ended = self.unload_others(&skills, restricted_too)?;
             }
         }
         for mut skill in skills {
-            let known = self.activated.iter().position(|old| old.name == skill.name);
+            let known = self.activated.iter().position(|old| old.dir == skill.dir);
             let before = known.map(|at| self.activated.remove(at));
+            if let Some(old) = &before {
+                skill.keep_denying(old);
+            }
             match before {
                 Some(old) if old.standing == Standing::Active && old.is_same_as(&skill) => {
                     skill.handed = old.handed;
                 }
                 _ => {
-                    self.began.insert(skill.name.clone(), Moment::now().0);
+                    self.began.insert(skill.dir.clone(), Moment::now().0);
                     changed.began.push(skill.name.clone());
                 }
             }
@@ -109,8 +111,27 @@ impl Session {
     /// # Errors
     /// When one is restricted and that may not be ended; nothing has changed then.
     pub fn unload(&mut self, names: &[String], restricted_too: bool) -> Result<Vec<Ended>> {
-        let leaves =
-            |skill: &ActiveSkill| skill.standing == Standing::Active && names.contains(&skill.name);
+        self.end_those(|skill| names.contains(&skill.name), restricted_too)
+    }
+
+    /// Makes every active skill inactive that is none of `skills`.
+    ///
+    /// # Errors
+    /// As [`Session::unload`].
+    pub fn unload_others(
+        &mut self,
+        skills: &[ActiveSkill],
+        restricted_too: bool,
+    ) -> Result<Vec<Ended>> {
+        self.end_those(|skill| is_other(skill, skills), restricted_too)
+    }
+
+    fn end_those(
+        &mut self,
+        meant: impl Fn(&ActiveSkill) -> bool,
+        restricted_too: bool,
+    ) -> Result<Vec<Ended>> {
+        let leaves = |skill: &ActiveSkill| skill.standing == Standing::Active && meant(skill);
         let held = |skill: &&ActiveSkill| leaves(skill) && skill.is_restricted();
         if let Some(held) = self.activated.iter().find(held).filter(|_| !restricted_too) {
             let text = format!(
@@ -133,18 +154,19 @@ impl Session {
         Ok(ended)
     }
 
-    /// Unloads a skill whose activation failed, unless it is always on or its instructions were
+    /// Unloads the skill in `dir`, whose activation failed, unless it is always on or its instructions were
     /// handed over before: that activation stands, and only the user may end what it restricts. If
     /// it was the only one that is active, the one in whose place it was activated is in force
     /// again.
-    pub fn withdraw(&mut self, name: &str) -> Vec<Ended> {
-        let failed = |skill: &ActiveSkill| skill.name == name && skill.handed.is_none();
-        if self.always.contains(name) || !self.active().any(failed) {
+    pub fn withdraw(&mut self, dir: &str) -> Vec<Ended> {
+        let failed = |skill: &ActiveSkill| skill.dir == dir && skill.handed.is_none();
+        if self.always.contains(dir) || !self.active().any(failed) {
             return Vec::new();
         }
-        let ended = self.unload(&[name.to_owned()], true).unwrap_or_default();
+        let ended = self.end_those(|skill| skill.dir == dir, true);
+        let ended = ended.unwrap_or_default();
         let is_none_left = self.active().next().is_none();
-        let mut others = self.activated.iter_mut().filter(|skill| skill.name != name);
+        let mut others = self.activated.iter_mut().filter(|skill| skill.dir != dir);
         if is_none_left
             && let Some(last) = others.next_back()
             && last.standing == Standing::Replaced
@@ -161,8 +183,12 @@ impl Session {
         let Self {
             activated, began, ..
         } = self;
-        began.retain(|name, _| activated.iter().any(|skill| skill.name == *name));
+        began.retain(|dir, _| activated.iter().any(|skill| skill.dir == *dir));
     }
+}
+
+fn is_other(skill: &ActiveSkill, skills: &[ActiveSkill]) -> bool {
+    skills.iter().all(|new| new.dir != skill.dir)
 }
 
 #[cfg(test)]
@@ -173,7 +199,7 @@ mod tests {
         ActiveSkill {
             name: name.to_owned(),
             tool: format!("skill_{name}"),
-            dir: "/x".to_owned(),
+            dir: format!("/{name}"),
             digest: "sha256:0".to_owned(),
             allowed: allowed.map(|list| vec![list.to_owned()]),
             denied: denied.iter().map(|entry| (*entry).to_owned()).collect(),
@@ -267,17 +293,17 @@ mod tests {
             .unwrap();
         session.load(vec![strict], Loading::InPlace, 5).unwrap();
         let failed = session.clone();
-        assert_eq!(session.withdraw("a").len(), 1);
+        assert_eq!(session.withdraw("/a").len(), 1);
         assert_eq!(active(&session), ["b"]);
         let left = session.activated.last().unwrap();
         assert_eq!((&left.allowed, left.denied.len()), (&None, 1));
         let mut handed = failed.clone();
         handed.activated[1].handed = Some("x".to_owned());
         let mut always = failed;
-        always.always.insert("a".to_owned());
+        always.always.insert("/a".to_owned());
         for mut session in [handed, always] {
             let before = session.clone();
-            assert!(session.withdraw("a").is_empty());
+            assert!(session.withdraw("/a").is_empty());
             assert_eq!(session, before);
         }
     }
@@ -313,5 +339,17 @@ mod tests {
         let changed = session.load(vec![edited], Loading::InPlace, 5).unwrap();
         assert_eq!(changed.began, ["a"]);
         assert!(session.activated[0].handed.is_none());
+    }
+
+    #[test]
+    fn a_record_that_would_grow_without_end_is_refused() {
+        let mut session = Session::default();
+        let strict = |n: usize| skill(&n.to_string(), None, &["WebFetch"]);
+        for n in 0..limits::SESSION_SKILLS {
+            session.load(vec![strict(n)], Loading::InPlace, 5).unwrap();
+        }
+        let more = vec![strict(limits::SESSION_SKILLS)];
+        let refused = session.load(more, Loading::InPlace, 5).unwrap_err();
+        assert!(refused.next_step().unwrap().contains("deactivate"));
     }
 }

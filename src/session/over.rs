@@ -13,10 +13,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::load`].
-    pub fn withdraw(&self, key: &SessionKey, name: &str) -> Result<Vec<Ended>> {
+    pub fn withdraw(&self, key: &SessionKey, dir: &str) -> Result<Vec<Ended>> {
         let mut ended = Vec::new();
         self.change_session(key, |session, _| {
-            ended = session.withdraw(name);
+            ended = session.withdraw(dir);
             Ok(())
         })?;
         Ok(Changed {
@@ -27,17 +27,17 @@ impl Store {
         .ended)
     }
 
-    /// Whether a skill is certainly not active any more for this owner; see [`super::Session::owner`].
-    pub fn is_over(&self, owner: &str, skill: &str) -> bool {
+    /// Whether the skill in `dir` is certainly not active any more for this owner; see [`super::Session::owner`].
+    pub fn is_over(&self, owner: &str, dir: &str) -> bool {
         let Ok(state) = self.state() else {
             return false;
         };
         let state = state.unwrap_or_default();
         if let Some(context) = owner.strip_prefix(OF_CONTEXT) {
-            return state.contexts.is_over(context, skill);
+            return state.contexts.is_over(context, dir);
         }
         match state.sessions.get(owner) {
-            Some(session) => session.active().all(|active| active.name != skill),
+            Some(session) => session.active().all(|active| active.dir != dir),
             // What was thrown away may have said that it is active.
             None => state.reset.is_none() || SessionKey::has_ended(owner),
         }

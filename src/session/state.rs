@@ -59,13 +59,14 @@ pub struct Session {
     /// The conversation it is in (`context_name`), once a hook has told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// Which of the active skills are so because they are always on in this conversation.
+    /// Which of the active skills, by their directories, are so because they are always on in this
+    /// conversation.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub always: BTreeSet<String>,
     /// Whether its skills are kept for that conversation beyond this process of the host.
     #[serde(default, skip_serializing_if = "is_false")]
     pub kept: bool,
-    /// By name, when each active skill was activated, in milliseconds since 1970.
+    /// By directory, when each active skill was activated, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub began: BTreeMap<String, u64>,
 }
@@ -116,7 +117,8 @@ pub enum Standing {
     Unloaded,
 }
 
-/// An active skill as it was when it was activated.
+/// An active skill as it was when it was activated. Its directory says which it is: another layer
+/// may have a skill of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActiveSkill {
     /// Its name.
@@ -154,11 +156,11 @@ impl Session {
             .filter(|skill| skill.standing == Standing::Active)
     }
 
-    /// Whose the activation of a skill is: this session's, or the conversation's for which it is
-    /// kept.
-    pub fn owner(&self, key: &SessionKey, skill: &str) -> String {
+    /// Whose the activation of the skill in `dir` is: this session's, or the conversation's for
+    /// which it is kept.
+    pub fn owner(&self, key: &SessionKey, dir: &str) -> String {
         match &self.context {
-            Some(context) if self.kept && !self.always.contains(skill) => {
+            Some(context) if self.kept && !self.always.contains(dir) => {
                 format!("{OF_CONTEXT}{context}")
             }
             _ => key.as_str().to_owned(),
@@ -181,7 +183,7 @@ impl Session {
 
     /// The end of one activation, of no session as yet.
     pub(super) fn end(&self, skill: &ActiveSkill, why: End) -> Ended {
-        let began = self.began.get(&skill.name).copied();
+        let began = self.began.get(&skill.dir).copied();
         Ended {
             session: None,
             context: self.context.clone(),
@@ -212,6 +214,16 @@ impl ActiveSkill {
     /// Whether it takes anything away from the model.
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()
+    }
+
+    /// Takes over what it denied before: denials last as long as the session, whatever its file says
+    /// by now (RESTRICTION.md §8).
+    pub(super) fn keep_denying(&mut self, former: &Self) {
+        for entry in &former.denied {
+            if !self.denied.contains(entry) {
+                self.denied.push(entry.clone());
+            }
+        }
     }
 
     /// Whether it is the same skill in the same form, however it stands.

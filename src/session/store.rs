@@ -7,6 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use sha2::{Digest, Sha256};
+
 use super::contexts::Contexts;
 use super::key::{self, SessionKey};
 use super::loading::{Changed, Loading};
@@ -87,6 +89,9 @@ impl Store {
         };
         match (state.sessions.remove(key.as_str()), state.reset) {
             (Some(session), _) if key.is_here(&session.realm) => match &session.context {
+                _ if state.contexts.restrict() && left_mark(file, key).exists() => {
+                    Err(Unreadable::not_entered())
+                }
                 Some(context) if session.kept && state.contexts.is_doubted(context) => {
                     Err(Unreadable::lost())
                 }
@@ -118,6 +123,7 @@ impl Store {
         if nothing_to_do {
             return Ok(Vec::new());
         }
+        let _ = fs::remove_file(left_mark(&self.file, key));
         let realm = key::realm();
         let mut ended = Vec::new();
         self.change(|state, unreadable| {
@@ -236,15 +242,15 @@ impl Store {
         Ok(changed.of(key))
     }
 
-    /// Remembers that the model was handed the instructions of these active skills, by the
-    /// digests of the arguments.
+    /// Remembers that the model was handed the instructions of these active skills, by their
+    /// directories, with the digests of the arguments.
     ///
     /// # Errors
     /// When that cannot be recorded: then they are handed over once more.
-    pub fn handed(&self, key: &SessionKey, handed: &[(&str, String)]) -> Result<()> {
+    pub fn handed(&self, key: &SessionKey, handed: &[(String, String)]) -> Result<()> {
         self.change_session(key, |session, _| {
             for skill in &mut session.activated {
-                let given = handed.iter().find(|(name, _)| *name == skill.name);
+                let given = handed.iter().find(|(dir, _)| *dir == skill.dir);
                 if let Some((_, arguments)) = given {
                     skill.handed = Some(arguments.clone());
                 }
@@ -272,6 +278,21 @@ impl Store {
     }
 
     pub(super) fn change_session(
+        &self,
+        key: &SessionKey,
+        edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
+    ) -> Result<()> {
+        self.change_wherever(key, |session, contexts| {
+            // What is active would be kept for the conversation that was left.
+            if contexts.restrict() && left_mark(&self.file, key).exists() {
+                return Err(Unreadable::not_entered().error());
+            }
+            edit(session, contexts)
+        })
+    }
+
+    /// As [`Store::change_session`], also while it is not known which conversation this is.
+    fn change_wherever(
         &self,
         key: &SessionKey,
         edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
@@ -328,12 +349,27 @@ impl Store {
                 .is_some_and(|reset| reset.realm == key::realm() && key.is_older_than(reset.ticks));
             is_there && (keep || state.contexts.is_empty()) || session.is_none() && doubted
         };
+        let mark = left_mark(&self.file, key);
+        // The record goes on naming the conversation that was left, whose restrictions are not this
+        // one's. Where this cannot be written either, nothing more can be done.
+        let leave = || {
+            if keep {
+                let _ = files::replace_scratch_file(&mark, b"", 0o600);
+            }
+        };
         match Self::read(&self.file) {
             Ok(state) if !state.as_ref().is_some_and(is_settled) => {}
-            _ => return Ok(Vec::new()),
+            Ok(_) => {
+                let _ = fs::remove_file(&mark);
+                return Ok(Vec::new());
+            }
+            Err(_) => {
+                leave();
+                return Ok(Vec::new());
+            }
         }
         let mut ended = Vec::new();
-        self.change_session(key, |session, contexts| {
+        let entered = self.change_wherever(key, |session, contexts| {
             if keep {
                 let there = session.kept && session.context.as_deref() == Some(context);
                 if !there {
@@ -347,8 +383,34 @@ impl Store {
                 ended = contexts.forget(None);
             }
             Ok(())
-        })?;
-        Ok(ended)
+        });
+        if entered.is_ok() {
+            let _ = fs::remove_file(&mark);
+        } else {
+            leave();
+        }
+        entered.map(|()| ended)
+    }
+
+    /// The names of the conversations that sessions are in, or of which something is kept; `None`
+    /// after a loss, when it may have been any.
+    ///
+    /// # Errors
+    /// When the state cannot be read.
+    pub fn contexts(&self) -> Result<Option<BTreeSet<String>>> {
+        let other = self.other.iter();
+        let mut names = BTreeSet::new();
+        for file in other.chain([&self.file]) {
+            let state = Self::read(file).map_err(|unreadable| unreadable.error())?;
+            let state = state.unwrap_or_default();
+            let sessions = state.sessions.into_values();
+            names.extend(sessions.filter_map(|session| session.context));
+            let Some(kept) = state.contexts.names() else {
+                return Ok(None);
+            };
+            names.extend(kept);
+        }
+        Ok(Some(names))
     }
 
     /// The conversation the session is in, as far as is known.
@@ -400,7 +462,13 @@ impl Store {
             let text = "the record of active skills would be too large to be read again";
             return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
         }
-        files::replace_scratch_file(&self.file, &json, 0o600)
+        let written = files::replace_scratch_file(&self.file, &json, 0o600);
+        written.map_err(|error| {
+            let dir = self.dir().display();
+            error.hint(format!(
+                "the user can make room on the disk, and `{dir}` writable"
+            ))
+        })
     }
 
     /// The whole state, or `None` when there is no file yet.
@@ -433,6 +501,13 @@ impl Store {
         }
         Ok(Some(state))
     }
+}
+
+/// What lies beside the state while a session has left the conversation that the state names and
+/// the one it entered could not be recorded.
+fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
+    let name = format!("{:x}", Sha256::digest(key.as_str()));
+    file.with_file_name(format!("left-{}", &name[..32]))
 }
 
 /// Whether a session cannot come back. One of another realm, and a named one, has no process we

@@ -1,9 +1,12 @@
 //! Arguments put into a skill's instructions, where its author asked for them and nowhere else: one
 //! real skill in twenty has text like `$12.50` that must stay what it is (CORPUS.md §7).
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::Fields;
+use crate::sys::limits;
 
 /// What a body's placeholders stand for.
 #[derive(Debug)]
@@ -34,17 +37,31 @@ impl Arguments {
     /// wherever they stand; `$1` to `$9` and `$name` only where the skill declares arguments. One
     /// pass: what a value contains is never taken for a placeholder. Without arguments the body
     /// stays as it is, since a gap would tell the model less than the placeholder does.
+    /// Where they would become too long in all their places together, it stays as it is too.
     pub fn fill(&self, body: &str) -> String {
         if self.whole.is_empty() {
             return body.to_owned();
         }
+        let awk = if self.declared {
+            awk_programs(body)
+        } else {
+            Vec::new()
+        };
+        let most = body.len() + limits::FILLED_IN;
         let mut filled = String::with_capacity(body.len());
         let mut done = 0;
         while let Some(at) = body[done..].find('$').map(|at| done + at) {
             filled.push_str(&body[done..at]);
-            let found = self.placeholder(&body[..at], &body[at + 1..]);
+            let program = awk.partition_point(|program| program.end <= at);
+            let in_awk = awk
+                .get(program)
+                .is_some_and(|program| program.contains(&at));
+            let found = self.placeholder(&body[..at], &body[at + 1..], in_awk);
             let (value, length) = found.unwrap_or(("$", 0));
             filled.push_str(value);
+            if filled.len() > most {
+                return body.to_owned();
+            }
             done = at + 1 + length;
         }
         filled + &body[done..]
@@ -56,7 +73,7 @@ impl Arguments {
     }
 
     /// The value of the placeholder that `text` begins with, behind its `$`, and its length.
-    fn placeholder(&self, before: &str, text: &str) -> Option<(&str, usize)> {
+    fn placeholder(&self, before: &str, text: &str, in_awk: bool) -> Option<(&str, usize)> {
         let word = text.len()
             - text
                 .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
@@ -66,14 +83,16 @@ impl Arguments {
             let index = behind
                 .strip_prefix('[')
                 .and_then(|rest| rest.split_once(']'));
-            return Some(
-                match index.and_then(|(n, _)| Some((n.len(), n.parse::<usize>().ok()?))) {
-                    Some((digits, n)) => (self.word(n), word + 2 + digits),
-                    None => (&self.whole, word),
-                },
-            );
+            return Some(match index.filter(|(n, _)| is_number(n)) {
+                // A number too large for this machine is that of no word either.
+                Some((n, _)) => (
+                    self.word(n.parse().unwrap_or(usize::MAX)),
+                    word + 2 + n.len(),
+                ),
+                None => (&self.whole, word),
+            });
         }
-        if !self.declared || before.ends_with('\\') || is_awk(before) {
+        if !self.declared || before.ends_with('\\') || in_awk {
             return None;
         }
         if let Some(n) = self.names.iter().position(|known| known == name) {
@@ -95,11 +114,42 @@ impl Arguments {
     }
 }
 
-/// Whether what follows stands inside an awk program, whose `$1` is a field of its own.
-fn is_awk(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let program = line.rsplit_once("awk").map(|(_, rest)| rest);
-    program.is_some_and(|rest| rest.matches('\'').count() % 2 == 1)
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The awk programs in a body, whose `$1` is a field of their own: what stands between single quotes
+/// on a line behind `awk`. A quote that opens a word may close on a later line of the same block;
+/// any other is an apostrophe, and as far as its line goes.
+fn awk_programs(body: &str) -> Vec<Range<usize>> {
+    let mut programs: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while let Some(found) = body[at..].find("awk") {
+        at += found + "awk".len();
+        while let Some(quote) = body[at..].find(['\'', '\n']) {
+            at += quote;
+            if body[at..].starts_with('\n') {
+                break;
+            }
+            let opens_a_word = body[..at].ends_with([' ', '\t', '=']);
+            at += 1;
+            let rest = &body[at..];
+            let closes = |end: &usize| {
+                let inside = &rest[..*end];
+                let leaves = if opens_a_word {
+                    inside.contains("\n```") || inside.contains("\n~~~")
+                } else {
+                    inside.contains('\n')
+                };
+                !leaves
+            };
+            let end = rest.find('\'').filter(closes);
+            let length = end.unwrap_or_else(|| rest.find('\n').unwrap_or(rest.len()));
+            programs.push(at..at + length);
+            at += length + usize::from(end.is_some());
+        }
+    }
+    programs
 }
 
 /// Words as a shell would split them, as far as quotes go; a quote that is never closed is text.
@@ -184,6 +234,39 @@ mod tests {
         assert_eq!(fill(body, "a b", &json!({"arguments": ["issue"]})), filled);
         let hint = json!({"argument-hint": "[x]"});
         assert_eq!(fill("$1 $issue", "a", &hint), "a $issue");
+    }
+
+    #[test]
+    fn an_awk_program_of_several_lines_keeps_its_fields() {
+        let declared = json!({"arguments": ["x"]});
+        for (body, filled) in [
+            ("awk '\n{print $1}\n' f $1", "awk '\n{print $1}\n' f A"),
+            (
+                "awk -F, -v y='a' '\n\n{print $1}' $1",
+                "awk -F, -v y='a' '\n\n{print $1}' A",
+            ),
+            ("awk's $1\n$1, it's $1", "awk's $1\nA, it's A"),
+            (
+                "```\nawk '{\n```\n$1 don't $1",
+                "```\nawk '{\n```\nA don't A",
+            ),
+        ] {
+            assert_eq!(fill(body, "A", &declared), filled);
+        }
+    }
+
+    #[test]
+    fn a_number_too_large_is_that_of_no_word() {
+        let body = "[$ARGUMENTS[99999999999999999999]] $ARGUMENTS[] $ARGUMENTS[-1]";
+        assert_eq!(fill(body, "a", &json!({})), "[] a[] a[-1]");
+    }
+
+    #[test]
+    fn many_places_do_not_multiply_long_arguments() {
+        let given = "x".repeat(200_000);
+        assert_eq!(fill("$ARGUMENTS", &given, &json!({})), given);
+        let body = "$ARGUMENTS ".repeat(2000);
+        assert_eq!(fill(&body, &given, &json!({})), body);
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Activation<'_> {
         }
         if self.given().are_missing(self.body) {
             text.push_str(
-                "No arguments were given: $ARGUMENTS stands for what the user asked for.\n",
+                "No arguments stand here: $ARGUMENTS stands for what the user asked for.\n",
             );
         }
         self.resources(&mut text);
@@ -236,7 +236,7 @@ mod tests {
             text.contains("!`git status`\n\nFix $ARGUMENTS.\n"),
             "{text}"
         );
-        assert!(text.contains("were not run") && text.contains("No arguments were given"));
+        assert!(text.contains("were not run") && text.contains("No arguments stand here"));
         let text = activate("Fix $ARGUMENTS.", &[], Some("!`id`"));
         assert!(
             text.starts_with("<skill_content name=\"x\">\nFix !`id`.\n"),

@@ -121,6 +121,9 @@ pub const CONTEXTS: usize = 100;
 pub const ACTIVE_SKILLS: usize = 5;
 /// Instructions of active skills that are put into the system prompt again, altogether.
 pub const REINJECTED: usize = 256 * 1024;
+/// What arguments may add to a skill's instructions in all their places: once for any that fit a
+/// prompt, and not a skill's two thousand times over.
+pub const FILLED_IN: usize = 256 * 1024;
 /// How far the requirements of required skills are followed.
 pub const REQUIRES_DEPTH: usize = 5;
 /// Required skills that are named, and names that are not found.

@@ -188,8 +188,8 @@ fn a_person_ends_what_is_active_and_a_model_cannot() {
         let asked = host.tool("skill_marketplace", &json!({"args": ["deactivate"]}));
         assert!(asked.starts_with("Error: "), "{asked}");
         assert!(
-            host.succeeds(&["deactivate", "--context", "play"])
-                .contains("Nothing")
+            host.fails(&["deactivate", "--context", "play"])
+                .contains("known are `work`")
         );
         host.blocks("shell_exec", &json!({"command": "ls"}));
         assert!(

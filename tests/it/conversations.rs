@@ -345,3 +345,131 @@ fn a_lock_that_cannot_be_had_brings_nothing_back_and_so_closes() {
         assert_eq!(active(&host), ["reads"]);
     }
 }
+
+#[test]
+fn a_switch_that_cannot_be_recorded_closes_until_one_can() {
+    for mut host in Host::both() {
+        host = kept(host);
+        next_prompt(&host, "two");
+        host.activates("reads");
+        host.session("another");
+        next_prompt(&host, "one");
+        host.activates("free").allows("shell_exec", &ls());
+        let lock = fs::File::open(host.plugin_dir().join("state.lock")).unwrap();
+        fs2::FileExt::lock_exclusive(&lock).unwrap();
+        enters(&host, "two");
+        host.blocks("shell_exec", &ls());
+        drop(lock);
+        host.blocks("shell_exec", &ls());
+        host.blocks("skill_plain", &json!({}));
+        enters(&host, "one");
+        host.allows("shell_exec", &ls());
+        assert_eq!(active(&host), ["free"], "nothing was added meanwhile");
+        enters(&host, "two");
+        host.blocks("shell_exec", &ls());
+        assert_eq!(active(&host), ["reads"]);
+        let left = fs::read_dir(host.plugin_dir()).unwrap().flatten();
+        let mut names = left.map(|entry| entry.file_name().into_string().unwrap());
+        assert!(names.all(|name| !name.starts_with("left-")));
+    }
+}
+
+#[test]
+fn what_was_activated_before_the_conversation_was_known_comes_last_and_denies_what_it_did() {
+    for host in Host::both() {
+        let host = kept(host).skill("denies", "disallowed-tools: WebFetch", "");
+        next_prompt(&host, "work");
+        host.activates("denies").activates("plain");
+        host.starts();
+        let text = "---\nname: denies\ndescription: d\ndisallowed-tools: Write\n---\n";
+        fs::write(host.skills_dir().join("denies/SKILL.md"), text).unwrap();
+        host.tool("skill_denies", &json!({}));
+        enters(&host, "work");
+        host.blocks("fetch_url", &json!({"url": "https://example.com/"}));
+        host.blocks("file_edit", &json!({"path": "x"}));
+        assert_eq!(active(&host).last().unwrap(), "denies");
+        assert_eq!(
+            active(&host)
+                .iter()
+                .filter(|name| *name == "denies")
+                .count(),
+            1
+        );
+    }
+}
+
+#[test]
+fn arguments_that_the_older_host_has_forgotten_are_put_in_again_when_asked_for() {
+    for host in Host::both() {
+        let host = kept(host).skill("task", "", "Do $ARGUMENTS.");
+        next_prompt(&host, "work");
+        let call = |arguments: &str| {
+            let arguments = json!({"arguments": arguments});
+            host.allows("skill_task", &arguments);
+            host.tool("skill_task", &arguments)
+        };
+        assert!(call("the task").contains("Do the task."));
+        let prompt = next_prompt(&host, "work");
+        let again = call("the task");
+        match host.generation() {
+            Generation::Environment => {
+                assert!(prompt.contains("Do $ARGUMENTS."), "{prompt}");
+                assert!(prompt.contains("No arguments stand here"), "{prompt}");
+                assert!(again.contains("Do the task."), "{again}");
+                next_prompt(&host, "work");
+                let text = call("");
+                assert!(text.contains("active already"), "the prompt has it: {text}");
+            }
+            Generation::Stdin => assert!(again.contains("active already"), "{again}"),
+        }
+    }
+}
+
+#[test]
+fn what_is_too_long_to_be_put_in_again_is_named() {
+    for host in Host::both() {
+        let long = "word ".repeat(60_000);
+        let host = kept(host).skill("long", "", &long);
+        next_prompt(&host, "work");
+        host.activates("long");
+        let prompt = next_prompt(&host, "work");
+        assert!(prompt.len() < 20_000, "{}", prompt.len());
+        if host.generation() == Generation::Environment {
+            assert!(
+                prompt.contains("too long to stand here. read_skill_file"),
+                "{prompt}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_conversation_that_is_not_known_is_not_ended_in_silence() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        let told = host.fails(&["deactivate", "--context", "wrok"]);
+        assert!(
+            told.contains("no conversation `wrok`") && told.contains("known are `work`"),
+            "{told}"
+        );
+        host.blocks("shell_exec", &ls());
+    }
+}
+
+#[test]
+fn a_skill_that_has_vanished_is_not_to_be_followed_by_reading_it() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        fs::remove_dir_all(host.skills_dir().join("reads")).unwrap();
+        let prompt = next_prompt(&host, "work");
+        assert!(
+            prompt.contains("`reads` (restricts which tools may be used) (its files are gone"),
+            "{prompt}"
+        );
+        assert!(!prompt.contains("read_skill_file {"), "{prompt}");
+    }
+}

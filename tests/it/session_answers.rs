@@ -162,3 +162,63 @@ fn without_a_name_the_most_recently_loaded_skill_is_meant() {
         host.blocks("read_skill_file", &script);
     }
 }
+
+#[test]
+fn a_mistake_in_the_configuration_is_given_as_the_reason() {
+    for host in Host::both() {
+        let host = configured(with_skills(host), "max_active = 0\n");
+        let answer = host.tool("skill_free", &json!({}));
+        assert!(
+            answer.starts_with("Error: no skill is offered: ")
+                && answer.contains("config.toml`, line 1"),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn more_names_than_a_call_may_have_are_refused() {
+    for host in Host::both() {
+        let host = with_skills(host);
+        let names: Vec<String> = (0..101).map(|n| format!("n{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let answer = session(&host, &load(&names, "add"));
+        assert!(
+            answer.contains("101 names are too many") && answer.contains("fewer"),
+            "{answer}"
+        );
+        let answer = session(&host, &load(&names[1..], "add"));
+        assert!(answer.contains("there is no skill `n1`"), "{answer}");
+    }
+}
+
+#[test]
+fn no_more_than_twenty_requirements_are_named() {
+    for mut host in Host::both() {
+        let names: Vec<String> = (0..25).map(|n| format!("s{n:02}")).collect();
+        for name in &names {
+            host = host.skill(name, "", "");
+        }
+        let host = host.skill("all", &format!("requires: [{}]", names.join(", ")), "");
+        let text = host.tool("skill_all", &json!({}));
+        assert!(text.contains("`s19`") && !text.contains("`s20`"), "{text}");
+        assert!(text.contains("and 20 skills, were looked at"), "{text}");
+    }
+}
+
+#[test]
+fn an_activation_that_cannot_be_recorded_is_refused_while_something_restricts() {
+    for host in Host::both() {
+        let host = with_skills(host);
+        host.activates("reads");
+        let lock = fs::File::open(host.plugin_dir().join("state.lock")).unwrap();
+        fs2::FileExt::lock_exclusive(&lock).unwrap();
+        let message = host.blocks("skill_free", &json!({}));
+        assert!(
+            message.contains("locked") && !message.contains("Next: ."),
+            "{message}"
+        );
+        drop(lock);
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+    }
+}

@@ -468,3 +468,118 @@ fn a_state_file_of_the_former_format_keeps_its_restrictions() {
         assert_eq!(active(&host), ["free", "reads"]);
     }
 }
+
+/// A restricted skill `x` that another of its name, which does not restrict, shadows.
+fn with_two_layers(host: Host) -> Host {
+    let host = with_skills(host).skill(
+        "x",
+        "allowed-tools: Read\ndisallowed-tools: WebFetch",
+        "Body of the plugin's x.",
+    );
+    let dir = host.home().join(".agents/skills/x");
+    fs::create_dir_all(&dir).unwrap();
+    let text = "---\nname: x\ndescription: d\n---\nBody of the user's x.\n";
+    fs::write(dir.join("SKILL.md"), text).unwrap();
+    host
+}
+
+fn use_skill(reference: &str) -> Value {
+    json!({"action": "use", "skill_ref": reference})
+}
+
+fn fetch() -> Value {
+    json!({"url": "https://example.com/"})
+}
+
+#[test]
+fn a_skill_of_the_same_name_from_another_layer_combines_by_the_stacking() {
+    for (stacking, shell) in [
+        ("replace", true),
+        ("ratchet", false),
+        ("intersect", false),
+        ("union", true),
+    ] {
+        for own_tool in [true, false] {
+            for host in Host::both() {
+                let host = configured(with_two_layers(host), &format!("stacking = \"{stacking}\""));
+                host.allows("skill_marketplace", &use_skill("plugin/x"));
+                host.blocks(SHELL, &ls());
+                host.blocks("fetch_url", &fetch());
+                if own_tool {
+                    host.activates("x");
+                } else {
+                    host.allows("skill_marketplace", &use_skill("personal/x"));
+                }
+                let allowed = host.pre_tool(SHELL, &ls()) == json!({});
+                assert_eq!(allowed, shell, "{stacking}");
+                host.blocks("fetch_url", &fetch());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_load_does_not_unload_a_restricted_skill_of_the_same_name() {
+    for host in Host::both() {
+        let host = configured(with_two_layers(host), "stacking = \"intersect\"");
+        host.allows("skill_marketplace", &use_skill("plugin/x"));
+        let message = refused(&host, &load(&["x"], "replace"));
+        assert!(message.contains("only the user can end it"), "{message}");
+        session(&host, &load(&["x"], "add"));
+        assert_eq!(active(&host), ["x", "x"]);
+        host.blocks(SHELL, &ls());
+        host.blocks("fetch_url", &fetch());
+        let text = session(&host, &unload(&["x"]));
+        assert!(text.contains("only the user can end it"), "{text}");
+        let host = configured(host, "deactivate = \"model\"\n");
+        session(&host, &load(&["x"], "replace"));
+        host.allows(SHELL, &ls());
+        host.blocks("fetch_url", &fetch());
+    }
+}
+
+#[test]
+fn what_a_skill_denied_stays_denied_when_its_file_says_otherwise() {
+    for scope in ["prompt", "context"] {
+        for host in Host::both() {
+            let host = configured(with_skills(host), &format!("scope = \"{scope}\"\n"));
+            host.prompt();
+            host.activates("denies").blocks("fetch_url", &fetch());
+            for line in ["disallowed-tools: Write\n", "", "disallowed-tools: Grep\n"] {
+                let text = format!("---\nname: denies\ndescription: d\n{line}---\n");
+                fs::write(host.skills_dir().join("denies/SKILL.md"), text).unwrap();
+                host.activates("denies").blocks("fetch_url", &fetch());
+            }
+            host.blocks("file_edit", &json!({"path": "x"}));
+        }
+    }
+}
+
+#[test]
+fn a_script_is_judged_as_the_one_that_runs() {
+    for host in Host::both() {
+        let host = with_two_layers(host)
+            .skill("a-b", "allowed-tools: Read", "")
+            .skill("ab", "", "")
+            .file("a-b/scripts/x.sh", "echo from a-b\n")
+            .file("ab/scripts/x.sh", "echo from ab\n")
+            .file("x/scripts/x.sh", "echo from plugin x\n");
+        let scripts = host.home().join(".agents/skills/x/scripts");
+        fs::create_dir_all(&scripts).unwrap();
+        fs::write(scripts.join("x.sh"), "echo from user x\n").unwrap();
+        let run = |skill: &str| json!({"skill": skill, "script": "scripts/x.sh"});
+        host.activates("a-b");
+        host.blocks("run_skill_script", &run("ab"));
+        host.allows("run_skill_script", &run("a-b"));
+        host.starts();
+        host.allows("skill_marketplace", &use_skill("plugin/x"));
+        host.blocks("run_skill_script", &run("x"));
+        host.blocks("run_skill_script", &run("personal/x"));
+        host.blocks("run_skill_script", &run("nosuch"));
+        for call in [run("plugin/x"), json!({"script": "scripts/x.sh"})] {
+            host.allows("run_skill_script", &call);
+            let answer = host.tool("run_skill_script", &call);
+            assert!(answer.starts_with("from plugin x"), "{answer}");
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Decisions as sentences: a scene of skills, rules and settings, and calls in it.
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::*;
@@ -145,7 +147,9 @@ fn an_empty_or_broken_list_leaves_the_baseline() {
         assert!(!scene.runs("git log") && !scene.runs("cmd x"), "{list}");
         assert!(!scene.allows("file_head", &json!({"path": "x"})), "{list}");
         assert!(scene.allows("call_user", &json!({})), "{list}");
-        let run = OurTool::RunSkillScript { skill: Some("pdf") };
+        let run = OurTool::RunSkillScript {
+            skill: Some(Path::new("/skills/s")),
+        };
         assert!(scene.allows_ours("run_skill_script", run), "{list}");
     }
 }
@@ -197,7 +201,7 @@ fn the_marketplace_changes_nothing_without_its_entry() {
 #[test]
 fn scripts_are_the_active_skills_own_unless_the_user_chose_otherwise() {
     let docx = OurTool::RunSkillScript {
-        skill: Some("docx"),
+        skill: Some(Path::new("/skills/docx")),
     };
     let own = scene().active("Read");
     assert!(!own.allows_ours("run_skill_script", docx));
@@ -208,7 +212,9 @@ fn scripts_are_the_active_skills_own_unless_the_user_chose_otherwise() {
         .with(|s| s.scripts = ScriptScope::Listed);
     assert!(listed.allows_ours("run_skill_script", docx));
     let steered = json!({"skill": "pdf", "env": {"LD_PRELOAD": "/x"}});
-    let run = OurTool::RunSkillScript { skill: Some("pdf") };
+    let run = OurTool::RunSkillScript {
+        skill: Some(Path::new("/skills/s")),
+    };
     let decision =
         scene()
             .active("run_skill_script")

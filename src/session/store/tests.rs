@@ -13,7 +13,7 @@ fn skill(name: &str) -> ActiveSkill {
     ActiveSkill {
         name: name.to_owned(),
         tool: format!("skill_{name}"),
-        dir: "/x".to_owned(),
+        dir: format!("/{name}"),
         digest: "sha256:0".to_owned(),
         allowed: Some(vec!["Read".to_owned()]),
         denied: Vec::new(),
