@@ -52,6 +52,15 @@ pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
             .hint("give the file to write: --output FILE.zip")
             .into());
     }
+    if !may_be_written(&target, &skill.dir) {
+        let text = format!(
+            "`{}` is a file of the skill, or no plain file",
+            output.display()
+        );
+        return Err(Error::new(text)
+            .hint("write it elsewhere: --output ../FILE.zip")
+            .into());
+    }
     files::replace_file(&target, &packed.bytes, 0o644)
         .map_err(|error| error.hint("check the directory, or write elsewhere with --output"))?;
     let mut text = format!(
@@ -72,4 +81,14 @@ pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
         output.display()
     );
     Ok(text)
+}
+
+/// A package inside the skill would be in the next one, and could take the place of a source.
+fn may_be_written(target: &Path, skill: &Path) -> bool {
+    let is_plain = target
+        .symlink_metadata()
+        .map_or(true, |found| found.is_file());
+    let parent = target.parent().and_then(|dir| dir.canonicalize().ok());
+    let skill = skill.canonicalize().unwrap_or_else(|_| skill.to_owned());
+    is_plain && !parent.is_some_and(|dir| dir.starts_with(&skill))
 }

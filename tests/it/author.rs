@@ -297,3 +297,19 @@ fn a_model_gets_at_none_of_these_verbs() {
         );
     }
 }
+
+#[test]
+fn a_package_takes_no_place_in_the_skill_and_of_nothing_but_files() {
+    let host = Host::stdin();
+    let dir = host.project().join("pdf");
+    fs::create_dir(&dir).unwrap();
+    let text = "---\nname: pdf\ndescription: Fills forms. Use when asked to.\n---\nbody\n";
+    fs::write(dir.join("SKILL.md"), text).unwrap();
+    std::os::unix::fs::symlink("/dev/null", host.project().join("null.zip")).unwrap();
+    for output in ["pdf/SKILL.md", "pdf/pdf.zip", "null.zip"] {
+        let refusal = host.fails(&["package", "./pdf", "--output", output]);
+        assert!(refusal.contains("hint: write it elsewhere"), "{refusal}");
+    }
+    assert_eq!(fs::read_to_string(dir.join("SKILL.md")).unwrap(), text);
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
+}

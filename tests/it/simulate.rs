@@ -238,3 +238,31 @@ fn the_bundled_skills_are_valid_and_do_what_their_conversations_say() {
         host.succeeds(&["simulate", skills.join(conversation).to_str().unwrap()]);
     }
 }
+
+#[test]
+fn a_call_of_no_tool_tests_nothing_and_fails() {
+    for (call, status) in [
+        ("- call: skill_dpf\n", 1),
+        ("- call: run_skil_script\n  expect: {error: false}\n", 1),
+        ("- call: somebodys_tool\n  result: fine\n", 0),
+    ] {
+        let host = host(&format!("host: stdin\nskills: [pdf]\nsteps:\n{call}"));
+        let ran = play(&host);
+        assert_eq!(ran.status, status, "{call}: {ran:?}");
+        assert_eq!(
+            ran.stderr.contains("there is no tool"),
+            status == 1,
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn nesting_that_a_parser_would_take_minutes_for_is_refused() {
+    let host = host(&format!("skills: [pdf]\nsteps: {}", "[".repeat(200_000)));
+    let ran = play(&host);
+    assert!(
+        ran.status == 1 && ran.stderr.contains("brackets"),
+        "{ran:?}"
+    );
+}

@@ -10,7 +10,9 @@ use super::expect::Outcome;
 use super::host::{Generation, Host};
 use super::script::{Conversation, Hosts, Step};
 use crate::error::{Error, Result};
-use crate::host::tools::{Argument, Effect, HOST_TOOLS, find};
+use crate::host::tools::{
+    Argument, Effect, HOST_TOOLS, find, is_on_older_host, is_plugin_of_older_host,
+};
 use crate::sys::Env;
 
 /// One play of a conversation.
@@ -129,7 +131,7 @@ impl Model<'_> {
             None => self.prompt(step.context.as_deref()),
             Some(tool) => {
                 let arguments = step.arguments.clone().unwrap_or(json!({}));
-                self.call(tool, arguments, &step.result)
+                self.call(tool, arguments, step.result.as_deref())
             }
         }
     }
@@ -167,7 +169,16 @@ impl Model<'_> {
         })
     }
 
-    fn call(&self, tool: &str, arguments: Value, result: &str) -> Result<Outcome> {
+    fn call(&self, tool: &str, arguments: Value, result: Option<&str>) -> Result<Outcome> {
+        let ours = self.tools.iter().any(|name| name == tool);
+        let hosts = find(tool).is_some() || is_on_older_host(tool) || is_plugin_of_older_host(tool);
+        // A misspelt name would test nothing.
+        if !ours && !hosts && result.is_none() {
+            let text = format!("there is no tool `{}`", tool.escape_debug());
+            return Err(Error::new(text).hint(
+                "correct its name, or give the step a `result` if another plugin has such a tool",
+            ));
+        }
         let data = json!({"arguments": arguments, "tool_name": tool});
         let answer = self.host.hook("pre_tool", &data)?;
         let arguments = answer.get("arguments").cloned().unwrap_or(arguments);
@@ -187,11 +198,10 @@ impl Model<'_> {
                 return Ok(refused(&answer["reason"], "denied"));
             }
         }
-        let ours = self.tools.iter().any(|name| name == tool);
         let mut output = if ours {
             self.host.tool(tool, &arguments)?
         } else {
-            result.to_owned()
+            result.unwrap_or_default().to_owned()
         };
         if newer {
             let data = json!({"arguments": arguments, "output": output, "tool_name": tool});

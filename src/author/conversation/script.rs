@@ -61,12 +61,24 @@ pub struct Step {
     #[serde(default)]
     pub arguments: Option<Value>,
     /// What a tool answers that is not ours.
-    #[serde(default)]
-    pub result: String,
+    pub result: Option<String>,
     #[serde(default)]
     pub expect: Expect,
     /// What was answered when it was recorded; one text, or one for each generation.
     pub answer: Option<Value>,
+}
+
+/// The YAML parser is quadratic in nesting.
+fn is_too_deep(yaml: &str) -> bool {
+    let mut depth = 0_usize;
+    yaml.bytes().any(|byte| {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > limits::FRONTMATTER_BRACKETS
+    })
 }
 
 impl Conversation {
@@ -88,6 +100,11 @@ impl Conversation {
         // Through a plain value: one reading of the fields serves both forms.
         let value: Value = if is_json(file) {
             serde_json::from_str(&text).map_err(|error| wrong(&error))?
+        } else if is_too_deep(&text) {
+            return Err(wrong(&format!(
+                "more than {} brackets are open at once",
+                limits::FRONTMATTER_BRACKETS
+            )));
         } else {
             serde_yaml::from_str(&text).map_err(|error| wrong(&error))?
         };
