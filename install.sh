@@ -97,8 +97,9 @@ manual=$data/man/man1/agent-skills.1
 
 if [ -n "$uninstall" ]; then
     [ -d "$dir" ] || fail "there is no $dir" "say where it is: ./install.sh --uninstall --dir DIR"
-    [ -f "$dir/agent-skills" ] && [ -d "$dir/skills" ] ||
+    if ! [ -f "$dir/agent-skills" ] || ! [ -d "$dir/skills" ]; then
         fail "$dir is no installation of agent-skills" "say where it is: ./install.sh --uninstall --dir DIR"
+    fi
     rm -f "$dir/agent-skills" || fail "could not remove $dir/agent-skills" "check its permissions"
     # What is made again when it is needed, and what belongs to running sessions only.
     rm -rf "$dir/cache" "$dir/staging" "$dir/jobs" "$dir/index"

@@ -2,7 +2,7 @@
 # Counts the instructions of the calls that the host makes, exactly and independently of what else
 # the machine does. Needs valgrind, and an executable with symbols shows names too.
 #
-# usage: benches/callgrind.sh [EXECUTABLE]
+# usage: [NAMES=FILE] benches/callgrind.sh [EXECUTABLE]; FILE gets the names of what ran
 set -eu
 
 command -v valgrind >/dev/null 2>&1 || {
@@ -30,7 +30,10 @@ sleep 0.1
 counted() { # what is called; then the command
     what=$1
     shift
-    valgrind --tool=callgrind --callgrind-out-file="$stage/out" "$@" >/dev/null 2>"$stage/log" </dev/null
+    valgrind --tool=callgrind --demangle=no --callgrind-out-file="$stage/out" "$@" >/dev/null 2>"$stage/log" </dev/null
+    [ -z "${NAMES:-}" ] ||
+        sed -n 's/^c\{0,1\}fn=([0-9]*) \([A-Za-z_][^ '"'"']*\).*/\1/p' "$stage/out" |
+            sort -u >>"$NAMES"
     printf '%12s  %s\n' "$(sed -n 's/.*Collected : *//p' "$stage/log")" "$what"
 }
 hook() { # what is called, the hook, its data
@@ -46,5 +49,7 @@ hook "post_system_prompt" post_system_prompt '{"context_name":"x"}'
 hook "post_system_prompt, warm" post_system_prompt '{"context_name":"x"}'
 hook "pre_tool, activation" pre_tool '{"tool_name":"skill_reader","arguments":{}}'
 hook "pre_tool, shell command checked" pre_tool "$used"
+hook "pre_tool, allowed" pre_tool '{"tool_name":"file_head","arguments":{"path":"x"}}'
+hook "pre_api_tools" pre_api_tools '{"tools":[{"name":"file_head","type":"builtin"}]}'
 hook "pre_tool, blocked" pre_tool '{"tool_name":"write_file","arguments":{"path":"x","content":"y"}}'
 hook "on_start" on_start '{}'
