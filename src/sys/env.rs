@@ -90,20 +90,25 @@ impl Env {
     }
 }
 
-/// What the user database says. On Linux its file is read here: the C library's way would make up
-/// a quarter of a static executable, and would not work there.
-#[cfg(target_os = "linux")]
+/// What the user database says. Its file is read here: the C library's way would make up a quarter
+/// of a static executable, and would not work there.
 fn user_home() -> Option<PathBuf> {
-    let users = files::read_capped(Path::new("/etc/passwd"), limits::CONFIG_FILE).ok()?;
-    home_in(&users, process::effective_user())
+    let users = files::read_capped(Path::new("/etc/passwd"), limits::CONFIG_FILE).ok();
+    let home = users.and_then(|users| home_in(&users, process::effective_user()));
+    home.or_else(other_home)
 }
 
+/// Where the file has no people in it, as on macOS.
 #[cfg(not(target_os = "linux"))]
-fn user_home() -> Option<PathBuf> {
+fn other_home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 
-#[cfg(any(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+fn other_home() -> Option<PathBuf> {
+    None
+}
+
 fn home_in(users: &[u8], user: u32) -> Option<PathBuf> {
     let user = user.to_string();
     let mut lines = users.split(|byte| *byte == b'\n');
