@@ -2,6 +2,7 @@
 //! who wants to see it before.
 
 use super::App;
+use super::fork::hand_over;
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::request::Protocol;
@@ -42,6 +43,28 @@ impl App {
             notes: &notes,
         };
         Ok(activation.render_in(wanted.wrapper))
+    }
+
+    /// What the model gets of a skill that runs apart.
+    ///
+    /// # Errors
+    /// When its instructions cannot be read.
+    pub fn handed_over(
+        &self,
+        skill: &Skill,
+        reference: &str,
+        arguments: Option<&str>,
+    ) -> Result<String> {
+        let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+        let body = skill.body().map_err(|why| Error::new(why.message))?;
+        let activation = Activation {
+            skill,
+            body: &body,
+            listing: &listing,
+            arguments,
+            notes: &[],
+        };
+        Ok(hand_over(&activation, reference))
     }
 }
 

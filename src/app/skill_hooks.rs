@@ -219,6 +219,23 @@ fn cut(text: &str) -> String {
     }
 }
 
+/// What an activation says of hooks without running them: what the model would be told, or what
+/// would stand there.
+pub fn hooks_ahead(app: &App, skill: &Skill) -> Option<String> {
+    let hooks = Hooks::of(&skill.fields);
+    if hooks.is_empty() {
+        return None;
+    }
+    match app.hook_approval(skill) {
+        Approval::Given(_) if hooks.pre.is_empty() => None,
+        Approval::Given(_) => Some(format!(
+            "(Here would stand what {} prints.)",
+            hooks.pre.join(", ")
+        )),
+        not_given => Some(unapproved(skill, &not_given)),
+    }
+}
+
 /// What to say of a skill that is active without its tool having been called.
 pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
     let has_hooks = !Hooks::of(&skill.fields).is_empty();

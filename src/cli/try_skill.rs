@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::author_args::Try;
 use super::consent::printable;
-use crate::app::{App, Instructions, quoted, required_line, suggestion};
+use crate::app::fork::{self, Place};
+use crate::app::{App, Instructions, hooks_ahead, quoted, required_line, suggestion};
+
 use crate::author::strict;
 use crate::error::{Error, Result};
+use crate::session::Session;
 use crate::skill::{Skill, Wrapper};
 use crate::sys;
 
@@ -15,13 +18,7 @@ use crate::sys;
 pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
     let skill = find(app, &wanted.skill)?;
     let host = App::new(app.env.clone(), Some(wanted.host.into()));
-    let text = host.instructions(Instructions {
-        skill: &skill,
-        reference: skill.name.as_str(),
-        arguments: wanted.arguments.as_deref(),
-        more: required_line(app, &skill).into_iter().collect(),
-        wrapper: Wrapper::SkillContent,
-    })?;
+    let text = text(app, &host, &skill, wanted.arguments.as_deref())?;
     // The model gets the text as it is; a terminal must not be steered by it.
     let shown = if sys::answers_to_terminal() {
         printable(&text)
@@ -29,6 +26,26 @@ pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
         text + "\n"
     };
     Ok(shown)
+}
+
+/// What `host` would hand over with nothing else in force.
+fn text(app: &App, host: &App, skill: &Skill, arguments: Option<&str>) -> Result<String> {
+    let reference = skill.name.as_str();
+    let mut more = Vec::new();
+    match fork::place(host, skill, &Ok(Session::default()), || false) {
+        Place::Here => {}
+        Place::HereBecause(why) => more.push(fork::note(why)),
+        Place::Apart => return host.handed_over(skill, reference, arguments),
+    }
+    more.extend(hooks_ahead(app, skill));
+    more.extend(required_line(app, skill));
+    host.instructions(Instructions {
+        skill,
+        reference,
+        arguments,
+        more,
+        wrapper: Wrapper::SkillContent,
+    })
 }
 
 /// The skill at a path, else the installed one of that name.

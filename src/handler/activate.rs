@@ -3,15 +3,16 @@
 
 use std::time::Instant;
 
-use super::fork::{self, Place};
+use super::fork::place;
 use super::judge::nothing_is_in_force;
+use crate::app::fork::{self, Place};
 use crate::app::{App, Instructions, put_in_force, required_line, resolve};
 use crate::app::{run_post_hooks, run_pre_hooks};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::request::Activate;
 use crate::response::Response;
-use crate::skill::{Activation, Listing, Skill, Wrapper};
+use crate::skill::{Skill, Wrapper};
 use crate::sys::limits;
 
 /// Activates the skill that is wanted. `pre_tool` has done so already, unless the host has no
@@ -31,21 +32,12 @@ fn try_activate(app: &App, wanted: Activate) -> Result<String> {
     }
     let arguments = called.arguments.as_deref();
     let mut more = Vec::new();
-    match fork::place(app, skill, &session) {
+    match place(app, skill, &session) {
         Place::Here => {}
         Place::HereBecause(why) => more.push(fork::note(why)),
         Place::Apart => {
             app.record_activation(skill);
-            let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
-            let body = skill.body().map_err(|why| Error::new(why.message))?;
-            let activation = Activation {
-                skill,
-                body: &body,
-                listing: &listing,
-                arguments,
-                notes: &[],
-            };
-            return Ok(fork::hand_over(&activation, &called.reference));
+            return app.handed_over(skill, &called.reference, arguments);
         }
     }
     put_in_force(app, skill, &called.tool)?;

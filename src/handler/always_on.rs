@@ -3,8 +3,7 @@
 
 use std::fmt::Write;
 
-use super::fork;
-use crate::app::{App, Config, Instructions, hooks_wait, snapshot};
+use crate::app::{App, Config, Instructions, fork, hooks_wait, snapshot};
 use crate::catalog::{Catalog, Offered};
 use crate::error::{Error, Result};
 use crate::host::ours;

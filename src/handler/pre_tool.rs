@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::fork::{self, Place};
+use super::fork::place;
 use super::judge::{Verdict, judge, nothing_is_in_force};
 use super::load_session::load_session;
+use crate::app::fork::Place;
 use crate::app::{App, Called, ModelInstall, called, model_install, put_in_force};
 use crate::host::ours;
 use crate::request::ToolUse;
@@ -72,7 +73,7 @@ pub fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Res
 /// The skill becomes active before the tool runs that hands its instructions over, so that the
 /// very next call is checked. One that is to be handed over to a sub-agent does not.
 fn activate(app: &App, session: &Result<Session, Unreadable>, called: &Called) -> Response {
-    if fork::place(app, &called.skill, session) == Place::Apart {
+    if place(app, &called.skill, session) == Place::Apart {
         return Response::nothing();
     }
     match put_in_force(app, &called.skill, &called.tool) {

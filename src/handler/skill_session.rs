@@ -7,8 +7,9 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::activate::still_active;
-use super::fork;
-use crate::app::{App, Instructions, load, offered_by_names, quoted, required_line, suggestion};
+use crate::app::{
+    App, Instructions, fork, load, offered_by_names, quoted, required_line, suggestion,
+};
 use crate::app::{run_post_hooks, run_pre_hooks};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};

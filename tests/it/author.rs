@@ -313,3 +313,20 @@ fn a_package_takes_no_place_in_the_skill_and_of_nothing_but_files() {
     assert_eq!(fs::read_to_string(dir.join("SKILL.md")).unwrap(), text);
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
 }
+
+#[test]
+fn try_prints_what_a_forked_skill_and_one_with_hooks_would_give() {
+    for host in Host::both() {
+        let host = host
+            .skill("poet", "context: fork", "Write $ARGUMENTS.")
+            .skill("reads", "context: fork\nallowed-tools: Read", "Read it.")
+            .skill("hooked", "hooks:\n  pre: scripts/a.sh", "Do it.");
+        let generation = format!("{:?}", host.generation()).to_lowercase();
+        for name in ["poet", "reads", "hooked"] {
+            let tried = host.succeeds(&["try", name, "--arguments", "a b", "--host", &generation]);
+            host.starts();
+            let got = host.tool(&format!("skill_{name}"), &json!({"arguments": "a b"}));
+            assert_eq!(tried.trim_end(), got.trim_end(), "{name}");
+        }
+    }
+}
