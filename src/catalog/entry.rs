@@ -125,6 +125,11 @@ impl Entry {
         }
     }
 
+    /// Whether the host's context sees it (`catalog` in the configuration).
+    pub fn is_in_context(&self) -> bool {
+        !matches!(&self.standing, Standing::Hidden(why) if why.code == "hidden-catalog")
+    }
+
     /// The skill, as far as its words may be shown: what a project brings that nobody trusts yet
     /// must not reach a model by way of a listing.
     pub fn disclosed(&self) -> Option<&Skill> {

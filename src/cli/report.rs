@@ -82,7 +82,7 @@ impl Origins {
 }
 
 impl Report {
-    /// The reports on a whole catalog, in its order.
+    /// The reports on a whole catalog, in its order. Through the host only what the context sees.
     pub fn of_all(app: &App, catalog: &Catalog) -> Vec<Self> {
         let mut origins = Origins::default();
         let budget = app.config().unwrap_or_default().budget();
@@ -93,7 +93,9 @@ impl Report {
             report.diagnostics.extend(cut);
             report
         };
-        catalog.entries().iter().map(report).collect()
+        let entries = catalog.entries().iter();
+        let is_told = |entry: &&Entry| app.protocol.is_none() || entry.is_in_context();
+        entries.filter(is_told).map(report).collect()
     }
 
     /// The report on one directory of the catalog.

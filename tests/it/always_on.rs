@@ -329,6 +329,18 @@ fn the_catalog_limits_what_a_context_sees() {
         assert_eq!(seen("default"), ["deploy", "ops-log", "poem"]);
         assert_eq!(seen("quiet"), [""; 0]);
         assert_eq!(seen("ops-2"), ["deploy", "ops-log"]);
+        let marketplace = |call: serde_json::Value| host.tool("skill_marketplace", &call);
+        let listed = marketplace(json!({"action": "list_installed"}));
+        assert!(
+            listed.contains("ops-log") && !listed.contains("poem"),
+            "{listed}"
+        );
+        let told = marketplace(json!({"action": "info", "skill_ref": "poem"}));
+        assert!(
+            told.starts_with("Error: there is no installed skill"),
+            "{told}"
+        );
+        assert!(host.succeeds(&["list-installed"]).contains("poem"));
         host.knows_not("poem").activates("deploy");
         let call = json!({"skill": "poem", "path": "SKILL.md"});
         let answer = host.tool("read_skill_file", &call);
