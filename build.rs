@@ -1,6 +1,7 @@
 //! Lays the release build out by `link.ld`: the functions that run in a hook stand together, on
 //! few pages, and what unwinding would need is left out, because `panic = "abort"`. Only where the
-//! linker can do it, which that of rustc on x86-64 Linux can; elsewhere nothing is changed.
+//! linker can do it, which lld can, that of the system or the one that comes with rustc; elsewhere
+//! nothing is changed.
 
 #![allow(clippy::print_stdout)]
 
@@ -15,16 +16,34 @@ fn main() {
         return;
     }
     let script = Path::new(&var("CARGO_MANIFEST_DIR")).join("link.ld");
-    let arguments = [
+    let layout = [
         format!("-Wl,-T,{}", script.display()),
         "-Wl,--no-eh-frame-hdr".to_owned(),
         "-Wl,--icf=all".to_owned(),
     ];
-    if can_link(&arguments, &var) {
-        for argument in arguments {
-            println!("cargo::rustc-link-arg-bins={argument}");
+    // For some targets rustc takes the system's linker although it brings its own.
+    let own = [
+        "-fuse-ld=lld".to_owned(),
+        format!("-B{}/lib/rustlib/{}/bin/gcc-ld", sysroot(&var), var("HOST")),
+    ];
+    let with_own = layout.iter().chain(&own).cloned().collect();
+    for arguments in [layout.to_vec(), with_own] {
+        if can_link(&arguments, &var) {
+            for argument in arguments {
+                println!("cargo::rustc-link-arg-bins={argument}");
+            }
+            return;
         }
     }
+}
+
+/// Where the compiler is installed.
+fn sysroot(var: &dyn Fn(&'static str) -> String) -> String {
+    let printed = Command::new(var("RUSTC"))
+        .args(["--print", "sysroot"])
+        .output();
+    let text = printed.map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&text).trim().to_owned()
 }
 
 /// Whether an empty program can be linked so.
