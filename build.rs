@@ -1,7 +1,10 @@
-//! Lays the release build out by `link.ld`: the functions that run in a hook stand together, on
-//! few pages, and what unwinding would need is left out, because `panic = "abort"`. Only where the
-//! linker can do it, which lld can, that of the system or the one that comes with rustc; elsewhere
-//! nothing is changed.
+//! How the release build is linked on Linux, as far as the linker there can do it; elsewhere nothing
+//! is changed. Each call of the host is a start of this program, so all of it is about the start:
+//!
+//! - laid out by `link.ld`: the functions that run in a hook stand together, on few pages, and what
+//!   unwinding would need is left out, because `panic = "abort"`;
+//! - at a fixed address, so that nothing has to be relocated;
+//! - with no shared library but the C library: each more costs a tenth of an empty program's run.
 
 #![allow(clippy::print_stdout)]
 
@@ -11,7 +14,6 @@ use std::process::{Command, Stdio};
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=link.ld");
-    let var = |name| std::env::var(name).unwrap_or_default();
     if var("PROFILE") != "release" || var("CARGO_CFG_TARGET_OS") != "linux" {
         return;
     }
@@ -22,23 +24,41 @@ fn main() {
         "-Wl,--icf=all".to_owned(),
     ];
     // For some targets rustc takes the system's linker although it brings its own.
-    let own = [
+    let own_linker = [
         "-fuse-ld=lld".to_owned(),
-        format!("-B{}/lib/rustlib/{}/bin/gcc-ld", sysroot(&var), var("HOST")),
+        format!("-B{}/lib/rustlib/{}/bin/gcc-ld", sysroot(), var("HOST")),
     ];
-    let with_own = layout.iter().chain(&own).cloned().collect();
-    for arguments in [layout.to_vec(), with_own] {
-        if can_link(&arguments, &var) {
-            for argument in arguments {
-                println!("cargo::rustc-link-arg-bins={argument}");
-            }
-            return;
+    let is_static = var("CARGO_CFG_TARGET_FEATURE")
+        .split(',')
+        .any(|feature| feature == "crt-static");
+    for linker in [&[][..], &own_linker] {
+        let mut arguments = [&layout, linker].concat();
+        if !can_link(&arguments, None) {
+            continue;
         }
+        if !is_static {
+            let fixed = [&arguments[..], &["-no-pie".to_owned()]].concat();
+            if can_link(&fixed, Some(UNWINDER)) {
+                arguments = fixed;
+                println!("cargo::rustc-link-lib={UNWINDER}");
+            }
+        }
+        for argument in arguments {
+            println!("cargo::rustc-link-arg-bins={argument}");
+        }
+        return;
     }
 }
 
+/// What the standard library would load a shared library for. Nothing of it is ever called.
+const UNWINDER: &str = "static:-bundle=gcc_eh";
+
+fn var(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
+}
+
 /// Where the compiler is installed.
-fn sysroot(var: &dyn Fn(&'static str) -> String) -> String {
+fn sysroot() -> String {
     let printed = Command::new(var("RUSTC"))
         .args(["--print", "sysroot"])
         .output();
@@ -47,7 +67,7 @@ fn sysroot(var: &dyn Fn(&'static str) -> String) -> String {
 }
 
 /// Whether an empty program can be linked so.
-fn can_link(arguments: &[String], var: &dyn Fn(&'static str) -> String) -> bool {
+fn can_link(arguments: &[String], library: Option<&str>) -> bool {
     let out = Path::new(&var("OUT_DIR")).join("probe");
     let source = out.with_extension("rs");
     if std::fs::write(&source, "fn main() {}").is_err() {
@@ -56,6 +76,7 @@ fn can_link(arguments: &[String], var: &dyn Fn(&'static str) -> String) -> bool 
     let mut probe = Command::new(var("RUSTC"));
     probe.arg(&source).arg("-o").arg(&out);
     probe.args(["--target", &var("TARGET"), "-Cpanic=abort"]);
+    probe.args(library.map(|library| format!("-l{library}")));
     let linker = var("RUSTC_LINKER");
     if !linker.is_empty() {
         probe.arg(format!("-Clinker={linker}"));

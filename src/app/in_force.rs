@@ -43,8 +43,16 @@ impl App {
     /// # Errors
     /// When a file has a mistake: for people an error, and hooks stay closed.
     pub fn config(&self) -> Result<Config> {
+        if let Some(config) = self.known.config.get() {
+            return Ok(config.clone());
+        }
         let (_, with_project, policies) = self.stages()?;
-        Ok(with_project.raised_to(policies.floors()))
+        let config = with_project.raised_to(policies.floors());
+        // A person's command may change it, and goes by what it changed it to.
+        if self.protocol.is_some() {
+            let _ = self.known.config.set(config.clone());
+        }
+        Ok(config)
     }
 
     /// The user's own configuration.

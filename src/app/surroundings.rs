@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::Config;
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::governance::Policies;
@@ -30,6 +31,7 @@ pub struct App {
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) policies: OnceCell<Policies>,
+    pub(super) config: OnceCell<Config>,
     pub(super) project: OnceCell<PathBuf>,
     store: OnceCell<Store>,
     session: OnceCell<SessionKey>,

@@ -14,10 +14,10 @@ use super::Root;
 use super::discovery::own_name;
 use super::index_file::{self, Answer, Found, Known, KnownRoot, Stored};
 use super::listing::list;
-use super::stamp::{Stamp, now};
 use super::tool_name::tool_name;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
+use crate::sys::stamp::{Stamp, now};
 
 /// The index of one set of roots.
 #[derive(Debug, Default)]
@@ -230,22 +230,23 @@ fn unchanged(dir: &Path, known: &Known, stored: &Stored) -> Option<Read> {
 
 fn load_entry(dir: &Path) -> Read {
     let now = now();
-    let stamp = file_stamp(dir).filter(|stamp| stamp.is_settled(now));
-    let skill = load_named(dir);
+    let (stamp, skill) = Skill::load_stamped(dir);
+    let skill = named(dir, skill);
     let kept = match &skill {
         Ok(skill) => skill.kept(),
         Err(why) => why.message.clone().into_bytes(),
     };
-    // A link that was checked out as text leads to another file, and what does not come back as it
-    // was cannot be kept.
-    let comes_back =
-        |skill: &Skill| Skill::from_kept(dir, &kept).is_some_and(|again| again == *skill);
-    let stamp = stamp.filter(|_| skill.as_ref().is_ok_and(comes_back));
+    let can_be_kept = skill.as_ref().is_ok_and(Skill::can_be_kept);
+    let stamp = stamp.filter(|stamp| can_be_kept && stamp.is_settled(now));
     Read { stamp, skill, kept }
 }
 
 fn load_named(dir: &Path) -> Result<Skill, Diagnostic> {
-    let mut skill = Skill::load(dir)?;
+    named(dir, Skill::load(dir))
+}
+
+fn named(dir: &Path, skill: Result<Skill, Diagnostic>) -> Result<Skill, Diagnostic> {
+    let mut skill = skill?;
     if let Some(name) = own_name(dir) {
         skill.name = name;
     }

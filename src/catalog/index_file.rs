@@ -12,16 +12,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::Path;
 
-use super::stamp::Stamp;
 use crate::sys::process::effective_user;
-use crate::sys::{files, limits};
+use crate::sys::stamp::Stamp;
+use crate::sys::{files, hash, limits};
 
 /// Changes with the form.
-const MAGIC: &[u8; 16] = b"agent-skills ix1";
+const MAGIC: &[u8; 16] = b"agent-skills ix2";
 /// No file has it.
 const NO_STAMP: Stamp = Stamp([0; 7]);
 const PARTS: usize = 3;
-const HEAD: usize = MAGIC.len() + PARTS * 8;
+const HEAD: usize = MAGIC.len() + PARTS * 12;
 
 /// Everything that was found.
 #[derive(Debug, Default, PartialEq)]
@@ -81,7 +81,7 @@ pub struct Stored {
 struct Part {
     start: u64,
     length: usize,
-    checksum: u32,
+    checksum: u64,
 }
 
 impl KnownRoot {
@@ -110,7 +110,7 @@ impl Stored {
         let mut parts = [Part::default(); PARTS];
         for part in &mut parts {
             let length = reader.length()?;
-            let checksum = u32::try_from(reader.number()?).ok()?;
+            let checksum = reader.u64()?;
             *part = Part {
                 start,
                 length,
@@ -162,7 +162,7 @@ impl Part {
     fn read(self, file: &File) -> Option<Vec<u8>> {
         let mut bytes = vec![0; self.length];
         file.read_exact_at(&mut bytes, self.start).ok()?;
-        (checksum(&bytes) == self.checksum).then_some(bytes)
+        (hash(&bytes) == self.checksum).then_some(bytes)
     }
 }
 
@@ -192,7 +192,7 @@ pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
     let mut bytes = MAGIC.to_vec();
     for part in parts {
         put_number(&mut bytes, part.len());
-        bytes.extend(checksum(part).to_le_bytes());
+        bytes.extend(hash(part).to_le_bytes());
     }
     bytes.extend(parts.concat());
     if let Some(dir) = path.parent() {
@@ -216,12 +216,6 @@ fn make_room(dir: &Path) {
             let _ = fs::remove_file(path);
         }
     }
-}
-
-fn checksum(bytes: &[u8]) -> u32 {
-    let mut crc = flate2::Crc::new();
-    crc.update(bytes);
-    crc.sum()
 }
 
 fn put_number(bytes: &mut Vec<u8>, number: usize) {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::stamp::{Stamp, now};
 use crate::sys::limits;
+use crate::sys::stamp::{Stamp, now};
 
 /// The directories in a root.
 #[derive(Debug)]

@@ -14,7 +14,6 @@ mod naming;
 mod requires;
 mod room;
 mod search;
-mod stamp;
 #[cfg(test)]
 mod testing;
 mod tool_name;

@@ -2,6 +2,7 @@
 
 mod always;
 mod contexts;
+mod file;
 mod hook_record;
 mod key;
 mod loading;

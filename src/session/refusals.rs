@@ -6,10 +6,8 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use super::SessionKey;
-use crate::sys::{files, limits};
+use crate::sys::{files, hash, limits};
 
 /// The record of refusals: fixed-size hashes of session and call.
 #[derive(Debug, Clone)]
@@ -17,7 +15,7 @@ pub struct Refusals {
     file: PathBuf,
 }
 
-const RECORD: usize = 16;
+const RECORD: usize = size_of::<u64>();
 
 impl Refusals {
     /// The record in `dir`.
@@ -29,11 +27,7 @@ impl Refusals {
 
     /// Whether `call` was refused in this session before; from now on it was.
     pub fn seen_before(&self, key: &SessionKey, call: &str) -> bool {
-        let mut hash = Sha256::new();
-        hash.update(key.as_str());
-        hash.update([0]);
-        hash.update(call);
-        let record = &hash.finalize()[..RECORD];
+        let record = hash(format!("{}\0{call}", key.as_str()).as_bytes()).to_le_bytes();
         let known = files::read_capped(&self.file, limits::REFUSALS_FILE).unwrap_or_default();
         if known.chunks_exact(RECORD).any(|earlier| earlier == record) {
             return true;
@@ -49,7 +43,7 @@ impl Refusals {
             .mode(0o600)
             .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
             .open(&self.file);
-        let _ = file.and_then(|mut file| file.write_all(record));
+        let _ = file.and_then(|mut file| file.write_all(&record));
         false
     }
 }

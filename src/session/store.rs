@@ -2,30 +2,30 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
 use super::contexts::Contexts;
+use super::file::StateFile;
 use super::key::{self, SessionKey};
 use super::loading::{Changed, Loading};
 use super::state::{ActiveSkill, End, Ended, Reset, Session, State};
 use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
-use crate::sys::process::{ProcessId, effective_user};
+use crate::sys::process::ProcessId;
 use crate::sys::{Directories, Env, FileLock, files, limits};
 
 /// The state file and its lock.
 #[derive(Debug, Clone)]
 pub struct Store {
-    file: PathBuf,
+    pub(super) file: StateFile,
     lock: PathBuf,
     /// Where the state would be if the plugin directory's being writable had not changed: what
     /// stands there is in force too.
-    other: Option<PathBuf>,
+    other: Option<StateFile>,
 }
 
 impl Store {
@@ -35,7 +35,7 @@ impl Store {
         let mut places = dirs.state_places(env).into_iter();
         let other = places.find(|place| *place != here);
         Self {
-            other: other.map(|place| place.join("state.json")),
+            other: other.map(|place| StateFile::at(place.join("state.json"))),
             ..Self::at(&here)
         }
     }
@@ -43,7 +43,7 @@ impl Store {
     /// The store in `dir`.
     pub fn at(dir: &Path) -> Self {
         Self {
-            file: dir.join("state.json"),
+            file: StateFile::at(dir.join("state.json")),
             lock: dir.join("state.lock"),
             other: None,
         }
@@ -51,7 +51,8 @@ impl Store {
 
     /// The directory it lies in.
     pub fn dir(&self) -> &Path {
-        self.file.parent().unwrap_or(&self.file)
+        let path = self.file.path();
+        path.parent().unwrap_or(path)
     }
 
     /// What is known of this session; nothing, if it is new. Takes no lock: the file is always
@@ -61,7 +62,7 @@ impl Store {
     /// [`Unreadable`], also when the file was thrown away while this session may have been in it.
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
         let here = Self::session_in(&self.file, key)?;
-        if let Some(other) = self.other.as_deref().filter(|_| here.activated.is_empty()) {
+        if let Some(other) = self.other.as_ref().filter(|_| here.activated.is_empty()) {
             let there = Self::session_in(other, key)?;
             if !there.activated.is_empty() {
                 return Ok(there);
@@ -78,25 +79,26 @@ impl Store {
     pub fn health(&self) -> Result<usize, (PathBuf, Unreadable)> {
         let places = [Some(&self.file), self.other.as_ref()];
         places.into_iter().flatten().try_fold(0, |known, file| {
-            let state = Self::read(file).map_err(|why| (file.clone(), why))?;
+            let state = file.read();
+            let state = state.map_err(|why| (file.path().to_owned(), why))?;
             Ok(known + state.map_or(0, |state| state.sessions.len()))
         })
     }
 
-    fn session_in(file: &Path, key: &SessionKey) -> Result<Session, Unreadable> {
-        let Some(mut state) = Self::read(file)? else {
+    fn session_in(file: &StateFile, key: &SessionKey) -> Result<Session, Unreadable> {
+        let Some(state) = file.read()? else {
             return Ok(Session::default());
         };
-        match (state.sessions.remove(key.as_str()), state.reset) {
+        match (state.sessions.get(key.as_str()), &state.reset) {
             (Some(session), _) if key.is_here(&session.realm) => match &session.context {
-                _ if state.contexts.restrict() && left_mark(file, key).exists() => {
+                _ if state.contexts.restrict() && left_mark(file.path(), key).exists() => {
                     Err(Unreadable::not_entered())
                 }
                 Some(context) if session.kept && state.contexts.is_doubted(context) => {
                     Err(Unreadable::lost())
                 }
                 None if state.contexts.restrict() => Err(Unreadable::not_entered()),
-                _ => Ok(session),
+                _ => Ok(session.clone()),
             },
             (_, Some(reset)) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
                 Err(Unreadable::thrown_away())
@@ -115,7 +117,7 @@ impl Store {
     /// When there is something to change and it cannot be changed.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
         // Without a lock: only this session's own calls, which follow this one, can add to it.
-        let nothing_to_do = match Self::read(&self.file) {
+        let nothing_to_do = match self.file.read() {
             Ok(None) => true,
             Ok(Some(state)) => state.sessions.is_empty() && state.reset.is_none(),
             Err(_) => false,
@@ -123,7 +125,7 @@ impl Store {
         if nothing_to_do {
             return Ok(Vec::new());
         }
-        let _ = fs::remove_file(left_mark(&self.file, key));
+        let _ = fs::remove_file(left_mark(self.file.path(), key));
         let realm = key::realm();
         let mut ended = Vec::new();
         self.change(|state, unreadable| {
@@ -173,7 +175,7 @@ impl Store {
     /// When the state cannot be read, locked in time or written: then nothing changed.
     pub fn deactivate(&self, context: Option<&str>) -> Result<Vec<Ended>> {
         let mut ended = self.deactivate_here(context)?;
-        if let Some(other) = self.other.as_deref().and_then(Path::parent) {
+        if let Some(other) = self.other.as_ref().and_then(|file| file.path().parent()) {
             ended.extend(Self::at(other).deactivate_here(context)?);
         }
         Ok(ended)
@@ -181,7 +183,7 @@ impl Store {
 
     fn deactivate_here(&self, context: Option<&str>) -> Result<Vec<Ended>> {
         let mut ended = Vec::new();
-        if matches!(Self::read(&self.file), Ok(None)) {
+        if matches!(self.file.read(), Ok(None)) {
             return Ok(ended);
         }
         self.change(|state, unreadable| {
@@ -284,7 +286,7 @@ impl Store {
     ) -> Result<()> {
         self.change_wherever(key, |session, contexts| {
             // What is active would be kept for the conversation that was left.
-            if contexts.restrict() && left_mark(&self.file, key).exists() {
+            if contexts.restrict() && left_mark(self.file.path(), key).exists() {
                 return Err(Unreadable::not_entered().error());
             }
             edit(session, contexts)
@@ -349,7 +351,7 @@ impl Store {
                 .is_some_and(|reset| reset.realm == key::realm() && key.is_older_than(reset.ticks));
             is_there && (keep || state.contexts.is_empty()) || session.is_none() && doubted
         };
-        let mark = left_mark(&self.file, key);
+        let mark = left_mark(self.file.path(), key);
         // The record goes on naming the conversation that was left, whose restrictions are not this
         // one's. Where this cannot be written either, nothing more can be done.
         let leave = || {
@@ -357,8 +359,8 @@ impl Store {
                 let _ = files::replace_scratch_file(&mark, b"", 0o600);
             }
         };
-        match Self::read(&self.file) {
-            Ok(state) if !state.as_ref().is_some_and(is_settled) => {}
+        match self.file.read() {
+            Ok(state) if !state.as_deref().is_some_and(is_settled) => {}
             Ok(_) => {
                 let _ = fs::remove_file(&mark);
                 return Ok(Vec::new());
@@ -401,10 +403,10 @@ impl Store {
         let other = self.other.iter();
         let mut names = BTreeSet::new();
         for file in other.chain([&self.file]) {
-            let state = Self::read(file).map_err(|unreadable| unreadable.error())?;
+            let state = file.read().map_err(|unreadable| unreadable.error())?;
             let state = state.unwrap_or_default();
-            let sessions = state.sessions.into_values();
-            names.extend(sessions.filter_map(|session| session.context));
+            let sessions = state.sessions.values();
+            names.extend(sessions.filter_map(|session| session.context.clone()));
             let Some(kept) = state.contexts.names() else {
                 return Ok(None);
             };
@@ -425,8 +427,8 @@ impl Store {
     /// When the state cannot be read, so that nobody knows.
     pub fn is_below_a_host(&self) -> Result<bool, Unreadable> {
         let mut states = Vec::new();
-        for file in std::iter::once(self.file.as_path()).chain(self.other.as_deref()) {
-            states.extend(Self::read(file)?);
+        for file in std::iter::once(&self.file).chain(&self.other) {
+            states.extend(file.read()?);
         }
         let in_use = |key: &SessionKey, state: &State| {
             state.sessions.get(key.as_str()).is_some_and(|session| {
@@ -443,70 +445,33 @@ impl Store {
         &self,
         edit: impl FnOnce(&mut State, Option<Unreadable>) -> Result<()>,
     ) -> Result<()> {
-        if let Some(dir) = self.file.parent() {
-            fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
-        }
+        let dir = self.dir();
+        fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
         let _lock = FileLock::exclusive(&self.lock, limits::HOOK_LOCK)?;
-        let (before, unreadable) = match Self::read(&self.file) {
+        let (before, unreadable) = match self.file.read_anew() {
             Ok(state) => (state.unwrap_or_default(), None),
-            Err(unreadable) => (State::default(), Some(unreadable)),
+            Err(unreadable) => (Rc::default(), Some(unreadable)),
         };
-        let mut state = before.clone();
+        let mut state = State::clone(&before);
         let reset = unreadable.is_some();
         edit(&mut state, unreadable)?;
-        if state == before && !reset {
+        if state == *before && !reset {
             return Ok(());
         }
-        let json = serde_json::to_vec(&state).map_err(|error| Error::new(error.to_string()))?;
-        if json.len() as u64 > limits::STATE_FILE {
-            let text = "the record of active skills would be too large to be read again";
-            return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
-        }
-        let written = files::replace_scratch_file(&self.file, &json, 0o600);
-        written.map_err(|error| {
-            let dir = self.dir().display();
-            error.hint(format!(
-                "the user can make room on the disk, and `{dir}` writable"
-            ))
-        })
-    }
-
-    /// The whole state, or `None` when there is no file yet.
-    pub(super) fn state(&self) -> Result<Option<State>, Unreadable> {
-        Self::read(&self.file)
-    }
-
-    fn read(path: &Path) -> Result<Option<State>, Unreadable> {
-        let unreadable = |reason: String| Unreadable { reason };
-        let file = match files::open_regular(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unreadable(error.to_string())),
-        };
-        let metadata = file
-            .metadata()
-            .map_err(|error| unreadable(error.to_string()))?;
-        if metadata.mode() & 0o022 != 0 || ![effective_user(), 0].contains(&metadata.uid()) {
-            return Err(unreadable("another user could have written it".to_owned()));
-        }
-        let bytes = files::read_file_capped(&file, metadata.len(), limits::STATE_FILE);
-        let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
-        let state: State =
-            serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
-        if state.version != State::VERSION {
-            return Err(unreadable(format!(
-                "its version {} is not known",
-                state.version
-            )));
-        }
-        Ok(Some(state))
+        self.file.write(&state)
     }
 }
 
 /// What lies beside the state while a session has left the conversation that the state names and
 /// the one it entered could not be recorded.
 fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
-    let name = format!("{:x}", Sha256::digest(key.as_str()));
+    let key = key.as_str();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-:._".contains(&byte);
+    // That of a process, nearly every one, is a file name already.
+    if key.len() <= 64 && key.contains(['-', ':']) && key.bytes().all(is_plain) {
+        return file.with_file_name(format!("left-{key}"));
+    }
+    let name = format!("{:x}", Sha256::digest(key));
     file.with_file_name(format!("left-{}", &name[..32]))
 }
 

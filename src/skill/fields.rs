@@ -44,6 +44,11 @@ impl Fields {
         self.0.keys().map(String::as_str)
     }
 
+    /// The values, in the order written.
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        self.0.values()
+    }
+
     /// A field as trimmed text; a list becomes its items joined by `, `. `None` when it is
     /// missing, null or blank.
     pub fn text(&self, key: &str) -> Option<String> {
@@ -87,7 +92,7 @@ impl Fields {
         let spellings = self
             .0
             .iter()
-            .filter(|(key, _)| fold(key) == "disallowedtools");
+            .filter(|(key, _)| folds_to(key, "disallowedtools"));
         spellings.flat_map(|(_, value)| entries(value)).collect()
     }
 
@@ -119,19 +124,20 @@ impl Fields {
             .or_else(|| self.spelled("tools"))
     }
 
-    /// The field with this folded name, see [`fold`]; of several spellings the specification's, with
+    /// The field with this folded name, see [`folds_to`]; of several spellings the specification's, with
     /// hyphens.
     pub(super) fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
-        let spellings = self.0.iter().filter(|(key, _)| fold(key) == folded);
+        let spellings = self.0.iter().filter(|(key, _)| folds_to(key, folded));
         let found = spellings.min_by_key(|(key, _)| !key.contains('-'));
         found.map(|(key, value)| (key.as_str(), value))
     }
 }
 
-/// A key without what authors vary in it: case, hyphens of any kind, underscores, spaces.
-pub(super) fn fold(key: &str) -> String {
+/// Whether a key is `folded` without what authors vary in it: case, hyphens of any kind,
+/// underscores, spaces.
+pub(super) fn folds_to(key: &str, folded: &str) -> bool {
     let letters = key.chars().filter(|c| c.is_alphanumeric());
-    letters.map(|c| c.to_ascii_lowercase()).collect()
+    letters.map(|c| c.to_ascii_lowercase()).eq(folded.chars())
 }
 
 fn scalar(value: &Value) -> Option<String> {

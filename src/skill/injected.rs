@@ -4,23 +4,24 @@
 /// How many there are in a body. Half of those in real skills are about the syntax itself
 /// (CORPUS.md §7), which cannot be told apart.
 pub fn injected_commands(body: &str) -> usize {
-    let inline = |line: &str| {
-        let opened = line.match_indices("!`");
-        let is_command = |at: usize| {
-            let (before, after) = (&line[..at], &line[at + 2..]);
-            let stands_free = before.is_empty()
-                || before.ends_with(|c: char| c.is_whitespace() || "([\"'".contains(c));
-            stands_free && after.find('`').is_some_and(|length| length > 0)
-        };
-        opened.filter(|(at, _)| is_command(*at)).count()
+    let marks = body.match_indices('!').map(|(at, _)| at);
+    let is_command = |at: &usize| {
+        let (before, after) = (&body[..*at], &body[at + 1..]);
+        opens_block(before) || is_inline(before, after)
     };
-    let opens_block = |line: &str| {
-        let line = line.trim_start();
-        line.starts_with("```!") || line.starts_with("~~~!")
-    };
-    body.lines()
-        .map(|line| inline(line) + usize::from(opens_block(line)))
-        .sum()
+    marks.filter(is_command).count()
+}
+
+fn opens_block(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    matches!(line.trim_start(), "```" | "~~~")
+}
+
+fn is_inline(before: &str, after: &str) -> bool {
+    let stands_free =
+        before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || "([\"'".contains(c));
+    let command = after.strip_prefix('`').and_then(|text| text.lines().next());
+    stands_free && command.is_some_and(|line| line.find('`').is_some_and(|length| length > 0))
 }
 
 #[cfg(test)]

@@ -35,6 +35,20 @@ impl Skill {
         serde_json::to_vec(&kept).unwrap_or_default()
     }
 
+    /// Whether [`Skill::from_kept`] makes the same of what [`Skill::kept`] makes. A fraction may come
+    /// back as the number next to it.
+    pub fn can_be_kept(&self) -> bool {
+        fn is_exact(value: &Value) -> bool {
+            match value {
+                Value::Number(number) => !number.is_f64(),
+                Value::Array(items) => items.iter().all(is_exact),
+                Value::Object(map) => map.values().all(is_exact),
+                Value::Null | Value::Bool(_) | Value::String(_) => true,
+            }
+        }
+        self.file == self.dir.join(FILE) && self.fields.values().all(is_exact)
+    }
+
     /// The skill in the file `SKILL.md` of `dir` of which `kept` was kept. `None` for anything
     /// else than what [`Skill::kept`] makes.
     pub fn from_kept(dir: &Path, kept: &[u8]) -> Option<Self> {
@@ -53,5 +67,39 @@ impl Skill {
             digest: kept.digest,
             diagnostics: kept.diagnostics,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill(file: &str, yaml: &str) -> Skill {
+        let dir = Path::new("/skills/x");
+        let text = format!("---\nname: x\ndescription: d\n{yaml}\n---\n!`id`\n");
+        Skill::parse(dir, dir.join(file), text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn what_can_be_kept_comes_back_as_it_was() {
+        for yaml in [
+            "",
+            "license: \"\\u202e \\0 \\U0001F600\"",
+            "metadata: {a: 1, b: -2, c: [true, null, {d: ''}], e: 18446744073709551615}",
+            "allowed-tools:\nhooks: {pre: a.sh, Stop: x}",
+            "when: 2026-01-02\nname: Y Y",
+            "a: b: c\nallowed-tools: Read",
+        ] {
+            let skill = skill(FILE, yaml);
+            assert!(skill.can_be_kept(), "{yaml}");
+            let again = Skill::from_kept(&skill.dir, &skill.kept());
+            assert_eq!(again, Some(skill), "{yaml}");
+        }
+    }
+
+    #[test]
+    fn fractions_and_files_of_another_name_are_read_again() {
+        assert!(!skill(FILE, "metadata: {a: [0.1]}").can_be_kept());
+        assert!(!skill("skill.md", "").can_be_kept());
     }
 }

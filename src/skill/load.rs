@@ -1,12 +1,15 @@
 //! From a directory to a [`Skill`], or to the reason why there is none.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::fields::Fields;
-use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping, one_line, salvage};
+use super::text::shows_something;
+use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping, salvage};
+use crate::sys::stamp::Stamp;
 use crate::sys::{files, limits};
 
 /// One parsed `SKILL.md`. What it says was its author's; nothing in it is safe to show unescaped.
@@ -34,6 +37,24 @@ impl Skill {
     /// # Errors
     /// A diagnostic of level error when there is no readable `SKILL.md`, or no name can be had.
     pub fn load(dir: &Path) -> Result<Self, Diagnostic> {
+        Self::load_stamped(dir).1
+    }
+
+    /// As [`Skill::load`], with the stamp that its file had before it was read: `None` unless that
+    /// is a regular file of the very name `SKILL.md`, and no link to another in any form.
+    pub fn load_stamped(dir: &Path) -> (Option<Stamp>, Result<Self, Diagnostic>) {
+        let file = dir.join("SKILL.md");
+        // Nearly all are that, and one look at one file is enough for them.
+        match files::read_unlinked(&file, limits::SKILL_FILE) {
+            Ok((metadata, bytes)) if text_link(&bytes).is_none() => {
+                let skill = Self::parse(dir, file, &bytes);
+                (Some(Stamp::of(&metadata)), skill)
+            }
+            _ => (None, Self::find(dir)),
+        }
+    }
+
+    fn find(dir: &Path) -> Result<Self, Diagnostic> {
         let file = find_skill_file(dir).ok_or_else(|| {
             let text = format!("`{}` has no SKILL.md", dir.display());
             Diagnostic::error("no-skill-file", text)
@@ -49,8 +70,10 @@ impl Skill {
     /// A diagnostic of level error when no name can be had.
     pub fn parse(dir: &Path, file: PathBuf, bytes: &[u8]) -> Result<Self, Diagnostic> {
         let mut diagnostics = Vec::new();
-        let text = String::from_utf8_lossy(bytes);
-        if let std::borrow::Cow::Owned(_) = text {
+        // Most is UTF-8, which is told sooner than replaced.
+        let valid = std::str::from_utf8(bytes).map(Cow::Borrowed);
+        let text = valid.unwrap_or_else(|_| String::from_utf8_lossy(bytes));
+        if let Cow::Owned(_) = text {
             let message =
                 "SKILL.md is not UTF-8, so some characters were replaced: save it as UTF-8";
             diagnostics.push(Diagnostic::warning("not-utf8", message));
@@ -120,7 +143,7 @@ impl Skill {
 /// The description. One of characters that show nothing tells the model nothing.
 pub(super) fn description(fields: &Fields) -> Option<String> {
     let written = fields.text("description");
-    written.filter(|text| !one_line(text).is_empty())
+    written.filter(|text| shows_something(text))
 }
 
 fn digest(bytes: &[u8]) -> String {

@@ -58,7 +58,8 @@ pub fn over_limits(yaml: &str) -> Option<String> {
     if yaml.len() > limits::FRONTMATTER {
         return Some(format!("is larger than {} bytes", limits::FRONTMATTER));
     }
-    let opened = yaml.bytes().filter(|b| b"[{".contains(b)).count();
+    let opens = |byte: &u8| matches!(byte, b'[' | b'{');
+    let opened = yaml.bytes().filter(opens).count();
     if opened > limits::FRONTMATTER_BRACKETS {
         return Some(format!(
             "opens more than {} brackets",
@@ -69,8 +70,11 @@ pub fn over_limits(yaml: &str) -> Option<String> {
     let mut deepest = 0;
     for line in yaml.lines() {
         // Block nesting is opened by indentation and by `- ` or `? ` before the first word.
-        let indicators = line.bytes().take_while(|b| b" -?\t".contains(b));
-        deepest = deepest.max(indicators.filter(|b| b"-?".contains(b)).count());
+        let indicators = line
+            .bytes()
+            .take_while(|b| matches!(b, b' ' | b'-' | b'?' | b'\t'));
+        let marks = indicators.filter(|b| matches!(b, b'-' | b'?'));
+        deepest = deepest.max(marks.count());
         for byte in line.bytes() {
             match byte {
                 b'[' | b'{' => depth += 1,

@@ -21,6 +21,10 @@ impl SkillName {
     /// The name that `written` stands for: NFKC, lowercase, every other character a hyphen.
     /// `None` when no letter or digit is left.
     pub fn from_written(written: &str) -> Option<Self> {
+        // Most are names already, which are told without Unicode's tables.
+        if is_plain(written) {
+            return Some(Self(written.to_owned()));
+        }
         let mut name = String::new();
         let mut length = 0;
         for c in written.nfkc().flat_map(char::to_lowercase) {
@@ -44,6 +48,14 @@ impl SkillName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+fn is_plain(written: &str) -> bool {
+    let is_word = |word: &[u8]| {
+        let is_plain = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9');
+        !word.is_empty() && word.iter().all(is_plain)
+    };
+    written.len() <= SkillName::MAX && written.as_bytes().split(|byte| *byte == b'-').all(is_word)
 }
 
 impl fmt::Display for SkillName {

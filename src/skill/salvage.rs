@@ -1,7 +1,7 @@
 //! A restriction that stands in a frontmatter nobody can parse still restricts (RESTRICTION.md §7):
 //! what its line says is taken, and doubt restricts more.
 
-use super::fields::{Fields, fold};
+use super::fields::{Fields, folds_to};
 use super::{Diagnostic, ToolList};
 
 /// Takes the tool lists that `fields` lacks from their lines in `text`; says so for each.
@@ -36,7 +36,7 @@ pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
         let key = line.split_once(':').map(|(key, _)| key);
         let begins_key = key.is_some() && !line.starts_with([' ', '\t', '-', '#']);
         if begins_key {
-            inside = key.is_some_and(|key| fold(key) == fold("allowed-tools"));
+            inside = key.is_some_and(|key| folds_to(key, "allowedtools"));
             if inside {
                 lists.push(Vec::new());
             }
@@ -67,7 +67,8 @@ fn entries(text: &str, key: &str) -> Option<Vec<String>> {
         let (written, value) = complex.or_else(|| line.split_once(':'))?;
         // Indentation, list marks, quotes and invisible characters may stand around the key.
         let written = written.trim_matches(|c: char| !c.is_alphanumeric());
-        (fold(written) == fold(key)).then(|| value.trim().trim_matches(['"', '\'', '[', ']']))
+        folds_to(written, &key.replace('-', ""))
+            .then(|| value.trim().trim_matches(['"', '\'', '[', ']']))
     })?;
     if !value.is_empty() {
         return Some(vec![value.to_owned()]);

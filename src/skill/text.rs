@@ -19,6 +19,12 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// Whether any of it is seen: what [`one_line`] leaves is not empty.
+pub(super) fn shows_something(text: &str) -> bool {
+    text.chars()
+        .any(|c| !c.is_whitespace() && !c.is_control() && !is_invisible(c))
+}
+
 /// One line as it is, but for what steers a terminal, changes the order of what is shown, or shows
 /// nothing: that is seen as `<U+202E>`. The parts of emoji stay.
 pub fn visible(line: &str) -> String {

@@ -1,7 +1,7 @@
 //! Files: bounded reads that never hang, and whole replacement.
 
 use std::ffi::CString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,13 +15,13 @@ use crate::error::{Error, Result};
 /// # Errors
 /// Whatever opening says, or `InvalidInput` for anything that is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    open_sized(path).map(|(file, _)| file)
+    open_with(path, 0).map(|(file, _)| file)
 }
 
-fn open_sized(path: &Path) -> io::Result<(File, u64)> {
+fn open_with(path: &Path, flags: i32) -> io::Result<(File, Metadata)> {
     let file = OpenOptions::new()
         .read(true)
-        .custom_flags(libc::O_NONBLOCK)
+        .custom_flags(libc::O_NONBLOCK | flags)
         .open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
@@ -30,7 +30,7 @@ fn open_sized(path: &Path) -> io::Result<(File, u64)> {
             "not a regular file",
         ));
     }
-    Ok((file, metadata.len()))
+    Ok((file, metadata))
 }
 
 /// The whole of a regular file of at most `max` bytes.
@@ -38,8 +38,19 @@ fn open_sized(path: &Path) -> io::Result<(File, u64)> {
 /// # Errors
 /// As [`open_regular`], and `FileTooLarge` beyond `max`.
 pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
-    let (file, size) = open_sized(path)?;
-    read_file_capped(&file, size, max)
+    let (file, metadata) = open_with(path, 0)?;
+    read_file_capped(&file, metadata.len(), max)
+}
+
+/// The whole of a regular file of at most `max` bytes at `path` itself, not behind a link there,
+/// and what the system said of it before it was read.
+///
+/// # Errors
+/// As [`read_capped`], and for a link.
+pub fn read_unlinked(path: &Path, max: u64) -> io::Result<(Metadata, Vec<u8>)> {
+    let (file, metadata) = open_with(path, libc::O_NOFOLLOW)?;
+    let bytes = read_file_capped(&file, metadata.len(), max)?;
+    Ok((metadata, bytes))
 }
 
 /// The whole of an open file that was `size` bytes long, in one read if it still is.

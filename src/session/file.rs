@@ -1,0 +1,100 @@
+//! The state file itself: read whole, replaced whole, and believed only if nobody else could have
+//! written it.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::state::State;
+use super::unreadable::Unreadable;
+use crate::error::{Error, Result};
+use crate::sys::process::effective_user;
+use crate::sys::stamp::Stamp;
+use crate::sys::{files, limits};
+
+/// One place where a record of active skills lies, or may lie.
+#[derive(Debug, Clone)]
+pub(super) struct StateFile {
+    path: PathBuf,
+    /// What was read last: a hook asks for it several times.
+    seen: Rc<RefCell<Option<(Stamp, Rc<State>)>>>,
+}
+
+impl StateFile {
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self {
+            path,
+            seen: Rc::default(),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The whole state, or `None` when there is no file yet.
+    pub(super) fn read(&self) -> Result<Option<Rc<State>>, Unreadable> {
+        let is_seen = |seen: &&(Stamp, Rc<State>)| {
+            let now = fs::metadata(&self.path);
+            now.is_ok_and(|now| Stamp::of(&now) == seen.0)
+        };
+        if let Some((_, state)) = self.seen.borrow().as_ref().filter(is_seen) {
+            return Ok(Some(state.clone()));
+        }
+        self.read_anew()
+    }
+
+    /// As [`StateFile::read`], from the disk whatever was read before.
+    pub(super) fn read_anew(&self) -> Result<Option<Rc<State>>, Unreadable> {
+        self.seen.take();
+        let unreadable = |reason: String| Unreadable { reason };
+        let file = match files::open_regular(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(error.to_string())),
+        };
+        let metadata = file
+            .metadata()
+            .map_err(|error| unreadable(error.to_string()))?;
+        if metadata.mode() & 0o022 != 0 || ![effective_user(), 0].contains(&metadata.uid()) {
+            return Err(unreadable("another user could have written it".to_owned()));
+        }
+        let bytes = files::read_file_capped(&file, metadata.len(), limits::STATE_FILE);
+        let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
+        let state: State =
+            serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
+        if state.version != State::VERSION {
+            return Err(unreadable(format!(
+                "its version {} is not known",
+                state.version
+            )));
+        }
+        let state = Rc::new(state);
+        *self.seen.borrow_mut() = Some((Stamp::of(&metadata), state.clone()));
+        Ok(Some(state))
+    }
+
+    /// Replaces the file.
+    ///
+    /// # Errors
+    /// When it would be too large to be read again, or cannot be written.
+    pub(super) fn write(&self, state: &State) -> Result<()> {
+        let json = serde_json::to_vec(state).map_err(|error| Error::new(error.to_string()))?;
+        if json.len() as u64 > limits::STATE_FILE {
+            let text = "the record of active skills would be too large to be read again";
+            return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
+        }
+        // Another file may get the number, the size and the times of one that is gone.
+        self.seen.take();
+        let written = files::replace_scratch_file(&self.path, &json, 0o600);
+        written.map_err(|error| {
+            let dir = self.path.parent().unwrap_or(&self.path).display();
+            error.hint(format!(
+                "the user can make room on the disk, and `{dir}` writable"
+            ))
+        })
+    }
+}
