@@ -5,6 +5,11 @@ use std::process::ExitCode;
 use agent_skills::request::Input;
 use agent_skills::{response, run};
 
+/// That of musl asks the system for every few pages and gives them back at once.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     response::install_panic_hook();
     run(Input::of_process()).write()

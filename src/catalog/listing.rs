@@ -41,7 +41,8 @@ pub fn list(root: &Path) -> Listing {
             vouched &= kind.is_some_and(|kind| kind.is_file());
         }
     }
-    dirs.sort();
+    // All are in one directory, so this is the order of their names.
+    dirs.sort_unstable_by(|a: &PathBuf, b| a.as_os_str().cmp(b.as_os_str()));
     let settled = stamp.filter(|stamp| vouched && stamp.is_settled(now));
     Listing {
         dirs,

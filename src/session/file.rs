@@ -20,8 +20,11 @@ use crate::sys::{files, limits};
 pub(super) struct StateFile {
     path: PathBuf,
     /// What was read last: a hook asks for it several times.
-    seen: Rc<RefCell<Option<(Stamp, Rc<State>)>>>,
+    seen: Rc<RefCell<Option<Seen>>>,
 }
+
+/// A state, and which file it was read from.
+type Seen = (Stamp, Rc<State>);
 
 impl StateFile {
     pub(super) fn at(path: PathBuf) -> Self {
@@ -37,7 +40,7 @@ impl StateFile {
 
     /// The whole state, or `None` when there is no file yet.
     pub(super) fn read(&self) -> Result<Option<Rc<State>>, Unreadable> {
-        let is_seen = |seen: &&(Stamp, Rc<State>)| {
+        let is_seen = |seen: &&Seen| {
             let now = fs::metadata(&self.path);
             now.is_ok_and(|now| Stamp::of(&now) == seen.0)
         };

@@ -1,12 +1,14 @@
 //! The frontmatter's fields as text and lists, whatever YAML type their author gave them
 //! (CORPUS.md §3). What an allowed-tools entry means is not this room's business.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Diagnostic;
 
 /// The top-level keys of one frontmatter.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(transparent)]
 pub struct Fields(Map<String, Value>);
 
 /// `allowed-tools` as it was written (RESTRICTION.md §7). Each string is one or more entries of

@@ -12,7 +12,7 @@ use super::{Diagnostic, Fields, Skill, SkillName};
 /// A file of another name is looked for again every time.
 const FILE: &str = "SKILL.md";
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Kept {
     name: String,
     file: String,
@@ -21,16 +21,26 @@ struct Kept {
     diagnostics: Vec<Diagnostic>,
 }
 
+/// The same, to be written.
+#[derive(Serialize)]
+struct ToKeep<'a> {
+    name: &'a SkillName,
+    file: &'a str,
+    fields: &'a Fields,
+    digest: &'a str,
+    diagnostics: &'a [Diagnostic],
+}
+
 impl Skill {
     /// What to keep of it, as JSON.
     pub fn kept(&self) -> Vec<u8> {
         let file = self.file.strip_prefix(&self.dir).unwrap_or(&self.file);
-        let kept = Kept {
-            name: self.name.to_string(),
-            file: file.to_string_lossy().into_owned(),
-            fields: self.fields.clone().into(),
-            digest: self.digest.clone(),
-            diagnostics: self.diagnostics.clone(),
+        let kept = ToKeep {
+            name: &self.name,
+            file: &file.to_string_lossy(),
+            fields: &self.fields,
+            digest: &self.digest,
+            diagnostics: &self.diagnostics,
         };
         serde_json::to_vec(&kept).unwrap_or_default()
     }

@@ -58,8 +58,8 @@ pub fn over_limits(yaml: &str) -> Option<String> {
     if yaml.len() > limits::FRONTMATTER {
         return Some(format!("is larger than {} bytes", limits::FRONTMATTER));
     }
-    let opens = |byte: &u8| matches!(byte, b'[' | b'{');
-    let opened = yaml.bytes().filter(opens).count();
+    let opened = yaml.bytes().filter(|byte| matches!(byte, b'[' | b'{'));
+    let opened = opened.count();
     if opened > limits::FRONTMATTER_BRACKETS {
         return Some(format!(
             "opens more than {} brackets",
@@ -75,6 +75,9 @@ pub fn over_limits(yaml: &str) -> Option<String> {
             .take_while(|b| matches!(b, b' ' | b'-' | b'?' | b'\t'));
         let marks = indicators.filter(|b| matches!(b, b'-' | b'?'));
         deepest = deepest.max(marks.count());
+        if opened == 0 {
+            continue;
+        }
         for byte in line.bytes() {
             match byte {
                 b'[' | b'{' => depth += 1,

@@ -53,13 +53,23 @@ pub fn read_unlinked(path: &Path, max: u64) -> io::Result<(Metadata, Vec<u8>)> {
     Ok((metadata, bytes))
 }
 
-/// The whole of an open file that was `size` bytes long, in one read if it still is.
+/// The whole of an open regular file that the system says is `size` bytes long, in one read.
 ///
 /// # Errors
 /// As [`read_all_capped`].
 pub fn read_file_capped(file: &File, size: u64, max: u64) -> io::Result<Vec<u8>> {
     let room = usize::try_from(size.min(max)).unwrap_or_default();
-    read_into(Vec::with_capacity(room + 1), file, max)
+    let mut bytes = vec![0; room + 1];
+    let read = match (&*file).read(&mut bytes) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+        read => read?,
+    };
+    bytes.truncate(read);
+    // Both say that it ends here. Otherwise it changed meanwhile, or its file system knows no sizes.
+    if read == room && read > 0 {
+        return Ok(bytes);
+    }
+    read_into(bytes, file, max)
 }
 
 /// Everything `source` has, up to `max` bytes.
@@ -71,7 +81,8 @@ pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
 }
 
 fn read_into(mut bytes: Vec<u8>, source: impl Read, max: u64) -> io::Result<Vec<u8>> {
-    source.take(max + 1).read_to_end(&mut bytes)?;
+    let left = (max + 1).saturating_sub(bytes.len() as u64);
+    source.take(left).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         let text = format!("larger than {max} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
