@@ -20,7 +20,7 @@ pub struct Listing {
 pub fn list(root: &Path) -> Listing {
     let now = now();
     let stamp = fs::metadata(root).ok().map(|metadata| Stamp::of(&metadata));
-    let mut dirs = Vec::new();
+    let mut names = Vec::new();
     // What a link leads to can become a directory without a trace in the root.
     let mut vouched = true;
     let entries = fs::read_dir(root);
@@ -30,22 +30,21 @@ pub fn list(root: &Path) -> Listing {
             vouched = false;
             continue;
         };
-        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
         let kind = entry.file_type().ok();
-        let path = entry.path();
-        if kind.is_some_and(|kind| kind.is_dir()) || path.is_dir() {
-            dirs.push(path);
+        if kind.is_some_and(|kind| kind.is_dir()) || root.join(&name).is_dir() {
+            names.push(name);
         } else {
             vouched &= kind.is_some_and(|kind| kind.is_file());
         }
     }
-    // All are in one directory, so this is the order of their names.
-    dirs.sort_unstable_by(|a: &PathBuf, b| a.as_os_str().cmp(b.as_os_str()));
+    names.sort_unstable();
     let settled = stamp.filter(|stamp| vouched && stamp.is_settled(now));
     Listing {
-        dirs,
+        dirs: names.iter().map(|name| root.join(name)).collect(),
         stamp: settled,
     }
 }

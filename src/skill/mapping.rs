@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Diagnostic;
+use super::{Diagnostic, plain};
 use crate::sys::limits;
 
 /// What could be read of a frontmatter, and how.
@@ -25,7 +25,7 @@ pub fn read(yaml: &str) -> Mapping {
             Diagnostic::warning("frontmatter-too-large", message),
         );
     }
-    match strict(yaml) {
+    match plain::read(yaml).or_else(|| parse(yaml)) {
         Some(values) => Mapping {
             values,
             diagnostics: Vec::new(),
@@ -44,9 +44,13 @@ pub fn read(yaml: &str) -> Mapping {
 
 /// The mapping, if the text is YAML within the limits. A key that stands twice has its last value.
 pub fn strict(yaml: &str) -> Option<Map<String, Value>> {
-    if over_limits(yaml).is_some() {
-        return None;
+    match over_limits(yaml) {
+        None => parse(yaml),
+        Some(_) => None,
     }
+}
+
+fn parse(yaml: &str) -> Option<Map<String, Value>> {
     match serde_yaml::from_str(yaml).ok()? {
         Value::Object(values) => Some(values),
         _ => None,

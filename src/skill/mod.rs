@@ -15,6 +15,7 @@ mod kept;
 mod load;
 mod mapping;
 mod name;
+mod plain;
 mod properties;
 mod rank;
 mod render;
