@@ -12,7 +12,9 @@ trap 'rm -f "$names" "$names.rust" "$names.libc"' EXIT
 for executable in "$@"; do
     NAMES=$names "$(dirname "$0")/callgrind.sh" "$executable" >&2
 done
-libc=$(cc -print-file-name=libc.a)
+libcs=$(cc -print-file-name=libc.a)
+musl=$(rustc --print target-libdir --target "$(rustc -vV | sed -n 's/^host: //p' | sed 's/-gnu/-musl/')" 2>/dev/null || :)
+[ ! -f "$musl/self-contained/libc.a" ] || libcs="$libcs $musl/self-contained/libc.a"
 
 cat <<'TEXT'
 /* Made by benches/layout.sh; used by build.rs. */
@@ -25,12 +27,16 @@ SECTIONS {
     /* What runs in a hook, on few pages. */
     .text.hot : {
 TEXT
+# A function's name without what changes with the build or the compiler.
+rust_names() {
+    sed -n -e 's/^\(_ZN.*17h\)[0-9a-f]\{16\}E.*/\1/p' -e '/^_R/{s/Cs[0-9A-Za-z]*_/Cs*_/g;p;}'
+}
 # What runs in most calls comes first; names that many functions share come last.
 {
-    sed -n 's/^\(_ZN.*17h\)[0-9a-f]\{16\}E.*/\1/p' "$names" | LC_ALL=C sort | uniq -c
+    rust_names <"$names" | LC_ALL=C sort | uniq -c
     for executable in "$@"; do
-        nm -S --defined-only "$executable" |
-            sed -n 's/^[0-9a-f]* [0-9a-f]* [tT] \(_ZN.*17h\)[0-9a-f]\{16\}E.*/many \1/p'
+        nm -S --defined-only "$executable" | sed -n 's/^[0-9a-f]* [0-9a-f]* [tT] //p' |
+            rust_names | sed 's/^/many /'
     done
 } | awk '
     $1 == "many" { share[$2]++; next }
@@ -42,7 +48,8 @@ TEXT
 # The C library has one section for each of its files.
 {
     sort "$names" | uniq -c
-    nm -A --defined-only "$libc" 2>/dev/null | sed -n 's/^[^:]*:\([^:]*\):.* [tTwWi] \(.*\)/in \1 \2/p'
+    # shellcheck disable=SC2086 # each is one word
+    nm -A --defined-only $libcs 2>/dev/null | sed -n 's/^[^:]*:\([^:]*\):.* [tTwWi] \(.*\)/in \1 \2/p'
 } | awk '
     $1 == "in" { if ($3 in runs && runs[$3] > most[$2]) most[$2] = runs[$3]; next }
     { runs[$2] = $1 }
