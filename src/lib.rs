@@ -42,21 +42,23 @@ use response::{Response, answer_panics_with};
 use sys::{remark, tell};
 
 /// Answers one call.
-pub fn run(input: Input) -> Response {
-    let env = input.env.clone();
-    match Request::read(input) {
-        Request::Schema => handler::schema(&App::new(env, None)),
+pub fn run(mut input: Input) -> Response {
+    let request = Request::read(&mut input);
+    // The process ends with the answer, and gives everything back at once.
+    let app = |protocol| &*Box::leak(Box::new(App::new(input.env, protocol)));
+    match request {
+        Request::Schema => handler::schema(app(None)),
         Request::Hook {
             name,
             data,
             protocol,
-        } => hook(&App::new(env, Some(protocol)), Hook::parse(&name, data)),
+        } => hook(app(Some(protocol)), Hook::parse(&name, data)),
         Request::Tool {
             name,
             arguments,
             protocol,
-        } => tool(&App::new(env, Some(protocol)), &name, arguments),
-        Request::Person(words) => person(&App::new(env, None), &words),
+        } => tool(app(Some(protocol)), &name, arguments),
+        Request::Person(words) => person(app(None), &words),
     }
 }
 

@@ -49,9 +49,12 @@ impl Event {
     }
 
     fn line(self, max_text: usize) -> Vec<u8> {
-        let mut value = Value::Object(self.0);
-        mask_value(&mut value, max_text);
-        let mut line = value.to_string();
+        let mut fields = self.0;
+        // Their own names are ours, and no secret's.
+        for field in fields.values_mut() {
+            mask_value(field, max_text);
+        }
+        let mut line = Value::Object(fields).to_string();
         line.push('\n');
         line.into_bytes()
     }

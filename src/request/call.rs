@@ -86,13 +86,13 @@ impl Request {
     ///
     /// The host passes no arguments but `--schema`, so any others are a person's, also in a shell
     /// that inherited a call's variables.
-    pub fn read(input: Input) -> Self {
+    pub fn read(input: &mut Input) -> Self {
         let Input { args, env, stdin } = input;
         if args.first().is_some_and(|arg| arg == "--schema") {
             return Self::Schema;
         }
         if !args.is_empty() {
-            return Self::Person(args);
+            return Self::Person(std::mem::take(args));
         }
         let tool = || env.text("CHIBI_TOOL_NAME").unwrap_or_default();
         if let Some(arguments) = env.os("CHIBI_TOOL_ARGS") {
@@ -128,11 +128,11 @@ impl Request {
                 protocol: Protocol::Stdin,
             };
         }
-        Self::Person(args)
+        Self::Person(Vec::new())
     }
 }
 
-fn read_json(stdin: Box<dyn Read>) -> Payload {
+fn read_json(stdin: &mut dyn Read) -> Payload {
     let bytes = read_all_capped(stdin, limits::REQUEST);
     parse(&bytes.map_err(|error| format!("could not read standard input: {error}"))?)
 }
@@ -153,12 +153,12 @@ mod tests {
     use std::path::Path;
 
     fn read(args: &[&str], vars: &[(&str, &str)], stdin: &'static str) -> String {
-        let input = Input {
+        let mut input = Input {
             args: args.iter().map(OsString::from).collect(),
             env: Env::new(vars.iter().copied(), Path::new("/")),
             stdin: Box::new(stdin.as_bytes()),
         };
-        match Request::read(input) {
+        match Request::read(&mut input) {
             Request::Schema => "schema".to_owned(),
             Request::Hook { name, data, .. } => format!("hook {name:?} {}", shown(data)),
             Request::Tool {
