@@ -51,7 +51,16 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 host=$(rustc -vV | sed -n 's/^host: //p')
-name=agent-skills-$version-$host
+# On Linux it needs nothing of the system that it runs on.
+case $host in
+*-linux-*)
+    target=$(printf '%s' "$host" | sed 's/-gnu/-musl/')
+    [ -d "$(rustc --print target-libdir --target "$target")" ] || rustup target add "$target" ||
+        fail "Rust's target $target is missing" "rustup target add $target"
+    ;;
+*) target=$host ;;
+esac
+name=agent-skills-$version-$target
 mkdir -p "$out"
 out=$(CDPATH='' cd -- "$out" && pwd)
 work=$(mktemp -d)
@@ -62,8 +71,8 @@ flags() { # the directory that is built in
     printf '%s' "--remap-path-prefix=$1=/agent-skills"
     printf ' %s' "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
     printf ' %s' "--remap-path-prefix=$(rustc --print sysroot)=/rust"
-    case $host in
-    *-linux-*) printf ' %s' "-Ctarget-feature=+crt-static" ;;
+    case $target in
+    *-musl*) printf ' %s' "-Ctarget-feature=+crt-static -Crelocation-model=static" ;;
     esac
 }
 
@@ -73,9 +82,9 @@ build() { # a new directory; prints the program's path
     (
         cd "$1"
         unset CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR
-        RUSTFLAGS=$(flags "$1") cargo build --quiet --release --locked --target "$host" >&2
+        RUSTFLAGS=$(flags "$1") cargo build --quiet --release --locked --target "$target" >&2
     ) || fail "the build failed" "the messages above say why"
-    printf '%s' "$1/target/$host/release/agent-skills"
+    printf '%s' "$1/target/$target/release/agent-skills"
 }
 
 sum() {

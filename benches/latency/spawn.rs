@@ -68,7 +68,8 @@ impl Program {
         let mut command = Command::new(&self.0);
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
-            if ["CHIBI_", "AGENT_SKILLS_", "XDG_", "CARGO"]
+            // Cargo's paths for shared libraries would slow down whatever is linked dynamically.
+            if ["CHIBI_", "AGENT_SKILLS_", "XDG_", "CARGO", "LD_"]
                 .iter()
                 .any(|ours| text.starts_with(ours))
             {

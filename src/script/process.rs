@@ -161,7 +161,7 @@ pub fn wait_event(fds: &mut [libc::pollfd], limit: Duration) {
         libc::sigfillset(&raw mut mask);
         libc::sigdelset(&raw mut mask, libc::SIGCHLD);
         let time = libc::timespec {
-            tv_sec: limit.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+            tv_sec: limit.as_secs().try_into().unwrap_or(i32::MAX.into()),
             tv_nsec: limit.subsec_nanos().into(),
         };
         libc::ppoll(fds.as_mut_ptr(), count, &raw const time, &raw const mask)
