@@ -72,7 +72,7 @@ fn main() {
 /// One row of the table; whether its gate is kept.
 fn measure(case: &Case, ours: &Program, empty: &Program, rounds: usize, is_static: bool) -> bool {
     let mut cells = String::new();
-    let (mut worst, mut time, mut peak) = (0.0_f64, Duration::ZERO, 0);
+    let (mut worst, mut time, mut peak, mut least) = (0.0_f64, Duration::ZERO, 0, 0);
     for protocol in Protocol::ALL {
         let (mut theirs, mut mine) = (Vec::new(), Vec::new());
         for round in 0..=rounds {
@@ -92,6 +92,7 @@ fn measure(case: &Case, ours: &Program, empty: &Program, rounds: usize, is_stati
             // The first round warms the caches.
             if round > 0 {
                 peak = peak.max(run.peak_kb);
+                least = least.max(idle.peak_kb);
                 mine.push(run.time);
                 theirs.push(idle.time);
             }
@@ -111,8 +112,10 @@ fn measure(case: &Case, ours: &Program, empty: &Program, rounds: usize, is_stati
         Some(gate) => (format!("MISSED by {:.2}", worst - gate), false),
     };
     let gate = gate.map_or_else(|| "-".to_owned(), |gate| format!("{gate:.2}"));
+    // A child counts what this process has, too, until it is another program.
+    let most = if peak > least { ' ' } else { '<' };
     println!(
-        "{:<38} {cells}{gate:>5}  {time:>8.2?}  {peak:>4} KB  {word}",
+        "{:<38} {cells}{gate:>5}  {time:>8.2?} {most}{peak:>5} KB  {word}",
         case.name
     );
     kept
