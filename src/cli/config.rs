@@ -25,10 +25,35 @@ pub fn config(app: &App, verb: ConfigVerb) -> Result<String> {
 
 /// Changes one key of `config.toml`, unless that would be a mistake.
 pub fn set(app: &App, key: &[&str], value: &str) -> Result<()> {
-    let path = app.config_path();
-    let check = |text: &str| parse_toml::<Config>(&path, text).map(|_| ());
-    set_key(&path, key, value, &check)
-        .map_err(|error| error.context(format!("`{}` was not changed", key.join("."))))
+    let written = key.join(".");
+    let check = |text: &str| match parse_toml::<Config>(text) {
+        Ok(_) => Ok(()),
+        Err((_, reason)) => {
+            // A mistake that is there already is told with its line.
+            app.own_config()?;
+            Err(Error::new(reason).hint(hint(app, &written)))
+        }
+    };
+    set_key(&app.config_path(), key, value, &check)
+        .map_err(|error| error.context(format!("`{written}` was not changed")))
+}
+
+fn hint(app: &App, key: &str) -> String {
+    let settings = app.settings().unwrap_or_default();
+    let is_known = settings.iter().any(|setting| setting.key == key);
+    match nearest(key, &settings).filter(|_| !is_known) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "`agent-skills config list` shows every key and its value".to_owned(),
+    }
+}
+
+fn nearest<'a>(key: &str, settings: &'a [Setting]) -> Option<&'a str> {
+    let names = settings.iter().map(|setting| setting.key.as_str());
+    let scored = names.map(|name| (strsim::normalized_damerau_levenshtein(key, name), name));
+    let alike = scored.filter(|(score, _)| *score >= 0.6);
+    alike
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
 }
 
 fn get(app: &App, key: &str) -> Result<String> {
@@ -39,15 +64,13 @@ fn get(app: &App, key: &str) -> Result<String> {
         .filter(|setting| setting.key == key || setting.key.starts_with(&below))
         .collect();
     if found.is_empty() {
-        let known = || settings.iter().map(|setting| setting.key.as_str());
         let text = format!("there is no key `{}`", key.escape_debug());
-        let likeness = |name| (strsim::normalized_damerau_levenshtein(key, name), name);
-        let scored = known().map(likeness).filter(|(score, _)| *score >= 0.6);
-        let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0));
-        return Err(Error::new(text).hint(match nearest {
-            Some((_, name)) => format!("did you mean `{name}`?"),
-            None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
-        }));
+        let all = || {
+            let known: Vec<&str> = settings.iter().map(|known| &*known.key).collect();
+            format!("there are {}", known.join(", "))
+        };
+        let hint = nearest(key, &settings).map(|name| format!("did you mean `{name}`?"));
+        return Err(Error::new(text).hint(hint.unwrap_or_else(all)));
     }
     Ok(found.into_iter().map(line).collect())
 }

@@ -18,21 +18,25 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", path, &error)),
     };
-    parse_toml(path, &String::from_utf8_lossy(&bytes)).map(Some)
+    let text = String::from_utf8_lossy(&bytes);
+    let value = parse_toml(&text).map_err(|(line, reason)| {
+        Error::new(format!("`{}`, line {line}: {reason}", path.display()))
+            .hint("correct that line, or remove the file to have the defaults")
+    });
+    value.map(Some)
 }
 
-/// What the file at `path` would say if `text` were its content.
+/// What a file of this content says.
 ///
 /// # Errors
-/// As [`read_toml`].
-pub fn parse_toml<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T> {
+/// The line, counted from 1, and what is wrong with it.
+pub fn parse_toml<T: DeserializeOwned>(text: &str) -> std::result::Result<T, (usize, String)> {
     toml::from_str(text).map_err(|error| {
         let line = error
             .span()
             .map_or(1, |span| 1 + text[..span.start].matches('\n').count());
         let reason = error.message().lines().collect::<Vec<_>>().join(", ");
-        Error::new(format!("`{}`, line {line}: {reason}", path.display()))
-            .hint("correct that line, or remove the file to have the defaults")
+        (line, reason)
     })
 }
 
