@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::author::{NewFile, Script, Wish, scaffold};
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
+use crate::permission::{Restriction, RuleNote};
 use crate::skill::{SkillName, one_line};
 use crate::sys::files;
 
@@ -112,12 +113,29 @@ fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<Wish> {
         }
         tools => tools.clone(),
     };
+    if let Some(tools) = &tools {
+        check_tools(tools)?;
+    }
     Ok(Wish {
         name,
         description,
         script,
         tools,
     })
+}
+
+/// A list that would grant less than it says is no good beginning.
+fn check_tools(tools: &str) -> Result<()> {
+    let (dir, root) = (Path::new(""), Path::new(""));
+    let list = Restriction::parse("new", Some(&[tools.to_owned()]), &[], dir, root);
+    let is_wrong = |note: &&RuleNote| ["unbalanced", "no-valid-entry"].contains(&note.code);
+    match list.notes().iter().find(is_wrong) {
+        None => Ok(()),
+        Some(note) => Err(
+            Error::new(format!("--restrict: {}", one_line(&note.message)))
+                .hint("use tool names such as Read, Grep, Bash(git:*)"),
+        ),
+    }
 }
 
 fn write(dir: &Path, files: &[NewFile]) -> Result<()> {

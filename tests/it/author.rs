@@ -93,6 +93,12 @@ fn a_new_skill_needs_a_good_name_and_a_description() {
             "{name}: {refusal}"
         );
     }
+    for tools in ["Bogus(", "Read Bash(git", "|"] {
+        let restrict = format!("--restrict={tools}");
+        let refusal = host.fails(&["new", "x", "--description", DESCRIPTION, &restrict]);
+        assert!(refusal.contains("hint: use tool names"), "{refusal}");
+        assert!(!host.project().join("x").exists());
+    }
     let refusal = host.fails(&["new", "x"]);
     assert!(
         refusal.contains("no description") && refusal.contains("--description"),
