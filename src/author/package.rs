@@ -34,6 +34,8 @@ pub struct Package {
     pub files: usize,
     /// The paths that were left out.
     pub left_out: Vec<String>,
+    /// The paths in it that by their names often hold secrets.
+    pub doubtful: Vec<String>,
 }
 
 /// Packs the skill in `dir`, below one directory called `name`.
@@ -61,6 +63,11 @@ pub fn package(dir: &Path, name: &str) -> Result<Package> {
         bytes,
         files: packing.files.len(),
         left_out: packing.left_out,
+        doubtful: packing
+            .files
+            .into_keys()
+            .filter(|path| is_doubtful(path))
+            .collect(),
     })
 }
 
@@ -198,6 +205,29 @@ fn is_litter(name: &str) -> bool {
         || begins.iter().any(|begin| name.starts_with(begin))
 }
 
+/// What people keep passwords and keys in.
+fn is_doubtful(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let names = [
+        ".env",
+        ".netrc",
+        ".npmrc",
+        ".pypirc",
+        ".git-credentials",
+        "credentials",
+    ];
+    let keys = ["id_rsa", "id_ecdsa", "id_ed25519"];
+    let ends = [".pem", ".key", ".p12", ".pfx"];
+    let template = ["example", "sample", "template"];
+    let is_environment = name
+        .strip_prefix(".env.")
+        .is_some_and(|kind| !template.contains(&kind));
+    is_environment
+        || names.contains(&&*name)
+        || keys.contains(&&*name)
+        || ends.iter().any(|end| name.ends_with(end))
+}
+
 fn too_much(name: &str) -> Error {
     let text = format!(
         "`{name}` has more than {} files or {} bytes, which an install does not take",
@@ -248,6 +278,24 @@ mod tests {
             packed.left_out,
             [".DS_Store", ".git", ".~lock.a.odt#", "SKILL.md~", "a.pyc"]
         );
+    }
+
+    #[test]
+    fn what_often_holds_secrets_is_named() {
+        let root = skill();
+        for name in [
+            ".env",
+            "scripts/.env.local",
+            "Server.PEM",
+            "id_rsa",
+            ".env.example",
+            "id_rsa.pub",
+        ] {
+            fs::write(root.path().join(name), "x").unwrap();
+        }
+        let packed = package(root.path(), "x").unwrap();
+        let doubtful = [".env", "Server.PEM", "id_rsa", "scripts/.env.local"];
+        assert_eq!(packed.doubtful, doubtful);
     }
 
     #[test]

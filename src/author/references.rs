@@ -128,7 +128,7 @@ impl Text<'_> {
     fn own_file<'w>(&self, word: &'w str) -> Option<&'w str> {
         let after = OWN_DIRECTORY.iter().find_map(|own| word.strip_prefix(own));
         let path = after.unwrap_or(word);
-        let path = path
+        let path = without_line(path)
             .strip_prefix("./")
             .unwrap_or(path)
             .trim_end_matches(['.', ':']);
@@ -148,7 +148,7 @@ impl Text<'_> {
 
 /// The path that a link certainly means; `None` for addresses, anchors and placeholders.
 fn link_target(written: &str) -> Option<String> {
-    let path = written.split(['#', '?']).next()?;
+    let path = without_line(written.split(['#', '?']).next()?);
     let scheme = path.split_once(':').is_some_and(|(scheme, _)| {
         !scheme.is_empty()
             && scheme
@@ -164,6 +164,18 @@ fn link_target(written: &str) -> Option<String> {
         return None;
     }
     Some(decoded(path))
+}
+
+/// `notes.md:10` means a line of that file.
+fn without_line(path: &str) -> &str {
+    let is_line = |text: &str| {
+        let of_number = |byte: u8| byte.is_ascii_digit() || byte == b'-';
+        text.starts_with(|c: char| c.is_ascii_digit()) && text.bytes().all(of_number)
+    };
+    match path.rsplit_once(':') {
+        Some((file, line)) if is_line(line) => file,
+        _ => path,
+    }
 }
 
 fn is_placeholder(path: &str) -> bool {

@@ -72,6 +72,13 @@ pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
     if !packed.left_out.is_empty() {
         let _ = writeln!(text, "Left out: {}", one_line(&packed.left_out.join(", ")));
     }
+    if !packed.doubtful.is_empty() {
+        let names = one_line(&packed.doubtful.join(", "));
+        let _ = writeln!(
+            text,
+            "Look again before you hand it on: {names} may hold secrets, and are in the package"
+        );
+    }
     // A bare name would be taken for one of a source.
     let bare = output.is_relative() && !output.starts_with(".") && !output.starts_with("..");
     let here = if bare { "./" } else { "" };

@@ -203,6 +203,21 @@ fn a_description_like_an_installed_one_is_told() {
 }
 
 #[test]
+fn a_reference_to_a_line_of_a_file_is_one_to_the_file() {
+    let host = Host::stdin();
+    let body = "[a](references/a.md:10), [b](references/a.md:3-9), `references/a.md:10`.";
+    write(
+        &host,
+        &[
+            ("x/SKILL.md", &skill("x", "", body)),
+            ("x/references/a.md", "See [c](b.md:1)."),
+        ],
+    );
+    let found = found(&host, &["x"]);
+    assert_eq!(found, [("missing-reference".to_owned(), 1, 9)]);
+}
+
+#[test]
 fn paths_mean_a_skill_its_file_or_a_directory_of_skills() {
     let host = Host::stdin();
     write(&host, &[("all/x/SKILL.md", &skill("x", "", "b"))]);
