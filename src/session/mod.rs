@@ -2,6 +2,7 @@
 
 mod always;
 mod contexts;
+mod entering;
 mod file;
 mod hook_record;
 mod key;

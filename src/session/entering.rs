@@ -1,0 +1,119 @@
+//! Which conversation a session is in, and what follows from that for what is active in it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::Store;
+use super::key::{self, SessionKey};
+use super::state::{Ended, State};
+use crate::error::Result;
+use crate::sys::files;
+
+impl Store {
+    /// Notes down which conversation the session is in: the host tells that to one hook, and what
+    /// comes later needs it (HOST.md §6). With `keep`, what is active there comes back, and what
+    /// becomes active is kept for it; else nothing is kept of any. Answers what ended by that.
+    /// Where it is not known whether the session is restricted, nothing changes.
+    ///
+    /// # Errors
+    /// When the state cannot be locked in time or written: then the session stays closed if any
+    /// conversation is restricted.
+    pub fn enter(&self, key: &SessionKey, context: &str, keep: bool) -> Result<Vec<Ended>> {
+        let is_settled = |state: &State| {
+            let session = state.sessions.get(key.as_str());
+            let is_there = session.is_some_and(|session| {
+                session.context.as_deref() == Some(context)
+                    && session.kept == keep
+                    && key.is_here(&session.realm)
+            });
+            let doubted = state
+                .reset
+                .as_ref()
+                .is_some_and(|reset| reset.realm == key::realm() && key.is_older_than(reset.ticks));
+            is_there && (keep || state.contexts.is_empty()) || session.is_none() && doubted
+        };
+        let mark = left_mark(self.file.path(), key);
+        // The record goes on naming the conversation that was left, whose restrictions are not this
+        // one's. Where this cannot be written either, nothing more can be done.
+        let leave = || {
+            if keep {
+                let _ = files::replace_scratch_file(&mark, b"", 0o600);
+            }
+        };
+        match self.file.read() {
+            Ok(state) if !state.as_deref().is_some_and(is_settled) => {}
+            Ok(_) => {
+                let _ = fs::remove_file(&mark);
+                return Ok(Vec::new());
+            }
+            Err(_) => {
+                leave();
+                return Ok(Vec::new());
+            }
+        }
+        let mut ended = Vec::new();
+        let entered = self.change_wherever(key, |session, contexts| {
+            if keep {
+                let there = session.kept && session.context.as_deref() == Some(context);
+                if !there {
+                    contexts.enter(session, context);
+                }
+                return Ok(());
+            }
+            session.context = Some(context.to_owned());
+            session.kept = false;
+            if !contexts.is_empty() {
+                ended = contexts.forget(None);
+            }
+            Ok(())
+        });
+        if entered.is_ok() {
+            let _ = fs::remove_file(&mark);
+        } else {
+            leave();
+        }
+        entered.map(|()| ended)
+    }
+
+    /// The names of the conversations that sessions are in, or of which something is kept; `None`
+    /// after a loss, when it may have been any.
+    ///
+    /// # Errors
+    /// When the state cannot be read.
+    pub fn contexts(&self) -> Result<Option<BTreeSet<String>>> {
+        let other = self.other.iter();
+        let mut names = BTreeSet::new();
+        for file in other.chain([&self.file]) {
+            let state = file.read().map_err(|unreadable| unreadable.error())?;
+            let state = state.unwrap_or_default();
+            let sessions = state.sessions.values();
+            names.extend(sessions.filter_map(|session| session.context.clone()));
+            let Some(kept) = state.contexts.names() else {
+                return Ok(None);
+            };
+            names.extend(kept);
+        }
+        Ok(Some(names))
+    }
+
+    /// The conversation the session is in, as far as is known.
+    pub fn context(&self, key: &SessionKey) -> Option<String> {
+        self.session(key).ok()?.context
+    }
+}
+
+/// What lies beside the state while a session has left the conversation that the state names and
+/// the one it entered could not be recorded.
+pub(super) fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
+    let key = key.as_str();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-:._".contains(&byte);
+    // That of a process, nearly every one, is a file name already.
+    if key.len() <= 64 && key.contains(['-', ':']) && key.bytes().all(is_plain) {
+        return file.with_file_name(format!("left-{key}"));
+    }
+    let name = format!("{:x}", Sha256::digest(key));
+    file.with_file_name(format!("left-{}", &name[..32]))
+}
