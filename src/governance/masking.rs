@@ -70,7 +70,11 @@ pub fn mask_value(value: &mut Value, max: usize) {
 
 /// A command line or other text with what looks like a secret replaced.
 pub fn mask(text: &str) -> String {
-    let between = |c: char| c.is_whitespace() || "\"'`,;&?(){}[]<>|".contains(c);
+    let between = |c: char| {
+        let is_mark = matches!(c, '"' | '\'' | '`' | ',' | ';' | '&' | '?' | '<' | '>' | '|')
+            || matches!(c, '(' | ')' | '{' | '}' | '[' | ']');
+        is_mark || c.is_whitespace()
+    };
     let mut masked = String::with_capacity(text.len());
     let mut next_is_secret = false;
     let mut rest = text;
@@ -113,7 +117,7 @@ pub fn mask(text: &str) -> String {
 fn mask_word(word: &str) -> String {
     if FORMS
         .iter()
-        .any(|form| word.starts_with(form) && word.len() >= form.len() + 12)
+        .any(|form| word.len() >= form.len() + 12 && word.starts_with(form))
     {
         return MASK.to_owned();
     }
