@@ -18,6 +18,14 @@ impl ByContext {
         self.0.is_empty()
     }
 
+    /// Every name that is said for any context.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0
+            .iter()
+            .flat_map(|(_, names)| names)
+            .map(String::as_str)
+    }
+
     /// What is said for `context`, all matching globs together and each name once; `None` when no
     /// glob matches.
     pub fn of(&self, context: &str) -> Option<Vec<&str>> {

@@ -8,7 +8,7 @@ use clap::Parser;
 use super::args::{Cli, Verb};
 use super::check::check;
 use super::options::ConfigVerb;
-use super::person::decided_by_a_person;
+use super::person::{decided_by_a_person, may_take_away};
 use super::screen::Screen;
 use super::{
     approve, audit, available, complete, config, doctor, history, info, installed, jobs, look, man,
@@ -84,7 +84,10 @@ pub fn run(
     };
     Ok(match verb {
         Verb::Install(install) => market::install(app, install, caller)?,
-        Verb::Remove { name, scope } => market::remove(app, &name, scope)?,
+        Verb::Remove { name, scope } => {
+            may_take_away(app, caller, "remove", &name)?;
+            market::remove(app, &name, scope)?
+        }
         Verb::Update(update) => market::update(app, &update, caller)?,
         Verb::Outdated { names, scope, json } => market::outdated(app, &names, json, scope)?,
         Verb::Rollback { name, scope } => {
@@ -131,13 +134,19 @@ pub fn run(
             decided_by_a_person(app, caller, "trust")?;
             trust::trust(app, dir, always)?
         }
-        Verb::Untrust { dir } => trust::untrust(app, dir)?,
+        Verb::Untrust { dir } => {
+            decided_by_a_person(app, caller, "untrust")?;
+            trust::untrust(app, dir)?
+        }
         Verb::Approve { name } => {
             decided_by_a_person(app, caller, &format!("approve {}", one_line(&name)))?;
             approve::approve(app, &name)?
         }
         Verb::Enable { name, name_only } => visibility::enable(app, &name, name_only)?,
-        Verb::Disable { name, user } => visibility::disable(app, &name, user)?,
+        Verb::Disable { name, user } => {
+            may_take_away(app, caller, "disable", &name)?;
+            visibility::disable(app, &name, user)?
+        }
         Verb::New(wanted) => new::new(app, &wanted, caller)?,
         Verb::Try(wanted) => try_skill::try_skill(app, &wanted)?,
         Verb::Simulate(wanted) => simulate::simulate(app, &wanted)?,

@@ -71,8 +71,10 @@ pub fn mask_value(value: &mut Value, max: usize) {
 /// A command line or other text with what looks like a secret replaced.
 pub fn mask(text: &str) -> String {
     let between = |c: char| {
-        let is_mark = matches!(c, '"' | '\'' | '`' | ',' | ';' | '&' | '?' | '<' | '>' | '|')
-            || matches!(c, '(' | ')' | '{' | '}' | '[' | ']');
+        let is_mark = matches!(
+            c,
+            '"' | '\'' | '`' | ',' | ';' | '&' | '?' | '<' | '>' | '|'
+        ) || matches!(c, '(' | ')' | '{' | '}' | '[' | ']');
         is_mark || c.is_whitespace()
     };
     let mut masked = String::with_capacity(text.len());

@@ -308,6 +308,31 @@ fn a_changed_skill_is_in_force_as_it_is_now() {
 }
 
 #[test]
+fn only_a_person_takes_away_what_is_always_on() {
+    for host in Host::both() {
+        let host = host
+            .skill("guard", "disallowed-tools: WebFetch", "body")
+            .skill("poem", "", "body");
+        configured(&host, "uses_skills = {\"ops*\" = [\"Guard\"]}");
+        host.starts();
+        prompt_in(&host, "ops-1");
+        let call = json!({"action": "remove", "skill_ref": "guard"});
+        let told = host.tool("skill_marketplace", &call);
+        assert!(told.starts_with("Error: only a person"), "{told}");
+        for verb in ["disable", "remove"] {
+            let ran = host.unattended(&[verb, "guard"]);
+            assert_eq!(ran.status, 1, "{ran:?}");
+            assert!(ran.stderr.contains("only a person"), "{ran:?}");
+            assert_eq!(host.unattended(&[verb, "poem"]).status, 0);
+        }
+        prompt_in(&host, "ops-1");
+        host.blocks("fetch_url", &json!({"url": "https://x.y"}));
+        host.succeeds(&["disable", "guard"]);
+        host.succeeds(&["remove", "guard"]);
+    }
+}
+
+#[test]
 fn the_catalog_limits_what_a_context_sees() {
     for host in Host::both() {
         let host = host
