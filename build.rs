@@ -50,7 +50,8 @@ fn main() {
     }
 }
 
-/// What the standard library would load a shared library for. Nothing of it is ever called.
+/// What the standard library would load a shared library for: it takes backtraces, of which there
+/// are none without tables.
 const UNWINDER: &str = "static:-bundle=gcc_eh";
 
 fn var(name: &str) -> String {

@@ -20,7 +20,7 @@ meanwhile is not disturbed.
                    and your configuration stay
   --help           show this text
 
-Needs git, and to build cargo. Skills that are installed already are left as they are.
+Needs git, and to build cargo; on Linux it has rustup add Rust's musl target. Skills that are installed already are left as they are.
 TEXT
 }
 
@@ -104,7 +104,7 @@ if [ -n "$uninstall" ]; then
     # What is made again when it is needed, and what belongs to running sessions only.
     rm -rf "$dir/cache" "$dir/staging" "$dir/jobs" "$dir/index"
     rm -rf "$dir/hooks"
-    rm -f "$dir/state.json" "$dir/told" "$dir"/*.lock "$dir"/.*.lock "$dir"/.*.tmp "$dir/.agent-skills.new."*
+    rm -f "$dir/state.json" "$dir/told" "$dir"/*.lock "$dir"/.*.lock "$dir"/.*.tmp "$dir"/left-* "$dir/refusals" "$dir/.agent-skills.new."*
     # Only files that say that they are ours.
     for file in "$bash_completion" "$zsh_completion" "$fish_completion" "$manual"; do
         if [ -n "${HOME:-}" ] && [ -f "$file" ] && grep -q 'agent\\\{0,1\}-skills' "$file"; then
@@ -147,6 +147,8 @@ if [ -n "$built" ]; then
 else
     command -v cargo >/dev/null 2>&1 ||
         fail "cargo was not found" "install Rust from https://rustup.rs and open a new terminal"
+    command -v rustc >/dev/null 2>&1 ||
+        fail "rustc was not found" "install Rust from https://rustup.rs and open a new terminal"
     cd "$source"
     target=${CARGO_TARGET_DIR:-target}
     host=$(rustc -vV | sed -n 's/^host: //p')
@@ -164,13 +166,17 @@ else
     case $host in
     *-linux-*)
         musl=$(printf '%s' "$host" | sed 's/-gnu/-musl/')
-        if ! has_target "$musl" && command -v rustup >/dev/null 2>&1; then
-            say "Adding Rust's target $musl, for a start three times as quick"
-            rustup target add "$musl" || say "note: rustup could not add it; building with the system's C library"
-        fi
-        if has_target "$musl"; then
-            say "Building (static, with musl)"
-            build_static "$musl" || say "note: no build with musl is possible here; building without"
+        if [ "$musl" != "$host" ]; then
+            if ! has_target "$musl" && command -v rustup >/dev/null 2>&1; then
+                say "Adding Rust's target $musl, for a start three times as quick"
+                rustup target add "$musl" || :
+            fi
+            if ! has_target "$musl"; then
+                say "note: this Rust has no target $musl; building with the system's C library"
+            else
+                say "Building (static, with musl)"
+                build_static "$musl" || say "note: no build with musl is possible here; building without"
+            fi
         fi
         if [ -z "$built" ]; then
             say "Building (static)"

@@ -20,6 +20,10 @@ impl Resolve for NoLinks {
     fn canonical(&self, path: &Path) -> PathBuf {
         path.to_owned()
     }
+
+    fn links_in(&self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 fn allows(entries: &str, command: &str) -> bool {

@@ -117,15 +117,17 @@ pub fn answer_panics_with(response: &Response) {
 pub fn install_panic_hook() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        default(info);
         // A poisoned lock still holds the answer that was set last.
         let answer = ON_PANIC
             .lock()
             .map_or_else(|poisoned| poisoned.into_inner().take(), |mut a| a.take());
         if let Some(answer) = answer {
+            // Without a backtrace: release builds have no tables for one, and taking it may abort.
+            remark(format_args!("{info}"));
             let _ = write_stdout(answer.as_bytes());
             process::leave(0);
         }
+        default(info);
     }));
 }
 

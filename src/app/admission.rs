@@ -1,5 +1,5 @@
-//! Which of the skills that are there may be offered: policy, trust, approval, scope and the user's
-//! own choice, in this order. Each skill that is not says why.
+//! Which of the skills that are there may be offered: the context's catalog, trust, policy, approval,
+//! scope and the user's own choice, in this order. Each skill that is not says why.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -72,11 +72,12 @@ impl<'a> Rules<'a> {
             }
             (Ok(policies), Ok(config)) => (policies, config),
         };
-        self.untrusted(entry, policies)
+        // A context is told of no skill that it does not see, whatever else keeps that from it.
+        self.out_of_catalog(skill, config)
+            .or_else(|| self.untrusted(entry, policies))
             .or_else(|| self.refused(entry, skill, policies))
             .or_else(|| self.unapproved(entry, skill, policies))
             .or_else(|| self.out_of_scope(skill, config))
-            .or_else(|| self.out_of_catalog(skill, config))
             .unwrap_or_else(|| chosen(skill, config))
     }
 

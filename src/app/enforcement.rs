@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
 use super::{App, Config};
@@ -60,12 +61,8 @@ impl Enforcement {
         if !activated.is_empty() {
             denied.push(denials("the configuration", &config.deny, &project_root)?);
         }
-        // Every place whose skills the model is told of, and what lies elsewhere by a link.
-        let roots = app.roots(config).into_iter().map(|root| root.dir);
-        let roots: Vec<PathBuf> = roots.collect();
-        let mut private: Vec<PathBuf> = roots.iter().flat_map(|dir| linked(dir)).collect();
-        private.extend(roots);
-        private.extend(app.dirs.state_places(&app.env));
+        // Every place whose skills the model is told of.
+        let skill_roots = app.roots(config).into_iter().map(|root| root.dir);
         Ok(Self {
             restrictions: counting.iter().map(parse).collect(),
             denials: denied,
@@ -78,7 +75,8 @@ impl Enforcement {
                     .chain(&unloaded)
                     .map(|skill| PathBuf::from(&skill.dir))
                     .collect(),
-                private,
+                skill_roots: skill_roots.collect(),
+                private: app.dirs.state_places(&app.env).into(),
                 cdpath: app.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 project_root,
             },
@@ -96,13 +94,6 @@ impl Enforcement {
             mcp_tools: &self.mcp_tools,
         }
     }
-}
-
-/// The entries of a directory that are links.
-fn linked(dir: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let is_link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
-    entries.filter(is_link).map(|entry| entry.path()).collect()
 }
 
 /// Denials that no skill brought. One that has no meaning might have been meant to deny anything.
@@ -208,6 +199,12 @@ impl Resolve for OnDisk {
                 _ => return path.to_owned(),
             }
         }
+    }
+
+    fn links_in(&self, dir: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        entries.filter(is_link).map(|entry| entry.path()).collect()
     }
 }
 

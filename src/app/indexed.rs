@@ -5,12 +5,14 @@
 use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
 
+use sha2::{Digest, Sha256};
+
 use super::App;
 use super::admission::Rules;
 use crate::catalog::{Answer, Catalog, Entry, Index, Layer, Root};
 use crate::host::ours;
 use crate::skill::Skill;
-use crate::sys::hash;
+use crate::sys::{hash, limits};
 
 /// What [`App::told`] is asked for by the hook that knows the host's context, as its tools do.
 pub const PROMPT: &str = "prompt";
@@ -117,6 +119,9 @@ impl App {
             let trust = self.trusted().entries();
             let trust = Self::trust_in(&trust.unwrap_or_default(), holder);
             let _ = write!(name, "{trust:?} ");
+        }
+        if name.len() > limits::ANSWER_NAME {
+            return Sha256::digest(name).to_vec();
         }
         name.into_bytes()
     }

@@ -97,8 +97,7 @@ impl KnownRoot {
 impl Stored {
     /// Reads the index in `path`, if it is one, is whole, was written by this user under `key`.
     pub fn open(path: &Path, key: &[u8]) -> Option<Self> {
-        let file = files::open_regular(path).ok()?;
-        let metadata = file.metadata().ok()?;
+        let (file, metadata) = files::open_with_metadata(path).ok()?;
         let is_private = metadata.uid() == effective_user() && metadata.mode() & 0o022 == 0;
         if !is_private || metadata.len() > limits::CATALOG_INDEX {
             return None;

@@ -61,14 +61,11 @@ impl Ledger {
             let text = format!("`{}` cannot be relied on: {why}", self.file.display());
             Error::new(text).hint("look at it, then remove it: nothing counts as trusted or approved until asked for again")
         };
-        let file = match files::open_regular(&self.file) {
-            Ok(file) => file,
+        let (file, metadata) = match files::open_with_metadata(&self.file) {
+            Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
             Err(error) => return Err(refused(error.to_string())),
         };
-        let metadata = file
-            .metadata()
-            .map_err(|error| refused(error.to_string()))?;
         let owned = metadata.uid() == 0 || (!self.root_only && metadata.uid() == effective_user());
         if metadata.mode() & 0o022 != 0 || !owned {
             return Err(refused("another user could have written it".to_owned()));

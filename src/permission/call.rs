@@ -77,6 +77,8 @@ pub struct Places {
     pub skill_dirs: Vec<PathBuf>,
     /// Whether `CDPATH` is set in the host's environment, so that `cd x` may lead elsewhere.
     pub cdpath: bool,
+    /// The directories that hold skills; what lies elsewhere by a link in them is ours, too.
+    pub skill_roots: Vec<PathBuf>,
     /// Further files and directories of ours, such as the trust store.
     pub private: Vec<PathBuf>,
 }

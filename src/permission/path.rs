@@ -11,12 +11,16 @@ use super::call::Places;
 pub trait Resolve {
     /// The path without links: its deepest existing parent canonicalised, and the rest.
     fn canonical(&self, path: &Path) -> PathBuf;
+
+    /// The entries of a directory that are links.
+    fn links_in(&self, dir: &Path) -> Vec<PathBuf>;
 }
 
 /// Asks about each path once: one command may name the same directories a thousand times.
 pub struct Remembering<'a> {
     inner: &'a dyn Resolve,
     known: RefCell<HashMap<PathBuf, PathBuf>>,
+    links: RefCell<HashMap<PathBuf, Vec<PathBuf>>>,
 }
 
 impl<'a> Remembering<'a> {
@@ -25,6 +29,7 @@ impl<'a> Remembering<'a> {
         Self {
             inner,
             known: RefCell::default(),
+            links: RefCell::default(),
         }
     }
 }
@@ -38,6 +43,12 @@ impl Resolve for Remembering<'_> {
         let mut known = self.known.borrow_mut();
         known.insert(path.to_owned(), canonical.clone());
         canonical
+    }
+
+    fn links_in(&self, dir: &Path) -> Vec<PathBuf> {
+        let mut links = self.links.borrow_mut();
+        let asked = || self.inner.links_in(dir);
+        links.entry(dir.to_owned()).or_insert_with(asked).clone()
     }
 }
 
@@ -88,9 +99,15 @@ impl Located {
     pub fn is_protected(&self, places: &Places, resolve: &dyn Resolve) -> bool {
         std::iter::once(&places.plugin_dir)
             .chain(&places.skill_dirs)
+            .chain(&places.skill_roots)
             .chain(&places.private)
             .filter(|dir| !dir.as_os_str().is_empty())
             .any(|dir| self.is_below(dir, resolve))
+            // Looked for last: in a directory with many skills that takes a while.
+            || places.skill_roots.iter().any(|root| {
+                let mut linked = resolve.links_in(root).into_iter();
+                linked.any(|link| self.is_below(&link, resolve))
+            })
     }
 }
 
@@ -129,6 +146,11 @@ pub mod fake {
             }
             done
         }
+
+        fn links_in(&self, dir: &Path) -> Vec<PathBuf> {
+            let links = self.0.iter().map(|(from, _)| PathBuf::from(from));
+            links.filter(|link| link.parent() == Some(dir)).collect()
+        }
     }
 }
 
@@ -144,15 +166,22 @@ mod tests {
             plugin_dir: "/h/.chibi/plugins/agent-skills".into(),
             skill_dirs: vec!["/p/.skills/pdf".into()],
             cdpath: false,
+            skill_roots: vec!["/skills".into()],
             private: vec!["/h/trust.json".into()],
         };
-        let links = fake::Links(vec![("/p/link", "/h/.chibi"), ("/p/.skills", "/real")]);
+        let links = fake::Links(vec![
+            ("/p/link", "/h/.chibi"),
+            ("/p/.skills", "/real"),
+            ("/skills/mine", "/p/work/mine"),
+        ]);
         for path in [
             "/h/.chibi/plugins/agent-skills/state.json",
             "~/.chibi/plugins/agent-skills",
             "link/plugins/agent-skills/x",
             "a/../.skills/pdf/SKILL.md",
             "/real/pdf/SKILL.md",
+            "/skills/new/SKILL.md",
+            "work/mine/SKILL.md",
             "/h/trust.json",
         ] {
             let located = Located::of(path, &places, &links);

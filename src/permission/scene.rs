@@ -69,6 +69,7 @@ impl Scene {
             plugin_dir: "/h/.chibi/plugins/agent-skills".into(),
             skill_dirs: vec!["/skills/s".into()],
             cdpath: false,
+            skill_roots: Vec::new(),
             private: Vec::new(),
         };
         ask(&Scope {

@@ -17,7 +17,8 @@ const TICK: Duration = Duration::from_millis(20);
 ///
 /// # Safety
 /// If the process may have other threads, the child must call nothing but async-signal-safe
-/// functions until it leaves or executes a program, and must not return.
+/// functions until it leaves or executes a program, and must not return: another thread may hold the
+/// allocator's lock.
 #[allow(unsafe_code)]
 pub unsafe fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: what the child does next is the caller's promise.

@@ -109,9 +109,9 @@ impl Store {
 /// the one it entered could not be recorded.
 pub(super) fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
     let key = key.as_str();
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-:._".contains(&byte);
+    let is_plain = |byte: u8| byte.is_ascii_digit() || byte == b'-';
     // That of a process, nearly every one, is a file name already.
-    if key.len() <= 64 && key.contains(['-', ':']) && key.bytes().all(is_plain) {
+    if key.len() <= 64 && key.contains('-') && key.bytes().all(is_plain) {
         return file.with_file_name(format!("left-{key}"));
     }
     let name = format!("{:x}", Sha256::digest(key));

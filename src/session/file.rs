@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Instant;
 
 use super::state::State;
 use super::unreadable::Unreadable;
@@ -19,12 +20,13 @@ use crate::sys::{files, limits};
 #[derive(Debug, Clone)]
 pub(super) struct StateFile {
     path: PathBuf,
-    /// What was read last: a hook asks for it several times.
+    /// What was read last: a hook asks for it several times. Some file systems count in seconds, and
+    /// another file may get the number of one that is gone, so it is not trusted for long.
     seen: Rc<RefCell<Option<Seen>>>,
 }
 
-/// A state, and which file it was read from.
-type Seen = (Stamp, Rc<State>);
+/// A state, which file it was read from, and when.
+type Seen = (Stamp, Instant, Rc<State>);
 
 impl StateFile {
     pub(super) fn at(path: PathBuf) -> Self {
@@ -40,11 +42,11 @@ impl StateFile {
 
     /// The whole state, or `None` when there is no file yet.
     pub(super) fn read(&self) -> Result<Option<Rc<State>>, Unreadable> {
-        let is_seen = |seen: &&Seen| {
+        let is_same = |(stamp, at, _): &&Seen| {
             let now = fs::metadata(&self.path);
-            now.is_ok_and(|now| Stamp::of(&now) == seen.0)
+            at.elapsed() < limits::STATE_SEEN && now.is_ok_and(|now| Stamp::of(&now) == *stamp)
         };
-        if let Some((_, state)) = self.seen.borrow().as_ref().filter(is_seen) {
+        if let Some((.., state)) = self.seen.borrow().as_ref().filter(is_same) {
             return Ok(Some(state.clone()));
         }
         self.read_anew()
@@ -53,15 +55,13 @@ impl StateFile {
     /// As [`StateFile::read`], from the disk whatever was read before.
     pub(super) fn read_anew(&self) -> Result<Option<Rc<State>>, Unreadable> {
         self.seen.take();
+        let at = Instant::now();
         let unreadable = |reason: String| Unreadable { reason };
-        let file = match files::open_regular(&self.path) {
-            Ok(file) => file,
+        let (file, metadata) = match files::open_with_metadata(&self.path) {
+            Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable(error.to_string())),
         };
-        let metadata = file
-            .metadata()
-            .map_err(|error| unreadable(error.to_string()))?;
         if metadata.mode() & 0o022 != 0 || ![effective_user(), 0].contains(&metadata.uid()) {
             return Err(unreadable("another user could have written it".to_owned()));
         }
@@ -76,7 +76,7 @@ impl StateFile {
             )));
         }
         let state = Rc::new(state);
-        *self.seen.borrow_mut() = Some((Stamp::of(&metadata), state.clone()));
+        *self.seen.borrow_mut() = Some((Stamp::of(&metadata), at, state.clone()));
         Ok(Some(state))
     }
 

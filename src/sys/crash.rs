@@ -1,13 +1,13 @@
-//! A last word before dying of a signal. A stack that overflows runs no panic hook, and the host
-//! takes a hook that dies for one that permits (HOST.md §4).
+//! A last word before dying of a signal. A stack that overflows and memory that has run out run no
+//! panic hook, and the host takes a hook that dies for one that permits (HOST.md §4).
 
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 static ANSWER: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// What an overflowing stack, or any other fault in memory, writes to standard output from here
-/// on, before it ends this process with status 0.
+/// What an overflowing stack, any other fault in memory and whatever aborts write to standard output
+/// from here on, before it ends this process with status 0.
 #[allow(unsafe_code)]
 pub fn answer_faults_with(answer: &str) {
     // Never freed: the handler may read it at any instant.
@@ -16,7 +16,7 @@ pub fn answer_faults_with(answer: &str) {
     LENGTH.store(0, Ordering::SeqCst);
     ANSWER.store(answer.as_mut_ptr(), Ordering::SeqCst);
     LENGTH.store(answer.len(), Ordering::SeqCst);
-    for signal in [libc::SIGSEGV, libc::SIGBUS] {
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGABRT] {
         let handler: extern "C" fn(libc::c_int) = last_word;
         // SAFETY: all zeros is a valid sigaction with an empty mask.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };

@@ -15,7 +15,15 @@ use crate::error::{Error, Result};
 /// # Errors
 /// Whatever opening says, or `InvalidInput` for anything that is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    open_with(path, 0).map(|(file, _)| file)
+    open_with_metadata(path).map(|(file, _)| file)
+}
+
+/// As [`open_regular`], with what the system says of the file.
+///
+/// # Errors
+/// As [`open_regular`].
+pub fn open_with_metadata(path: &Path) -> io::Result<(File, Metadata)> {
+    open_with(path, 0)
 }
 
 fn open_with(path: &Path, flags: i32) -> io::Result<(File, Metadata)> {
@@ -38,7 +46,7 @@ fn open_with(path: &Path, flags: i32) -> io::Result<(File, Metadata)> {
 /// # Errors
 /// As [`open_regular`], and `FileTooLarge` beyond `max`.
 pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
-    let (file, metadata) = open_with(path, 0)?;
+    let (file, metadata) = open_with_metadata(path)?;
     read_file_capped(&file, metadata.len(), max)
 }
 

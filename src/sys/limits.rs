@@ -27,6 +27,8 @@ pub const SUGGESTED_FOR: usize = 200;
 pub const CATALOG_INDEX: u64 = 200 * 1024 * 1024;
 /// Answers kept in one index: the schema, and the prompts of so many contexts.
 pub const CATALOG_ANSWERS: usize = 6;
+/// Bytes of what an answer depends on that are kept as they are, and not as their digest.
+pub const ANSWER_NAME: usize = 2048;
 /// Indexes that are kept, one for each set of skills directories: one for each project with skills.
 pub const CATALOG_INDEXES: usize = 50;
 /// Entries looked at in one skills directory.
@@ -108,8 +110,10 @@ pub const HOOK_RECORD: u64 = 16 * 1024;
 pub const HOOK_RECORDS: usize = 1000;
 /// The state file. One entry is about 1 KB and there is one per live host process.
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
+/// How long one call goes by the state that it read, if the file looks the same.
+pub const STATE_SEEN: Duration = Duration::from_millis(100);
 /// The record of refused calls: 4,000 of them.
-pub const REFUSALS_FILE: u64 = 64_000;
+pub const REFUSALS_FILE: u64 = 32_000;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
 /// Skills activated in one session. Nobody needs so many; each costs a parse at every call.

@@ -338,7 +338,8 @@ fn the_catalog_limits_what_a_context_sees() {
         let host = host
             .skill("deploy", "", "body")
             .skill("ops-log", "", "body")
-            .skill("poem", "", "body");
+            .skill("poem", "", "body")
+            .skill("elsewhere", "scope: {tenants: [acme]}", "body");
         configured(
             &host,
             "[catalog]\n\"ops*\" = [\"Deploy\", \"ops-*\"]\nquiet = []\n",
@@ -360,6 +361,8 @@ fn the_catalog_limits_what_a_context_sees() {
             listed.contains("ops-log") && !listed.contains("poem"),
             "{listed}"
         );
+        // Nor of what other reasons would hide.
+        assert!(!listed.contains("elsewhere"), "{listed}");
         let told = marketplace(json!({"action": "info", "skill_ref": "poem"}));
         assert!(
             told.starts_with("Error: there is no installed skill"),

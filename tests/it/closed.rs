@@ -399,6 +399,9 @@ fn panics_when_asked_to() {
     if std::env::var_os("AGENT_SKILLS_TEST_OVERFLOW").is_some() {
         println!("{}", deeper(0));
     }
+    if std::env::var_os("AGENT_SKILLS_TEST_ABORT").is_some() {
+        std::process::abort();
+    }
     panic!("as asked");
 }
 
@@ -408,8 +411,12 @@ fn deeper(depth: u64) -> u64 {
 }
 
 #[test]
-fn a_panic_and_an_overflow_answer_what_keeps_closed_and_leave_with_success() {
-    for way in ["AGENT_SKILLS_TEST_PANIC", "AGENT_SKILLS_TEST_OVERFLOW"] {
+fn a_panic_an_overflow_and_an_abort_answer_what_keeps_closed_and_leave_with_success() {
+    for way in [
+        "AGENT_SKILLS_TEST_PANIC",
+        "AGENT_SKILLS_TEST_OVERFLOW",
+        "AGENT_SKILLS_TEST_ABORT",
+    ] {
         answers_closed(way);
     }
 }
@@ -419,6 +426,7 @@ fn answers_closed(way: &str) {
         Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "closed::panics_when_asked_to", "--nocapture"])
             .env("AGENT_SKILLS_TEST_PANIC", "1")
+            .env("RUST_BACKTRACE", "1")
             .env(way, "1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -44,6 +44,10 @@ impl Resolve for Disk {
         }
         path.to_owned()
     }
+
+    fn links_in(&self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// A world in which a command may do its worst.

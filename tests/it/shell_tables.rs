@@ -23,6 +23,10 @@ impl Resolve for NoLinks {
         }
         plain
     }
+
+    fn links_in(&self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// What the model would be told; `None` when the command may run.
