@@ -32,17 +32,24 @@ pub mod sys;
 
 use std::ffi::OsString;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use app::App;
 use cli::{Caller, Failure};
 use error::Error;
-use request::{Hook, Input, Payload, Request, ToolCall};
+use request::{Hook, Input, Kind, Payload, Request, ToolCall};
 use response::{Response, answer_panics_with};
 use sys::{remark, tell};
 
 /// Answers one call.
 pub fn run(mut input: Input) -> Response {
+    match input.kind() {
+        Kind::Hook(name) => answer_panics_with(&closed(&name)),
+        Kind::Tool => answer_panics_with(&Response::text(
+            "Error: agent-skills failed while answering this call\ntell the user: standard error says more",
+        )),
+        Kind::Schema | Kind::Person => {}
+    }
     let request = Request::read(&mut input);
     // The process ends with the answer, and gives everything back at once.
     let app = |protocol| &*Box::leak(Box::new(App::new(input.env, protocol)));
@@ -62,8 +69,9 @@ pub fn run(mut input: Input) -> Response {
     }
 }
 
-fn hook(app: &App, hook: Hook) -> Response {
-    answer_panics_with(&match hook {
+/// What a hook answers that fails.
+fn closed(name: &str) -> Response {
+    match Hook::parse(name, Ok(Value::Null)) {
         Hook::PreTool(_) => Response::block(
             "The call is not allowed: agent-skills failed while checking it. Tell the user.",
         ),
@@ -72,7 +80,10 @@ fn hook(app: &App, hook: Hook) -> Response {
             "reason": "agent-skills failed while checking the call",
         })),
         _ => Response::nothing(),
-    });
+    }
+}
+
+fn hook(app: &App, hook: Hook) -> Response {
     match hook {
         Hook::OnStart => handler::on_start(app),
         Hook::OnEnd => handler::on_end(app),
@@ -87,9 +98,6 @@ fn hook(app: &App, hook: Hook) -> Response {
 }
 
 fn tool(app: &App, name: &str, arguments: Payload) -> Response {
-    answer_panics_with(&Response::text(
-        "Error: agent-skills failed while answering this call\ntell the user: standard error says more",
-    ));
     match ToolCall::parse(name, arguments) {
         Ok(ToolCall::Command(words)) => command(app, &words),
         Ok(ToolCall::ReadSkillFile(call)) => handler::read_skill_file(app, &call),

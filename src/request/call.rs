@@ -33,6 +33,34 @@ impl Input {
     }
 }
 
+impl Input {
+    /// What is called, which is known before its data is read.
+    ///
+    /// The host passes no arguments but `--schema`, so any others are a person's, also in a shell
+    /// that inherited a call's variables.
+    pub fn kind(&self) -> Kind {
+        let is_set = |name| self.env.os(name).is_some();
+        match self.args.first() {
+            Some(word) if word == "--schema" => Kind::Schema,
+            Some(_) => Kind::Person,
+            None if is_set("CHIBI_TOOL_ARGS") => Kind::Tool,
+            None => match self.env.text("CHIBI_HOOK") {
+                Some(name) => Kind::Hook(name),
+                None if is_set("CHIBI_TOOL_NAME") => Kind::Tool,
+                None => Kind::Person,
+            },
+        }
+    }
+
+    /// The data in this variable, or else on standard input.
+    fn payload(&mut self, variable: &str) -> (Payload, Protocol) {
+        match self.env.os(variable) {
+            Some(data) => (parse(data.as_encoded_bytes()), Protocol::Environment),
+            None => (read_json(&mut self.stdin), Protocol::Stdin),
+        }
+    }
+}
+
 impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Input")
@@ -52,6 +80,19 @@ pub enum Protocol {
 
 /// The JSON that came with a call, or why it could not be had.
 pub type Payload = Result<Value, String>;
+
+/// What is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// `--schema`.
+    Schema,
+    /// The hook of this name.
+    Hook(String),
+    /// A tool.
+    Tool,
+    /// A command of a person's.
+    Person,
+}
 
 /// One call.
 #[derive(Debug)]
@@ -83,52 +124,27 @@ pub enum Request {
 impl Request {
     /// Reads the call. On the stdin protocol standard input is read to its end here, before
     /// anything else happens: the host writes it all before it waits for us (HOST.md §5).
-    ///
-    /// The host passes no arguments but `--schema`, so any others are a person's, also in a shell
-    /// that inherited a call's variables.
     pub fn read(input: &mut Input) -> Self {
-        let Input { args, env, stdin } = input;
-        if args.first().is_some_and(|arg| arg == "--schema") {
-            return Self::Schema;
-        }
-        if !args.is_empty() {
-            return Self::Person(std::mem::take(args));
-        }
-        let tool = || env.text("CHIBI_TOOL_NAME").unwrap_or_default();
-        if let Some(arguments) = env.os("CHIBI_TOOL_ARGS") {
-            let arguments = parse(arguments.as_encoded_bytes());
-            return Self::Tool {
-                name: tool(),
-                arguments,
-                protocol: Protocol::Environment,
-            };
-        }
-        if let Some(name) = env.text("CHIBI_HOOK") {
-            return match env.os("CHIBI_HOOK_DATA") {
-                Some(data) => {
-                    let data = parse(data.as_encoded_bytes());
-                    Self::Hook {
-                        name,
-                        data,
-                        protocol: Protocol::Environment,
-                    }
-                }
-                None => Self::Hook {
+        match input.kind() {
+            Kind::Schema => Self::Schema,
+            Kind::Person => Self::Person(std::mem::take(&mut input.args)),
+            Kind::Hook(name) => {
+                let (data, protocol) = input.payload("CHIBI_HOOK_DATA");
+                Self::Hook {
                     name,
-                    data: read_json(stdin),
-                    protocol: Protocol::Stdin,
-                },
-            };
+                    data,
+                    protocol,
+                }
+            }
+            Kind::Tool => {
+                let (arguments, protocol) = input.payload("CHIBI_TOOL_ARGS");
+                Self::Tool {
+                    name: input.env.text("CHIBI_TOOL_NAME").unwrap_or_default(),
+                    arguments,
+                    protocol,
+                }
+            }
         }
-        if env.os("CHIBI_TOOL_NAME").is_some() {
-            let arguments = read_json(stdin);
-            return Self::Tool {
-                name: tool(),
-                arguments,
-                protocol: Protocol::Stdin,
-            };
-        }
-        Self::Person(Vec::new())
     }
 }
 

@@ -9,7 +9,7 @@ mod skill_session;
 mod tool;
 
 pub use activate::Activate;
-pub use call::{Input, Payload, Protocol, Request};
+pub use call::{Input, Kind, Payload, Protocol, Request};
 pub use hook::{Hook, ListedTool, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 pub use skill_session::{LoadMode, SkillSession};

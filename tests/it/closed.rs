@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::finish;
+use crate::host::{Ran, finish};
 
 fn careful(host: Host) -> Host {
     let host = host
@@ -438,4 +438,38 @@ fn answers_closed(way: &str) {
         ran.stdout.ends_with(r#"{"block":true,"message":"closed"}"#),
         "{ran:?}"
     );
+}
+
+/// Wherever the memory runs out, the answer is closed.
+#[test]
+#[cfg(target_os = "linux")]
+fn without_memory_the_answer_is_closed() {
+    let host = Host::stdin().skill("reader", "allowed-tools: Read", "body");
+    host.starts();
+    host.activates("reader");
+    let within = |kilobytes: u32, command: &str| {
+        let used = json!({"tool_name": "shell_exec", "arguments": {"command": command}});
+        let mut limited = host.surround(Command::new("sh"));
+        let script = format!("ulimit -v {kilobytes}; exec \"$0\"");
+        limited.args(["-c", &script, env!("CARGO_BIN_EXE_agent-skills")]);
+        limited.env("CHIBI_HOOK", "pre_tool");
+        limited.env("RUST_BACKTRACE", "1");
+        finish(&mut limited, used.to_string().as_bytes())
+    };
+    let is_closed = |ran: &Ran| ran.status == 0 && ran.stdout.starts_with("{\"block\":true");
+    let enough = (10..500).map(|megabytes| megabytes * 1024);
+    let least = enough
+        .into_iter()
+        .find(|kilobytes| is_closed(&within(*kilobytes, "ls")));
+    let least = least.unwrap();
+    let long = format!("ls {}", "x".repeat(6_000_000));
+    for more in [1, 4, 7, 10, 13, 16, 20, 25, 30, 40] {
+        let ran = within(least + more * 1024, &long);
+        assert!(
+            is_closed(&ran),
+            "{more} MB more: {} {:.300}",
+            ran.status,
+            ran.stderr
+        );
+    }
 }

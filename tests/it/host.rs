@@ -119,7 +119,11 @@ impl Host {
 
     /// The executable in this host's surroundings, not yet told which call it is.
     pub fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agent-skills"));
+        self.surround(Command::new(env!("CARGO_BIN_EXE_agent-skills")))
+    }
+
+    /// Another program in them.
+    pub fn surround(&self, mut command: Command) -> Command {
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("CHIBI_") {
                 command.env_remove(name);
