@@ -108,9 +108,13 @@ fn judge(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Result<Granted, R
     undenied(&in_force, scope, call, ground)?;
     let mut granted = Granted::Unrestricted;
     for group in &in_force.groups {
+        let protect = |granted| {
+            // Only for what would be granted: it looks at many directories.
+            unprotected(group, call, ground, named_files(call)).map(|()| granted)
+        };
         let judged = well_formed(group, call)
-            .and_then(|()| unprotected(group, call, ground, named_files(call)))
-            .and_then(|()| judge_group(group, &in_force, scope, call, ground));
+            .and_then(|()| judge_group(group, &in_force, scope, call, ground))
+            .and_then(protect);
         match judged {
             Ok(by) => granted = by,
             Err(refusal) if group.enforce == Enforce::Warn => granted = Granted::Warned(refusal),
