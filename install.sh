@@ -20,7 +20,8 @@ meanwhile is not disturbed.
                    and your configuration stay
   --help           show this text
 
-Needs git, and to build cargo; on Linux it has rustup add Rust's musl target. Skills that are installed already are left as they are.
+Needs git, and to build cargo; on Linux it has rustup add Rust's musl target. Skills that are
+installed already are left as they are.
 TEXT
 }
 

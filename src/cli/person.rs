@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use super::run::Caller;
-use crate::app::{App, usable};
+use crate::app::App;
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::skill::one_line;
@@ -51,11 +51,14 @@ pub fn may_take_away(app: &App, caller: Caller, verb: &str, written: &str) -> Re
     Ok(())
 }
 
-/// Doubt counts as yes.
+/// In any context, also where this one does not see it. Doubt counts as yes.
 fn is_always_on(app: &App, entry: &Entry) -> bool {
     app.config().map_or(true, |config| {
         let is_it = |name: &str| {
-            usable(&app.catalog_naming(name), name).is_ok_and(|skill| skill.dir == entry.dir)
+            let catalog = app.catalog_naming(name);
+            let qualified = catalog.by_qualified_name(name);
+            let named = qualified.or_else(|| catalog.by_name(name));
+            named.is_some_and(|named| named.dir == entry.dir)
         };
         config.uses_skills.names().any(is_it)
     })

@@ -313,12 +313,17 @@ fn only_a_person_takes_away_what_is_always_on() {
         let host = host
             .skill("guard", "disallowed-tools: WebFetch", "body")
             .skill("poem", "", "body");
-        configured(&host, "uses_skills = {\"ops*\" = [\"Guard\"]}");
+        configured(
+            &host,
+            "uses_skills = {\"ops*\" = [\"Guard\"]}\ncatalog = {quiet = []}",
+        );
         host.starts();
-        prompt_in(&host, "ops-1");
         let call = json!({"action": "remove", "skill_ref": "guard"});
-        let told = host.tool("skill_marketplace", &call);
-        assert!(told.starts_with("Error: only a person"), "{told}");
+        for context in ["quiet", "ops-1"] {
+            prompt_in(&host, context);
+            let told = host.tool("skill_marketplace", &call);
+            assert!(told.starts_with("Error: only a person"), "{told}");
+        }
         for verb in ["disable", "remove"] {
             let ran = host.unattended(&[verb, "guard"]);
             assert_eq!(ran.status, 1, "{ran:?}");
