@@ -158,6 +158,7 @@ fn reason(refusal: &Refusal) -> String {
         Reason::Protected { .. } => "protected path".to_owned(),
         Reason::Unclear { why, .. } => why.clone(),
         Reason::ForPeople => "for people".to_owned(),
+        Reason::TooMuchWork => "too much work".to_owned(),
         Reason::UnreadableState => "unreadable state".to_owned(),
     }
 }

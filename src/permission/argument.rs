@@ -7,6 +7,7 @@ use super::call::{Call, OurTool, Places};
 use super::domain::web_address;
 use super::path::{Located, Resolve};
 use super::rule::Rule;
+use super::steps::Steps;
 use super::test::{Test, as_text};
 use crate::host::alias::Capability;
 use crate::host::tools::{self, Argument, HostTool};
@@ -18,6 +19,8 @@ pub struct Ground<'a> {
     pub places: &'a Places,
     /// The file system.
     pub resolve: &'a dyn Resolve,
+    /// What the decision may still cost.
+    pub steps: &'a Steps,
 }
 
 /// Where a path argument leads.

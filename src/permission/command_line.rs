@@ -28,12 +28,14 @@ pub fn findings(
         ground,
         pipe_filters: scope.settings.pipe_filters,
     };
-    shell::judge(command, &rules)
+    shell::judge(command, &rules, ground.steps)
 }
 
 /// The files that a command's redirections write, as far as it can be read.
-pub fn written_files(command: &str, cdpath: bool) -> impl Iterator<Item = String> {
-    let redirected = shell::redirected(command, cdpath).files.into_iter();
+pub fn written_files(command: &str, ground: Ground) -> impl Iterator<Item = String> {
+    let redirected = shell::redirected(command, ground.places.cdpath, ground.steps)
+        .files
+        .into_iter();
     redirected
         .filter(|(_, writes)| *writes)
         .map(|(path, _)| path)
@@ -71,7 +73,7 @@ pub fn undenied(
         };
         let unclear = |part: &str| refuse(source, rule.written()).part("unclear command", part);
         let text = text.ok_or_else(|| unclear(""))?;
-        match shell::denied(text, &denies) {
+        match shell::denied(text, &denies, ground.steps) {
             Ok(None) => {}
             Ok(Some((part, at))) => {
                 let (source, rule, _) = denials[at];
@@ -89,7 +91,7 @@ pub fn undenied(
     }
     if in_force.denials().any(|(_, rule)| speaks_of_files(rule)) {
         let text = text.unwrap_or_default();
-        let redirected = shell::redirected(text, ground.places.cdpath);
+        let redirected = shell::redirected(text, ground.places.cdpath, ground.steps);
         for (part, writes) in redirected.unclear {
             let speaks = |rule: &Rule| tools(writes).any(|tool| rule.test_of(&tool).is_some());
             if let Some((source, rule)) = in_force.denials().find(|(_, rule)| speaks(rule)) {
@@ -164,7 +166,9 @@ impl shell::Rules for Rules<'_> {
     }
 
     fn file(&self, path: &str, writes: bool) -> Result<String, String> {
-        let Ground { places, resolve } = self.ground;
+        let Ground {
+            places, resolve, ..
+        } = self.ground;
         let located = Located::of(path, places, resolve);
         if writes && located.is_protected(places, resolve) {
             return Err("skills and their restrictions cannot be changed".to_owned());
@@ -187,7 +191,9 @@ impl shell::Rules for Rules<'_> {
     }
 
     fn is_home_ground(&self, directory: &str) -> bool {
-        let Ground { places, resolve } = self.ground;
+        let Ground {
+            places, resolve, ..
+        } = self.ground;
         let located = Located::of(directory, places, resolve);
         let project = std::iter::once(places.project_root.as_path());
         project

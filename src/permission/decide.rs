@@ -9,6 +9,7 @@ use super::path::{Located, Remembering, Resolve};
 use super::refusal::{Reason, Refusal};
 use super::settings::Enforce;
 use super::stacking::{Group, InForce};
+use super::steps::Steps;
 use super::subject::Tool;
 use super::test::Test;
 use crate::host::tools::{self, Argument, Effect};
@@ -37,7 +38,13 @@ pub enum Granted {
 
 /// Decides about a call.
 pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
-    match judge(scope, call, &Remembering::new(resolve)) {
+    let steps = Steps::default();
+    let ground = Ground {
+        places: scope.places,
+        resolve: &Remembering::new(resolve, &steps),
+        steps: &steps,
+    };
+    match judge(scope, call, ground) {
         Ok(granted) => Decision::Allow(granted),
         Err(refusal) => Decision::Block(refusal),
     }
@@ -45,11 +52,13 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
 
 /// Whether something denies a call, whatever else would allow it.
 pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
+    let steps = Steps::default();
     let ground = Ground {
         places: scope.places,
-        resolve,
+        resolve: &Remembering::new(resolve, &steps),
+        steps: &steps,
     };
-    undenied(&InForce::of(scope), scope, call, ground).is_err()
+    undenied(&InForce::of(scope), scope, call, ground).is_err() || steps.are_spent()
 }
 
 /// Decides about a call when it is not known what is in force: reading goes on, nothing else.
@@ -96,16 +105,30 @@ pub fn forbidden_outright<'t>(
     tools.filter(forbidden).map(|(name, _)| name).collect()
 }
 
-fn judge(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Result<Granted, Refusal> {
+fn judge(scope: &Scope, call: &Call, ground: Ground) -> Result<Granted, Refusal> {
     if call.ours == Some(OurTool::Direct) {
         return Err(Refusal::new(call.tool, Reason::ForPeople));
     }
     let in_force = InForce::of(scope);
-    let ground = Ground {
-        places: scope.places,
-        resolve,
-    };
-    undenied(&in_force, scope, call, ground)?;
+    let judged = judge_in_force(&in_force, scope, call, ground);
+    // Whatever came out of work that was cut short counts for nothing.
+    let too_much = || Refusal::new(call.tool, Reason::TooMuchWork);
+    if ground.steps.are_spent() && in_force.may_refuse() {
+        return Err(too_much());
+    }
+    let granted = judged?;
+    let warned = undenied(&in_force.warnings(), scope, call, ground).err();
+    let cut_short = || ground.steps.are_spent().then(too_much);
+    Ok(cut_short().or(warned).map_or(granted, Granted::Warned))
+}
+
+fn judge_in_force(
+    in_force: &InForce,
+    scope: &Scope,
+    call: &Call,
+    ground: Ground,
+) -> Result<Granted, Refusal> {
+    undenied(in_force, scope, call, ground)?;
     let mut granted = Granted::Unrestricted;
     for group in &in_force.groups {
         let protect = |granted| {
@@ -113,7 +136,7 @@ fn judge(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Result<Granted, R
             unprotected(group, call, ground, named_files(call)).map(|()| granted)
         };
         let judged = well_formed(group, call)
-            .and_then(|()| judge_group(group, &in_force, scope, call, ground))
+            .and_then(|()| judge_group(group, in_force, scope, call, ground))
             .and_then(protect);
         match judged {
             Ok(by) => granted = by,
@@ -121,10 +144,7 @@ fn judge(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Result<Granted, R
             Err(refusal) => return Err(refusal),
         }
     }
-    match undenied(&in_force.warnings(), scope, call, ground) {
-        Ok(()) => Ok(granted),
-        Err(refusal) => Ok(Granted::Warned(refusal)),
-    }
+    Ok(granted)
 }
 
 /// Refuses what some denial speaks of.
@@ -175,7 +195,9 @@ fn unprotected(
     ground: Ground,
     mut written: impl Iterator<Item = String>,
 ) -> Result<(), Refusal> {
-    let Ground { places, resolve } = ground;
+    let Ground {
+        places, resolve, ..
+    } = ground;
     let protected = |path: &String| {
         let on_disk = !path.starts_with("vfs://");
         on_disk && Located::of(path, places, resolve).is_protected(places, resolve)
@@ -212,7 +234,7 @@ fn judge_group(
     // A command that is granted without being looked into may still name files to write.
     let written = command
         .into_iter()
-        .flat_map(|command| command_line::written_files(command, scope.places.cdpath));
+        .flat_map(|command| command_line::written_files(command, ground));
     if baseline::allows(call, in_force.baseline(scope.settings)) {
         unprotected(group, call, ground, written)?;
         return Ok(Granted::Baseline);

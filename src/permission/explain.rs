@@ -8,6 +8,7 @@ use super::command_line;
 use super::decide::{Decision, Granted, command_key, decide};
 use super::path::{Remembering, Resolve};
 use super::stacking::InForce;
+use super::steps::Steps;
 use super::subject::Tool;
 use super::test::Test;
 
@@ -54,7 +55,7 @@ pub fn explain(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Explanation
         tool: call.tool.to_owned(),
         allowed: matches!(decision, Decision::Allow(_)),
         message,
-        parts: parts(scope, call, &Remembering::new(resolve)),
+        parts: parts(scope, call, resolve),
     }
 }
 
@@ -65,9 +66,11 @@ fn parts(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Vec<Part> {
     };
     let in_force = InForce::of(scope);
     let tool = Tool::of(call, scope.mcp_tools);
+    let steps = Steps::default();
     let ground = Ground {
         places: scope.places,
-        resolve,
+        resolve: &Remembering::new(resolve, &steps),
+        steps: &steps,
     };
     let groups = in_force.groups.iter().filter(|group| {
         let mut tests = group.rules.iter().filter_map(|rule| rule.test_of(&tool));

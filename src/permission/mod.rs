@@ -21,6 +21,7 @@ mod scene;
 mod settings;
 mod shell;
 mod stacking;
+mod steps;
 mod subject;
 mod template;
 mod test;

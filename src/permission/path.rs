@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::call::Places;
+use super::steps::Steps;
 
 /// The one question that deciding about a path asks the file system, answered by the caller.
 pub trait Resolve {
@@ -19,15 +20,17 @@ pub trait Resolve {
 /// Asks about each path once: one command may name the same directories a thousand times.
 pub struct Remembering<'a> {
     inner: &'a dyn Resolve,
+    steps: &'a Steps,
     known: RefCell<HashMap<PathBuf, PathBuf>>,
     links: RefCell<HashMap<PathBuf, Vec<PathBuf>>>,
 }
 
 impl<'a> Remembering<'a> {
-    /// Asks `inner`.
-    pub fn new(inner: &'a dyn Resolve) -> Self {
+    /// Asks `inner`, as long as there are steps.
+    pub fn new(inner: &'a dyn Resolve, steps: &'a Steps) -> Self {
         Self {
             inner,
+            steps,
             known: RefCell::default(),
             links: RefCell::default(),
         }
@@ -36,8 +39,14 @@ impl<'a> Remembering<'a> {
 
 impl Resolve for Remembering<'_> {
     fn canonical(&self, path: &Path) -> PathBuf {
+        self.steps.spend(path.as_os_str().len() / PER_STEP);
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
+        }
+        // Each component may be a question to the system.
+        let asked = ASK * path.components().count();
+        if !self.steps.spend(asked) {
+            return path.to_owned();
         }
         let canonical = self.inner.canonical(path);
         let mut known = self.known.borrow_mut();
@@ -47,10 +56,19 @@ impl Resolve for Remembering<'_> {
 
     fn links_in(&self, dir: &Path) -> Vec<PathBuf> {
         let mut links = self.links.borrow_mut();
-        let asked = || self.inner.links_in(dir);
+        let asked = || {
+            let found = self.inner.links_in(dir);
+            self.steps.spend(ASK * (1 + found.len()));
+            found
+        };
         links.entry(dir.to_owned()).or_insert_with(asked).clone()
     }
 }
+
+/// Steps of one question to the file system.
+const ASK: usize = 30;
+/// Characters of a path that are taken apart or compared in one step.
+const PER_STEP: usize = 16;
 
 /// A path of the file system both ways: as written, and with links resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -48,6 +48,8 @@ pub enum Reason {
         /// What is wrong with it.
         why: String,
     },
+    /// Judging it would take longer than a hook may.
+    TooMuchWork,
     /// The tool is not the model's.
     ForPeople,
     /// It is not known which skill restricts.
@@ -131,6 +133,7 @@ impl Refusal {
                 brief(skill, 64),
                 brief(why, 200)
             ),
+            Reason::TooMuchWork => ": it takes too much work to judge.".to_owned(),
             Reason::ForPeople => ": this tool is for people at a terminal.".to_owned(),
             Reason::UnreadableState => {
                 ": the record of active skills cannot be read, so only reading is permitted."
@@ -148,7 +151,7 @@ impl Refusal {
             Reason::Denied { .. } => {
                 " Do without it, or tell the user that this is denied.".to_owned()
             }
-            Reason::Unclear { .. } => {
+            Reason::Unclear { .. } | Reason::TooMuchWork => {
                 " Write it more simply, or tell the user that it cannot be checked.".to_owned()
             }
             Reason::ForPeople => " Use skill_marketplace, or tell the user the command.".to_owned(),

@@ -101,6 +101,12 @@ impl<'a> InForce<'a> {
         }
     }
 
+    /// Whether a call could be refused; else the user is told at most.
+    pub fn may_refuse(&self) -> bool {
+        let restricts = |group: &Group| group.enforce == Enforce::Restrict;
+        self.groups.iter().any(restricts) || self.denials().next().is_some()
+    }
+
     /// Every denial with its source, those of policies first.
     pub fn denials(&self) -> impl Iterator<Item = (&'a str, &'a Rule)> {
         let rules = |one: &&'a Restriction| {

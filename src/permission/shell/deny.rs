@@ -4,9 +4,9 @@
 
 use super::Fault;
 use super::read::{Simple, Step, read};
-use super::scan::Budget;
 use super::word::{Piece, Word};
 use crate::permission::command::Canonical;
+use crate::permission::steps::Steps;
 
 /// Programs that run the words after them, whatever their options.
 const RUN_WORDS: [&str; 67] = [
@@ -119,13 +119,14 @@ const MAX_DEPTH: usize = 8;
 pub fn denied(
     command: &str,
     denies: &dyn Fn(&Canonical) -> Option<usize>,
+    steps: &Steps,
 ) -> Result<Option<(String, usize)>, Fault> {
     // `||` is no pipe; everything else with these characters may feed a program.
     let feeds = command.replace("||", "").contains(['|', '<']);
     Seeker {
         denies,
         feeds,
-        budget: Budget::default(),
+        steps,
     }
     .text(command, 0)
 }
@@ -134,7 +135,7 @@ struct Seeker<'a> {
     denies: &'a dyn Fn(&Canonical) -> Option<usize>,
     /// Whether the command line writes to the standard input of something.
     feeds: bool,
-    budget: Budget,
+    steps: &'a Steps,
 }
 
 type Found = Result<Option<(String, usize)>, Fault>;
@@ -147,7 +148,7 @@ impl Seeker<'_> {
                 "too many command lines within command lines",
             ));
         }
-        for step in read(text, &mut self.budget)? {
+        for step in read(text, self.steps)? {
             if let Step::Command(simple) = step
                 && let Some(found) = self.simple(&simple, depth)?
             {
@@ -232,8 +233,8 @@ impl Seeker<'_> {
                 ],
             };
             for text in texts.into_iter().filter(|text| !text.trim().is_empty()) {
-                if !self.budget.spend(TEXT_COST) {
-                    return Err(Fault::new(program, "it runs too long a command"));
+                if !self.steps.spend(TEXT_COST) {
+                    return Err(Fault::too_much());
                 }
                 if let Some(found) = self.text(text, depth + 1)? {
                     return Ok(Some(found));

@@ -9,7 +9,7 @@ use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions};
 
 use super::read::{Step, read};
-use super::scan::Budget;
+use crate::permission::steps::Steps;
 
 #[path = "../../../tests/it/shell_grammar.rs"]
 #[rustfmt::skip]
@@ -19,7 +19,7 @@ mod shell_grammar;
 
 /// The simple commands that our reading sees.
 fn ours(command: &str) -> Option<Vec<String>> {
-    let steps = read(command, &mut Budget::default()).ok()?;
+    let steps = read(command, &Steps::default()).ok()?;
     let simple = |step: Step| match step {
         Step::Command(simple) if !simple.words.is_empty() => {
             shown(simple.words.iter().map(|word| word.raw.clone()).collect())

@@ -9,10 +9,10 @@ use super::filters;
 use super::find;
 use super::names;
 use super::read::{Assignment, Redirect, Simple, Step, read};
-use super::scan::Budget;
 use super::word::{Piece, Word};
 use super::wrappers::{self, Inner};
 use crate::permission::command::Canonical;
+use crate::permission::steps::Steps;
 
 /// What the rules around the shell say.
 pub trait Rules {
@@ -50,10 +50,10 @@ const MAX_TEXTS: usize = 8;
 const MAX_WRAPPERS: usize = 8;
 
 /// Holds a command line against the rules; it may run when every finding is a grant.
-pub fn judge(command: &str, rules: &dyn Rules) -> Vec<Finding> {
+pub fn judge(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
     let mut judge = Judge {
         rules,
-        budget: Budget::default(),
+        steps,
         directories: WorkingDirectories::default(),
         findings: Vec::new(),
         texts: 0,
@@ -64,7 +64,7 @@ pub fn judge(command: &str, rules: &dyn Rules) -> Vec<Finding> {
 
 struct Judge<'a> {
     rules: &'a dyn Rules,
-    budget: Budget,
+    steps: &'a Steps,
     directories: WorkingDirectories,
     findings: Vec<Finding>,
     texts: usize,
@@ -84,7 +84,7 @@ struct View<'a> {
 
 impl Judge<'_> {
     fn text(&mut self, text: &str, in_loop: bool) {
-        let steps = match read(text, &mut self.budget) {
+        let steps = match read(text, self.steps) {
             Ok(steps) => steps,
             Err(fault) => return self.fault(&fault, text),
         };

@@ -5,7 +5,8 @@ use super::Fault;
 use super::expansion;
 use super::heredoc::Pending;
 use super::position::Position;
-use super::scan::{Budget, Scan};
+use super::scan::Scan;
+use crate::permission::steps::Steps;
 
 /// Constructs open at one point.
 const MAX_DEPTH: usize = 32;
@@ -26,7 +27,7 @@ enum Level {
 /// Reads a command once from left to right.
 pub struct Lexer<'a> {
     source: &'a str,
-    budget: &'a mut Budget,
+    steps: &'a Steps,
     at: usize,
     copied: usize,
     text: String,
@@ -39,10 +40,10 @@ pub struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// At the beginning of a command.
-    pub fn new(source: &'a str, budget: &'a mut Budget) -> Self {
+    pub fn new(source: &'a str, steps: &'a Steps) -> Self {
         Self {
             source,
-            budget,
+            steps,
             at: 0,
             copied: 0,
             text: String::with_capacity(source.len()),
@@ -80,10 +81,12 @@ impl<'a> Lexer<'a> {
     /// Counts the work the parser will have with this many bytes.
     fn weigh(&mut self, bytes: usize) -> Result<(), Fault> {
         let depth = self.levels.len();
-        if depth + self.position.open_words() > MAX_DEPTH
-            || !self.budget.spend(bytes * (1 + depth * depth))
-        {
+        if depth + self.position.open_words() > MAX_DEPTH {
             return Err(Fault::new("", "it is nested too deeply"));
+        }
+        // It reads the inside of a substitution again at each level around it.
+        if !self.steps.spend(bytes * (1 + depth * depth)) {
+            return Err(Fault::too_much());
         }
         Ok(())
     }

@@ -47,6 +47,11 @@ impl Fault {
         }
     }
 
+    /// For a command on which the decision's steps were spent.
+    fn too_much() -> Self {
+        Self::new("", "it takes too much work to judge")
+    }
+
     /// For text that the parser did not take apart as a shell would.
     fn unread(part: &str) -> Self {
         Self::new(part, "this cannot be read with certainty")

@@ -8,8 +8,9 @@ use super::Fault;
 use super::conditional;
 use super::expansion;
 use super::names;
-use super::scan::{Budget, scan};
+use super::scan::scan;
 use super::word::Word;
+use crate::permission::steps::Steps;
 
 /// What the shell will do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +73,8 @@ impl Simple {
 ///
 /// # Errors
 /// For everything that RESTRICTION.md §4.10 refuses.
-pub fn read(source: &str, budget: &mut Budget) -> Result<Vec<Step>, Fault> {
-    let scanned = scan(source, budget)?;
+pub fn read(source: &str, steps: &Steps) -> Result<Vec<Step>, Fault> {
+    let scanned = scan(source, steps)?;
     let nodes = rable::parse(&scanned.text, false)
         .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
     let mut reader = Reader::default();

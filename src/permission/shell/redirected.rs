@@ -5,6 +5,7 @@ use std::cell::RefCell;
 
 use super::judge::{Rules, judge};
 use crate::permission::command::Canonical;
+use crate::permission::steps::Steps;
 
 /// The files that redirections of a command lead to.
 #[derive(Debug, Default)]
@@ -16,12 +17,12 @@ pub struct Redirected {
 }
 
 /// Looks for the redirections of a command. `cdpath` says whether `CDPATH` is set.
-pub fn redirected(command: &str, cdpath: bool) -> Redirected {
+pub fn redirected(command: &str, cdpath: bool, steps: &Steps) -> Redirected {
     let recorder = Recorder {
         seen: RefCell::default(),
         cdpath,
     };
-    judge(command, &recorder);
+    judge(command, &recorder, steps);
     recorder.seen.into_inner()
 }
 

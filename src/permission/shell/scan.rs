@@ -5,30 +5,10 @@
 
 use super::Fault;
 use super::lexer::Lexer;
+use crate::permission::steps::Steps;
 
 /// Longest command.
 const MAX_BYTES: usize = 64 * 1024;
-
-/// How much the parser may still be given to do. It reads the inside of a substitution again at
-/// each level around it, so its work grows with the square of the depth of each byte.
-#[derive(Debug)]
-pub struct Budget(usize);
-
-impl Budget {
-    /// Takes this much off, if there is as much.
-    pub fn spend(&mut self, work: usize) -> bool {
-        let left = self.0.checked_sub(work);
-        self.0 = left.unwrap_or(0);
-        left.is_some()
-    }
-}
-
-impl Default for Budget {
-    /// About 15 ms of the parser's time.
-    fn default() -> Self {
-        Self(200_000)
-    }
-}
 
 /// What was seen, and the text to parse.
 #[derive(Debug)]
@@ -45,7 +25,7 @@ pub struct Scan {
 ///
 /// # Errors
 /// For anything that this reading, or some shell's, could get wrong.
-pub fn scan(source: &str, budget: &mut Budget) -> Result<Scan, Fault> {
+pub fn scan(source: &str, steps: &Steps) -> Result<Scan, Fault> {
     if source.len() > MAX_BYTES {
         return Err(Fault::new("", "it is longer than 64 KiB"));
     }
@@ -53,5 +33,5 @@ pub fn scan(source: &str, budget: &mut Budget) -> Result<Scan, Fault> {
     if source.contains(strange) {
         return Err(Fault::new("", "it has control characters"));
     }
-    Lexer::new(source, budget).read()
+    Lexer::new(source, steps).read()
 }
