@@ -2,12 +2,12 @@
 //! the form `execve` takes while memory may still be allocated. It decides none of them.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::ptr;
 
 use super::process;
+use super::sandbox::Sandbox;
 use crate::error::{Error, Result};
 
 /// A program ready to be executed by a forked process.
@@ -16,7 +16,7 @@ pub struct Image {
     workdir: CString,
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
-    sandbox: Option<OwnedFd>,
+    sandbox: Option<Sandbox>,
     /// What the pointers above point into; never touched again.
     _strings: Vec<CString>,
 }
@@ -63,13 +63,13 @@ impl Image {
 
     /// To be executed in this sandbox.
     #[must_use]
-    pub fn confined(self, sandbox: Option<OwnedFd>) -> Self {
+    pub fn confined(self, sandbox: Option<Sandbox>) -> Self {
         Self { sandbox, ..self }
     }
 
     /// The sandbox to enter first.
-    pub fn sandbox(&self) -> Option<RawFd> {
-        self.sandbox.as_ref().map(AsRawFd::as_raw_fd)
+    pub fn sandbox(&self) -> Option<&Sandbox> {
+        self.sandbox.as_ref()
     }
 
     /// Where the script is to run.

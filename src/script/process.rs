@@ -113,7 +113,7 @@ pub fn enter(directory: &std::ffi::CStr) -> Result<(), i32> {
     }
 }
 
-/// Enters the sandbox behind `ruleset` for good (Linux); the error number when that fails.
+/// Enters the Landlock ruleset for good (Linux); the error number when that fails.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 pub fn confine(ruleset: RawFd) -> Result<(), i32> {

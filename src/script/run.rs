@@ -13,7 +13,7 @@ use super::missing;
 use super::needs::Needs;
 use super::pass_env::PassEnv;
 use super::report::Failure;
-use super::sandbox::{self, Built, Confinement, Mode, Places};
+use super::sandbox::{self, Built, Confinement, Kernel, Mode, Places};
 use super::task::{NotRun, Ran, Task, Terms, carry_out};
 use crate::error::{Error, Result};
 use crate::sys::Env;
@@ -153,7 +153,7 @@ fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Im
     };
     let mut env = environment::of(base, pass_env, &place, request.env)?;
     let mut notes = request.needs.unmet(request.skill_name, base, &env);
-    let sandbox = match temp {
+    let built = match temp {
         Some(temp) => {
             let places = Places {
                 skill_dir,
@@ -163,13 +163,13 @@ fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Im
                 allowed_paths: &request.confinement.allowed_paths,
                 base,
             };
-            sandbox::build(request.confinement, label, &places)?
+            sandbox::build(request.confinement, label, &places, Kernel::at_hand())?
         }
         None => Built::default(),
     };
-    notes.extend(sandbox.notes);
+    notes.extend(built.notes);
     // The user's configuration is out of reach, which git takes for an error.
-    if sandbox.ruleset.is_some() && base.os("GIT_CONFIG_GLOBAL").is_none() {
+    if built.sandbox.is_some() && base.os("GIT_CONFIG_GLOBAL").is_none() {
         env.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
     }
     // An absolute path: a file named `--help` is no option of its interpreter.
@@ -177,7 +177,7 @@ fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Im
     let args = request.args.iter().map(OsString::from);
     let args = interpreter.args.into_iter().chain(script).chain(args);
     let image = Image::new(&interpreter.program, args, env, workdir)?;
-    Ok((image.confined(sandbox.ruleset), notes))
+    Ok((image.confined(built.sandbox), notes))
 }
 
 fn not_a_workdir(workdir: &Path, reason: &str) -> Error {

@@ -15,6 +15,7 @@ use super::image::Image;
 use super::process::{self, Pid, Reaped};
 use super::relay::{self, Relay, Word};
 use super::report::{Ended, Failure, Report};
+use super::sandbox::Sandbox;
 use super::secret::Secrets;
 use super::spool::CHUNK;
 use crate::sys::limits;
@@ -178,7 +179,8 @@ fn supervise(setup: &Setup) -> ! {
         descriptor::redirect(setup.null, fd);
     }
     let [stdin, stdout, stderr] = setup.stdio;
-    let sandbox = setup.image.sandbox().unwrap_or(setup.control);
+    let sandbox = setup.image.sandbox().and_then(Sandbox::descriptor);
+    let sandbox = sandbox.unwrap_or(setup.control);
     descriptor::close_all_but([setup.control, stdin, stdout, stderr, sandbox]);
     let mut relay = None;
     while setup.at_once && relay.is_none() {
@@ -236,7 +238,7 @@ fn become_script(setup: &Setup, supervisor: Pid) -> ! {
     }
     process::fresh_signals();
     let failure = match process::enter(setup.image.workdir()) {
-        Ok(()) => match setup.image.sandbox().map_or(Ok(()), process::confine) {
+        Ok(()) => match setup.image.sandbox().map_or(Ok(()), Sandbox::enter) {
             Ok(()) => Failure::NotExecuted(setup.image.execute()),
             Err(errno) => Failure::NotConfined(errno),
         },

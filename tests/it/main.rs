@@ -48,6 +48,7 @@ mod readme;
 mod regressions;
 mod repository;
 mod restriction;
+#[cfg(target_os = "linux")]
 mod sandbox;
 mod scripts;
 mod scripts_basic;

@@ -1,6 +1,10 @@
 //! Confined scripts: what the kernel refuses them, from the script itself and from its children.
 
+use std::collections::BTreeMap;
 use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -231,5 +235,101 @@ fn a_home_among_the_programs_or_around_what_is_ours_stays_closed() {
         assert_answers(&lines, "other", "no");
         assert!(lines.iter().any(|line| line.contains("its project")));
         assert_eq!(std::fs::read_to_string(config).unwrap(), "");
+    }
+}
+
+/// What `reach.c` could do in a script of a skill with this frontmatter, by its name for it; `None`
+/// where there is no compiler. It is told of this process, and of a port that is listened on.
+fn reached(host: Host, more: &str) -> Option<BTreeMap<String, bool>> {
+    let host = host
+        .skill("s", more, "")
+        .file("s/run.sh", "exec \"$SKILL_DIR/reach\" \"$@\"");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/reach.c");
+    let mut compiler = Command::new("cc");
+    compiler.args([
+        "-o".as_ref(),
+        host.at("reach").as_os_str(),
+        source.as_ref(),
+        "-lpthread".as_ref(),
+    ]);
+    if !compiler.status().is_ok_and(|status| status.success()) {
+        println!("passed over: there is no C compiler");
+        return None;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let name = format!("agent-skills-{}", std::process::id());
+    // Of several threads, one has it already.
+    let _abstract =
+        SocketAddr::from_abstract_name(name).and_then(|at| UnixListener::bind_addr(&at));
+    let port = listener.local_addr().unwrap().port();
+    let args = [std::process::id().to_string(), port.to_string()];
+    let text = host.runs(&json!({"args": args}));
+    assert!(text.contains("end:\n"), "{text}");
+    let lines = text.lines().filter_map(|line| line.split_once(": "));
+    Some(
+        lines
+            .map(|(what, answer)| (what.to_owned(), answer == "yes"))
+            .collect(),
+    )
+}
+
+/// What a confined script still does with itself and its own.
+const OWN: [&str; 7] = [
+    "own_limit",
+    "own_nice",
+    "own_affinity",
+    "thread",
+    "child",
+    "pair",
+    "routes",
+];
+/// What only a restricted network closes.
+const NETWORK: [&str; 11] = [
+    "fastopen_sendto",
+    "fastopen_sendmsg",
+    "fastopen_sendmmsg",
+    "mptcp",
+    "listen_unbound",
+    "udp",
+    "udp6",
+    "vsock",
+    "alg",
+    "netlink_other",
+    "high_bits",
+];
+
+#[test]
+fn a_confined_script_reaches_nothing_outside_by_what_landlock_does_not_look_at() {
+    if !can_confine() {
+        return;
+    }
+    let Some(reached) = reached(Host::stdin(), ALL) else {
+        return;
+    };
+    let could: Vec<_> = reached
+        .iter()
+        .filter(|(_, could)| **could)
+        .map(|(what, _)| what.as_str())
+        .collect();
+    let mut own = OWN;
+    own.sort_unstable();
+    assert_eq!(could, own);
+    assert!(reached.len() > OWN.len() + NETWORK.len() + 20);
+}
+
+#[test]
+fn an_open_network_stays_open_in_the_sandbox() {
+    if !can_confine() {
+        return;
+    }
+    let Some(reached) = reached(Host::stdin(), "execution: {sandbox: true}") else {
+        return;
+    };
+    for open in ["udp", "listen_unbound"].iter().chain(&OWN) {
+        assert!(reached[*open], "{open}");
+    }
+    for (what, could) in reached {
+        let may = OWN.contains(&what.as_str()) || NETWORK.contains(&what.as_str());
+        assert!(may || !could, "{what}");
     }
 }

@@ -29,7 +29,7 @@ pub enum Network {
     /// All of it.
     #[default]
     Open,
-    /// No TCP connection to anywhere, no TCP port of its own.
+    /// None of it: no sockets but Unix ones, and the kernel's about interfaces and routes.
     Restricted,
 }
 

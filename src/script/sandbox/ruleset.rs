@@ -1,76 +1,92 @@
-//! The limits in the form the kernel takes: a Landlock ruleset, made before the fork. The script's
-//! process only has to enter it, and whatever it starts is in it too.
+//! The limits in the form the kernel takes: a Landlock ruleset and a filter of system calls, made
+//! before the fork. The script's process only has to enter them, and whatever it starts is in
+//! them too.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
-use super::{Confinement, Mode, Network, Places};
+use super::filter::{self, Filter};
+use super::{Confinement, Kernel, Mode, Network, Places};
 use crate::error::{Error, Result};
+use crate::script::process;
+
+/// What the script's process enters before it is executed.
+#[derive(Debug)]
+pub struct Sandbox {
+    ruleset: Option<OwnedFd>,
+    filter: Option<Filter>,
+}
+
+impl Sandbox {
+    /// The descriptor that has to stay open until it is entered.
+    pub fn descriptor(&self) -> Option<RawFd> {
+        self.ruleset.as_ref().map(AsRawFd::as_raw_fd)
+    }
+
+    /// Enters it for good; the error number when that fails. Allocates nothing.
+    pub fn enter(&self) -> Result<(), i32> {
+        if let Some(ruleset) = self.descriptor() {
+            process::confine(ruleset)?;
+        }
+        self.filter.as_ref().map_or(Ok(()), Filter::enter)
+    }
+}
 
 /// A sandbox to enter, and remarks on what it is not.
 #[derive(Debug, Default)]
 pub struct Built {
     /// `None` when the script is not confined.
-    pub ruleset: Option<OwnedFd>,
+    pub sandbox: Option<Sandbox>,
     /// What the caller should know.
     pub notes: Vec<String>,
 }
 
-/// Makes the sandbox for one script.
+/// Makes the sandbox for one script on this kernel.
 ///
 /// # Errors
-/// When it is required and this system cannot do all that it is to do.
-pub fn build(confinement: &Confinement, label: &str, places: &Places) -> Result<Built> {
+/// When it is required and the kernel cannot do all that it is to do.
+pub fn build(
+    confinement: &Confinement,
+    label: &str,
+    places: &Places,
+    kernel: Kernel,
+) -> Result<Built> {
     if confinement.mode == Mode::Off {
         return Ok(Built::default());
     }
-    let abi = kernel_abi();
-    let lacks = acceptable(confinement, label, abi)?;
-    if abi == 0 {
+    let network = confinement.network;
+    let lacks = kernel.lacks(network);
+    if confinement.mode == Mode::Require && !lacks.is_empty() {
+        return Err(refused(label, &lacks.join("; ")));
+    }
+    if !kernel.confines() {
+        let lacks = lacks.join("; ");
         return Ok(Built {
-            ruleset: None,
-            notes: vec![format!("sandbox: the script was not confined: {NONE}")],
+            sandbox: None,
+            notes: vec![format!("sandbox: the script was not confined: {lacks}")],
         });
     }
-    let (readable, mut notes) = places.readable();
-    let (writable, more) = places.writable();
-    notes.extend(more);
+    let mut notes = Vec::new();
+    let mut ruleset = None;
+    if kernel.landlock > 0 {
+        let (readable, closed) = places.readable();
+        let (writable, more) = places.writable();
+        notes.extend(closed.into_iter().chain(more));
+        let made = landlock(network, &readable, &writable);
+        // The kernel said that it can: one that cannot after all confines nothing.
+        let made = made.and_then(|made| made.ok_or_else(|| "Landlock made no ruleset".to_owned()));
+        ruleset = Some(made.map_err(|reason| refused(label, &reason))?);
+    }
+    let filter = kernel.seccomp.then(|| filter::compile(network)).flatten();
+    if kernel.seccomp && filter.is_none() {
+        return Err(refused(label, "the filter of system calls was not made"));
+    }
+    let lacks = lacks.into_iter();
     notes.extend(lacks.map(|lack| format!("sandbox: not complete: {lack}")));
-    match landlock(confinement.network, &readable, &writable) {
-        Ok(Some(ruleset)) => Ok(Built {
-            ruleset: Some(ruleset),
-            notes,
-        }),
-        Ok(None) => Err(refused(label, NONE)),
-        Err(reason) => Err(refused(label, &reason)),
-    }
-}
-
-const NONE: &str = "this system has no Landlock (Linux 5.13 with it enabled)";
-
-/// What a kernel with this version of Landlock leaves undone, if that may be so.
-fn acceptable(confinement: &Confinement, label: &str, abi: i32) -> Result<Option<&'static str>> {
-    match what_is_lacking(confinement.network, abi) {
-        Some(lack) if confinement.mode == Mode::Require => Err(refused(label, lack)),
-        lack => Ok(lack),
-    }
-}
-
-/// What this kernel cannot do of what is asked for, at worst first.
-fn what_is_lacking(network: Network, abi: i32) -> Option<&'static str> {
-    match abi {
-        ..=0 => Some(NONE),
-        1 | 2 => Some("this kernel cannot forbid to truncate files (Linux 6.2 can)"),
-        3 if network == Network::Restricted => {
-            Some("this kernel cannot restrict the network (Linux 6.7 can)")
-        }
-        _ => None,
-    }
-}
-
-/// What of confining scripts this system cannot do, a fragment.
-pub fn lacking(network: Network) -> Option<&'static str> {
-    what_is_lacking(network, kernel_abi())
+    Ok(Built {
+        sandbox: Some(Sandbox { ruleset, filter }),
+        notes,
+    })
 }
 
 fn refused(label: &str, reason: &str) -> Error {
@@ -81,23 +97,6 @@ fn refused(label: &str, reason: &str) -> Error {
         "tell the user: the setting `sandbox` of the skill is `require`, `auto` would run it as \
          far confined as possible",
     )
-}
-
-/// The version of Landlock that this kernel speaks, 0 for none.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code)]
-fn kernel_abi() -> i32 {
-    /// Asks for the version instead of making a ruleset.
-    const VERSION: libc::c_uint = 1;
-    let none = std::ptr::null::<libc::c_void>();
-    // SAFETY: with this flag the kernel takes no structure and only answers a number.
-    let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0_usize, VERSION) };
-    i32::try_from(abi).unwrap_or(0).max(0)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn kernel_abi() -> i32 {
-    0
 }
 
 #[cfg(target_os = "linux")]
@@ -145,47 +144,88 @@ fn landlock(_: Network, _: &[PathBuf], _: &[PathBuf]) -> Result<Option<OwnedFd>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::Env;
+    use std::path::Path;
 
-    #[test]
-    fn what_is_required_and_cannot_be_had_is_a_refusal_with_the_reason() {
-        let held = |mode, network| Confinement {
+    fn built(mode: Mode, network: Network, kernel: Kernel) -> Result<Built, Error> {
+        let confinement = Confinement {
             mode,
             network,
             allowed_paths: Vec::new(),
         };
-        let required = held(Mode::Require, Network::Restricted);
-        for (abi, part) in [
-            (0, "no Landlock"),
-            (2, "truncate"),
-            (3, "restrict the network"),
-        ] {
-            let error = acceptable(&required, "run.sh", abi).unwrap_err();
-            assert!(
-                error.to_string().starts_with("`run.sh` was not run"),
-                "{error}"
-            );
-            assert!(error.to_string().contains(part), "{error}");
-            assert!(error.next_step().is_some());
-            let auto = acceptable(&held(Mode::Auto, Network::Restricted), "run.sh", abi);
-            assert!(auto.unwrap().unwrap().contains(part));
-        }
-        assert_eq!(acceptable(&required, "run.sh", 4).unwrap(), None);
-        assert!(acceptable(&held(Mode::Require, Network::Open), "run.sh", 3).is_ok());
+        let dir = tempfile::tempdir().unwrap();
+        let base = Env::new([("HOME", "/nowhere/home")], dir.path());
+        let places = Places {
+            skill_dir: dir.path(),
+            project_dir: dir.path(),
+            temp: dir.path(),
+            interpreter: Path::new("/bin/sh"),
+            allowed_paths: &[],
+            base: &base,
+        };
+        build(&confinement, "run.sh", &places, kernel)
+    }
+
+    /// Kernels that are not at hand are made up: none can do more than this one does.
+    fn kernels() -> impl Iterator<Item = Kernel> {
+        let at_hand = Kernel::at_hand();
+        let versions = (0..8).filter(move |version| *version <= at_hand.landlock);
+        versions.flat_map(move |landlock| {
+            [false, true]
+                .into_iter()
+                .filter(move |seccomp| at_hand.seccomp || !seccomp)
+                .map(move |seccomp| Kernel { landlock, seccomp })
+        })
     }
 
     #[test]
-    fn what_each_kernel_lacks_is_known() {
-        let lacks = |abi, network| what_is_lacking(abi, network).is_some();
-        for (abi, open, restricted) in [
-            (0, true, true),
-            (1, true, true),
-            (2, true, true),
-            (3, false, true),
-            (4, false, false),
-            (9, false, false),
-        ] {
-            assert_eq!(lacks(Network::Open, abi), open, "{abi}");
-            assert_eq!(lacks(Network::Restricted, abi), restricted, "{abi}");
+    fn what_is_required_and_cannot_be_had_is_a_refusal_that_names_all_of_it() {
+        for kernel in kernels() {
+            for network in [Network::Open, Network::Restricted] {
+                let lacks = kernel.lacks(network);
+                match built(Mode::Require, network, kernel) {
+                    Ok(built) => {
+                        assert!(lacks.is_empty(), "{kernel:?}");
+                        let sandbox = built.sandbox.unwrap();
+                        assert!(sandbox.ruleset.is_some() && sandbox.filter.is_some());
+                    }
+                    Err(error) => {
+                        let text = error.to_string();
+                        assert!(text.starts_with("`run.sh` was not run"), "{text}");
+                        assert!(!lacks.is_empty() && lacks.iter().all(|lack| text.contains(lack)));
+                        assert!(error.next_step().is_some());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_only_wanted_is_had_as_far_as_possible_and_the_rest_is_told() {
+        for kernel in kernels() {
+            for network in [Network::Open, Network::Restricted] {
+                let built = built(Mode::Auto, network, kernel).unwrap();
+                let notes = built.notes.join("\n");
+                assert!(
+                    kernel
+                        .lacks(network)
+                        .iter()
+                        .all(|lack| notes.contains(lack))
+                );
+                let held = built
+                    .sandbox
+                    .map(|held| (held.ruleset.is_some(), held.filter.is_some()));
+                let expected = (kernel.landlock > 0, kernel.seccomp);
+                assert_eq!(held, kernel.confines().then_some(expected), "{kernel:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn off_is_off_on_every_kernel() {
+        for kernel in kernels() {
+            let built = built(Mode::Off, Network::Restricted, kernel).unwrap();
+            assert!(built.sandbox.is_none() && built.notes.is_empty());
         }
     }
 }

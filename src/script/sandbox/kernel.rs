@@ -1,0 +1,108 @@
+//! What of confining a script a kernel can do, and what it leaves undone: a function of numbers,
+//! so that kernels which are not at hand can be asked about too.
+
+use super::{Network, filter};
+
+/// What a kernel can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernel {
+    /// The version of Landlock that it speaks, 0 for none.
+    pub landlock: i32,
+    /// Whether it filters system calls, and we know how on this architecture.
+    pub seccomp: bool,
+}
+
+const NO_LANDLOCK: &str = "this system has no Landlock (Linux 5.13 with it enabled)";
+const NO_TRUNCATE: &str = "this kernel cannot forbid to truncate files (Linux 6.2 can)";
+const NO_SCOPE: &str =
+    "this kernel cannot forbid signals and abstract sockets to the outside (Linux 6.12 can)";
+const NO_FILTER: &str = "this kernel does not filter system calls (seccomp), so limits, priorities, keyrings and \
+     shared memory of other programs are within reach";
+const NO_NETWORK: &str = "this kernel cannot restrict the network without that";
+
+impl Kernel {
+    /// The one that we run on.
+    pub fn at_hand() -> Self {
+        Self {
+            landlock: landlock_version(),
+            seccomp: filter::available(),
+        }
+    }
+
+    /// Whether it can confine a script at all.
+    pub fn confines(self) -> bool {
+        self.landlock > 0 || self.seccomp
+    }
+
+    /// What it cannot do of what `docs/scripts.md` says of a confined script, each a fragment,
+    /// the worst first.
+    pub fn lacks(self, network: Network) -> Vec<&'static str> {
+        let lacks = [
+            (NO_LANDLOCK, self.landlock < 1),
+            (NO_TRUNCATE, (1..3).contains(&self.landlock)),
+            (NO_SCOPE, (1..6).contains(&self.landlock)),
+            (NO_FILTER, !self.seccomp),
+            (NO_NETWORK, !self.seccomp && network == Network::Restricted),
+        ];
+        let lacks = lacks.iter().filter(|(_, is_lacking)| *is_lacking);
+        lacks.map(|(what, _)| *what).collect()
+    }
+}
+
+/// What of confining scripts this system cannot do, a fragment.
+pub fn lacking(network: Network) -> Option<String> {
+    let lacks = Kernel::at_hand().lacks(network);
+    (!lacks.is_empty()).then(|| lacks.join("; "))
+}
+
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+fn landlock_version() -> i32 {
+    /// Asks for the version instead of making a ruleset.
+    const VERSION: libc::c_uint = 1;
+    let none = std::ptr::null::<libc::c_void>();
+    // SAFETY: with this flag the kernel takes no structure and only answers a number.
+    let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0_usize, VERSION) };
+    i32::try_from(abi).unwrap_or(0).max(0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn landlock_version() -> i32 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_each_kernel_lacks_is_known() {
+        // By version of Landlock, whatever else there is.
+        let files: [&[&str]; 8] = [
+            &[NO_LANDLOCK],
+            &[NO_TRUNCATE, NO_SCOPE],
+            &[NO_TRUNCATE, NO_SCOPE],
+            &[NO_SCOPE],
+            &[NO_SCOPE],
+            &[NO_SCOPE],
+            &[],
+            &[],
+        ];
+        for (landlock, files) in (0..).zip(files) {
+            for (seccomp, network, more) in [
+                (true, Network::Open, &[][..]),
+                (true, Network::Restricted, &[]),
+                (false, Network::Open, &[NO_FILTER]),
+                (false, Network::Restricted, &[NO_FILTER, NO_NETWORK]),
+            ] {
+                let kernel = Kernel { landlock, seccomp };
+                assert_eq!(
+                    kernel.lacks(network),
+                    [files, more].concat(),
+                    "{kernel:?} {network:?}"
+                );
+                assert_eq!(kernel.confines(), landlock > 0 || seccomp);
+            }
+        }
+    }
+}
