@@ -78,6 +78,12 @@ impl std::error::Error for Error {}
 
 /// What helps against an I/O error, whatever was being done.
 fn usual_step(error: &io::Error) -> Option<&'static str> {
+    if is_link(error) {
+        return Some(
+            "look at where it leads; remove it, or put what it leads to in its place: nothing is \
+             written or deleted through a link",
+        );
+    }
     Some(match error.kind() {
         io::ErrorKind::NotFound => "check the path",
         io::ErrorKind::PermissionDenied => "check its permissions and its owner",
@@ -87,8 +93,16 @@ fn usual_step(error: &io::Error) -> Option<&'static str> {
     })
 }
 
+/// What the system says of a link where none is followed; else it is a link in a circle.
+fn is_link(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ELOOP)
+}
+
 /// The reason of an I/O error without the noise of `(os error N)`, lowercase as all messages are.
 fn reason(error: &io::Error) -> String {
+    if is_link(error) {
+        return "it is a symbolic link, or one is on the way to it".to_owned();
+    }
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or(&text);
     let mut chars = text.chars();

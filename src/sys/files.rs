@@ -32,13 +32,20 @@ fn open_with(path: &Path, flags: i32) -> io::Result<(File, Metadata)> {
         .custom_flags(libc::O_NONBLOCK | flags)
         .open(path)?;
     let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "not a regular file",
-        ));
-    }
+    check_regular(&metadata)?;
     Ok((file, metadata))
+}
+
+/// Whether it is a regular file.
+///
+/// # Errors
+/// `InvalidInput` for anything else.
+pub(super) fn check_regular(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let text = "not a regular file";
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
 /// The whole of a regular file of at most `max` bytes.

@@ -1,6 +1,7 @@
 //! An advisory file lock with a deadline, released when dropped or when the process dies.
 
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -28,6 +29,11 @@ impl FileLock {
             // Somebody may have put a FIFO or a link there: neither is waited for or followed.
             .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
             .open(path);
+        Self::of(file, path, wait)
+    }
+
+    /// Takes the lock on a file that was opened at `path`, if it was.
+    pub(super) fn of(file: io::Result<File>, path: &Path, wait: Duration) -> Result<Self> {
         let file = file.map_err(|source| {
             Error::io("open lock", path, &source)
                 .hint("check that its directory can be written to, or remove the file")

@@ -1,7 +1,9 @@
 //! The operating-system floor: files, locks, processes' identities and every numeric limit. It
 //! knows nothing of skills, hosts or protocols.
 
+mod base;
 pub mod crash;
+pub mod dir;
 pub mod directories;
 pub mod env;
 pub mod files;
@@ -16,6 +18,8 @@ pub mod terminal;
 pub mod time;
 pub mod tree;
 
+pub use base::Base;
+pub use dir::{Dir, Durable, EntryKind, EntryName, EntryPath};
 pub use directories::Directories;
 pub use env::Env;
 pub use hash::hash;

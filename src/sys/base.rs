@@ -1,0 +1,99 @@
+//! The directory that a scope's things are in, before it is opened: how much of its path the user
+//! chose, and how much others may have brought.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Dir, EntryName};
+use crate::error::{Error, Result};
+
+/// The plugin directory, `~/.chibi`, or a project's `.chibi`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Base {
+    path: PathBuf,
+    /// What the path is below, and the one name that leads down from it, where others than the
+    /// user may have put a link.
+    shared: Option<(PathBuf, EntryName)>,
+}
+
+impl Base {
+    /// A directory that the user chose: links on the way to it are theirs.
+    pub fn own(path: PathBuf) -> Self {
+        Self { path, shared: None }
+    }
+
+    /// The directory `name` of a project, whose root the user chose and no more.
+    pub fn shared(root: PathBuf, name: EntryName) -> Self {
+        Self {
+            path: root.join(name.as_os_str()),
+            shared: Some((root, name)),
+        }
+    }
+
+    /// Where it is, for messages and for reading.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether others than the user may have brought what is in it.
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// The directory; `None` when there is none.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is a link in a project.
+    pub fn open(&self) -> Result<Option<Dir>> {
+        let opened = match &self.shared {
+            Some((root, name)) => Dir::anchor(root).and_then(|root| root.shared().open_dir(name)),
+            None => Dir::anchor(&self.path),
+        };
+        match opened {
+            Ok(dir) => Ok(Some(dir)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("open directory", &self.path, &error)),
+        }
+    }
+
+    /// The directory, made if it is missing.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is a link in a project.
+    pub fn make(&self) -> Result<Dir> {
+        let made = match &self.shared {
+            Some((root, name)) => {
+                Dir::make_anchor(root).and_then(|root| root.shared().make_dir(name))
+            }
+            None => Dir::make_anchor(&self.path),
+        };
+        made.map_err(|error| Error::io("make directory", &self.path, &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_linked_directory_is_the_users_own_and_never_a_projects() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("real")).unwrap();
+        symlink("real", root.path().join(".chibi")).unwrap();
+        let own = Base::own(root.path().join(".chibi"));
+        assert!(own.open().unwrap().is_some() && own.make().is_ok());
+        let shared = Base::shared(root.path().to_owned(), EntryName::of(".chibi"));
+        for error in [shared.open().err(), shared.make().err()] {
+            let error = error.unwrap();
+            let text = format!("{error}, {}", error.next_step().unwrap_or_default());
+            assert!(text.contains("/.chibi`: it is a symbolic link"), "{text}");
+            assert!(text.contains("remove it"), "{text}");
+        }
+        assert_eq!(fs::read_dir(root.path().join("real")).unwrap().count(), 0);
+        fs::remove_file(root.path().join(".chibi")).unwrap();
+        assert!(shared.open().unwrap().is_none() && shared.make().is_ok());
+        assert!(shared.open().unwrap().is_some());
+    }
+}

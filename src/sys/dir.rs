@@ -1,0 +1,246 @@
+//! A directory that others may write to, held by its descriptor: a project's, a skill's, that of a
+//! cache or of what is being prepared. Everything below it is reached by the names of entries, and
+//! no link among them is followed, so nothing that a repository brings decides where we write.
+
+mod make;
+mod name;
+mod open;
+mod remove;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, statat};
+
+use super::{FileLock, files};
+use crate::error::{Error, Result};
+pub use make::Durable;
+pub use name::{EntryName, EntryPath};
+
+/// An open directory.
+#[derive(Debug)]
+pub struct Dir {
+    fd: OwnedFd,
+    /// For messages and for other programs.
+    path: PathBuf,
+    /// Whether others than the user bring what is in it ([`Dir::shared`]).
+    is_shared: bool,
+}
+
+/// What an entry of a directory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A directory.
+    Dir,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Link,
+    /// A FIFO, socket or device.
+    Other,
+}
+
+impl Dir {
+    /// The directory at a path that the user chose. Links on the way to it are theirs and are
+    /// followed, once.
+    ///
+    /// # Errors
+    /// When there is no directory, or it cannot be read.
+    pub fn anchor(path: &Path) -> io::Result<Self> {
+        let flags = open::DIRECTORY | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(path, flags, Mode::empty())?;
+        Ok(Self {
+            fd,
+            path: path.to_owned(),
+            is_shared: false,
+        })
+    }
+
+    /// As [`Dir::anchor`], made if it is missing.
+    ///
+    /// # Errors
+    /// When it cannot be made or opened.
+    pub fn make_anchor(path: &Path) -> io::Result<Self> {
+        match Self::anchor(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                std::fs::create_dir_all(path)?;
+                Self::anchor(path)
+            }
+            opened => opened,
+        }
+    }
+
+    /// The same, whose content others may have brought: a mark below it counts only if it was
+    /// made here ([`Dir::is_ours`]).
+    #[must_use]
+    pub fn shared(mut self) -> Self {
+        self.is_shared = true;
+        self
+    }
+
+    /// Where it was when it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where an entry is, for messages and for reading by other programs.
+    pub fn path_of(&self, name: &EntryName) -> PathBuf {
+        self.path.join(name.as_os_str())
+    }
+
+    /// An error that names an entry.
+    pub fn error(&self, action: &str, name: &EntryName, source: &io::Error) -> Error {
+        Error::io(action, &self.path_of(name), source)
+    }
+
+    fn child(&self, name: &EntryName, fd: OwnedFd) -> Self {
+        Self {
+            fd,
+            path: self.path_of(name),
+            is_shared: self.is_shared,
+        }
+    }
+
+    /// A directory in this one.
+    ///
+    /// # Errors
+    /// When there is none, or a link (`ELOOP`).
+    pub fn open_dir(&self, name: &EntryName) -> io::Result<Self> {
+        let fd = open::open(self.fd.as_fd(), &[], name, open::DIRECTORY, 0)?;
+        Ok(self.child(name, fd))
+    }
+
+    /// As [`Dir::open_dir`]; `None` when nothing is there.
+    ///
+    /// # Errors
+    /// As [`Dir::open_dir`].
+    pub fn find_dir(&self, name: &EntryName) -> io::Result<Option<Self>> {
+        found(self.open_dir(name))
+    }
+
+    /// A regular file in this directory, for reading, and what the system says of it.
+    ///
+    /// # Errors
+    /// When there is none, or a link (`ELOOP`); `InvalidInput` for what is no regular file, which
+    /// is not waited for.
+    pub fn open_file(&self, name: &EntryName) -> io::Result<(File, Metadata)> {
+        self.regular(&[], name, OFlags::RDONLY, 0)
+    }
+
+    /// As [`Dir::open_file`], any number of directories below this one.
+    ///
+    /// # Errors
+    /// As [`Dir::open_file`], also when a directory on the way is a link.
+    pub fn open_below(&self, path: &EntryPath) -> io::Result<(File, Metadata)> {
+        let (through, last) = path.split();
+        self.regular(through, last, OFlags::RDONLY, 0)
+    }
+
+    fn regular(
+        &self,
+        through: &[EntryName],
+        name: &EntryName,
+        flags: OFlags,
+        mode: u32,
+    ) -> io::Result<(File, Metadata)> {
+        let file = File::from(open::open(self.fd.as_fd(), through, name, flags, mode)?);
+        let metadata = file.metadata()?;
+        files::check_regular(&metadata)?;
+        Ok((file, metadata))
+    }
+
+    /// The whole of a regular file of at most `max` bytes.
+    ///
+    /// # Errors
+    /// As [`Dir::open_file`], and `FileTooLarge` beyond `max`.
+    pub fn read(&self, name: &EntryName, max: u64) -> io::Result<Vec<u8>> {
+        let (file, metadata) = self.open_file(name)?;
+        files::read_file_capped(&file, metadata.len(), max)
+    }
+
+    /// Where a link leads.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn read_link(&self, name: &EntryName) -> io::Result<PathBuf> {
+        let to = rustix::fs::readlinkat(&self.fd, name.as_os_str(), Vec::new())?;
+        Ok(PathBuf::from(OsStr::from_bytes(to.as_bytes())))
+    }
+
+    /// What an entry is; `None` when there is none.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn kind(&self, name: &EntryName) -> io::Result<Option<EntryKind>> {
+        match statat(&self.fd, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(kind_of(FileType::from_raw_mode(stat.st_mode)))),
+            Err(rustix::io::Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether something has this name, a link that leads nowhere too.
+    pub fn has(&self, name: &EntryName) -> bool {
+        // What cannot be looked at is there.
+        !matches!(self.kind(name), Ok(None))
+    }
+
+    /// The entries, in no order.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn entries(&self) -> io::Result<Vec<(EntryName, EntryKind)>> {
+        let mut entries = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            let Some(name) = EntryName::parse(name) else {
+                continue;
+            };
+            let kind = match entry.file_type() {
+                // Some file systems do not say.
+                FileType::Unknown => self.kind(&name)?,
+                known => Some(kind_of(known)),
+            };
+            // None: it is gone again.
+            entries.extend(kind.map(|kind| (name, kind)));
+        }
+        Ok(entries)
+    }
+
+    /// Takes the lock in the file `name`, which is made when it is missing, waiting at most `wait`.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, or another process still holds the lock after `wait`.
+    pub fn lock(&self, name: &EntryName, wait: Duration) -> Result<FileLock> {
+        let path = self.path_of(name);
+        let flags = OFlags::WRONLY | OFlags::CREATE;
+        let opened = self.regular(&[], name, flags, 0o600);
+        FileLock::of(opened.map(|(file, _)| file), &path, wait)
+    }
+}
+
+/// What is not there is none, and no error.
+fn found<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
+    match opened {
+        Ok(it) => Ok(Some(it)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn kind_of(kind: FileType) -> EntryKind {
+    match kind {
+        FileType::Directory => EntryKind::Dir,
+        FileType::RegularFile => EntryKind::File,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Other,
+    }
+}

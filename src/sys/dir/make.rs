@@ -1,0 +1,186 @@
+//! Making, replacing and moving entries.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, OFlags, RenameFlags, mkdirat, renameat, renameat_with, unlinkat};
+use rustix::io::Errno;
+
+use super::{Dir, EntryName, EntryPath, open};
+
+/// How a file is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durable {
+    /// Proof against a power cut, for which the disk is waited for.
+    Yes,
+    /// For files that mean nothing after a reboot.
+    No,
+}
+
+impl Dir {
+    /// Makes a directory that is not there yet.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, and whatever the system says.
+    pub fn new_dir(&self, name: &EntryName) -> io::Result<Self> {
+        mkdirat(&self.fd, name.as_os_str(), open::mode_of(0o777))?;
+        self.open_dir(name)
+    }
+
+    /// A directory in this one, made if it is missing.
+    ///
+    /// # Errors
+    /// When it cannot be made, or a link or a file has its name.
+    pub fn make_dir(&self, name: &EntryName) -> io::Result<Self> {
+        match self.new_dir(name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open_dir(name),
+            made => made,
+        }
+    }
+
+    /// Makes a file for writing that is not there yet, with the directories that lead to it.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, and whatever the system says.
+    pub fn create_below(&self, path: &EntryPath, mode: u32) -> io::Result<File> {
+        let (through, last) = path.split();
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let create = || open::open(self.fd.as_fd(), through, last, flags, mode).map(File::from);
+        match create() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !through.is_empty() => {}
+            created => return created,
+        }
+        let mut at: Option<Self> = None;
+        for name in through {
+            at = Some(at.as_ref().unwrap_or(self).make_dir(name)?);
+        }
+        create()
+    }
+
+    /// Makes a file that is not there yet, for reading and writing.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, and whatever the system says.
+    pub fn create(&self, name: &EntryName, mode: u32) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        Ok(open::open(self.fd.as_fd(), &[], name, flags, mode)?.into())
+    }
+
+    /// A file that nobody else sees and that is gone when it is closed.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create_unseen(&self) -> io::Result<File> {
+        const UNSEEN: EntryName = EntryName::of("unseen");
+        let name = UNSEEN.temporary();
+        let file = self.create(&name, 0o600)?;
+        self.remove_file(&name)?;
+        Ok(file)
+    }
+
+    /// A regular file to append to, made if it is missing.
+    ///
+    /// # Errors
+    /// When it cannot be opened; a link is not followed.
+    pub fn append(&self, name: &EntryName, mode: u32) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND;
+        Ok(self.regular(&[], name, flags, mode)?.0)
+    }
+
+    /// Makes a link. It is never followed from here.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn link_to(&self, target: &Path, name: &EntryName) -> io::Result<()> {
+        Ok(rustix::fs::symlinkat(target, &self.fd, name.as_os_str())?)
+    }
+
+    /// Replaces the file `name` with `bytes` as one step: readers see the old file or the new one,
+    /// whole, and so does whoever looks after a kill or a full disk. A link of that name is
+    /// replaced, not followed.
+    ///
+    /// # Errors
+    /// When it cannot be written; the old file is then untouched.
+    pub fn replace(
+        &self,
+        name: &EntryName,
+        bytes: &[u8],
+        mode: u32,
+        durable: Durable,
+    ) -> io::Result<()> {
+        self.replace_through(self, name, bytes, mode, durable)
+    }
+
+    /// As [`Dir::replace`], with the new file made in `scratch`, which is on the same file system:
+    /// for writers that clean up after a kill in a place of their own.
+    ///
+    /// # Errors
+    /// As [`Dir::replace`].
+    pub fn replace_through(
+        &self,
+        scratch: &Self,
+        name: &EntryName,
+        bytes: &[u8],
+        mode: u32,
+        durable: Durable,
+    ) -> io::Result<()> {
+        let temporary = name.temporary();
+        let written = (|| {
+            let mut file = scratch.create(&temporary, mode)?;
+            file.write_all(bytes)?;
+            if durable == Durable::Yes {
+                file.sync_data()?;
+            }
+            scratch.rename(&temporary, self, name)
+        })();
+        written.inspect_err(|_| {
+            // The temporary file is litter now; the error to report is the first one.
+            let _ = scratch.remove_file(&temporary);
+        })
+    }
+
+    /// Moves an entry to `to`, where it takes the place of a file or an empty directory.
+    ///
+    /// # Errors
+    /// Whatever the system says.
+    pub fn rename(&self, name: &EntryName, to: &Self, new: &EntryName) -> io::Result<()> {
+        Ok(renameat(
+            &self.fd,
+            name.as_os_str(),
+            &to.fd,
+            new.as_os_str(),
+        )?)
+    }
+
+    /// Swaps two entries of one file system as one step. `false` where the system cannot do that;
+    /// nothing has changed then.
+    ///
+    /// # Errors
+    /// Whatever the system says of the entries themselves.
+    pub fn exchange(&self, name: &EntryName, other: &Self, its: &EntryName) -> io::Result<bool> {
+        let (a, b) = (name.as_os_str(), its.as_os_str());
+        match renameat_with(&self.fd, a, &other.fd, b, RenameFlags::EXCHANGE) {
+            Ok(()) => Ok(true),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes a file of ours, or a link of that name, not what it leads to.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be removed.
+    pub fn remove_file(&self, name: &EntryName) -> io::Result<()> {
+        Ok(unlinkat(&self.fd, name.as_os_str(), AtFlags::empty())?)
+    }
+
+    /// Removes a directory that is empty.
+    ///
+    /// # Errors
+    /// When there is none, or something is in it.
+    pub fn remove_empty(&self, name: &EntryName) -> io::Result<()> {
+        Ok(unlinkat(&self.fd, name.as_os_str(), AtFlags::REMOVEDIR)?)
+    }
+}

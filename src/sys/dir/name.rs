@@ -1,0 +1,141 @@
+//! One component of a path, and several of them: what a handle takes instead of a path.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The longest name that file systems have, in bytes.
+const LONGEST: usize = 255;
+
+/// The name of one entry of a directory: not empty, no `/`, no NUL, neither `.` nor `..`. It leads
+/// nowhere but into the directory that it is looked up in.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryName(Cow<'static, [u8]>);
+
+impl EntryName {
+    /// A name of our own, checked when the program is compiled.
+    ///
+    /// # Panics
+    /// When it is not the name of one entry.
+    pub const fn of(name: &'static str) -> Self {
+        assert!(is_one(name.as_bytes()), "not the name of one entry");
+        Self(Cow::Borrowed(name.as_bytes()))
+    }
+
+    /// The name that this is, if it is one.
+    pub fn parse(name: impl AsRef<OsStr>) -> Option<Self> {
+        let bytes = name.as_ref().as_bytes();
+        is_one(bytes).then(|| Self(Cow::Owned(bytes.to_owned())))
+    }
+
+    /// A name like this one that no other process and no other call of this one uses. It begins
+    /// with a dot and ends in `.tmp`, which is how litter after a kill is known.
+    #[must_use]
+    pub fn temporary(&self) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let mut name = vec![b'.'];
+        name.extend_from_slice(&self.0[..self.0.len().min(LONGEST / 2)]);
+        name.extend_from_slice(format!(".{}-{count}.tmp", std::process::id()).as_bytes());
+        Self(Cow::Owned(name))
+    }
+
+    /// This name with `end` behind it; itself where that would be too long.
+    #[must_use]
+    pub fn with_end(&self, end: &'static str) -> Self {
+        let name = [&self.0, end.as_bytes()].concat();
+        Self::parse(OsStr::from_bytes(&name)).unwrap_or_else(|| self.clone())
+    }
+
+    /// As the system takes it.
+    pub fn as_os_str(&self) -> &OsStr {
+        OsStr::from_bytes(&self.0)
+    }
+
+    /// As text, if it is that.
+    pub fn as_str(&self) -> Option<&str> {
+        std::str::from_utf8(&self.0).ok()
+    }
+}
+
+impl fmt::Debug for EntryName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_os_str().fmt(f)
+    }
+}
+
+const fn is_one(name: &[u8]) -> bool {
+    if name.is_empty() || name.len() > LONGEST || matches!(name, b"." | b"..") {
+        return false;
+    }
+    let mut at = 0;
+    while at < name.len() {
+        if matches!(name[at], b'/' | 0) {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// A path that only leads down: one or more names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryPath {
+    through: Vec<EntryName>,
+    last: EntryName,
+}
+
+impl EntryPath {
+    /// The path that this is, if it has a name, no root and no `..`.
+    pub fn parse(path: impl AsRef<Path>) -> Option<Self> {
+        let names = path.as_ref().components().filter_map(|part| match part {
+            Component::CurDir => None,
+            Component::Normal(name) => Some(EntryName::parse(name)),
+            _ => Some(None),
+        });
+        let mut through: Vec<_> = names.collect::<Option<_>>()?;
+        let last = through.pop()?;
+        Some(Self { through, last })
+    }
+
+    /// What leads to the last name, and that name.
+    pub(super) fn split(&self) -> (&[EntryName], &EntryName) {
+        (&self.through, &self.last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_no_single_name_is_none() {
+        for bad in ["", ".", "..", "/", "a/b", "a/", "a\0", &"x".repeat(256)] {
+            assert_eq!(EntryName::parse(bad), None, "{bad:?}");
+        }
+        for good in ["a", "...", ".a", "a b", "-", "\u{202e}", &"x".repeat(255)] {
+            assert!(EntryName::parse(good).is_some(), "{good:?}");
+        }
+        for bad in ["", ".", "..", "/a", "a/../b", "a/..", "a\0"] {
+            assert_eq!(EntryPath::parse(bad), None, "{bad:?}");
+        }
+        assert_eq!(EntryPath::parse("./a//b/"), EntryPath::parse("a/b"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_is_one_component_and_what_is_made_of_it_too(text in any::<String>()) {
+            if let Some(name) = EntryName::parse(&text) {
+                for name in [name.temporary(), name.with_end(".lock"), name] {
+                    let path = Path::new(name.as_os_str());
+                    prop_assert!(matches!(path.components().collect::<Vec<_>>()[..], [Component::Normal(_)]));
+                    prop_assert_eq!(EntryName::parse(name.as_os_str()), Some(name));
+                }
+            }
+        }
+    }
+}

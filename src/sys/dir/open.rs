@@ -1,0 +1,140 @@
+//! Opening what lies below a directory without following a link: in one call where the kernel has
+//! `openat2`, else name by name.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
+
+use super::name::EntryName;
+
+/// What every descriptor of ours is opened with. Nothing here waits for the other end of a FIFO.
+const ALWAYS: OFlags = OFlags::CLOEXEC
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY);
+/// For directories.
+pub const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
+/// Opens `last` in the directory that `through` leads to, from `dir`.
+///
+/// # Errors
+/// `ELOOP` when any of the names is a link, and whatever opening says.
+pub fn open(
+    dir: BorrowedFd<'_>,
+    through: &[EntryName],
+    last: &EntryName,
+    flags: OFlags,
+    mode: u32,
+) -> io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    if !through.is_empty()
+        && let Some(opened) = whole::open(dir, through, last, flags, mode)
+    {
+        return opened;
+    }
+    let mut at: Option<OwnedFd> = None;
+    for name in through {
+        let from = at.as_ref().map_or(dir, AsFd::as_fd);
+        at = Some(step(from, name, DIRECTORY, 0)?);
+    }
+    step(at.as_ref().map_or(dir, AsFd::as_fd), last, flags, mode)
+}
+
+/// Permission bits as the system takes them.
+#[allow(
+    clippy::useless_conversion,
+    reason = "their type is not the same on every system"
+)]
+pub fn mode_of(bits: u32) -> Mode {
+    Mode::from_raw_mode((bits & 0o7777).try_into().unwrap_or_default())
+}
+
+/// One name: no kernel follows a link at the only component of a path that is opened so.
+fn step(dir: BorrowedFd<'_>, name: &EntryName, flags: OFlags, mode: u32) -> io::Result<OwnedFd> {
+    let mode = mode_of(mode);
+    openat(dir, name.as_os_str(), flags | ALWAYS, mode).map_err(|error| {
+        // A link that is wanted as a directory is only said not to be one.
+        let is_link = || {
+            statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)
+                .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
+        };
+        match error {
+            rustix::io::Errno::NOTDIR if is_link() => rustix::io::Errno::LOOP.into(),
+            // BSD's word for a link that was not to be followed.
+            rustix::io::Errno::MLINK => rustix::io::Errno::LOOP.into(),
+            error => error.into(),
+        }
+    })
+}
+
+#[cfg(target_os = "linux")]
+mod whole {
+    use std::io;
+    use std::os::fd::{BorrowedFd, OwnedFd};
+    use std::os::unix::ffi::OsStrExt;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::fs::{OFlags, ResolveFlags, openat2};
+    use rustix::io::Errno;
+
+    use super::{ALWAYS, EntryName, mode_of};
+
+    static MISSING: AtomicBool = AtomicBool::new(false);
+
+    /// `None` where the kernel, or a filter of system calls, does not have it.
+    pub fn open(
+        dir: BorrowedFd<'_>,
+        through: &[EntryName],
+        last: &EntryName,
+        flags: OFlags,
+        mode: u32,
+    ) -> Option<io::Result<OwnedFd>> {
+        if MISSING.load(Ordering::Relaxed) || is_left_out() {
+            return None;
+        }
+        let names = through.iter().chain([last]);
+        let names: Vec<&[u8]> = names.map(|name| name.as_os_str().as_bytes()).collect();
+        let path = names.join(&b'/');
+        let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        match openat2(dir, &path, flags | ALWAYS, mode_of(mode), beneath) {
+            // A filter may answer that it is not permitted, and so may a file: the steps tell.
+            Err(Errno::NOSYS | Errno::PERM) => {
+                MISSING.store(true, Ordering::Relaxed);
+                None
+            }
+            // Something was moved meanwhile. Each step of the other way stands for itself.
+            Err(Errno::AGAIN) => None,
+            opened => Some(opened.map_err(Into::into)),
+        }
+    }
+
+    #[cfg(not(test))]
+    fn is_left_out() -> bool {
+        false
+    }
+
+    #[cfg(test)]
+    fn is_left_out() -> bool {
+        super::tests::LEFT_OUT.get()
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Whether this thread does as a kernel without `openat2` would.
+        pub static LEFT_OUT: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Runs a test both ways.
+    pub fn both_ways(test: impl Fn()) {
+        for left_out in [false, true] {
+            LEFT_OUT.set(left_out);
+            test();
+        }
+        LEFT_OUT.set(false);
+    }
+}

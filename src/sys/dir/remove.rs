@@ -1,0 +1,97 @@
+//! Removing directories with everything in them: only those that carry our mark, and by
+//! descriptor, so that no link, and nothing moved meanwhile, leads a removal elsewhere.
+
+use std::io::{self, ErrorKind, Write};
+
+use rustix::fs::{AtFlags, fstat, unlinkat};
+
+use super::{Dir, EntryKind, EntryName};
+
+/// The file by which we know a directory that we made. It holds the directory's own number, which
+/// nobody who puts such a file into a repository can foretell.
+pub const MARK: EntryName = EntryName::of(".agent-skills");
+/// Directories that are held open while one inside the other is emptied.
+const DEPTH: usize = 64;
+
+impl Dir {
+    /// Makes a directory that is not there yet and marks it as ours.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, and whatever the system says.
+    pub fn new_of_ours(&self, name: &EntryName) -> io::Result<Self> {
+        let dir = self.new_dir(name)?;
+        dir.mark()?;
+        Ok(dir)
+    }
+
+    /// Marks this directory as one that we made.
+    ///
+    /// # Errors
+    /// When it has one, or it cannot be written.
+    pub fn mark(&self) -> io::Result<()> {
+        let mut file = self.create(&MARK, 0o600)?;
+        file.write_all(self.number()?.as_bytes())
+    }
+
+    /// Whether we made this directory. Where others bring files, the mark must have been made for
+    /// this very directory; elsewhere a copy of it, as a backup makes one, will do.
+    pub fn is_ours(&self) -> bool {
+        let Ok(mark) = self.read(&MARK, 64) else {
+            return false;
+        };
+        !self.is_shared || self.number().is_ok_and(|number| number.as_bytes() == mark)
+    }
+
+    fn number(&self) -> io::Result<String> {
+        Ok(format!("{}\n", fstat(&self.fd)?.st_ino))
+    }
+
+    /// Removes a directory that carries our mark, or lies in one that does, with everything in it.
+    /// A link in it is removed, not followed. What is not there is no error.
+    ///
+    /// # Errors
+    /// `PermissionDenied` for what we did not make, which stays as it is; whatever the system says.
+    pub fn remove_ours(&self, name: &EntryName) -> io::Result<()> {
+        let dir = match self.open_dir(name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            opened => opened?,
+        };
+        if !dir.is_ours() && !self.is_ours() {
+            let text = "it was not made by agent-skills";
+            return Err(io::Error::new(ErrorKind::PermissionDenied, text));
+        }
+        // The mark goes last: after a kill, what is left is still known as ours.
+        while dir.empty(&dir, 0)? {}
+        match dir.remove_file(&MARK) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => self.remove_empty(name),
+        }
+    }
+
+    /// Removes every entry but the mark of `top`. Directories deeper than [`DEPTH`] are moved up
+    /// to `top`; whether there were any.
+    fn empty(&self, top: &Self, depth: usize) -> io::Result<bool> {
+        let mut again = false;
+        for (name, kind) in self.entries()? {
+            if depth == 0 && name == MARK {
+                continue;
+            }
+            let removed = match kind {
+                EntryKind::Dir if depth == DEPTH => {
+                    again = true;
+                    self.rename(&name, top, &name.temporary())
+                }
+                EntryKind::Dir => {
+                    again |= self.open_dir(&name)?.empty(top, depth + 1)?;
+                    Ok(unlinkat(&self.fd, name.as_os_str(), AtFlags::REMOVEDIR)?)
+                }
+                _ => self.remove_file(&name),
+            };
+            match removed {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(again)
+    }
+}

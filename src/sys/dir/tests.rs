@@ -1,0 +1,212 @@
+//! What a handle does among links, FIFOs and forged marks, with `openat2` and without.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use super::open::tests::both_ways;
+use super::*;
+
+/// A directory of ours among others, and one outside that must stay as it is.
+struct Place {
+    root: tempfile::TempDir,
+    dir: Dir,
+}
+
+const NAME: EntryName = EntryName::of("x");
+const OTHER: EntryName = EntryName::of("y");
+
+impl Place {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("dir")).unwrap();
+        fs::create_dir_all(root.path().join("canary/sub")).unwrap();
+        for file in ["canary/file", "canary/sub/file"] {
+            fs::write(root.path().join(file), "untouched").unwrap();
+        }
+        let dir = Dir::anchor(&root.path().join("dir")).unwrap().shared();
+        Self { root, dir }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.root.path().join("dir").join(path)
+    }
+
+    fn assert_canary(&self) {
+        for file in ["canary/file", "canary/sub/file"] {
+            let text = fs::read_to_string(self.root.path().join(file)).unwrap();
+            assert_eq!(text, "untouched");
+        }
+        for dir in ["canary", "canary/sub"] {
+            let entries = fs::read_dir(self.root.path().join(dir)).unwrap();
+            assert_eq!(entries.count(), if dir == "canary" { 2 } else { 1 });
+        }
+    }
+}
+
+fn is_link(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ELOOP)
+}
+
+#[test]
+fn no_method_follows_a_link() {
+    both_ways(|| {
+        for target in ["../canary", "../canary/file", "../canary/new", "/", "x"] {
+            let place = Place::new();
+            symlink(target, place.at("x")).unwrap();
+            symlink("../canary", place.at("way")).unwrap();
+            let dir = &place.dir;
+            let path = |text| EntryPath::parse(text).unwrap();
+            let refused = [
+                dir.open_dir(&NAME).err(),
+                dir.find_dir(&NAME).err(),
+                dir.open_file(&NAME).err(),
+                dir.open_below(&path("x")).err(),
+                dir.open_below(&path("way/file")).err(),
+                dir.open_below(&path("way/sub/file")).err(),
+                dir.read(&NAME, 10).err(),
+                dir.make_dir(&NAME).err(),
+                dir.append(&NAME, 0o600).err(),
+                dir.create_below(&path("way/new"), 0o600).err(),
+                dir.create_below(&path("way/new/new"), 0o600).err(),
+                dir.remove_ours(&NAME).err(),
+            ];
+            for (number, error) in refused.into_iter().enumerate() {
+                let error = error.unwrap_or_else(|| panic!("{target}: {number}"));
+                assert!(is_link(&error), "{target}: {number}: {error}");
+            }
+            for there in [dir.new_dir(&NAME).err(), dir.create(&NAME, 0o600).err()] {
+                assert_eq!(there.unwrap().kind(), io::ErrorKind::AlreadyExists);
+            }
+            assert!(dir.lock(&NAME, Duration::ZERO).is_err());
+            assert_eq!(dir.kind(&NAME).unwrap(), Some(EntryKind::Link));
+            assert_eq!(dir.read_link(&NAME).unwrap(), Path::new(target));
+            // A link is moved and replaced as itself.
+            dir.rename(&NAME, dir, &OTHER).unwrap();
+            dir.replace(&OTHER, b"file", 0o600, Durable::No).unwrap();
+            assert_eq!(fs::read(place.at("y")).unwrap(), b"file");
+            place.assert_canary();
+        }
+    });
+}
+
+#[test]
+fn what_is_below_is_read_and_made_both_ways() {
+    both_ways(|| {
+        let place = Place::new();
+        let path = EntryPath::parse("a/b/c").unwrap();
+        let file = place.dir.create_below(&path, 0o755).unwrap();
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o700, 0o700);
+        assert!(place.dir.create_below(&path, 0o755).is_err());
+        fs::write(place.at("a/b/c"), "text").unwrap();
+        let (file, metadata) = place.dir.open_below(&path).unwrap();
+        assert_eq!(
+            files::read_file_capped(&file, metadata.len(), 9).unwrap(),
+            b"text"
+        );
+        let missing = EntryPath::parse("a/b/d").unwrap();
+        let error = place.dir.open_below(&missing).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    });
+}
+
+#[test]
+fn a_fifo_is_neither_read_nor_appended_to_nor_locked_nor_waited_for() {
+    let place = Place::new();
+    let made = std::process::Command::new("mkfifo")
+        .arg(place.at("x"))
+        .status();
+    assert!(made.unwrap().success());
+    assert!(place.dir.read(&NAME, 10).is_err());
+    assert!(place.dir.append(&NAME, 0o600).is_err());
+    assert!(place.dir.lock(&NAME, Duration::ZERO).is_err());
+    assert_eq!(place.dir.kind(&NAME).unwrap(), Some(EntryKind::Other));
+}
+
+#[test]
+fn only_what_carries_the_mark_of_this_very_directory_is_removed() {
+    let place = Place::new();
+    let dir = &place.dir;
+    let ours = dir.new_of_ours(&NAME).unwrap();
+    symlink("../../canary", place.at("x/link")).unwrap();
+    fs::create_dir_all(place.at("x/a/b")).unwrap();
+    symlink("/", place.at("x/a/b/root")).unwrap();
+    fs::write(place.at("x/a/f"), "").unwrap();
+    // As a repository would bring it: everything but the directory's number.
+    fs::create_dir(place.at("y")).unwrap();
+    fs::write(place.at("y/kept"), "").unwrap();
+    for forged in [
+        String::new(),
+        "1\n".to_owned(),
+        fs::read_to_string(place.at("x/.agent-skills")).unwrap(),
+    ] {
+        fs::write(place.at("y/.agent-skills"), forged).unwrap();
+        assert!(dir.remove_ours(&OTHER).is_err() && place.at("y/kept").exists());
+    }
+    assert!(ours.is_ours());
+    dir.remove_ours(&NAME).unwrap();
+    assert!(!place.at("x").exists());
+    dir.remove_ours(&NAME).unwrap();
+    place.assert_canary();
+    // The user's own directory, moved to another disk with everything in it.
+    let own = Dir::anchor(dir.path()).unwrap();
+    own.remove_ours(&OTHER).unwrap();
+    assert!(!place.at("y").exists());
+}
+
+#[test]
+fn what_lies_in_ours_is_ours_however_deep() {
+    let place = Place::new();
+    let ours = place.dir.new_of_ours(&NAME).unwrap();
+    let mut at = ours.new_dir(&OTHER).unwrap();
+    for _ in 0..5 * 64 {
+        at = at.new_dir(&OTHER).unwrap();
+        at.create(&NAME, 0o600).unwrap();
+    }
+    ours.remove_ours(&OTHER).unwrap();
+    assert!(ours.is_ours() && !ours.has(&OTHER));
+    place.dir.remove_ours(&NAME).unwrap();
+    assert!(!place.dir.has(&NAME));
+}
+
+#[test]
+fn two_directories_are_exchanged_whole_or_not_at_all() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("x/was-x")).unwrap();
+    fs::create_dir_all(place.at("y/was-y")).unwrap();
+    let dir = &place.dir;
+    let swapped = dir.exchange(&NAME, dir, &OTHER).unwrap();
+    assert_eq!(place.at("y/was-x").exists(), swapped);
+    assert_eq!(place.at("x/was-y").exists(), swapped);
+    let missing = EntryName::of("missing");
+    assert!(dir.exchange(&NAME, dir, &missing).is_err() || !swapped);
+    place.assert_canary();
+}
+
+#[test]
+fn a_failed_replacement_keeps_the_old_file_and_leaves_no_litter() {
+    let place = Place::new();
+    fs::create_dir_all(place.at("x/full")).unwrap();
+    let replaced = place.dir.replace(&NAME, b"new", 0o600, Durable::Yes);
+    assert!(replaced.is_err());
+    assert_eq!(place.dir.entries().unwrap(), [(NAME, EntryKind::Dir)]);
+    assert!(place.dir.create_unseen().is_ok());
+    assert_eq!(place.dir.entries().unwrap().len(), 1);
+}
+
+#[test]
+fn an_anchor_may_be_a_link_and_stays_what_it_was() {
+    let place = Place::new();
+    let link = place.root.path().join("link");
+    symlink("dir", &link).unwrap();
+    let dir = Dir::anchor(&link).unwrap();
+    // What is put in its place later is somebody else's.
+    fs::remove_file(&link).unwrap();
+    symlink("canary", &link).unwrap();
+    dir.new_dir(&NAME).unwrap();
+    assert!(place.at("x").is_dir());
+    place.assert_canary();
+    assert!(Dir::anchor(&place.root.path().join("canary/file")).is_err());
+    let made = Dir::make_anchor(&place.at("p/q")).unwrap();
+    made.new_dir(&NAME).unwrap();
+    assert!(place.at("p/q/x").is_dir());
+}
