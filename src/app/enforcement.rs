@@ -1,7 +1,7 @@
 //! From what a session has active to the scope that a decision is made in.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use crate::permission::{
 use crate::request::{RunSkillScript, ToolCall, ToolUse, written_skill};
 use crate::session::{ActiveSkill, Session, Standing};
 use crate::skill::{Skill, ToolList};
+use crate::sys::Env;
 
 /// Owns what a [`Scope`] borrows.
 #[derive(Debug)]
@@ -77,6 +78,7 @@ impl Enforcement {
                     .collect(),
                 skill_roots: skill_roots.collect(),
                 private: app.dirs.state_places(&app.env).into(),
+                environment: known_variables(&app.env),
                 cdpath: app.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 project_root,
             },
@@ -94,6 +96,20 @@ impl Enforcement {
             mcp_tools: &self.mcp_tools,
         }
     }
+}
+
+/// The names of the variables that the host's shell begins with, which are ours: the host starts
+/// both. They are not known where a file that bash reads first may export more, or where the shell
+/// exports whatever is set.
+fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
+    let exports_all = env
+        .text("SHELLOPTS")
+        .is_some_and(|options| options.contains("allexport"));
+    if exports_all || env.path("BASH_ENV").is_some() {
+        return None;
+    }
+    let name = |(name, _): (&OsStr, _)| name.to_str().map(str::to_owned);
+    Some(env.vars().filter_map(name).collect())
 }
 
 /// Denials that no skill brought. One that has no meaning might have been meant to deny anything.

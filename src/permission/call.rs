@@ -75,6 +75,9 @@ pub struct Places {
     pub plugin_dir: PathBuf,
     /// The directories of all skills.
     pub skill_dirs: Vec<PathBuf>,
+    /// The names of the variables that the host's shell begins with: a command that sets one of
+    /// them gives it to every program. `None` where they are not known.
+    pub environment: Option<BTreeSet<String>>,
     /// Whether `CDPATH` is set in the host's environment, so that `cd x` may lead elsewhere.
     pub cdpath: bool,
     /// The directories that hold skills; what lies elsewhere by a link in them is ours, too.

@@ -7,7 +7,7 @@ use super::command::{Canonical, CommandPattern};
 use super::path::Located;
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
-use super::shell::{self, Finding};
+use super::shell::{self, Finding, Variables};
 use super::stacking::{Group, InForce};
 use super::subject::Tool;
 use super::test::Test;
@@ -207,5 +207,11 @@ impl shell::Rules for Rules<'_> {
 
     fn pipe_filters(&self) -> bool {
         self.pipe_filters
+    }
+
+    fn variables(&self) -> Variables<'_> {
+        Variables {
+            inherited: self.ground.places.environment.as_ref(),
+        }
     }
 }

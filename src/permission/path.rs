@@ -183,6 +183,7 @@ mod tests {
             home: Some("/h".into()),
             plugin_dir: "/h/.chibi/plugins/agent-skills".into(),
             skill_dirs: vec!["/p/.skills/pdf".into()],
+            environment: None,
             cdpath: false,
             skill_roots: vec!["/skills".into()],
             private: vec!["/h/trust.json".into()],

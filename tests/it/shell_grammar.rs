@@ -139,8 +139,8 @@ impl Grammar {
         if self.chance(6) {
             text.push_str(self.pick(&[
                 "CI=1 ", "LANG=C ", "LC_ALL=C ", "PATH=sub ", "GIT_DIR=x ", "x=1 ", "IFS= ",
-                "BASH_ENV=canary ", "CI=$x ", "LD_PRELOAD=x ", "a[$(id)]=1 ", "a+=1 ",
-                "ENV=canary ", "PS4='$(id)' ",
+                "BASH_ENV=canary ", "CI=$x ", "LD_PRELOAD=x ", "a[$(evil)]=1 ", "a+=1 ",
+                "ENV=canary ", "PS4='$(evil)' ",
             ]));
         }
         let arguments = self.below(4);
@@ -158,7 +158,7 @@ impl Grammar {
             _ => text.push_str(self.pick(&[
                 "rm", "curl", "./git", "$x", "\"gi\"t", "g\\it", "{git,rm}", "~/evil", "sudo git",
                 "node -e", "evil", "sub/git", "\"$x\"", "`git`", "g*t", "$(git x)", "'git'",
-                "gitk", "id", "tee", "sh2", "xargs rm", "./evil", ". ./evil", "source evil",
+                "gitk", "curl", "tee", "sh2", "xargs rm", "./evil", ". ./evil", "source evil",
                 "make", "''", "git=rm", "sed -n p", "awk 1", "npm", "npm install", "ls -l",
                 "python3 -c", "env", "command rm", "builtin eval",
             ])),
@@ -188,7 +188,7 @@ impl Grammar {
             9 => format!("export CI={word}"),
             10 => format!(
                 "read -r {}",
-                self.pick(&["x", "y", "PATH", "x y", "'a[$(id)]'", "$x"])
+                self.pick(&["x", "y", "PATH", "x y", "'a[$(evil)]'", "$x"])
             ),
             11 => format!(
                 "set {}",
@@ -197,7 +197,7 @@ impl Grammar {
                     "-f"
                 ])
             ),
-            12 => format!("exit {}", self.pick(&["0", "1", "$?", "'a[$(id)]'", ""])),
+            12 => format!("exit {}", self.pick(&["0", "1", "$?", "'a[$(evil)]'", ""])),
             13 => format!("printf {word} a"),
             14 => format!("test {word} {word}"),
             15 => self
@@ -207,13 +207,13 @@ impl Grammar {
                 .to_owned(),
             16 => self
                 .pick(&[
-                    "test -v 'a[$(id)]'", "printf -v 'a[$(id)]' x", "let 'a[$(id)]=1'",
-                    "typeset -i z; z='a[$(id)]'", "x=-v; test \"$x\" 'a[$(id)]'",
-                    "export 'q[$(id)]=1'", "unset 'a[$(id)]'", "declare PATH=sub",
-                    "readonly PATH=sub", "wait -p 'a[$(id)]'", "hash -p ./evil git",
-                    "enable -f x git", "PS4='$(id)'; set -x; true", "getopts a PATH",
+                    "test -v 'a[$(evil)]'", "printf -v 'a[$(evil)]' x", "let 'a[$(evil)]=1'",
+                    "typeset -i z; z='a[$(evil)]'", "x=-v; test \"$x\" 'a[$(evil)]'",
+                    "export 'q[$(evil)]=1'", "unset 'a[$(evil)]'", "declare PATH=sub",
+                    "readonly PATH=sub", "wait -p 'a[$(evil)]'", "hash -p ./evil git",
+                    "enable -f x git", "PS4='$(evil)'; set -x; true", "getopts a PATH",
                     "mapfile PATH", "read PATH < in/data", "printf -v PATH sub",
-                    "[ 'a[$(id)]' -eq 0 ]", "[[ 'a[$(id)]' -eq 0 ]]", "[[ -v 'a[$(id)]' ]]",
+                    "[ 'a[$(evil)]' -eq 0 ]", "[[ 'a[$(evil)]' -eq 0 ]]", "[[ -v 'a[$(evil)]' ]]",
                     "exec -a x rm", "command -p rm", "export PATH=sub", "unset PATH",
                     "PATH=sub; git a", "IFS=i; x=rim; $x", "shopt -s expand_aliases",
                     "BASH_ENV=canary; git a",
@@ -290,7 +290,7 @@ impl Grammar {
             "x", "y", "file", "x", "x", "PATH", "IFS", "BASH_ENV", "http_proxy", "X", "x[0]", "CI",
         ]);
         let value = match self.below(8) {
-            0 => "'a[$(id)]'".to_owned(),
+            0 => "'a[$(evil)]'".to_owned(),
             1 => "rm".to_owned(),
             2 => "\"-exec rm\"".to_owned(),
             3 => "'; rm x'".to_owned(),
@@ -361,11 +361,11 @@ impl Grammar {
                 .to_owned(),
             60..68 => self
                 .pick(&[
-                    "'a[$(id)]'", "$'\\'' '; id #'", "\"${x@P}\"", "${!x}", "$((x))", "-v",
-                    "${x:=rm}", "${x[$(id)]}", "$[x]", "${x:1}", "$\"x\"", "\"${x:-$(rm x)}\"",
-                    "{a,$(rm x)}", "$((a[$(id)]))", "#x", "\\\n", "a\\\nb", "`rm \\`id\\``", "~+",
+                    "'a[$(evil)]'", "$'\\'' '; evil #'", "\"${x@P}\"", "${!x}", "$((x))", "-v",
+                    "${x:=rm}", "${x[$(evil)]}", "$[x]", "${x:1}", "$\"x\"", "\"${x:-$(rm x)}\"",
+                    "{a,$(rm x)}", "$((a[$(evil)]))", "#x", "\\\n", "a\\\nb", "`rm \\`evil\\``", "~+",
                     "~evil", "${x-`rm`}", "${x/a/$(rm)}", "$(rm x)", "`rm x`", "<(rm x)",
-                    "\"$(rm x)\"", "-exec", "-delete", "$'\\x24(id)'",
+                    "\"$(rm x)\"", "-exec", "-delete", "$'\\x24(evil)'",
                 ])
                 .to_owned(),
             68..80 => self

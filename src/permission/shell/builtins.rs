@@ -2,7 +2,8 @@
 //! set a variable or run text, whatever grants them (RESTRICTION.md §4.2).
 
 use super::Fault;
-use super::names;
+use super::names::{self, Variables};
+use super::neutral;
 use super::word::Word;
 
 /// What a command is to the shell itself.
@@ -20,7 +21,7 @@ pub enum Builtin {
 ///
 /// # Errors
 /// For forms that set a variable of any name or evaluate text, which no grant covers.
-pub fn classify(program: &str, arguments: &[Word]) -> Result<Builtin, Fault> {
+pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Result<Builtin, Fault> {
     let neutral = |yes: bool| {
         Ok(if yes {
             Builtin::Neutral
@@ -35,6 +36,7 @@ pub fn classify(program: &str, arguments: &[Word]) -> Result<Builtin, Fault> {
         ))
     };
     let one_word_each = arguments.iter().all(Word::is_one_word);
+    let names_a_variable = |word: &Word| word.text().is_some_and(|name| variables.may_be_set(name));
     match program {
         "echo" => neutral(true),
         ":" | "true" | "false" => neutral(one_word_each),
@@ -68,11 +70,11 @@ pub fn classify(program: &str, arguments: &[Word]) -> Result<Builtin, Fault> {
                 && one_word_each,
         ),
         "export" | "readonly" => {
-            let allowed: fn(&str) -> bool = match program {
-                "export" => names::may_be_exported,
-                _ => names::may_be_set,
+            let allowed = |name: &str| match program {
+                "export" => names::may_be_exported(name),
+                _ => variables.may_be_set(name),
             };
-            if arguments.iter().all(|word| assigns(word, allowed)) && !arguments.is_empty() {
+            if arguments.iter().all(|word| assigns(word, &allowed)) && !arguments.is_empty() {
                 neutral(true)
             } else {
                 refuse()
@@ -93,7 +95,7 @@ pub fn classify(program: &str, arguments: &[Word]) -> Result<Builtin, Fault> {
         "unset" if arguments.iter().all(names_a_variable) => Ok(Builtin::Ordinary),
         "unset" | "let" | "declare" | "typeset" | "local" | "alias" | "unalias" | "getopts"
         | "mapfile" | "readarray" | "function" | "compgen" | "complete" | "shopt" => refuse(),
-        _ => Ok(Builtin::Ordinary),
+        _ => neutral(neutral::is_neutral(program, arguments)),
     }
 }
 
@@ -107,13 +109,8 @@ fn is_number(word: &Word) -> bool {
     word.text().is_some_and(digits) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
 }
 
-fn names_a_variable(word: &Word) -> bool {
-    word.text()
-        .is_some_and(|name| names::is_name(name) && names::may_be_set(name))
-}
-
 /// `NAME` or `NAME=value` with a name of that kind.
-fn assigns(word: &Word, allowed: fn(&str) -> bool) -> bool {
+fn assigns(word: &Word, allowed: &dyn Fn(&str) -> bool) -> bool {
     let name = match names::assignment(&word.raw) {
         Some((name, _)) if word.is_one_word() => Some(name),
         Some(_) => None,
@@ -185,7 +182,7 @@ fn formats_only(format: &str) -> bool {
 }
 
 /// `set -e`, `set -euo pipefail` and the like, which change nothing but when the shell stops.
-fn sets_only_strictness(arguments: &[Word]) -> bool {
+pub fn sets_only_strictness(arguments: &[Word]) -> bool {
     let mut words = arguments.iter().map(Word::text);
     while let Some(word) = words.next() {
         let letters = word.and_then(|text| text.strip_prefix(['-', '+']));

@@ -4,6 +4,7 @@
 
 use super::Fault;
 use super::read::{Simple, Step, read};
+use super::special::is_special;
 use super::word::{Piece, Word};
 use crate::permission::command::Canonical;
 use crate::permission::steps::Steps;
@@ -149,10 +150,17 @@ impl Seeker<'_> {
             ));
         }
         for step in read(text, self.steps)? {
-            if let Step::Command(simple) = step
-                && let Some(found) = self.simple(&simple, depth)?
-            {
-                return Ok(Some(found));
+            match step {
+                Step::Command(simple) => {
+                    if let Some(found) = self.simple(&simple, depth)? {
+                        return Ok(Some(found));
+                    }
+                }
+                Step::Loop(name) if is_special(&name) => {
+                    let part = format!("for {name}");
+                    return Err(Fault::new(&part, "this variable may steer programs"));
+                }
+                _ => {}
             }
         }
         Ok(None)

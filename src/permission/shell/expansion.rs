@@ -27,13 +27,14 @@ pub fn arithmetic(text: &str) -> Result<usize, Fault> {
     ))
 }
 
-/// The width of `${…}` at the start of `text`, if it is a plain form: `${x}`, `${#x}`, or an
-/// operator with literal text after the name.
+/// The width of `${…}` at the start of `text`, if it is a plain form: `${x}`, `${#x}`, `${x:0:7}`,
+/// or an operator with literal text after the name.
 ///
 /// # Errors
 /// For every other form.
 pub fn parameter(text: &str) -> Result<usize, Fault> {
-    const OPERATORS: [&str; 11] = ["##", "%%", "//", ":-", ":+", "#", "%", "/", "-", "+", ""];
+    const PATTERNS: [&str; 6] = ["##", "%%", "//", "#", "%", "/"];
+    const DEFAULTS: [&str; 5] = [":-", ":+", ":?", "-", "+"];
     let refused = || Fault::new("${", "this form of `${…}` is not read");
     let inside = &text[2..];
     let end = inside.find('}').ok_or_else(refused)?;
@@ -44,16 +45,15 @@ pub fn parameter(text: &str) -> Result<usize, Fault> {
     };
     let name = named.len() - named.trim_start_matches(is_name_char).len();
     let (name, after) = named.split_at(name);
-    let operator = OPERATORS
-        .iter()
-        .find(|operator| after.starts_with(**operator));
-    let argument = operator.map_or(after, |operator| &after[operator.len()..]);
-    let literal = |c: char| c.is_alphanumeric() || " _./:@%+,=*?^~-#[]!".contains(c);
-    let plain = if operator == Some(&"") {
-        after.is_empty()
-    } else {
-        !length_of && argument.chars().all(literal)
-    };
+    let pattern = |c: char| c.is_alphanumeric() || " _./:@%+,=*?^~-#[]!".contains(c);
+    let default = |c: char| c.is_ascii_alphanumeric() || "_./:@%+, -".contains(c);
+    let after_one_of =
+        |operators: &[&str]| operators.iter().find_map(|one| after.strip_prefix(*one));
+    let plain = after.is_empty()
+        || !length_of
+            && (after_one_of(&PATTERNS).is_some_and(|text| text.chars().all(pattern))
+                || after_one_of(&DEFAULTS).is_some_and(|text| text.chars().all(default))
+                || is_slice(after));
     if is_parameter(name) && plain {
         return Ok(2 + end + 1);
     }
@@ -78,6 +78,14 @@ pub fn plain_variables_only(text: &str) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// `:N:N`: both are digits, or they would be evaluated.
+fn is_slice(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    text.strip_prefix(':')
+        .and_then(|numbers| numbers.split_once(':'))
+        .is_some_and(|(offset, length)| digits(offset) && digits(length))
 }
 
 /// A variable's name or number.

@@ -3,6 +3,10 @@
 //! unknown one makes the command an ordinary one, since `sort` and its like can write files and
 //! run programs.
 
+mod awk;
+mod jq;
+mod sed;
+
 use super::word::Word;
 
 struct Filter {
@@ -68,10 +72,16 @@ pub fn is_filter(words: &[Word]) -> bool {
     let Some((program, arguments)) = words.split_first() else {
         return false;
     };
-    let filter = FILTERS
-        .iter()
-        .find(|filter| program.text() == Some(filter.name));
-    filter.is_some_and(|filter| filter.takes(arguments))
+    match program.text() {
+        Some("jq") => jq::is_filter(arguments),
+        Some("sed") => sed::is_filter(arguments),
+        Some("awk") => awk::is_filter(arguments),
+        Some(name) => {
+            let filter = FILTERS.iter().find(|filter| name == filter.name);
+            filter.is_some_and(|filter| filter.takes(arguments))
+        }
+        None => false,
+    }
 }
 
 impl Filter {
@@ -217,12 +227,12 @@ mod tests {
             "rev x",
             "tac x",
             "column x",
-            "sed s/a/b/",
+            "sed w x",
             "awk x",
             "tee x",
             "xargs x",
             "less",
-            "jq .",
+            "jq",
             "grep -if x",
             "sort -k /x",
             "head -n ../x",

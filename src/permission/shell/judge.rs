@@ -7,7 +7,7 @@ use super::deny;
 use super::directories::WorkingDirectories;
 use super::filters;
 use super::find;
-use super::names;
+use super::names::{self, Variables};
 use super::read::{Assignment, Redirect, Simple, Step, read};
 use super::word::{Piece, Word};
 use super::wrappers::{self, Inner};
@@ -29,6 +29,8 @@ pub trait Rules {
     fn searches_directories(&self) -> bool;
     /// Whether filters at the end of a pipe need no grant.
     fn pipe_filters(&self) -> bool;
+    /// What is known of the shell's variables.
+    fn variables(&self) -> Variables<'_>;
     /// Is told of a part whose redirections lead to files that are not known.
     fn unclear(&self, _part: &str, _writes: bool) {}
 }
@@ -57,6 +59,7 @@ pub fn judge(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
         directories: WorkingDirectories::default(),
         findings: Vec::new(),
         texts: 0,
+        exports_all: false,
     };
     judge.text(command, false);
     judge.findings
@@ -68,6 +71,8 @@ struct Judge<'a> {
     directories: WorkingDirectories,
     findings: Vec<Finding>,
     texts: usize,
+    /// Whether what is set may be exported by the shell's own doing.
+    exports_all: bool,
 }
 
 /// A command on its way through its wrappers.
@@ -101,6 +106,7 @@ impl Judge<'_> {
         if steps.iter().any(wanders) {
             self.directories.lose();
         }
+        self.exports_all |= steps.iter().any(may_export_all);
         for step in steps {
             match step {
                 Step::Command(mut simple) => {
@@ -108,6 +114,13 @@ impl Judge<'_> {
                     self.command(&simple);
                 }
                 Step::Redirect(redirect) => self.redirect(&redirect),
+                Step::Loop(name) => {
+                    if !self.variables().may_be_set(&name) {
+                        let part = format!("for {name}");
+                        let fault = Fault::new(&part, "this variable may steer programs");
+                        self.fault(&fault, text);
+                    }
+                }
                 Step::Join => self.directories.join(),
             }
         }
@@ -185,12 +198,20 @@ impl Judge<'_> {
         }
     }
 
+    /// What is known of variables where nothing exports them unseen.
+    fn variables(&self) -> Variables<'_> {
+        let variables = self.rules.variables();
+        Variables {
+            inherited: variables.inherited.filter(|_| !self.exports_all),
+        }
+    }
+
     fn simple(&mut self, simple: &Simple) -> Result<String, Fault> {
         let Some(program) = simple.words.first() else {
             let unsafe_name = simple
                 .assignments
                 .iter()
-                .find(|one| !names::may_be_set(&one.name));
+                .find(|one| !self.variables().may_be_set(&one.name));
             return match unsafe_name {
                 Some(one) => Err(Fault::new(&one.raw, "this variable may steer programs")),
                 None => Ok("an assignment".to_owned()),
@@ -235,7 +256,7 @@ impl Judge<'_> {
                 "it is another program in another directory",
             ));
         }
-        let builtin = builtins::classify(name, arguments)?;
+        let builtin = builtins::classify(name, arguments, self.variables())?;
         let actions = match name.rsplit('/').next() {
             Some("find") => find::actions(arguments)?,
             _ => find::Actions::default(),
@@ -384,7 +405,38 @@ const CHANGES_DIRECTORY: [&str; 3] = ["cd", "pushd", "popd"];
 const EVALUATES: [&str; 4] = ["eval", "source", ".", "trap"];
 
 /// The shell's own neutral commands that are harmless programs too.
-const HARMLESS_PROGRAMS: [&str; 7] = ["echo", "true", "false", "pwd", "test", "[", "printf"];
+const HARMLESS_PROGRAMS: [&str; 17] = [
+    "echo", "true", "false", "pwd", "test", "[", "printf", "sleep", "date", "basename", "dirname",
+    "seq", "uname", "whoami", "id", "nproc", "hostname",
+];
+
+/// Whether a command may make the shell export whatever is set from then on (`set -a`), or set up
+/// such a thing out of sight.
+fn may_export_all(step: &Step) -> bool {
+    const CHANGE_THE_SHELL: [&str; 9] = [
+        "set", "shopt", "setopt", "emulate", "source", ".", "eval", "enable", "trap",
+    ];
+    let Step::Command(simple) = step else {
+        return false;
+    };
+    let plain = |word: &Word| {
+        word.text()
+            .is_some_and(|text| CHANGE_THE_SHELL.contains(&text))
+    };
+    let runs_one = match simple.words.as_slice() {
+        [first, others @ ..] => {
+            plain(first)
+                || first
+                    .text()
+                    .is_some_and(|text| ["command", "builtin"].contains(&text))
+                    && others.iter().any(plain)
+        }
+        [] => false,
+    };
+    let strict = simple.words.first().and_then(Word::text) == Some("set")
+        && builtins::sets_only_strictness(&simple.words[1..]);
+    runs_one && !strict
+}
 
 /// A command as patterns are compared with it.
 fn canonical(view: &View) -> Canonical {

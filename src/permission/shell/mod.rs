@@ -15,10 +15,12 @@ mod heredoc;
 mod judge;
 mod lexer;
 mod names;
+mod neutral;
 mod position;
 mod read;
 mod redirected;
 mod scan;
+mod special;
 #[cfg(test)]
 #[rustfmt::skip]
 mod tests;
@@ -27,7 +29,7 @@ mod wrappers;
 
 pub use deny::denied;
 pub use judge::{Finding, Rules, judge};
-pub use names::{is_name, may_be_exported};
+pub use names::{Variables, is_name, may_be_exported};
 pub use redirected::redirected;
 
 /// Something in a command that cannot be vouched for.

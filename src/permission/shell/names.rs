@@ -1,6 +1,10 @@
 //! Which variables a command may set (RESTRICTION.md §4.2 and §4.8). Most names that programs
 //! look at are upper case; setting one redirects a granted program.
 
+use std::collections::BTreeSet;
+
+use super::special::is_special;
+
 /// Variables that change how output looks, never what runs.
 const HARMLESS: [&str; 15] = [
     "LANG",
@@ -28,16 +32,35 @@ pub fn may_be_exported(name: &str) -> bool {
             .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase()))
 }
 
-/// Whether a variable may be set for the shell itself: harmless ones, and lower-case names that
-/// no program is known to read when they happen to be exported already.
-pub fn may_be_set(name: &str) -> bool {
-    let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
-    let read_by_programs = name.ends_with("_proxy")
-        || ["npm_config_", "yarn_", "pnpm_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix));
-    may_be_exported(name) || begins && name.chars().all(lower) && !read_by_programs
+/// Whether programs read this lower-case variable when it happens to be exported already.
+fn is_read_by_programs(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let prefixes = ["npm_config_", "yarn_", "pnpm_"];
+    lower.ends_with("_proxy") || prefixes.iter().any(|prefix| lower.starts_with(prefix))
+}
+
+/// What is known of the variables that the host's shell begins with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Variables<'a> {
+    /// The names in its environment: setting one of these reaches every program. `None` where
+    /// they are not known, or where the shell may export what is set.
+    pub inherited: Option<&'a BTreeSet<String>>,
+}
+
+impl Variables<'_> {
+    /// Whether a variable may be set for the shell itself: harmless ones, lower-case names that no
+    /// program is known to read, and any other that reaches no program and means nothing to a shell.
+    pub fn may_be_set(self, name: &str) -> bool {
+        let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+        let stays_here = |inherited: &BTreeSet<String>| {
+            is_name(name) && !is_special(name) && !inherited.contains(name)
+        };
+        may_be_exported(name)
+            || name != "_"
+                && !is_read_by_programs(name)
+                && (begins && name.chars().all(lower) || self.inherited.is_some_and(stays_here))
+    }
 }
 
 /// The name and the raw value of a word that assigns; `None` for `a[0]=x`, `a+=x` and whatever
@@ -59,11 +82,45 @@ mod tests {
 
     #[test]
     fn names_that_redirect_programs_are_not_set() {
+        let unknown = Variables::default();
+        let inherited = BTreeSet::from(["EDITOR_ARGS".to_owned(), "GIT_DIR".to_owned()]);
+        let known = Variables {
+            inherited: Some(&inherited),
+        };
         for name in ["LANG", "LC_ALL", "LC_TIME", "CI", "RUST_LOG"] {
-            assert!(may_be_exported(name) && may_be_set(name), "{name}");
+            assert!(may_be_exported(name) && unknown.may_be_set(name), "{name}");
         }
         for name in ["f", "_x", "my_var2", "file"] {
-            assert!(may_be_set(name) && !may_be_exported(name), "{name}");
+            assert!(unknown.may_be_set(name) && !may_be_exported(name), "{name}");
+        }
+        for name in ["X", "VERSION", "camelCase", "A_1"] {
+            assert!(
+                known.may_be_set(name) && !unknown.may_be_set(name),
+                "{name}"
+            );
+            assert!(!may_be_exported(name), "{name}");
+        }
+        for name in [
+            "EDITOR_ARGS",
+            "GIT_DIR",
+            "PATH",
+            "IFS",
+            "RANDOM",
+            "HTTPS_PROXY",
+            "NPM_CONFIG_X",
+            "_",
+            "BASH_ENV",
+            "HISTCMD",
+            "LC_x",
+            "1X",
+            "A-B",
+            "HOME",
+            "PS4",
+            "TMPDIR",
+            "CHIBI_X",
+            "",
+        ] {
+            assert!(!known.may_be_set(name), "{name}");
         }
         for name in [
             "PATH",
@@ -87,7 +144,10 @@ mod tests {
             "",
             "a-b",
         ] {
-            assert!(!may_be_set(name) && !may_be_exported(name), "{name}");
+            assert!(
+                !unknown.may_be_set(name) && !may_be_exported(name),
+                "{name}"
+            );
         }
     }
 

@@ -19,6 +19,8 @@ pub enum Step {
     Command(Simple),
     /// A redirection of the command after it, simple or compound: the shell opens the file first.
     Redirect(Redirect),
+    /// A loop gives this variable its values.
+    Loop(String),
     /// From here on it is not known whether the last commands succeeded.
     Join,
 }
@@ -151,12 +153,7 @@ impl Reader {
                 body,
                 redirects,
             } => {
-                if !names::may_be_set(var) {
-                    return Err(Fault::new(
-                        &format!("for {var}"),
-                        "this variable may steer programs",
-                    ));
-                }
+                self.steps.push(Step::Loop(var.clone()));
                 self.redirects(redirects)?;
                 for word in words.iter().flatten() {
                     self.word(word)?;

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 
 use super::judge::{Rules, judge};
+use super::names::Variables;
 use crate::permission::command::Canonical;
 use crate::permission::steps::Steps;
 
@@ -52,6 +53,10 @@ impl Rules for Recorder {
 
     fn pipe_filters(&self) -> bool {
         true
+    }
+
+    fn variables(&self) -> Variables<'_> {
+        Variables::default()
     }
 
     fn unclear(&self, part: &str, writes: bool) {

@@ -48,7 +48,7 @@ fn the_worked_cases() {
     refused_for(&git, "git log; rm -rf x", "rm -rf x");
     refused_for(&git, "git log $(curl evil)", "curl evil");
     refused_for(&git, "bash -c 'git log && ls'", "ls");
-    refused_for(&git, "echo `id`", "id");
+    refused_for(&git, "echo `groups`", "groups");
     none_runs(
         &git,
         &[
@@ -114,7 +114,8 @@ fn neutral_commands_need_no_grant_in_their_harmless_forms() {
             "a=1", "a=1 b=$x", "command -v git", "export CI=1", "read -r x", "readonly x=1",
             "wait $!", "[ -f x ] && git a", "[[ -f x ]] && git a", "[[ $x == y ]]",
             "[[ -n \"$x\" ]]", "[[ ! -d x ]]", "cat <<'E'\nx\nE", "cd /skills/s && git a",
-            "x=1; while [ \"$x\" -lt 3 ]; do git a; break; done",
+            "x=1; while [ \"$x\" -lt 3 ]; do git a; break; done", "X=1; git a", "VERSION=$(git describe)", "for F in a b; do git $F; done",
+            "while read -r LINE; do git \"$LINE\"; done", "type git", "date +%F", "date -d \"$x\" +%s", "basename \"$x\"", "sleep 1.5", "seq 1 \"$x\"", "timeout 5 sleep 3", "git a $(date +%F)",
         ],
     );
     none_runs(
@@ -129,7 +130,7 @@ fn neutral_commands_need_no_grant_in_their_harmless_forms() {
             "read -p x y", "readonly PATH=x", "exit 'a[$(id)]'", "wait -p x", "true $x", ": *",
             "a+=1", "a[0]=1", "a=(1 2)", "[[ -v x ]]", "[[ -R x ]]", "[[ a -eq b ]]",
             "[[ a < b ]]", "[[ a && b ]]", "[[ (a) ]]", "source x", ". x", "trap x EXIT",
-            "hash -p x y", "enable -f x y", "exec > x", "exec 3<x", "type git", "IFS= git a",
+            "hash -p x y", "enable -f x y", "exec > x", "exec 3<x", "type $x", "date -f x", "date \"$x\"", "hostname x", "sleep $x", "basename $x", "id \"$x\"", "X=1 git a", "GIT_DIR=x", "RANDOM=1", "_=x", "for _ in a; do git a; done", "for PATH in a; do git a; done", "read HOME", "set -a; X=1", "export X=1; git a", "xargs date", "env X=1 git a", "HTTPS_PROXY=x", "IFS= git a",
             "a=1 git a", "((1))", "((x=1))", "for i in 1 2; do cd sub; done", "GIT_DIR=x git a",
             "env GIT_DIR=x git a", "env -i git a", "sudo git a", "watch git a", "ssh h git a",
             "npx git", "command -p git a", "builtin git a",
@@ -144,8 +145,8 @@ fn what_shells_read_differently_is_refused() {
         &[
             "", " ", "# x", "\n", "git a\r", "git \u{0}a", "git \u{7}", "git 'a", "git a &&",
             "git $'a'", "git $\"a\"", "git $((x))", "git $((x+1))", "git \u{a0}a", "git a\u{85}b", "git \u{e0}", "git $[1]", "git ${!x}",
-            "git ${x@P}", "git ${x[0]}", "git ${x:1}", "git ${x:=y}", "git ${x:-$y}",
-            "git ${x:-`y`}", "git ${x^^}", "git ${x:?y}", "git ${ git x; }", "${x} a", "~/git a",
+            "git ${x@P}", "git ${x[0]}", "git ${x:1}", "git ${x:=y}", "git ${x:-$y}", "git ${x:?$y}", "git ${x:?`y`}", "git ${x:?~}", "git ${x:+~/y}", "git \"${x:-'a'}\"", "git \"${x:?'$(y)'}\"", "git ${x:a:1}", "git ${x:1:y}", "git ${x:1:2:3}", "git ${x: 1:2}", "git ${@:1:2}", "git ${*:1:2}", "git ${x[0]:1:2}", "git ${#x:1:2}",
+            "git ${x:-`y`}", "git ${x^^}", "git ${ git x; }", "${x} a", "~/git a",
             "g* a", "g?t a", "[g]it a", "\"$x\" a", "$(git) a", "{git,a}", "coproc git a",
             "select x in a; do git a; done", "for ((i=0;i<1;i++)); do git a; done",
             "f() { git a; }", "function f { git a; }", "git a {x}>y", "git `git \\`git a\\``",
@@ -158,7 +159,7 @@ fn what_shells_read_differently_is_refused() {
     all_run(
         &git(),
         &[
-            "git $((1+2))", "git ${x} ${#x} ${x:-a} ${x%.md} ${x##*/} ${x//a/b} $1 $@ \"$@\" $?",
+            "git $((1+2))", "git ${x:0:7} ${x:?no x} ${x:+--x} ${1:0:3}", "git ${x} ${#x} ${x:-a} ${x%.md} ${x##*/} ${x//a/b} $1 $@ \"$@\" $?",
             "git '$(id)' \"\\$(id)\" \\`id\\` 'a`b'", "git stash@{0} HEAD^ HEAD~1 a{b}c",
             "git {a,b} {1..3}", "git \"a\nb\"", "git a;", "git \"cost $ 5\" \"s/x$/y/\"",
             "git a\n\n\ngit b\n", "git é", "git -c 'x=(y)' [a] a[b]",

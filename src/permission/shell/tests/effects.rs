@@ -106,13 +106,19 @@ fn filters_only_filter() {
         &[
             "git a | sort -rn | uniq -c | head -5", "git a | grep -i x | wc -l",
             "git a 2>&1 | tail -20", "git a | tr a-z A-Z", "git a | grep x 2>/dev/null",
+            "git a | sed s/a/b/", "git a | sed -n '1,5p'", "git a | jq -r .a", "git a | jq --arg v \"$x\" '.[$v]'",
+            "git a | awk '{print $2}'", "git a | awk -F: '$3 > 5 {print $1}' | sort",
         ],
     );
     none_runs(
         &git,
         &[
             "head x", "grep x y", "git a; head", "git a | head x", "git a | cat < x",
-            "git a | sort -o x", "git a | sed s/a/b/", "git a | xargs rm", "git a | tee x",
+            "git a | sort -o x", "git a | sed s/a/b/e", "git a | sed 's/a/b/w x'", "git a | sed $x", "git a | sed \"s/$x/b/\"",
+            "git a | sed -i s/a/b/", "git a | sed s/a/b/ x", "sed s/a/b/", "sed s/a/b/ < x", "git a | sed s/a/b/ > x", "git a | jq . x",
+            "git a | jq \"$x\"", "git a | jq -f x", "git a | jq env", "jq . < x", "git a | jq --arg v $x .", "git a | jq --arg v \"$x\" --rawfile a x .",
+            "git a | awk \"{print $x}\"", "git a | awk '{print > \"x\"}'", "git a | awk '{print}' x", "git a | awk '{system($1)}'", "awk '{print}'",
+            "git a | xargs sed s/a/b/", "git a | timeout 5 sed 1p", "git a | ./sed 1p", "git a | xargs rm", "git a | tee x",
             "git a | (head)", "git a | sort --compress-prog=./evil -S100k", "git a | grep -f x y",
             "git a | head -n $x", "git a | ./head",
         ],

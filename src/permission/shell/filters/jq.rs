@@ -1,0 +1,106 @@
+//! `jq` as a filter (RESTRICTION.md §11, "Filters besides rule 3"): one program that reads nothing
+//! but its input, and no file.
+
+use crate::permission::shell::word::Word;
+
+/// Words of a program that reach the environment, modules or the names of files.
+const REACHES_OUT: [&str; 7] = [
+    "env",
+    "ENV",
+    "input_filename",
+    "modulemeta",
+    "import",
+    "include",
+    "get_search_list",
+];
+
+/// Options without a value, by their letters.
+const LETTERS: &str = "rcesnSjM";
+
+/// Whether these arguments of `jq` make it a filter.
+pub fn is_filter(arguments: &[Word]) -> bool {
+    let mut words = arguments.iter();
+    let mut programs = 0;
+    while let Some(word) = words.next() {
+        let Some(text) = word.text() else {
+            return false;
+        };
+        match text.strip_prefix('-') {
+            Some("-arg" | "-argjson") => {
+                let name = words.next().and_then(Word::text);
+                let is_plain =
+                    |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                // Whatever the value begins with, it is taken as the value.
+                if !name.is_some_and(is_plain) || !words.next().is_some_and(Word::is_one_word) {
+                    return false;
+                }
+            }
+            Some(letters) => {
+                if letters.is_empty() || !letters.chars().all(|c| LETTERS.contains(c)) {
+                    return false;
+                }
+            }
+            None => {
+                programs += 1;
+                if !stays_inside(text) {
+                    return false;
+                }
+            }
+        }
+    }
+    programs == 1
+}
+
+/// Whether no word of a program, in whatever place, is one that reaches out.
+fn stays_inside(program: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !program.is_empty()
+        && program
+            .split(|c| !is_part(c))
+            .all(|word| !REACHES_OUT.contains(&word))
+}
+
+#[cfg(test)]
+#[rustfmt::skip]
+mod tests {
+    use super::*;
+
+    fn filters(arguments: &[&str]) -> bool {
+        let words: Vec<_> = arguments.iter().map(|text| Word::literal(text)).collect();
+        is_filter(&words)
+    }
+
+    #[test]
+    fn programs_over_the_input() {
+        for arguments in [
+            &["."][..], &["-r", ".a[0].b"], &[".a", "-r"], &["-rc", ".[] | {id, name}"],
+            &["-e", "-s", "-n", "-S", "-j", "-M", "[inputs]"], &["--arg", "v", "--rawfile", "$v"],
+            &["--argjson", "n", "3", ".[:$n]"], &["-r", ".[] | \"\\(.a)\\t\\(.b)\""], &["to_entries[] | select(.value > 1)"],
+            &["{\n  a,\n  b: .c\n}"], &[".environment"],
+        ] {
+            assert!(filters(arguments), "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn what_reads_files_modules_or_the_environment() {
+        for arguments in [
+            &[][..], &["-r"], &[""], &[".", "x.json"], &["-f", "x.jq"], &["--from-file", "x.jq"], &["-fr", "x"],
+            &["-L", ".", "."], &["-L.", "."], &["--slurpfile", "a", "/etc/passwd", "$a"],
+            &["--rawfile", "a", "/etc/passwd", "$a"], &["--argfile", "a", "/etc/passwd", "$a"], &["--args", ".", "a"],
+            &["--jsonargs", ".", "1"], &["--arg", "v"], &["--arg", "v", "1"], &["--arg", "v w", "1", "."],
+            &["--arg", "v", "1", ".", "x.json"], &["env.HOME"], &["env"], &["$ENV.HOME"], &["$ENV"], &["\"\\(env.HOME)\""],
+            &["$\nENV"], &["input_filename"], &["import \"a\" as a; a::x"], &["include \"a\"; x"], &["\"a\" | modulemeta"],
+            &["get_search_list"], &["--seq", "."], &["--stream", "."], &["-", "."], &["-h"], &["-C", "."],
+        ] {
+            assert!(!filters(arguments), "{arguments:?}");
+        }
+        let hole = Word::unknown();
+        assert!(!is_filter(&[Word::literal("."), hole.clone()]));
+        assert!(!is_filter(std::slice::from_ref(&hole)));
+        let named = ["--arg", "v"].map(Word::literal).to_vec();
+        assert!(!is_filter(
+            &[named, vec![hole, Word::literal(".")]].concat()
+        ));
+    }
+}
