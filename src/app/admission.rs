@@ -3,7 +3,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::layers::Trust;
 use super::{App, Config, Visibility, approval};
@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::governance::{Policies, any_matches, matches};
 use crate::marketplace::LockEntry;
 use crate::skill::{Diagnostic, Skill};
+use crate::sys::Base;
 
 /// Everything that admitting depends on, read once for a catalog.
 #[derive(Debug)]
@@ -126,11 +127,12 @@ impl<'a> Rules<'a> {
         }
         let base = entry.dir.parent()?.parent()?;
         let mut installed = self.installed.borrow_mut();
-        let entries = installed
-            .entry(base.to_owned())
-            .or_insert_with(|| self.app.market_at(base).entries().unwrap_or_default());
+        let entries = installed.entry(base.to_owned()).or_insert_with(|| {
+            let base = self.app.base(base);
+            self.app.market_at(&base).entries().unwrap_or_default()
+        });
         let name = entry.dir.file_name()?.to_str()?;
-        let found = entries.iter().find(|installed| installed.name == name);
+        let found = entries.iter().find(|installed| installed.name == *name);
         found.map(|installed| installed.source.clone())
     }
 
@@ -257,7 +259,7 @@ fn unreadable(what: &str, error: &Error) -> String {
 
 impl App {
     /// What was installed below `base`.
-    pub fn market_at<'a>(&'a self, base: &'a Path) -> crate::marketplace::Market<'a> {
+    pub fn market_at<'a>(&'a self, base: &'a Base) -> crate::marketplace::Market<'a> {
         crate::marketplace::Market {
             plugin_dir: base,
             home: &self.dirs.plugin,

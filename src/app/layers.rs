@@ -7,7 +7,7 @@ use super::{App, Config};
 use crate::catalog::{Layer, Root};
 use crate::error::{Error, Result};
 use crate::governance::Ledger;
-use crate::sys::tree;
+use crate::sys::{Base, EntryName, tree};
 
 /// Where a directory keeps skills, first come first.
 const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills"];
@@ -88,6 +88,20 @@ impl App {
             Layer::Personal => self.env.home().unwrap_or_default().join(".chibi"),
             Layer::Project => self.project_dir().join(".chibi"),
             Layer::Plugin => self.dirs.plugin.clone(),
+        }
+    }
+
+    /// The directory `path` with `skills/` in it, as it is to be opened: one that the user chose,
+    /// or one that somebody may have brought with a project.
+    pub fn base(&self, path: &Path) -> Base {
+        let home = self.env.home();
+        let is_users = *path == self.dirs.plugin
+            || (home.is_some() && path.parent() == home.as_deref())
+            || self.enterprise().dirs().contains(&path);
+        let shared = path.file_name().and_then(EntryName::parse);
+        match (shared, path.parent()) {
+            (Some(name), Some(root)) if !is_users => Base::shared(root.to_owned(), name),
+            _ => Base::own(path.to_owned()),
         }
     }
 

@@ -58,7 +58,7 @@ impl App {
         self.catalog().with_owners(&|entry| {
             let base = entry.dir.parent()?.parent()?;
             let name = entry.dir.file_name()?.to_str()?;
-            self.market_at(base).origin(name).ok()??.owner()
+            self.market_at(&self.base(base)).origin(name).ok()??.owner()
         })
     }
 

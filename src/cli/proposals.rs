@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use clap::Subcommand;
@@ -21,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Plan};
 use crate::proposal::{Change, Comment, Proposal, ProposalId};
 use crate::skill::one_line;
-use crate::sys::{Moment, limits, remark};
+use crate::sys::{Dir, Moment, limits, remark};
 
 /// What can be done with proposals.
 #[derive(Debug, Subcommand)]
@@ -232,7 +231,7 @@ fn today<'p>(app: &App, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<
         Change::Update { diff, files, .. } => {
             let entry = proposed_for(catalog, proposal)?;
             let (base, name) = app.home_of(entry)?;
-            app.market_at(&base).check_changeable(&name)?;
+            app.market_at(&app.base(&base)).check_changeable(&name)?;
             let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
             // What helps whoever writes a diff is of no use to whoever decides about one.
             let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;
@@ -272,11 +271,12 @@ fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Resu
     let (dir, back) = match today(app, &catalog, &proposal)? {
         Today::Changed(entry, _) => {
             let (base, name) = app.home_of(entry)?;
+            let base = app.base(&base);
             let market = app.market_at(&base);
             let source = market.origin(&name)?.map(|entry| entry.source);
             // What is shown is what was made of the copy that takes the skill's place.
             let shown = RefCell::new(String::new());
-            let mut edit = |staged: &Path| {
+            let mut edit = |staged: &Dir| {
                 *shown.borrow_mut() = write(staged, &proposal)?;
                 Ok(())
             };
@@ -304,7 +304,8 @@ fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Resu
                 remark(format_args!("the skill:\n{}", printable(text).trim_end()));
                 consenting.to_create(plan)
             };
-            let market = app.market_at(&app.dirs.plugin);
+            let base = app.base(&app.dirs.plugin);
+            let market = app.market_at(&base);
             market.create(skill, text, &source, &mut confirm)?;
             (
                 app.dirs.skills().join(skill),
@@ -324,14 +325,15 @@ fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Resu
 }
 
 /// Writes what a proposal makes of the files of the staged copy of its skill; answers the diff.
-fn write(staged: &Path, proposal: &Proposal) -> Result<String> {
+fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
     let Change::Update { dir, diff, files } = &proposal.change else {
         return Ok(String::new());
     };
-    let changed = apply_diff(staged, Path::new(dir), diff, Some(files))?;
+    let changed = apply_diff(staged.path(), Path::new(dir), diff, Some(files))?;
     for file in &changed {
-        let path = file.path.resolve(staged)?;
-        fs::write(&path, &file.applied.text).map_err(|e| Error::io("write", &path, &e))?;
+        let found = file.path.find(staged.path())?;
+        let written = staged.rewrite_below(&found.below, file.applied.text.as_bytes());
+        written.map_err(|e| Error::io("write", &found.path, &e))?;
     }
     Ok(diff_of(&changed))
 }

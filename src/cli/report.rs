@@ -76,8 +76,8 @@ impl Origins {
         let entries = self
             .0
             .entry(base.to_owned())
-            .or_insert_with(|| app.market_at(base).entries().unwrap_or_default());
-        entries.iter().find(|entry| entry.name == name)
+            .or_insert_with(|| app.market_at(&app.base(base)).entries().unwrap_or_default());
+        entries.iter().find(|entry| entry.name == *name)
     }
 }
 
@@ -151,8 +151,8 @@ impl Report {
 
 fn is_changed(app: &App, dir: &Path, origin: &LockEntry) -> bool {
     let base = dir.parent().and_then(Path::parent);
-    let names = std::slice::from_ref(&origin.name);
-    let verified = base.and_then(|base| app.market_at(base).verify(names).ok());
+    let names = &[origin.name.to_string()];
+    let verified = base.and_then(|base| app.market_at(&app.base(base)).verify(names).ok());
     verified.is_some_and(|all| all.iter().any(|one| one.state == State::Changed))
 }
 

@@ -1,6 +1,5 @@
 //! The market that a command works in: whose skills, whether offline, how long.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::options::Scope;
@@ -9,13 +8,12 @@ use crate::catalog::Layer;
 use crate::marketplace::Market;
 use crate::request::Protocol;
 use crate::skill::one_line;
-use crate::sys::limits;
-use crate::sys::{remark, tell};
+use crate::sys::{Base, limits, remark, tell};
 
 /// Where skills are installed by this command.
 #[derive(Debug)]
 pub struct Shop {
-    dir: PathBuf,
+    base: Base,
     offline: bool,
 }
 
@@ -36,8 +34,8 @@ impl Shop {
     }
 
     fn of_layer(app: &App, layer: Layer) -> Self {
-        let (dir, offline) = (app.layer_dir(layer), false);
-        Self { dir, offline }
+        let (base, offline) = (app.base(&app.layer_dir(layer)), false);
+        Self { base, offline }
     }
 
     /// The same; `offline` only what was fetched before is used.
@@ -54,7 +52,7 @@ impl Shop {
         let steers = app.env.text("TERM").as_deref() != Some("dumb");
         let watched = app.protocol.is_none() && steers && std::io::stderr().is_terminal();
         Market {
-            plugin_dir: &self.dir,
+            plugin_dir: &self.base,
             home: &app.dirs.plugin,
             env: &app.env,
             deadline: (app.protocol == Some(Protocol::Stdin)).then(waits),

@@ -45,7 +45,8 @@ fn update(app: &App, call: &ProposeSkillUpdate) -> Result<String> {
         .find(|entry| entry.dir == skill.dir);
     let entry = entry.ok_or_else(|| Error::new("the skill is gone").hint("try again"))?;
     let (base, directory) = app.home_of(entry)?;
-    app.market_at(&base).check_changeable(&directory)?;
+    app.market_at(&app.base(&base))
+        .check_changeable(&directory)?;
     let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?;
     let shown = |path: &std::path::Path| path.display().to_string();
     let files = changed

@@ -1,7 +1,6 @@
 //! `read_skill_file`: a bundled file as text, or as base64 when it is not text.
 
 use std::fmt::Write;
-use std::fs::File;
 use std::path::Path;
 
 use base64::Engine;
@@ -25,13 +24,14 @@ fn read(app: &App, call: &ReadSkillFile) -> Result<String> {
 }
 
 fn read_from(skill: &Skill, call: &ReadSkillFile) -> Result<String> {
-    let file = SkillPath::parse(&call.path, &skill.dir)?.resolve(&skill.dir)?;
-    let bytes = files::open_regular(&file)
-        .and_then(|file: File| files::read_all_capped(file, limits::RESOURCE_FILE))
-        .map_err(|source| {
+    let (found, open, metadata) = SkillPath::parse(&call.path, &skill.dir)?.open(&skill.dir)?;
+    let file = found.path;
+    let bytes = files::read_file_capped(&open, metadata.len(), limits::RESOURCE_FILE).map_err(
+        |source| {
             Error::io("read", &file, &source)
                 .hint("its first bytes, or a part of it, can be had with the host's own tools")
-        })?;
+        },
+    )?;
     if bytes.contains(&0) {
         return binary(&file, &bytes);
     }

@@ -1,42 +1,69 @@
 //! Where what was fetched from a repository is kept between commands: one bare repository and the
 //! last list of its refs. One command at a time fetches into it; reading needs no turn.
 
-use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
 use super::address::RepoUrl;
-use super::failure::Failure;
+use super::failure::{Class, Failure};
 use super::git::{Call, Git};
 use crate::error::{Error, Result};
 use crate::skill::SkillName;
-use crate::sys::{FileLock, files, limits};
+use crate::sys::{Base, Dir, Durable, EntryKind, EntryName, FileLock, limits};
+
+const CACHE: EntryName = EntryName::of("cache");
+const REPOSITORIES: EntryName = EntryName::of("repositories");
+const OBJECTS: EntryName = EntryName::of("objects");
+const PACK: EntryName = EntryName::of("pack");
+/// In a repository whose ids are long.
+const LONG: EntryName = EntryName::of("long");
+const GIT: EntryName = EntryName::of(".git");
+const REFS: EntryName = EntryName::of(".refs");
+const LOCK: EntryName = EntryName::of(".lock");
+const NEW: EntryName = EntryName::of("new.git");
+
+/// The directory `name` in the cache of the plugin directory `home`, made if it is missing.
+///
+/// # Errors
+/// When it cannot be made, or is a link.
+pub fn cache(home: &Path, name: &EntryName) -> Result<Dir> {
+    let home = Base::own(home.to_owned()).make()?;
+    let made = home.make_dir(&CACHE).and_then(|cache| cache.make_dir(name));
+    made.map_err(|error| home.error("make directory", &CACHE, &error))
+}
 
 /// The place of one repository in the cache.
 #[derive(Debug, Clone)]
 pub struct Slot {
     /// The bare repository.
     pub dir: PathBuf,
-    refs: PathBuf,
-    lock: PathBuf,
+    home: PathBuf,
+    stem: EntryName,
 }
 
 impl Slot {
-    /// The place for `url`, as git is given it.
-    pub fn of(cache: &Path, url: &RepoUrl) -> Self {
-        let digest = format!("{:x}", Sha256::digest(url.as_str()));
+    /// The place for `url`, as git is given it, in the cache of the plugin directory `home`.
+    pub fn of(home: &Path, url: &RepoUrl) -> Self {
+        let digest = format!("-{:x}", Sha256::digest(url.as_str()));
         let name = SkillName::from_written(url.repo_name());
-        let name = name.as_ref().map_or("repository", SkillName::as_str);
-        let stem = cache
-            .join("repositories")
-            .join(format!("{name}-{}", &digest[..12]));
+        let name = name.and_then(|name| EntryName::parse(name.as_str()));
+        let name = name.unwrap_or(EntryName::of("repository"));
+        let digest = EntryName::parse(&digest[..13]).unwrap_or(EntryName::of("-"));
+        let stem = name.with_end(&digest);
+        let repositories = home.join(CACHE.as_os_str()).join(REPOSITORIES.as_os_str());
         Self {
-            dir: stem.with_extension("git"),
-            refs: stem.with_extension("refs"),
-            lock: stem.with_extension("lock"),
+            dir: repositories.join(stem.with_end(&GIT).as_os_str()),
+            home: home.to_owned(),
+            stem,
         }
+    }
+
+    fn repositories(&self) -> Result<Dir> {
+        cache(&self.home, &REPOSITORIES)
     }
 
     /// Waits for the turn to fetch.
@@ -44,76 +71,95 @@ impl Slot {
     /// # Errors
     /// When another command fetches for longer than `wait`, or the cache cannot be written.
     pub fn turn(&self, wait: Duration) -> Result<FileLock> {
-        if let Some(dir) = self.lock.parent() {
-            fs::create_dir_all(dir).map_err(|error| Error::io("make directory", dir, &error))?;
-        }
-        FileLock::exclusive(&self.lock, wait)
+        self.repositories()?.lock(&self.stem.with_end(&LOCK), wait)
     }
 
     /// Makes the repository, or frees it of what a killed git left. The caller has the turn.
     pub fn prepare(&self, git: &Git, commit: &str) -> Result<(), Failure> {
+        let unusable = |error: Error| Failure::new(Class::Other, error.to_string());
+        let repositories = self.repositories().map_err(unusable)?;
+        let name = self.stem.with_end(&GIT);
         let long = commit.len() == 64;
-        let object_format = self.dir.join("objects/long");
-        if self.dir.exists() && (object_format.exists() != long || self.is_too_large()) {
-            fs::remove_dir_all(&self.dir).map_err(|e| git.0.local(&e))?;
-        }
-        if self.dir.exists() {
-            remove_litter(&self.dir, ".lock");
-            remove_litter(&self.dir.join("objects/pack"), "tmp_");
+        let is_there = tidy(&repositories, &name, long).map_err(|e| git.0.local(&e))?;
+        if is_there {
             return Ok(());
         }
         // Made elsewhere and moved here whole, so that it is never half a repository.
-        let new = git.0.scratch.join("new.git");
+        let scratch = git.0.scratch;
+        let path = scratch.path_of(&NEW);
         let format = if long { "sha256" } else { "sha1" };
         let format = format!("--object-format={format}");
         let call = Call {
-            repo: Some(&new),
+            repo: Some(&path),
             args: &["init", "--quiet", "--bare", "--template=", &format],
             ..Call::default()
         };
         git.run(&call, 4096)?;
-        let moved = if long {
-            fs::write(new.join("objects/long"), "")
-        } else {
-            Ok(())
-        };
-        moved
-            .and_then(|()| fs::rename(&new, &self.dir))
-            .map_err(|e| git.0.local(&e))
+        let moved = (|| {
+            let new = scratch.open_dir(&NEW)?;
+            new.mark()?;
+            if long {
+                new.open_dir(&OBJECTS)?.create(&LONG, 0o644)?;
+            }
+            scratch.rename(&NEW, &repositories, &name)
+        })();
+        moved.map_err(|e| git.0.local(&e))
     }
 
     /// The list of refs as it was last seen.
     pub fn refs(&self) -> Option<String> {
-        let bytes = files::read_capped(&self.refs, limits::GIT_LISTING).ok()?;
+        let refs = self.stem.with_end(&REFS);
+        let bytes = self
+            .repositories()
+            .ok()?
+            .read(&refs, limits::GIT_LISTING)
+            .ok()?;
         String::from_utf8(bytes).ok()
     }
 
     /// Keeps the list of refs. What cannot be kept is asked for again.
-    pub fn keep_refs(&self, refs: &str, scratch: &Path) {
-        if let Some(dir) = self.refs.parent()
-            && fs::create_dir_all(dir).is_ok()
-        {
-            let temp = files::temp_sibling(&scratch.join("refs"));
-            let _ = files::replace_file_through(&temp, &self.refs, refs.as_bytes(), 0o644);
+    pub fn keep_refs(&self, refs: &str, scratch: &Dir) {
+        if let Ok(repositories) = self.repositories() {
+            let name = self.stem.with_end(&REFS);
+            let (bytes, durable) = (refs.as_bytes(), Durable::Yes);
+            let _ = repositories.replace_through(scratch, &name, bytes, 0o644, durable);
         }
-    }
-
-    /// Whether what has gathered here costs more than fetching anew.
-    fn is_too_large(&self) -> bool {
-        let packs = fs::read_dir(self.dir.join("objects/pack"));
-        let sizes = packs.into_iter().flatten().flatten();
-        let sizes = sizes.filter_map(|entry| Some(entry.metadata().ok()?.len()));
-        sizes.sum::<u64>() > limits::REPOSITORY_CACHE
     }
 }
 
-/// Removes the files of `dir` whose names have `mark` at either end.
-fn remove_litter(dir: &Path, mark: &str) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.ends_with(mark) || name.starts_with(mark) {
-            let _ = fs::remove_file(entry.path());
+/// Whether the repository is there and can be used, once it is free of what a killed git left. One
+/// whose ids have the wrong length, or that costs more than fetching anew, is removed.
+fn tidy(repositories: &Dir, name: &EntryName, long: bool) -> io::Result<bool> {
+    let Some(repository) = repositories.find_dir(name)? else {
+        return Ok(false);
+    };
+    let objects = repository.open_dir(&OBJECTS)?;
+    let packs = objects.find_dir(&PACK)?;
+    let size = packs.as_ref().map_or(Ok(0), size)?;
+    if objects.has(&LONG) != long || size > limits::REPOSITORY_CACHE {
+        repositories.remove_ours(name)?;
+        return Ok(false);
+    }
+    remove_litter(&repository, |name| name.ends_with(b".lock"));
+    if let Some(packs) = packs {
+        remove_litter(&packs, |name| name.starts_with(b"tmp_"));
+    }
+    Ok(true)
+}
+
+/// Of the files in a directory, in bytes.
+fn size(dir: &Dir) -> io::Result<u64> {
+    let files = dir.entries()?.into_iter();
+    let files = files.filter(|(_, kind)| *kind == EntryKind::File);
+    let sizes = files.filter_map(|(name, _)| Some(dir.open_file(&name).ok()?.1.len()));
+    Ok(sizes.sum())
+}
+
+/// Removes the files of `dir` whose names are those of unfinished ones.
+fn remove_litter(dir: &Dir, is_litter: impl Fn(&[u8]) -> bool) {
+    for (name, _) in dir.entries().unwrap_or_default() {
+        if is_litter(name.as_os_str().as_bytes()) {
+            let _ = dir.remove_file(&name);
         }
     }
 }
@@ -122,12 +168,13 @@ fn remove_litter(dir: &Path, mark: &str) {
 mod tests {
     use super::*;
     use crate::marketplace::testing::World;
+    use std::fs;
 
     #[test]
     fn locks_and_half_packs_of_a_killed_git_are_removed() {
         let world = World::new();
         let url = RepoUrl::github("o", "r").unwrap();
-        let slot = Slot::of(&world.path("cache"), &url);
+        let slot = Slot::of(&world.path("home"), &url);
         world.with_git(|git| {
             let _turn = slot.turn(Duration::ZERO).unwrap();
             slot.prepare(&git, &"a".repeat(40)).unwrap();

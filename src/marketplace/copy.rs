@@ -3,15 +3,12 @@
 //! reported. Nothing but regular files and directories is ever written.
 
 use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 
 use super::content::{Content, Wanted};
 use super::tree::{self, Node, Tree};
 use crate::error::{Error, Result};
-use crate::sys::limits;
+use crate::sys::{Dir, EntryPath, limits};
 
 /// The files of one skill.
 #[derive(Debug, Default)]
@@ -140,33 +137,30 @@ impl CopyPlan {
             .push(format!("`{}` was left out: {why}", path.escape_debug()));
     }
 
-    /// Writes the files below `dest`, which is made.
+    /// Writes the files below `dest`.
     ///
     /// # Errors
     /// When they are larger than [`limits::INSTALL_BYTES`] together, or cannot be read or written.
-    pub fn write(&mut self, content: &dyn Content, dest: &Path) -> Result<()> {
-        let failed = |path: &Path, error: &io::Error| {
-            Error::io("write", path, error).hint("check the space and the permissions there")
+    pub fn write(&mut self, content: &dyn Content, dest: &Dir) -> Result<()> {
+        let failed = |path: &str, error: &io::Error| {
+            let path = dest.path().join(path);
+            Error::io("write", &path, error).hint("check the space and the permissions there")
         };
-        fs::create_dir_all(dest).map_err(|e| failed(dest, &e))?;
         let wanted: Vec<Wanted> = self.files.iter().map(|piece| piece.from.clone()).collect();
         let mut lost = Vec::new();
         content.each(&wanted, limits::INSTALL_BYTES, &mut |index, _, bytes| {
             let piece = &self.files[index];
-            let path = dest.join(&piece.to);
-            if let Some(dir) = path.parent() {
-                fs::create_dir_all(dir).map_err(|e| failed(dir, &e))?;
-            }
+            let too_long = || io::Error::from(ErrorKind::InvalidFilename);
+            let path = EntryPath::parse(&piece.to).ok_or_else(too_long);
             let mode = if piece.executable { 0o755 } else { 0o644 };
-            let mut options = OpenOptions::new();
-            match options.write(true).create_new(true).mode(mode).open(&path) {
+            match path.and_then(|path| dest.create_below(&path, mode)) {
                 // Where letters' case does not tell names apart; reported already.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                     lost.push(piece.to.clone());
                 }
                 file => {
                     let copied = file.and_then(|mut file| io::copy(bytes, &mut file));
-                    copied.map_err(|e| failed(&path, &e))?;
+                    copied.map_err(|e| failed(&piece.to, &e))?;
                 }
             }
             Ok(())

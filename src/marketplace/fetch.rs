@@ -87,7 +87,7 @@ pub struct Opened<'a> {
 /// Opens places with the user's git and curl.
 pub struct Fetcher<'a> {
     git: Git<'a>,
-    cache: PathBuf,
+    home: PathBuf,
     offline: bool,
     mirror: Option<String>,
     refs: HashMap<RepoUrl, Refs>,
@@ -95,13 +95,13 @@ pub struct Fetcher<'a> {
 }
 
 impl<'a> Fetcher<'a> {
-    /// `git` works in its scratch directory; what was fetched is kept in `cache`, and `offline`
+    /// `git` works in its scratch directory; what was fetched is kept in `home`, and `offline`
     /// nothing but that is used.
-    pub fn new(git: Git<'a>, cache: PathBuf, offline: bool) -> Self {
+    pub fn new(git: Git<'a>, home: PathBuf, offline: bool) -> Self {
         let mirror = git.0.env.text("AGENT_SKILLS_GITHUB_BASE");
         Self {
             git,
-            cache,
+            home,
             offline,
             mirror: mirror.filter(|base| !base.is_empty()),
             refs: HashMap::new(),
@@ -237,7 +237,7 @@ impl<'a> Fetcher<'a> {
     pub fn resolve(&mut self, url: &RepoUrl, at: &At) -> Result<Result<Resolved, Failure>> {
         if !self.refs.contains_key(url) {
             let address = url.fetch_from(self.mirror.as_deref())?;
-            let slot = Slot::of(&self.cache, &address);
+            let slot = Slot::of(&self.home, &address);
             let listed = if self.offline {
                 let text = "it was never asked for its branches";
                 slot.refs()
@@ -275,7 +275,7 @@ impl<'a> Fetcher<'a> {
             return Ok(Rc::clone(snapshot));
         }
         let address = url.fetch_from(self.mirror.as_deref())?;
-        let slot = Slot::of(&self.cache, &address);
+        let slot = Slot::of(&self.home, &address);
         let repository = Repository::fetch(self.git, slot, &address, commit, self.offline)?
             .map_err(|failure| failure.context(format!("could not fetch `{url}`")))?;
         let (tree, root) = (repository.tree(commit)?, repository.root_tree(commit)?);

@@ -96,7 +96,7 @@ impl Git<'_> {
         command.env("GIT_LFS_SKIP_SMUDGE", "1");
         command.env("GIT_OPTIONAL_LOCKS", "0");
         // The plugin directory may lie in somebody's repository, which is none of ours.
-        let scratch = self.0.scratch;
+        let scratch = self.0.scratch.path();
         command.env(
             "GIT_CEILING_DIRECTORIES",
             scratch.parent().unwrap_or(scratch),
@@ -126,6 +126,7 @@ impl Git<'_> {
 mod tests {
     use super::*;
     use crate::marketplace::failure::Class;
+    use crate::sys::Dir;
     use crate::sys::Env;
     use std::time::{Duration, Instant};
 
@@ -140,7 +141,7 @@ mod tests {
         test(Git(Tool {
             env: &env,
             deadline: None,
-            scratch: dir.path(),
+            scratch: &Dir::anchor(dir.path()).unwrap(),
             progress: None,
         }))
     }
@@ -210,7 +211,7 @@ mod tests {
     #[test]
     fn a_missing_git_is_named() {
         let failure = git_in(&[("PATH", "/nowhere")], |git| {
-            let env = Env::new([("PATH", "/nowhere")], git.0.scratch);
+            let env = Env::new([("PATH", "/nowhere")], git.0.scratch.path());
             Git(Tool { env: &env, ..git.0 })
                 .run(&Call::default(), 10)
                 .unwrap_err()

@@ -7,12 +7,12 @@ use super::difference::{changed, only};
 use super::digest::Digest;
 use super::failure::Failure;
 use super::fetch::Fetcher;
+use super::installed_name::InstalledName;
 use super::lockfile::{Kind, LockEntry, Lockfile};
 use super::market::Market;
 use super::past::Commit;
 use super::previous;
 use super::reference::{At, Place};
-use super::staging::Staging;
 use super::verify::{State, Verified};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
@@ -91,10 +91,10 @@ impl Market<'_> {
             tags: Vec::new(),
             log: Vec::new(),
             unasked: None,
-            name,
+            name: name.to_string(),
         };
         if let Some(entry) = entry.filter(|entry| entry.kind == Kind::Git) {
-            let staging = Staging::new(self.plugin_dir, self.patience())?;
+            let staging = self.staging()?;
             let mut fetcher = self.fetcher(&staging);
             match asked(entry, &mut fetcher)? {
                 Ok((tags, log)) => (history.tags, history.log) = (tags, log),
@@ -106,12 +106,15 @@ impl Market<'_> {
         Ok(history)
     }
 
-    fn earlier(&self, name: &str) -> Result<Option<Earlier>> {
+    fn earlier(&self, name: &InstalledName) -> Result<Option<Earlier>> {
         let Ok(previous) = previous::read(self.plugin_dir, name) else {
             return Ok(None);
         };
-        let (old, new) = (Digest::of(&previous.dir)?, Digest::of(&self.dir(name))?);
-        let skill = Skill::load(&previous.dir).ok();
+        let (old, new) = (
+            Digest::of(previous.dir.path())?,
+            Digest::of(&self.dir(name))?,
+        );
+        let skill = Skill::load(previous.dir.path()).ok();
         Ok(Some(Earlier {
             version: skill.and_then(|skill| skill.fields.version()),
             commit: previous.entry.and_then(|entry| entry.commit),

@@ -3,25 +3,28 @@
 //! here counts as changed by hand: `verify` names it, and `update` does not write over it.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use super::address::Rev;
 use super::difference::Difference;
 use super::digest::Digest;
 use super::install::Confirm;
+use super::installed_name::InstalledName;
 use super::lockfile::{LockEntry, Lockfile};
 use super::market::Market;
 use super::plan::{self, Plan};
-use super::staging::Staging;
-use super::swap::{Changes, Existing};
+use super::swap::{self, Changes, Existing};
 use super::tree_copy;
 use super::update::Agree;
 use crate::error::{Error, Result};
 use crate::skill::Skill;
-use crate::sys::files;
+use crate::sys::{Dir, EntryName, files};
+
+const SKILL_FILE: EntryName = EntryName::of("SKILL.md");
 
 /// Changes files of a skill in the directory given, which nobody else uses.
-pub type Edit<'e> = dyn FnMut(&Path) -> Result<()> + 'e;
+pub type Edit<'e> = dyn FnMut(&Dir) -> Result<()> + 'e;
 
 impl Market<'_> {
     /// Why a skill cannot be changed here, if so: asked before anything is prepared.
@@ -34,7 +37,7 @@ impl Market<'_> {
             let text = format!("`{name}` is a link to a working copy, `{}`", to.display());
             return Err(Error::new(text).hint("change it there"));
         }
-        for place in [self.plugin_dir, &self.plugin_dir.join("skills")] {
+        for place in [self.plugin_dir.path(), &swap::skills(self.plugin_dir)] {
             if !files::is_writable(place) {
                 let text = format!(
                     "`{name}` cannot be changed: `{}` is not yours to write to",
@@ -68,11 +71,15 @@ impl Market<'_> {
         let installed = self.dir(name);
         let before = load(&installed)?;
         let now = Digest::of(&installed)?;
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
-        let staged = staging.dir().join("new").join(name);
-        tree_copy::copy(&installed, &staged)?;
-        edit(&staged)?;
-        let (after, digest, planned) = plan::look(&staged, name, "", Vec::new())?;
+        let staging = self.staging()?;
+        let name = &InstalledName::parse(name)?;
+        let staged = staging.place_for(name)?;
+        let copy = staged.make()?;
+        let from = Dir::anchor(&installed);
+        let from = from.map_err(|error| Error::io("read", &installed, &error))?;
+        tree_copy::copy(&from, &copy)?;
+        edit(&copy)?;
+        let (after, digest, planned) = plan::look(&staged.path(), name, "", Vec::new())?;
         check_kept(&before, &after)?;
         let mut difference = Difference::between(&installed, &now.files, &planned, &digest.files);
         difference.edited = entry.is_some_and(|entry| entry.sha256 != now.sha256);
@@ -101,13 +108,14 @@ impl Market<'_> {
     ) -> Result<()> {
         self.clean_litter();
         Lockfile::read(self.plugin_dir)?.check_writable()?;
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
-        let staged = staging.dir().join("new").join(name);
-        let failed =
-            |error| Error::io("write", &staged, &error).hint("check the space on the disk");
-        fs::create_dir_all(&staged).map_err(failed)?;
-        fs::write(staged.join("SKILL.md"), text).map_err(failed)?;
-        let (.., planned) = plan::look(&staged, name, "", Vec::new())?;
+        let staging = self.staging()?;
+        let name = &InstalledName::parse(name)?;
+        let staged = staging.place_for(name)?;
+        let dir = staged.make()?;
+        let written = dir.create(&SKILL_FILE, 0o644);
+        let written = written.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| dir.error("write", &SKILL_FILE, &error))?;
+        let (.., planned) = plan::look(&staged.path(), name, "", Vec::new())?;
         let plan = Plan {
             source: source.to_owned(),
             commit: None,

@@ -9,6 +9,7 @@ use super::choose;
 use super::discover::Found;
 use super::failure::Class;
 use super::fetch::{self, Fetcher, Opened, Snapshot};
+use super::installed_name::InstalledName;
 use super::lockfile::{self, Lockfile};
 use super::market::Market;
 use super::origin::Origin;
@@ -106,8 +107,8 @@ pub(super) struct Picked<'a> {
 
 /// Where a skill is to be.
 enum Seat {
-    Free(String),
-    Taken(String),
+    Free(InstalledName),
+    Taken(InstalledName),
 }
 
 impl Market<'_> {
@@ -139,7 +140,7 @@ impl Market<'_> {
     ) -> Result<Vec<Installed>> {
         self.clean_litter();
         Lockfile::read(self.plugin_dir)?.check_writable()?;
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
         let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
         let lockfile = Lockfile::read(self.plugin_dir)?;
@@ -148,14 +149,14 @@ impl Market<'_> {
         for found in &picked.chosen {
             match self.seat(found, &picked, options, &lockfile)? {
                 Seat::Taken(name) => results.push(self.already(&name)?),
-                Seat::Free(name) if staged.iter().any(|other| other.planned.name == name) => {
+                Seat::Free(name) if staged.iter().any(|other| other.entry.name == *name) => {
                     let text = format!("two of the skills would be called `{name}`");
                     return Err(Error::new(text).hint("install one of them with `--name`"));
                 }
                 Seat::Free(name) => {
-                    let dir = staging.dir().join("new").join(&name);
+                    let place = staging.place_for(&name)?;
                     let (snapshot, origin) = (&picked.snapshot, &picked.origin);
-                    staged.push(plan::stage(snapshot, found, origin, &name, dir)?);
+                    staged.push(plan::stage(snapshot, found, origin, &name, place)?);
                 }
             }
         }
@@ -177,7 +178,7 @@ impl Market<'_> {
         let mut results = Vec::new();
         for staged in staged {
             let (name, entry) = (&staged.entry.name, Some(staged.entry.clone()));
-            if changes.place(staging, &staged.dir, name, entry, Existing::Keep)? {
+            if changes.place(staging, &staged.place, name, entry, Existing::Keep)? {
                 results.push(self.result(staged, Status::New));
             } else {
                 // Somebody else was faster.
@@ -221,7 +222,7 @@ impl Market<'_> {
         lockfile: &Lockfile,
     ) -> Result<Seat> {
         let is_there = |name: &str| self.dir(name).symlink_metadata().is_ok();
-        let seat = |name: String| {
+        let seat = |name: InstalledName| {
             if is_there(&name) {
                 Seat::Taken(name)
             } else {
@@ -246,7 +247,7 @@ impl Market<'_> {
             })?,
             None => found.skill.name.clone(),
         };
-        let wanted = chosen(&wanted, &found.skill.name);
+        let wanted = chosen(&wanted, &found.skill.name)?;
         let taken = |name: &str| {
             Error::new(format!("there is a skill `{name}` from somewhere else"))
                 .hint("give this one a name of its own with `--name NAME`")
@@ -256,7 +257,7 @@ impl Market<'_> {
                 let owner = lockfile::owner(picked.origin.kind, source);
                 let owner = owner.as_deref().and_then(SkillName::from_written);
                 let owner = owner.as_ref().map_or("local", SkillName::as_str);
-                let beside = format!("{owner}--{wanted}");
+                let beside = InstalledName::parse(&format!("{owner}--{wanted}"))?;
                 if is_there(&beside) {
                     Err(taken(&beside))
                 } else {
@@ -300,9 +301,9 @@ impl Market<'_> {
 
 /// The directory of a skill that is to be called `name`. One that its author calls otherwise ends
 /// in `--`, which tells the catalog that its directory names it.
-pub(super) fn chosen(name: &SkillName, own: &SkillName) -> String {
+pub(super) fn chosen(name: &SkillName, own: &SkillName) -> Result<InstalledName> {
     let mark = if name == own { "" } else { "--" };
-    format!("{name}{mark}")
+    InstalledName::parse(&format!("{name}{mark}"))
 }
 
 /// Takes the first reading that there is. A repository or skill that is not there passes the word

@@ -1,8 +1,8 @@
 //! A link from `skills/` to a working copy, for those who write skills.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::rc::Rc;
 
 use serde_json::Map;
 
@@ -10,10 +10,13 @@ use super::install::{self, Installed, Status};
 use super::lockfile::{Kind, LockEntry};
 use super::market::Market;
 use super::plan;
-use super::staging::Staging;
+use super::staging::Prepared;
 use super::swap::{Changes, Existing};
 use crate::error::{Error, Result};
 use crate::skill::{Skill, SkillName};
+use crate::sys::EntryName;
+
+const LINK: EntryName = EntryName::of("link");
 
 impl Market<'_> {
     /// Links the skill in `dir`, as `name` or its own.
@@ -39,7 +42,7 @@ impl Market<'_> {
         let source = dir.to_str().ok_or_else(|| {
             Error::new(format!("`{}` is not UTF-8", dir.display())).hint("rename the directory")
         })?;
-        let directory = install::chosen(&name, &skill.name);
+        let directory = install::chosen(&name, &skill.name)?;
         let entry = LockEntry {
             id: plan::id(source, ""),
             name: directory.clone(),
@@ -55,9 +58,13 @@ impl Market<'_> {
             license: skill.fields.text("license"),
             other: Map::new(),
         };
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
-        let staged = staging.dir().join("link");
-        symlink(&dir, &staged).map_err(|error| Error::io("make link", &staged, &error))?;
+        let staging = self.staging()?;
+        let staged = Prepared {
+            within: Rc::clone(staging.dir()),
+            name: LINK,
+        };
+        let made = staged.within.link_to(&dir, &LINK);
+        made.map_err(|error| staged.within.error("make link", &LINK, &error))?;
         let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
         let target = self.dir(&directory);
         let is_same = std::fs::read_link(&target).is_ok_and(|to| to == dir);
@@ -67,7 +74,7 @@ impl Market<'_> {
             return Err(Error::new(text).hint("remove it first, or give this one another `--name`"));
         }
         Ok(Installed {
-            name: directory,
+            name: directory.to_string(),
             dir: target,
             source: Some(source.to_owned()),
             commit: None,

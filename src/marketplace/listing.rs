@@ -1,14 +1,13 @@
 //! What can be installed: each configured source's skills, kept on disk so that a search costs no
 //! question to anybody.
 
-use std::fs::{self, File};
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::address::RepoUrl;
+use super::cache::cache;
 use super::choose::Want;
 use super::discover::Found;
 use super::fetch::{Fetcher, Snapshot};
@@ -18,10 +17,11 @@ use super::manifest::{Manifest, Remote};
 use super::market::Market;
 use super::reference::{At, Place, Reading};
 use super::sources::{Origin, Source};
-use super::staging::Staging;
 use crate::error::{Error, Result};
 use crate::skill::{Searchable, SkillName, rank};
-use crate::sys::{files, limits};
+use crate::sys::{Durable, EntryName, files, limits};
+
+const SOURCES: EntryName = EntryName::of("sources");
 
 const VERSION: u64 = 2;
 /// How long what a source said is searched before it is asked again.
@@ -100,7 +100,7 @@ impl Market<'_> {
     /// # Errors
     /// When the sources themselves cannot be read.
     pub fn update_sources(&self) -> Result<Vec<(Source, Result<usize>)>> {
-        let staging = Staging::new(self.home, self.patience())?;
+        let staging = self.home_staging()?;
         let mut fetcher = self.fetcher(&staging);
         let ask = |source: Source| {
             let asked = self.ask(&source, &mut fetcher);
@@ -110,7 +110,7 @@ impl Market<'_> {
     }
 
     fn listed(&self, age: Age, note: &mut Note) -> Result<Vec<Listed>> {
-        let staging = Staging::new(self.home, self.patience())?;
+        let staging = self.home_staging()?;
         let mut fetcher = self.fetcher(&staging);
         let mut all = Vec::new();
         let mut failed = None;
@@ -250,40 +250,44 @@ impl Market<'_> {
     }
 
     fn keep(&self, source: &Source, fresh: &Cached, fetcher: &Fetcher) -> Result<()> {
-        let path = self.cache_path(source);
         let bytes = serde_json::to_vec(fresh)
             .map_err(|error| Error::new(format!("could not write the catalog: {error}")))?;
-        let dir = path.parent().unwrap_or(self.home);
-        fs::create_dir_all(dir).map_err(|error| Error::io("make directory", dir, &error))?;
-        let temp = files::temp_sibling(&fetcher.git().0.scratch.join("catalog.json"));
-        files::replace_file_through(&temp, &path, &bytes, 0o644)
+        let (dir, name) = (cache(self.home, &SOURCES)?, cache_name(source));
+        let scratch = fetcher.git().0.scratch;
+        let written = dir.replace_through(scratch, &name, &bytes, 0o644, Durable::Yes);
+        written.map_err(|error| dir.error("write", &name, &error))
     }
 
     /// Says that the catalog was seen to be current.
     fn touch(&self, source: &Source) {
-        let file = File::options().append(true).open(self.cache_path(source));
         // A time that cannot be set costs one more question.
-        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
+        if let Ok(dir) = cache(self.home, &SOURCES)
+            && let Ok(file) = dir.append(&cache_name(source), 0o644)
+        {
+            let _ = file.set_modified(SystemTime::now());
+        }
     }
 
     fn cached(&self, source: &Source) -> Option<(Cached, SystemTime)> {
         // A cache that cannot be read is made anew.
-        let path = self.cache_path(source);
-        let bytes = files::read_capped(&path, limits::SOURCE_CACHE).ok()?;
+        let dir = cache(self.home, &SOURCES).ok()?;
+        let (file, metadata) = dir.open_file(&cache_name(source)).ok()?;
+        let bytes = files::read_file_capped(&file, metadata.len(), limits::SOURCE_CACHE).ok()?;
         let cached: Cached = serde_json::from_slice(&bytes).ok()?;
-        let modified = fs::metadata(&path).ok()?.modified().ok()?;
+        let modified = metadata.modified().ok()?;
         let is_it = cached.version == VERSION && cached.reference == source.reference;
         is_it.then_some((cached, modified))
     }
+}
 
-    fn cache_path(&self, source: &Source) -> PathBuf {
-        let digest = format!("{:x}", Sha256::digest(&source.reference));
-        // The name is one part of a path whatever the file of sources says.
-        let name = SkillName::from_written(&source.name);
-        let name = name.as_ref().map_or("source", SkillName::as_str);
-        let file = format!("{name}-{}.json", &digest[..12]);
-        self.home.join("cache").join("sources").join(file)
-    }
+/// The name is one part of a path whatever the file of sources says.
+fn cache_name(source: &Source) -> EntryName {
+    let digest = format!("{:x}", Sha256::digest(&source.reference));
+    let name = SkillName::from_written(&source.name);
+    let name = name.and_then(|name| EntryName::parse(name.as_str()));
+    let end = EntryName::parse(format!("-{}.json", &digest[..12]));
+    let name = name.unwrap_or(EntryName::of("source"));
+    name.with_end(&end.unwrap_or(EntryName::of(".json")))
 }
 
 impl Cached {

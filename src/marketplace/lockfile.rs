@@ -4,17 +4,20 @@
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::address::RepoUrl;
+use super::installed_name::InstalledName;
 use super::web::WebUrl;
 use crate::error::{Error, Result};
-use crate::sys::{files, limits};
+use crate::skill::visible;
+use crate::sys::{Base, Dir, Durable, EntryName, HomeFile, files, limits};
 
 const VERSION: u64 = 1;
+const FILE: EntryName = EntryName::of("skills.lock.json");
 
 /// What a source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -41,7 +44,7 @@ pub struct LockEntry {
     /// Source and path in one: what makes two entries the same skill.
     pub id: String,
     /// The directory in `skills/`.
-    pub name: String,
+    pub name: InstalledName,
     /// The canonical address of the repository, or the absolute directory.
     pub source: String,
     /// See [`Kind`].
@@ -73,6 +76,29 @@ impl LockEntry {
     pub fn owner(&self) -> Option<String> {
         owner(self.kind, &self.source)
     }
+
+    /// The field, if any, that could not be what it is said to be. All of them are shown, and a
+    /// lockfile comes with a repository.
+    pub fn unreadable(&self) -> Option<&'static str> {
+        let fields = [
+            ("id", Some(&self.id)),
+            ("source", Some(&self.source)),
+            ("reference", Some(&self.requested)),
+            ("ref", self.rev.as_ref()),
+            ("path", Some(&self.path)),
+        ];
+        let hides = |text: &String| visible(text) != *text;
+        if let Some((field, _)) = fields.iter().find(|(_, text)| text.is_some_and(hides)) {
+            return Some(field);
+        }
+        // An archive's is `sha256:` and its digest.
+        let is_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
+        let no_id = |id: &String| !id.bytes().all(is_id);
+        let ids = [("commit", &self.commit), ("tree", &self.tree)];
+        let found = ids.iter().find(|(_, id)| id.as_ref().is_some_and(no_id));
+        let no_digest = no_id(&self.sha256).then_some("digest");
+        found.map(|(field, _)| *field).or(no_digest)
+    }
 }
 
 /// Whose a source is: an account, a group or a host; nobody's for a path of this machine.
@@ -86,7 +112,7 @@ pub fn owner(kind: Kind, source: &str) -> Option<String> {
 /// The file.
 #[derive(Debug)]
 pub struct Lockfile {
-    path: PathBuf,
+    base: Base,
     version: u64,
     entries: Vec<LockEntry>,
     other: Map<String, Value>,
@@ -100,27 +126,47 @@ struct Written {
     other: Map<String, Value>,
 }
 
+/// Where the lockfile of a plugin directory is.
+pub fn path(base: &Base) -> PathBuf {
+    base.path().join(FILE.as_os_str())
+}
+
+/// What is written in it; none when there is none. A project's is not read through a link.
+fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
+    let path = path(base);
+    let read = if base.is_shared() {
+        let Some(dir) = base.open()? else {
+            return Ok(None);
+        };
+        dir.read(&FILE, limits::LOCKFILE)
+    } else {
+        files::read_capped(&path, limits::LOCKFILE)
+    };
+    match read {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read lockfile", &path, &error)),
+    }
+}
+
 impl Lockfile {
     /// Reads the lockfile of a plugin directory. A missing file is an empty one.
     ///
     /// # Errors
     /// When it is there and cannot be read or understood.
-    pub fn read(plugin_dir: &Path) -> Result<Self> {
-        let path = plugin_dir.join("skills.lock.json");
-        let bytes = match files::read_capped(&path, limits::LOCKFILE) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let (entries, other) = (Vec::new(), Map::new());
-                return Ok(Self {
-                    path,
-                    version: VERSION,
-                    entries,
-                    other,
-                });
-            }
-            Err(error) => return Err(Error::io("read lockfile", &path, &error).hint("check it")),
+    pub fn read(base: &Base) -> Result<Self> {
+        let path = path(base);
+        let Some(bytes) = bytes(base)? else {
+            return Ok(Self {
+                base: base.clone(),
+                version: VERSION,
+                entries: Vec::new(),
+                other: Map::new(),
+            });
         };
         let broken = |why: &dyn std::fmt::Display| {
+            // Whoever wrote the file has a say in what is wrong with it.
+            let why = visible(&why.to_string());
             let text = format!("the lockfile `{}` cannot be read: {why}", path.display());
             Error::new(text).hint(
                 "repair it or restore it from version control; moved away, all skills stay \
@@ -138,15 +184,21 @@ impl Lockfile {
             .skills
             .into_iter()
             .map(serde_json::from_value::<LockEntry>);
-        let entries = if written.version == VERSION {
+        let entries: Vec<LockEntry> = if written.version == VERSION {
             entries
                 .collect::<Result<_, _>>()
                 .map_err(|error| broken(&error))?
         } else {
             entries.filter_map(std::result::Result::ok).collect()
         };
+        for entry in &entries {
+            if let Some(field) = entry.unreadable() {
+                let text = format!("the {field} of `{}` cannot be one", entry.name);
+                return Err(broken(&text));
+            }
+        }
         Ok(Self {
-            path,
+            base: base.clone(),
             version: written.version,
             entries,
             other: written.other,
@@ -163,7 +215,7 @@ impl Lockfile {
         }
         let text = format!(
             "the lockfile `{}` has version {}, and this agent-skills writes version {VERSION}",
-            self.path.display(),
+            path(&self.base).display(),
             self.version
         );
         Err(Error::new(text).hint("update agent-skills, or move the file away"))
@@ -171,7 +223,7 @@ impl Lockfile {
 
     /// The entry of the skill in the directory `name`.
     pub fn get(&self, name: &str) -> Option<&LockEntry> {
-        self.entries.iter().find(|entry| entry.name == name)
+        self.entries.iter().find(|entry| entry.name == *name)
     }
 
     /// The entry of what is at one place, whatever its directory is called.
@@ -189,7 +241,7 @@ impl Lockfile {
     ///
     /// # Errors
     /// As [`Lockfile::check_writable`], and when the file cannot be written.
-    pub fn put(&mut self, entry: LockEntry, scratch: &Path) -> Result<()> {
+    pub fn put(&mut self, entry: LockEntry, scratch: &Dir) -> Result<()> {
         if self.get(&entry.name) == Some(&entry) {
             return Ok(());
         }
@@ -204,8 +256,8 @@ impl Lockfile {
     ///
     /// # Errors
     /// As [`Lockfile::put`].
-    pub fn take(&mut self, name: &str, scratch: &Path) -> Result<()> {
-        let others = self.entries.iter().filter(|entry| entry.name != name);
+    pub fn take(&mut self, name: &str, scratch: &Dir) -> Result<()> {
+        let others = self.entries.iter().filter(|entry| entry.name != *name);
         let entries: Vec<LockEntry> = others.cloned().collect();
         if entries.len() == self.entries.len() {
             return Ok(());
@@ -214,7 +266,7 @@ impl Lockfile {
     }
 
     /// The entries change here only when they have changed on disk.
-    fn write(&mut self, entries: Vec<LockEntry>, scratch: &Path) -> Result<()> {
+    fn write(&mut self, entries: Vec<LockEntry>, scratch: &Dir) -> Result<()> {
         self.check_writable()?;
         let skills = entries
             .iter()
@@ -230,8 +282,15 @@ impl Lockfile {
         });
         let text = written
             .map_err(|error| Error::new(format!("could not write the lockfile: {error}")))?;
-        let temp = files::temp_sibling(&scratch.join("skills.lock.json"));
-        files::replace_file_through(&temp, &self.path, format!("{text}\n").as_bytes(), 0o644)?;
+        let (text, durable) = (format!("{text}\n"), Durable::Yes);
+        let file = self.base.file(&FILE)?;
+        let HomeFile { dir, name, .. } = &file;
+        let written = if file.is_elsewhere {
+            dir.replace(name, text.as_bytes(), 0o644, durable)
+        } else {
+            dir.replace_through(scratch, name, text.as_bytes(), 0o644, durable)
+        };
+        written.map_err(|error| dir.error("write", name, &error))?;
         self.entries = entries;
         Ok(())
     }
@@ -245,7 +304,7 @@ mod tests {
     fn entry(name: &str) -> LockEntry {
         LockEntry {
             id: format!("https://github.com/o/r#skills/{name}"),
-            name: name.to_owned(),
+            name: InstalledName::parse(name).unwrap(),
             source: "https://github.com/o/r".to_owned(),
             kind: Kind::Git,
             requested: format!("o/{name}"),
@@ -265,10 +324,9 @@ mod tests {
         let texts = [["a", "b"], ["b", "a"]].map(|names| {
             let dir = tempfile::tempdir().unwrap();
             for name in names {
-                Lockfile::read(dir.path())
-                    .unwrap()
-                    .put(entry(name), dir.path())
-                    .unwrap();
+                let base = Base::own(dir.path().to_owned());
+                let mut file = Lockfile::read(&base).unwrap();
+                file.put(entry(name), &base.make().unwrap()).unwrap();
             }
             fs::read_to_string(dir.path().join("skills.lock.json")).unwrap()
         });
@@ -283,12 +341,14 @@ mod tests {
         with_field
             .other
             .insert("later".to_owned(), Value::Bool(true));
-        let mut file = Lockfile::read(dir.path()).unwrap();
-        file.put(entry("a"), dir.path()).unwrap();
-        file.put(with_field.clone(), dir.path()).unwrap();
-        file.put(entry("b"), dir.path()).unwrap();
-        file.take("b", dir.path()).unwrap();
-        assert_eq!(Lockfile::read(dir.path()).unwrap().entries, [with_field]);
+        let base = Base::own(dir.path().to_owned());
+        let scratch = base.make().unwrap();
+        let mut file = Lockfile::read(&base).unwrap();
+        file.put(entry("a"), &scratch).unwrap();
+        file.put(with_field.clone(), &scratch).unwrap();
+        file.put(entry("b"), &scratch).unwrap();
+        file.take("b", &scratch).unwrap();
+        assert_eq!(Lockfile::read(&base).unwrap().entries, [with_field]);
     }
 
     #[test]
@@ -302,16 +362,65 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("skills.lock.json");
             fs::write(&path, text).unwrap();
-            match Lockfile::read(dir.path()) {
+            let base = Base::own(dir.path().to_owned());
+            match Lockfile::read(&base) {
                 Ok(mut file) => {
                     assert!(reads, "{text}");
                     assert!(file.check_writable().is_err());
-                    assert!(file.put(entry("a"), dir.path()).is_err());
+                    assert!(file.put(entry("a"), &base.make().unwrap()).is_err());
                 }
                 Err(error) => assert!(!reads && error.next_step().is_some(), "{text}: {error}"),
             }
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn what_a_repository_writes_into_it_is_neither_a_path_nor_shown_raw() {
+        let hostile = "\u{1b}[2J\u{202e}x";
+        for (field, value) in [
+            ("name", "../../x"),
+            ("name", "/x"),
+            ("name", ".."),
+            ("name", hostile),
+            ("id", hostile),
+            ("source", hostile),
+            ("kind", hostile),
+            ("requested", hostile),
+            ("ref", hostile),
+            ("commit", hostile),
+            ("commit", "ä"),
+            ("path", hostile),
+            ("tree", hostile),
+            ("sha256", hostile),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut entry = serde_json::to_value(entry("a")).unwrap();
+            entry[field] = value.into();
+            let text = serde_json::json!({"version": 1, "skills": [entry]}).to_string();
+            fs::write(dir.path().join("skills.lock.json"), text).unwrap();
+            let error = Lockfile::read(&Base::own(dir.path().to_owned())).unwrap_err();
+            let text = error.to_string();
+            assert_eq!(visible(&text), text, "{field}");
+        }
+    }
+
+    #[test]
+    fn the_users_own_may_be_a_link_and_a_projects_may_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        fs::create_dir_all(at("home")).unwrap();
+        fs::create_dir_all(at("elsewhere")).unwrap();
+        fs::write(at("elsewhere/lock"), r#"{"version":1,"skills":[]}"#).unwrap();
+        std::os::unix::fs::symlink("../elsewhere/lock", at("home/skills.lock.json")).unwrap();
+        let shared = Base::shared(dir.path().to_owned(), EntryName::of("home"));
+        let error = Lockfile::read(&shared).unwrap_err();
+        assert!(error.to_string().contains("symbolic link"), "{error}");
+        let own = Base::own(at("home"));
+        let mut file = Lockfile::read(&own).unwrap();
+        file.put(entry("a"), &own.make().unwrap()).unwrap();
+        let text = fs::read_to_string(at("elsewhere/lock")).unwrap();
+        assert!(text.contains("o/a") && at("home/skills.lock.json").is_symlink());
     }
 
     #[test]

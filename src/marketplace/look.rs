@@ -3,11 +3,11 @@
 use super::address::SubPath;
 use super::content::{self, Wanted};
 use super::install::{InstallOptions, Note};
+use super::installed_name::InstalledName;
 use super::market::Market;
 use super::plan::{self, Plan, Staged};
 use super::reference::{self, Reference};
 use super::scan::{self, Finding};
-use super::staging::Staging;
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
@@ -18,14 +18,15 @@ impl Market<'_> {
     /// As [`Market::install`].
     pub fn show(&self, reference: &str, options: &InstallOptions, note: &mut Note) -> Result<Plan> {
         let understood = Reference::parse(reference, options.reading)?;
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
         let picked = self.pick(&mut fetcher, &understood, reference, options, note)?;
         let mut staged: Vec<Staged> = Vec::new();
         for (at, found) in picked.chosen.iter().enumerate() {
-            let dir = staging.dir().join("new").join(at.to_string());
-            let (name, origin) = (found.skill.name.as_str(), &picked.origin);
-            staged.push(plan::stage(&picked.snapshot, found, origin, name, dir)?);
+            let place = staging.place_for(&InstalledName::parse(&at.to_string())?)?;
+            let name = InstalledName::try_from(&found.skill.name)?;
+            let (snapshot, origin) = (&picked.snapshot, &picked.origin);
+            staged.push(plan::stage(snapshot, found, origin, &name, place)?);
         }
         Ok(Plan::of(&picked.origin, &staged))
     }
@@ -44,7 +45,7 @@ impl Market<'_> {
         let path = SubPath::parse(path)?;
         let path = path.as_str();
         let understood = Reference::parse(reference, options.reading)?;
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
         let picked = self.pick(&mut fetcher, &understood, reference, options, note)?;
         let [found] = &picked.chosen[..] else {
@@ -80,7 +81,7 @@ impl Market<'_> {
         let is_path = reference::is_local(target) || self.env.cwd.join(target).exists();
         if !is_path && let Ok(name) = self.installed(target) {
             let findings = scan::scan(&self.dir(&name));
-            return Ok(vec![(name, findings)]);
+            return Ok(vec![(name.to_string(), findings)]);
         }
         let reading = is_path.then_some(reference::As::Path);
         let options = InstallOptions {

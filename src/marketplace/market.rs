@@ -9,14 +9,14 @@ use super::lockfile::{LockEntry, Lockfile};
 use super::staging::{self, Staging};
 use super::tool::Tool;
 use crate::error::Result;
-use crate::sys::{Env, limits};
+use crate::sys::{Base, Env, limits};
 
 /// Getting, updating and removing skills in one plugin directory.
 #[derive(Debug, Clone, Copy)]
 pub struct Market<'a> {
     /// Holds `skills/`, `skills.lock.json`, `staging/` and `previous/`: the plugin directory, or a
     /// project's `.chibi`.
-    pub plugin_dir: &'a Path,
+    pub plugin_dir: &'a Base,
     /// What was fetched, and the configured sources: the same for every scope.
     pub home: &'a Path,
     /// What git inherits; also the home and working directory that local references start from.
@@ -58,16 +58,31 @@ impl Market<'_> {
         staging::litter(self.plugin_dir)
     }
 
+    /// A place to prepare changes in. What is fetched for a project is fetched into the user's own
+    /// directory: no program of theirs runs in one that the project brings.
+    pub(super) fn staging(&self) -> Result<Staging> {
+        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        if self.plugin_dir.path() == self.home {
+            return Ok(staging);
+        }
+        Ok(staging.with_scratch(self.home_staging()?))
+    }
+
+    /// A place for what is fetched and looked at, and never moved into place.
+    pub(super) fn home_staging(&self) -> Result<Staging> {
+        Staging::new(&Base::own(self.home.to_owned()), self.patience())
+    }
+
     pub(super) fn fetcher<'s>(&'s self, staging: &'s Staging) -> Fetcher<'s> {
         let git = Git(self.tool(staging));
-        Fetcher::new(git, self.home.join("cache"), self.offline)
+        Fetcher::new(git, self.home.to_owned(), self.offline)
     }
 
     pub(super) fn tool<'s>(&'s self, staging: &'s Staging) -> Tool<'s> {
         Tool {
             env: self.env,
             deadline: self.deadline,
-            scratch: staging.dir(),
+            scratch: staging.scratch(),
             progress: self.progress,
         }
     }

@@ -7,7 +7,9 @@ use super::address::RepoUrl;
 use super::failure::Failure;
 use super::git::{Call, Git};
 use super::repository::FETCH;
-use crate::sys::limits;
+use crate::sys::{EntryName, limits};
+
+const HISTORY_DIR: EntryName = EntryName::of("history.git");
 
 /// How far back a commit is looked for among the ancestors of another.
 const HISTORY: &str = "--depth=200";
@@ -35,7 +37,7 @@ struct Past<'a> {
 
 impl<'a> Past<'a> {
     fn fetch(git: &'a Git<'a>, url: &RepoUrl, commit: &str, filter: &str) -> Result<Self, Failure> {
-        let dir = git.0.scratch.join("history.git");
+        let dir = git.0.scratch.path_of(&HISTORY_DIR);
         let past = Self { git, dir };
         past.read(&["init", "--quiet", "--bare", "--template="])?;
         let commits = ["--quiet", HISTORY, filter, "--", url.as_str(), commit];
@@ -61,7 +63,8 @@ impl<'a> Past<'a> {
 
 impl Drop for Past<'_> {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.dir);
+        // What cannot be removed goes with the directory that it is in.
+        let _ = self.git.0.scratch.remove_ours(&HISTORY_DIR);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an install would bring, for a person to look at before anything lands in `skills/`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Map;
@@ -10,9 +10,11 @@ use super::copy::CopyPlan;
 use super::digest::Digest;
 use super::discover::Found;
 use super::fetch::Snapshot;
+use super::installed_name::InstalledName;
 use super::lockfile::LockEntry;
 use super::origin::Origin;
 use super::scan::{self, Finding};
+use super::staging::Prepared;
 use crate::error::{Error, Result};
 use crate::skill::{Level, Skill, ToolList};
 
@@ -77,7 +79,7 @@ pub struct Planned {
 #[derive(Debug)]
 pub struct Staged {
     /// Where it is.
-    pub dir: PathBuf,
+    pub place: Prepared,
     /// What the lockfile will say.
     pub entry: LockEntry,
     /// What to show.
@@ -89,7 +91,7 @@ pub fn id(source: &str, path: &str) -> String {
     format!("{source}#{path}")
 }
 
-/// Copies a skill to `dir`, reads it back and describes it. `name` is the directory it will have.
+/// Copies a skill to `place`, reads it back and describes it. `name` is the directory it will have.
 ///
 /// # Errors
 /// When it cannot be copied, or what was copied is no readable skill.
@@ -97,8 +99,8 @@ pub fn stage(
     snapshot: &Snapshot,
     found: &Found,
     origin: &Origin,
-    name: &str,
-    dir: PathBuf,
+    name: &InstalledName,
+    place: Prepared,
 ) -> Result<Staged> {
     let of_skill = |error: Error| error.context(format!("skill `{name}`"));
     // A root skill does not swallow the others; one in a directory keeps those inside it.
@@ -112,11 +114,12 @@ pub fn stage(
         _ => Vec::new(),
     };
     let mut copy = CopyPlan::new(&snapshot.tree, &found.path, &others).map_err(of_skill)?;
-    copy.write(&*snapshot.content, &dir).map_err(of_skill)?;
-    let (skill, digest, planned) = look(&dir, name, &found.path, copy.dropped)?;
+    let content = &*snapshot.content;
+    copy.write(content, &place.make()?).map_err(of_skill)?;
+    let (skill, digest, planned) = look(&place.path(), name, &found.path, copy.dropped)?;
     let entry = LockEntry {
         id: id(&origin.source, &found.path),
-        name: name.to_owned(),
+        name: name.clone(),
         source: origin.source.clone(),
         kind: origin.kind,
         requested: origin.requested.clone(),
@@ -129,8 +132,12 @@ pub fn stage(
         license: skill.fields.text("license"),
         other: Map::new(),
     };
+    if let Some(field) = entry.unreadable() {
+        let text = format!("its {field} has characters that deceive a reader");
+        return Err(of_skill(Error::new(text).hint("tell its author")));
+    }
     Ok(Staged {
-        dir,
+        place,
         entry,
         planned,
     })

@@ -1,16 +1,18 @@
 //! What an update or an approved proposal replaced: the last state of each skill, kept for `rollback`
 //! in `previous/<name>/`, with the lockfile's entry of that time, if it had one.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
+use super::installed_name::InstalledName;
 use super::lockfile::LockEntry;
 use super::market::Market;
-use super::staging::Staging;
+use super::staging::{Prepared, Staging};
 use super::swap::{self, Changes, Existing};
 use super::tree_copy;
 use crate::error::{Error, Result};
-use crate::sys::{files, limits};
+use crate::sys::{Base, Dir, Durable, EntryName, limits};
+
+const PREVIOUS: EntryName = EntryName::of("previous");
+const ENTRY: EntryName = EntryName::of("entry.json");
+const SKILL: EntryName = EntryName::of("skill");
 
 impl Market<'_> {
     /// Puts the state before the last update or proposal back. The present one is kept in its
@@ -22,14 +24,14 @@ impl Market<'_> {
     pub fn rollback(&self, written: &str) -> Result<(String, Option<LockEntry>)> {
         self.clean_litter();
         let name = self.installed(written)?;
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staging = self.staging()?;
         let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
         let present = changes.lockfile().get(&name).cloned();
         let Previous { dir, entry } = read(self.plugin_dir, &name)?;
-        let staged = staging.dir().join("new").join(&name);
-        tree_copy::copy(&dir, &staged)?;
+        let staged = staging.place_for(&name)?;
+        tree_copy::copy(&dir, &staged.make()?)?;
         changes.replace(&staging, &staged, &name, entry.clone(), present.as_ref())?;
-        Ok((name, entry))
+        Ok((name.to_string(), entry))
     }
 }
 
@@ -37,51 +39,63 @@ impl Market<'_> {
 #[derive(Debug)]
 pub struct Previous {
     /// Its files.
-    pub dir: PathBuf,
+    pub dir: Dir,
     /// The entry it had, unless it came from no source.
     pub entry: Option<LockEntry>,
 }
 
-impl Changes<'_> {
+impl Changes {
     /// Puts a staged skill in the place of the one that is there, whose entry is `present`, and
     /// keeps that.
     ///
     /// # Errors
-    /// As [`Changes::place`].
+    /// As [`Changes::place`], and when what is kept there was not kept by us.
     pub(super) fn replace(
         &mut self,
         staging: &Staging,
-        staged: &Path,
-        name: &str,
+        staged: &Prepared,
+        name: &InstalledName,
         entry: Option<LockEntry>,
         present: Option<&LockEntry>,
     ) -> Result<()> {
-        let plugin_dir = self.plugin_dir().to_owned();
+        let failed = |dir: &Dir, name: &EntryName, error| dir.error("keep", name, &error);
+        let homes = self.dir().make_dir(&PREVIOUS);
+        let homes = homes.map_err(|error| failed(self.dir(), &PREVIOUS, error))?;
+        let there = homes.find_dir(name.entry());
+        let there = there.map_err(|error| failed(&homes, name.entry(), error))?;
+        if there.is_some_and(|dir| !dir.is_ours()) {
+            let path = homes.path_of(name.entry());
+            let text = format!("`{}` was not put there by agent-skills", path.display());
+            return Err(Error::new(text)
+                .hint("look at it, then move it away: that is the place of earlier states"));
+        }
         // Killed between the two steps below, a skill has no earlier state rather than a wrong one.
-        let kept = staging.dir().join("previous");
-        fs::create_dir_all(&kept).map_err(|error| Error::io("make", &kept, &error))?;
+        let scratch = staging.dir();
+        let kept = scratch.remove_ours(&PREVIOUS);
+        let kept = kept.and_then(|()| scratch.new_of_ours(&PREVIOUS));
+        let kept = kept.map_err(|error| failed(scratch, &PREVIOUS, error))?;
         let json = serde_json::to_vec(&present).map_err(|error| Error::new(error.to_string()))?;
-        files::replace_file(&kept.join("entry.json"), &json, 0o644)?;
+        let written = kept.replace(&ENTRY, &json, 0o644, Durable::Yes);
+        written.map_err(|error| failed(&kept, &ENTRY, error))?;
         self.place(staging, staged, name, entry, Existing::Replace)?;
-        forget(&plugin_dir, name);
         if let Some(old) = swap::replaced(staging, staged) {
-            let home = place(&plugin_dir, name);
-            let moved = fs::create_dir_all(home.parent().unwrap_or(&plugin_dir))
-                .and_then(|()| fs::rename(&old, kept.join("skill")))
-                .and_then(|()| fs::rename(&kept, &home));
-            moved.map_err(|error| Error::io("keep the earlier state in", &home, &error))?;
+            let moved = homes.remove_ours(name.entry()).and_then(|()| {
+                old.within.rename(&old.name, &kept, &SKILL)?;
+                scratch.rename(&PREVIOUS, &homes, name.entry())
+            });
+            moved.map_err(|error| failed(&homes, name.entry(), error))?;
         }
         Ok(())
     }
 }
 
 /// Removes what is kept of a skill.
-pub fn forget(plugin_dir: &Path, name: &str) {
-    let dir = place(plugin_dir, name);
-    let _ = fs::remove_dir_all(&dir);
-    if let Some(root) = dir.parent() {
+pub fn forget(dir: &Dir, name: &InstalledName) {
+    if let Ok(homes) = dir.open_dir(&PREVIOUS) {
+        // What is not ours stays.
+        let _ = homes.remove_ours(name.entry());
         // Only when it is empty now.
-        let _ = fs::remove_dir(root);
+        let _ = dir.remove_empty(&PREVIOUS);
     }
 }
 
@@ -89,23 +103,23 @@ pub fn forget(plugin_dir: &Path, name: &str) {
 ///
 /// # Errors
 /// When nothing is.
-pub fn read(plugin_dir: &Path, name: &str) -> Result<Previous> {
-    let dir = place(plugin_dir, name);
-    let bytes = files::read_capped(&dir.join("entry.json"), limits::LOCKFILE);
+pub fn read(base: &Base, name: &InstalledName) -> Result<Previous> {
+    let kept = base.open()?.and_then(|dir| {
+        let homes = dir.open_dir(&PREVIOUS).ok()?;
+        homes.open_dir(name.entry()).ok().filter(Dir::is_ours)
+    });
+    let none = || none(name);
+    let kept = kept.ok_or_else(none)?;
+    let bytes = kept.read(&ENTRY, limits::LOCKFILE);
     let entry: Option<LockEntry> = bytes
         .ok()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .ok_or_else(|| none(name))?;
-    let of_another = entry.as_ref().is_some_and(|entry| entry.name != name);
-    let dir = dir.join("skill");
-    if of_another || !dir.is_dir() {
-        return Err(none(name));
+        .ok_or_else(none)?;
+    if entry.as_ref().is_some_and(|entry| entry.name != *name) {
+        return Err(none());
     }
+    let dir = kept.open_dir(&SKILL).map_err(|_| none())?;
     Ok(Previous { dir, entry })
-}
-
-fn place(plugin_dir: &Path, name: &str) -> PathBuf {
-    plugin_dir.join("previous").join(name)
 }
 
 fn none(name: &str) -> Error {

@@ -1,15 +1,14 @@
 //! Removing an installed skill, found among what really is in `skills/`: what was typed is compared
 //! with names there, and never becomes a path.
 
-use std::fs;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::installed_name::InstalledName;
 use super::lockfile::Lockfile;
 use super::market::Market;
 use super::previous;
-use super::staging::Staging;
 use super::swap::{self, Changes};
 use crate::error::{Error, Result};
 use crate::skill::{Skill, SkillName};
@@ -33,32 +32,32 @@ impl Market<'_> {
     /// is then still there, whole.
     pub fn remove(&self, written: &str) -> Result<Removed> {
         self.clean_litter();
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staging = self.staging()?;
         let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
         let directory = self.installed(written)?;
         let source = changes.lockfile().get(&directory).cloned();
         changes.take_away(&staging, &directory)?;
-        previous::forget(self.plugin_dir, &directory);
+        previous::forget(changes.dir(), &directory);
         Ok(Removed {
-            dir: swap::skills(self.plugin_dir).join(&directory),
-            name: directory,
+            dir: self.dir(&directory),
+            name: directory.to_string(),
             source: source.map(|entry| entry.source),
         })
     }
 
     /// The directory in `skills/` that `NAME` or `OWNER/NAME` means: the directory's own name, else
     /// the skill's.
-    pub(super) fn installed(&self, written: &str) -> Result<String> {
+    pub(super) fn installed(&self, written: &str) -> Result<InstalledName> {
         let Some((owner, name)) = written.split_once('/') else {
             return self.one_of(written, &self.directories());
         };
         let lockfile = Lockfile::read(self.plugin_dir)?;
-        let is_owners = |directory: &String| {
+        let is_owners = |directory: &InstalledName| {
             let real = lockfile.get(directory).and_then(super::LockEntry::owner);
             real.is_some_and(|real| real.eq_ignore_ascii_case(owner))
         };
         let directories = self.directories();
-        let of_owner: Vec<String> = directories
+        let of_owner: Vec<InstalledName> = directories
             .iter()
             .filter(|d| is_owners(d))
             .cloned()
@@ -76,19 +75,23 @@ impl Market<'_> {
         Err(Error::new(text).hint(format!("`{directory}` alone means it")))
     }
 
-    fn one_of(&self, written: &str, directories: &[String]) -> Result<String> {
-        if let Some(exact) = directories.iter().find(|directory| *directory == written) {
+    fn one_of(&self, written: &str, directories: &[InstalledName]) -> Result<InstalledName> {
+        if let Some(exact) = directories
+            .iter()
+            .find(|directory| ***directory == *written)
+        {
             return Ok(exact.clone());
         }
         let key = SkillName::from_written(written);
         let root = swap::skills(self.plugin_dir);
-        let named = |directory: &&String| {
-            key.as_ref().is_some_and(|key| key.as_str() == *directory)
+        let named = |directory: &&InstalledName| {
+            key.as_ref()
+                .is_some_and(|key| *key.as_str() == ***directory)
                 || SkillName::from_written(directory) == key
-                || Skill::load(&root.join(directory))
+                || Skill::load(&root.join(&***directory))
                     .is_ok_and(|skill| Some(&skill.name) == key.as_ref())
         };
-        let matching: Vec<&String> = directories.iter().filter(named).collect();
+        let matching: Vec<&InstalledName> = directories.iter().filter(named).collect();
         match matching.as_slice() {
             [one] => Ok((*one).clone()),
             [] => Err(not_installed(written, directories)),
@@ -105,20 +108,21 @@ impl Market<'_> {
     }
 
     /// The names in `skills/` that a skill can have, sorted.
-    pub(super) fn directories(&self) -> Vec<String> {
-        let entries = fs::read_dir(swap::skills(self.plugin_dir))
+    pub(super) fn directories(&self) -> Vec<InstalledName> {
+        let entries = std::fs::read_dir(swap::skills(self.plugin_dir))
             .into_iter()
             .flatten()
             .flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+        let names = names.filter_map(|name| InstalledName::parse(&name).ok());
+        let mut names: Vec<InstalledName> = names.collect();
         names.sort();
         names
     }
 }
 
-fn not_installed(written: &str, directories: &[String]) -> Error {
-    let hint = match nearest(written, directories) {
+fn not_installed(written: &str, directories: &[InstalledName]) -> Error {
+    let hint = match nearest(written, directories.iter().map(|name| &**name)) {
         Some(name) => format!("did you mean `{name}`?"),
         None => "`agent-skills list-installed` shows what is installed".to_owned(),
     };
@@ -130,11 +134,8 @@ fn not_installed(written: &str, directories: &[String]) -> Error {
 }
 
 /// The name that may have been meant.
-pub fn nearest<'n>(
-    written: &str,
-    names: impl IntoIterator<Item = &'n String>,
-) -> Option<&'n String> {
-    let distance = |name: &&String| strsim::osa_distance(name, written);
-    let near = |name: &&String| distance(name) <= 1 + name.chars().count() / 4;
+pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let distance = |name: &&str| strsim::osa_distance(name, written);
+    let near = |name: &&str| distance(name) <= 1 + name.chars().count() / 4;
     names.into_iter().min_by_key(distance).filter(near)
 }

@@ -296,7 +296,7 @@ mod tests {
                 RepoUrl::parse(&format!("file://{}", world.path("repos/o/r").display())).unwrap();
             let refs = Refs::parse(&list_refs(&git, &url).unwrap());
             let commit = refs.resolve(&At::Default).unwrap().commit;
-            let slot = Slot::of(&world.path("cache"), &url);
+            let slot = Slot::of(&world.path("home"), &url);
             let fetch =
                 |offline| Repository::fetch(git, slot.clone(), &url, &commit, offline).unwrap();
             assert!(fetch(true).is_err());

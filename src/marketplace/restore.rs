@@ -5,7 +5,7 @@ use std::path::Path;
 use super::choose;
 use super::fetch::{self, Fetcher};
 use super::install::{Confirm, Installed, Note};
-use super::lockfile::{Kind, LockEntry, Lockfile};
+use super::lockfile::{self, Kind, LockEntry, Lockfile};
 use super::market::Market;
 use super::plan::{self, Plan, Staged};
 use super::staging::Staging;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 impl Market<'_> {
     /// Whether there is a lockfile to restore from.
     pub fn has_lockfile(&self) -> bool {
-        self.plugin_dir.join("skills.lock.json").exists()
+        lockfile::path(self.plugin_dir).symlink_metadata().is_ok()
     }
 
     /// Installs every skill of the lockfile that is not there, in the state that it says. `frozen`
@@ -36,15 +36,23 @@ impl Market<'_> {
         if lockfile.entries().is_empty() {
             let text = format!(
                 "`{}` has no skill",
-                self.plugin_dir.join("skills.lock.json").display()
+                lockfile::path(self.plugin_dir).display()
             );
             return Err(Error::new(text).hint("give a REFERENCE to install"));
         }
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
         let (mut results, mut staged) = (Vec::new(), Vec::new());
         for entry in lockfile.entries() {
             match self.compare(entry)?.state {
+                // A link leads wherever its lockfile says, and a project's is not the user's.
+                State::Missing if entry.kind == Kind::Link && self.plugin_dir.is_shared() => {
+                    let (name, source) = (&entry.name, &entry.source);
+                    note(&format!(
+                        "`{name}` is a link to `{source}` and is not restored; if you want it, \
+                         `agent-skills link {source} --project` makes it"
+                    ));
+                }
                 State::Missing if entry.kind == Kind::Link => {
                     results.extend(
                         self.link(Path::new(&entry.source), Some(&entry.name))
@@ -109,8 +117,8 @@ fn stage_again(
     let found = found
         .first()
         .ok_or_else(|| Error::new("it is not there any more"))?;
-    let dir = staging.dir().join("new").join(&entry.name);
-    let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, dir)?;
+    let place = staging.place_for(&entry.name)?;
+    let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, place)?;
     staged.entry.rev.clone_from(&entry.rev);
     staged.entry.other.clone_from(&entry.other);
     if staged.entry.sha256 != entry.sha256 {

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::choose::Want;
 use super::market::Market;
 use super::reference::{At, Place, Reading, Reference};
-use super::staging::Staging;
 use super::web::WebUrl;
 use crate::error::{Error, Result};
 use crate::skill::SkillName;
-use crate::sys::{FileLock, files, limits};
+use crate::sys::{Base, Durable, EntryName, HomeFile, files, limits};
 
+const SOURCES: EntryName = EntryName::of("sources.json");
 const VERSION: u64 = 1;
 /// Name and reference of the source that is there from the beginning.
 const DEFAULT: (&str, &str) = ("anthropics-skills", "https://github.com/anthropics/skills");
@@ -68,7 +68,7 @@ impl Source {
 /// # Errors
 /// When the file is there and cannot be read.
 pub(super) fn read(home: &Path) -> Result<Vec<Source>> {
-    let path = home.join("sources.json");
+    let path = home.join(SOURCES.as_os_str());
     let broken = |why: &dyn std::fmt::Display| {
         Error::new(format!("`{}` cannot be read: {why}", path.display()))
             .hint("repair it, or remove it to have the default source alone")
@@ -145,7 +145,7 @@ impl Market<'_> {
             reference,
         };
         source.name = name_for(&source, name)?;
-        let staging = Staging::new(self.home, self.patience())?;
+        let staging = self.home_staging()?;
         let mut fetcher = self.fetcher(&staging);
         let count = self.ask(&source, &mut fetcher)?.len();
         self.change_sources(|sources| {
@@ -179,8 +179,10 @@ impl Market<'_> {
     }
 
     fn change_sources(&self, change: impl FnOnce(&mut Vec<Source>) -> Result<()>) -> Result<()> {
-        let staging = Staging::new(self.home, self.patience())?;
-        let _turn = FileLock::exclusive(&self.home.join(".sources.lock"), self.patience())?;
+        let base = Base::own(self.home.to_owned());
+        let _turn = base
+            .make()?
+            .lock(&EntryName::of(".sources.lock"), self.patience())?;
         let mut sources = read(self.home)?;
         change(&mut sources)?;
         let written = Written {
@@ -189,9 +191,10 @@ impl Market<'_> {
         };
         let text = serde_json::to_string_pretty(&written)
             .map_err(|error| Error::new(format!("could not write the sources: {error}")))?;
-        let temp = files::temp_sibling(&staging.dir().join("sources.json"));
-        let path = self.home.join("sources.json");
-        files::replace_file_through(&temp, &path, format!("{text}\n").as_bytes(), 0o644)
+        let text = format!("{text}\n");
+        let HomeFile { dir, name, .. } = base.file(&SOURCES)?;
+        let written = dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes);
+        written.map_err(|error| dir.error("write", &name, &error))
     }
 
     /// A reference that means the same from every directory. Of `OWNER/NAME` the repository is

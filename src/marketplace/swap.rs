@@ -10,23 +10,32 @@
 //!
 //! All of it happens under the install lock, and so does recovery.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
+use super::installed_name::InstalledName;
 use super::lockfile::{Kind, LockEntry, Lockfile};
-use super::staging::Staging;
+use super::staging::{Prepared, Staging};
 use crate::error::{Error, Result};
-use crate::sys::{FileLock, files, limits};
+use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
+
+/// The directory of installed skills.
+pub const SKILLS: EntryName = EntryName::of("skills");
+const INSTALL_LOCK: EntryName = EntryName::of(".install.lock");
+const JOURNAL: EntryName = EntryName::of("journal.json");
+/// The skill that was there, where the system cannot exchange two directories.
+const OLD: EntryName = EntryName::of("old");
+const GONE: EntryName = EntryName::of("gone");
 
 #[derive(Serialize, Deserialize)]
 struct Journal {
     /// The directory in `skills/`.
-    name: String,
+    name: InstalledName,
     /// The entry it will have; none for a removal, and for a skill that came from no source.
     entry: Option<LockEntry>,
     /// The digest of the directory that will be there, which a rollback may bring in a state that
@@ -44,31 +53,32 @@ pub enum Existing {
 }
 
 /// The plugin directory while nobody else changes it.
-pub struct Changes<'a> {
-    plugin_dir: &'a Path,
+pub struct Changes {
+    dir: Dir,
     lockfile: Lockfile,
     _lock: FileLock,
 }
 
-impl<'a> Changes<'a> {
+impl Changes {
     /// Waits for other changes to end.
     ///
     /// # Errors
     /// When they take too long, or the lockfile must not be changed.
-    pub fn begin(plugin_dir: &'a Path, wait: Duration) -> Result<Self> {
-        let lock = FileLock::exclusive(&plugin_dir.join(".install.lock"), wait)?;
-        let lockfile = Lockfile::read(plugin_dir)?;
+    pub fn begin(base: &Base, wait: Duration) -> Result<Self> {
+        let dir = base.make()?;
+        let lock = dir.lock(&INSTALL_LOCK, wait)?;
+        let lockfile = Lockfile::read(base)?;
         lockfile.check_writable()?;
         Ok(Self {
-            plugin_dir,
+            dir,
             lockfile,
             _lock: lock,
         })
     }
 
     /// The directory that is changed.
-    pub fn plugin_dir(&self) -> &Path {
-        self.plugin_dir
+    pub fn dir(&self) -> &Dir {
+        &self.dir
     }
 
     /// The lockfile as it is now.
@@ -76,7 +86,22 @@ impl<'a> Changes<'a> {
         &self.lockfile
     }
 
-    /// Moves the skill in `staged` to `name`, which has `entry` then: none when it came from no
+    fn skills(&self) -> Result<Dir> {
+        let made = self.dir.make_dir(&SKILLS);
+        made.map_err(|error| self.dir.error("open directory", &SKILLS, &error))
+    }
+
+    /// An installed skill's own directory; no link to a working copy.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn skill(&self, name: &InstalledName) -> Result<Dir> {
+        let skills = self.skills()?;
+        let opened = skills.open_dir(name.entry());
+        opened.map_err(|error| skills.error("open directory", name.entry(), &error))
+    }
+
+    /// Moves a skill that was prepared to `name`, which has `entry` then: none when it came from no
     /// source. `false` when one is there already and is to be kept.
     ///
     /// # Errors
@@ -84,52 +109,50 @@ impl<'a> Changes<'a> {
     pub fn place(
         &mut self,
         staging: &Staging,
-        staged: &Path,
-        name: &str,
+        staged: &Prepared,
+        name: &InstalledName,
         entry: Option<LockEntry>,
         existing: Existing,
     ) -> Result<bool> {
-        let target = target(self.plugin_dir, name)?;
-        let is_there = target.symlink_metadata().is_ok();
+        let (skills, target) = (self.skills()?, name.entry());
+        let is_there = skills.has(target);
         if is_there && existing == Existing::Keep {
             return Ok(false);
         }
-        let failed = |error: &io::Error| {
-            Error::io("move the skill to", &target, error)
-                .hint("check the permissions of the skills directory")
-        };
-        fs::create_dir_all(skills(self.plugin_dir)).map_err(|e| failed(&e))?;
+        let scratch = staging.dir();
         let placed = match &entry {
             Some(entry) if entry.kind == Kind::Link => None,
-            _ => Some(Digest::of(staged)?.sha256),
+            _ => Some(Digest::of(&staged.path())?.sha256),
         };
-        write_journal(staging.dir(), name, entry.clone(), placed)?;
-        let old = old(staging.dir());
+        write_journal(scratch, name, entry.clone(), placed)?;
         let moved = if is_there {
-            replace(staged, &target, &old)
+            replace(staged, &skills, target, scratch)
         } else {
-            fs::rename(staged, &target)
+            staged.within.rename(&staged.name, &skills, target)
         };
         if let Err(error) = moved {
-            remove_journal(staging.dir())?;
-            return Err(failed(&error));
+            remove_journal(scratch)?;
+            let error = skills.error("move the skill to", target, &error);
+            return Err(error.hint("check the permissions of the skills directory"));
         }
         let written = match entry {
-            Some(entry) => self.lockfile.put(entry, staging.dir()),
-            None => self.lockfile.take(name, staging.dir()),
+            Some(entry) => self.lockfile.put(entry, scratch),
+            None => self.lockfile.take(name, scratch),
         };
         if let Err(error) = written {
+            let back = || skills.rename(target, &staged.within, &staged.name);
             let _ = if !is_there {
-                fs::rename(&target, staged)
-            } else if old.exists() {
-                fs::rename(&target, staged).and_then(|()| fs::rename(&old, &target))
+                back()
+            } else if scratch.has(&OLD) {
+                back().and_then(|()| scratch.rename(&OLD, &skills, target))
             } else {
-                files::exchange(staged, &target).map(|_| ())
+                let exchanged = staged.within.exchange(&staged.name, &skills, target);
+                exchanged.map(|_| ())
             };
-            remove_journal(staging.dir())?;
+            remove_journal(scratch)?;
             return Err(error);
         }
-        remove_journal(staging.dir())?;
+        remove_journal(scratch)?;
         Ok(true)
     }
 
@@ -145,53 +168,54 @@ impl<'a> Changes<'a> {
     ///
     /// # Errors
     /// When anything cannot be written; the old state is then kept or restored.
-    pub fn take_away(&mut self, staging: &Staging, name: &str) -> Result<()> {
-        let target = target(self.plugin_dir, name)?;
-        let failed = |error: &io::Error| {
-            Error::io("remove", &target, error)
-                .hint("check the permissions of the skills directory")
-        };
-        write_journal(staging.dir(), name, None, None)?;
-        let gone = staging.dir().join("gone");
-        if target.symlink_metadata().is_ok()
-            && let Err(error) = fs::rename(&target, &gone)
+    pub fn take_away(&mut self, staging: &Staging, name: &InstalledName) -> Result<()> {
+        let (skills, target, scratch) = (self.skills()?, name.entry(), staging.dir());
+        write_journal(scratch, name, None, None)?;
+        if skills.has(target)
+            && let Err(error) = skills.rename(target, scratch, &GONE)
         {
-            remove_journal(staging.dir())?;
-            return Err(failed(&error));
+            remove_journal(scratch)?;
+            let error = skills.error("remove", target, &error);
+            return Err(error.hint("check the permissions of the skills directory"));
         }
-        if let Err(error) = self.lockfile.take(name, staging.dir()) {
-            let _ = fs::rename(&gone, &target);
-            remove_journal(staging.dir())?;
+        if let Err(error) = self.lockfile.take(name, scratch) {
+            let _ = scratch.rename(&GONE, &skills, target);
+            remove_journal(scratch)?;
             return Err(error);
         }
-        remove_journal(staging.dir())
+        remove_journal(scratch)
     }
 }
 
-/// Brings what the command of a staging directory left half done to its old or its new state.
+/// Brings what the command of a staging directory of ours left half done to its old or its new
+/// state.
 ///
 /// # Errors
 /// When that is not possible now; the journal is then kept.
-pub fn recover(plugin_dir: &Path, staging: &Path) -> Result<()> {
+pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     if !has_journal(staging) {
         return Ok(());
     }
-    let mut changes = Changes::begin(plugin_dir, Duration::ZERO)?;
-    let path = journal(staging);
-    let bytes =
-        files::read_capped(&path, limits::LOCKFILE).map_err(|e| Error::io("read", &path, &e))?;
-    let read: Journal = serde_json::from_slice(&bytes)
-        .map_err(|error| Error::new(format!("`{}` is broken: {error}", path.display())))?;
-    let target = target(plugin_dir, &read.name)?;
-    let is_there = target.symlink_metadata().is_ok();
-    if !is_there && old(staging).exists() {
-        fs::rename(old(staging), &target).map_err(|e| Error::io("restore", &target, &e))?;
+    let mut changes = Changes::begin(base, Duration::ZERO)?;
+    let bytes = staging.read(&JOURNAL, limits::LOCKFILE);
+    let bytes = bytes.map_err(|error| staging.error("read", &JOURNAL, &error))?;
+    let read: Journal = serde_json::from_slice(&bytes).map_err(|error| {
+        let path = staging.path_of(&JOURNAL);
+        Error::new(format!("`{}` is broken: {error}", path.display()))
+    })?;
+    let (skills, target) = (changes.skills()?, read.name.entry());
+    let is_there = skills.has(target);
+    if !is_there && staging.has(&OLD) {
+        let restored = staging.rename(&OLD, &skills, target);
+        restored.map_err(|error| skills.error("restore", target, &error))?;
     } else {
         match (read.entry, read.placed) {
-            (Some(entry), placed) if is_placed(&target, Some(&entry), placed.as_deref()) => {
+            (Some(entry), placed)
+                if is_placed(&skills, target, Some(&entry), placed.as_deref()) =>
+            {
                 changes.lockfile.put(entry, staging)?;
             }
-            (None, placed @ Some(_)) if is_placed(&target, None, placed.as_deref()) => {
+            (None, placed @ Some(_)) if is_placed(&skills, target, None, placed.as_deref()) => {
                 changes.lockfile.take(&read.name, staging)?;
             }
             (None, None) if !is_there => changes.lockfile.take(&read.name, staging)?,
@@ -202,85 +226,76 @@ pub fn recover(plugin_dir: &Path, staging: &Path) -> Result<()> {
 }
 
 /// Whether the move of a journal took place.
-fn is_placed(target: &Path, entry: Option<&LockEntry>, placed: Option<&str>) -> bool {
+fn is_placed(
+    skills: &Dir,
+    target: &EntryName,
+    entry: Option<&LockEntry>,
+    placed: Option<&str>,
+) -> bool {
     match (placed, entry) {
-        (Some(placed), _) => Digest::of(target).is_ok_and(|is| is.sha256 == placed),
-        (None, Some(link)) => {
-            fs::read_link(target).is_ok_and(|to| to.as_os_str() == link.source.as_str())
+        (Some(placed), _) => {
+            Digest::of(&skills.path_of(target)).is_ok_and(|is| is.sha256 == placed)
         }
+        (None, Some(link)) => skills
+            .read_link(target)
+            .is_ok_and(|to| to.as_os_str() == link.source.as_str()),
         (None, None) => false,
     }
 }
 
 /// The skill that [`Changes::place`] has replaced.
-pub fn replaced(staging: &Staging, staged: &Path) -> Option<PathBuf> {
-    let set_aside = old(staging.dir());
-    [set_aside, staged.to_owned()]
+pub fn replaced(staging: &Staging, staged: &Prepared) -> Option<Prepared> {
+    let set_aside = Prepared {
+        within: Rc::clone(staging.dir()),
+        name: OLD,
+    };
+    [set_aside, staged.clone()]
         .into_iter()
-        .find(|dir| dir.exists())
+        .find(|prepared| prepared.within.has(&prepared.name))
 }
 
 /// Whether a staging directory's command was killed, or failed, in the middle of a change.
-pub fn has_journal(staging: &Path) -> bool {
-    journal(staging).exists()
+pub fn has_journal(staging: &Dir) -> bool {
+    staging.has(&JOURNAL)
 }
 
-/// The directory of installed skills.
-pub fn skills(plugin_dir: &Path) -> PathBuf {
-    plugin_dir.join("skills")
+/// The directory of installed skills, for reading.
+pub fn skills(base: &Base) -> PathBuf {
+    base.path().join(SKILLS.as_os_str())
 }
 
-/// The directory of one skill. The name comes from a `SkillName`, a directory's entry or a file of
-/// ours, but whatever it is, it is one part of a path.
-fn target(plugin_dir: &Path, name: &str) -> Result<PathBuf> {
-    if matches!(name, "" | "." | "..") || name.contains(['/', '\0']) {
-        return Err(Error::new(format!(
-            "`{}` cannot be a skill's directory",
-            name.escape_debug()
-        ))
-        .hint("repair the lockfile"));
-    }
-    Ok(skills(plugin_dir).join(name))
-}
-
-fn replace(staged: &Path, target: &Path, old: &Path) -> io::Result<()> {
-    if files::exchange(staged, target)? {
+fn replace(staged: &Prepared, skills: &Dir, target: &EntryName, scratch: &Dir) -> io::Result<()> {
+    let Prepared { within, name } = staged;
+    if within.exchange(name, skills, target)? {
         return Ok(());
     }
-    fs::rename(target, old)?;
-    fs::rename(staged, target).inspect_err(|_| {
+    skills.rename(target, scratch, &OLD)?;
+    within.rename(name, skills, target).inspect_err(|_| {
         // The error to report is the first one.
-        let _ = fs::rename(old, target);
+        let _ = scratch.rename(&OLD, skills, target);
     })
 }
 
-fn old(staging: &Path) -> PathBuf {
-    staging.join("old")
-}
-
-fn journal(staging: &Path) -> PathBuf {
-    staging.join("journal.json")
-}
-
 fn write_journal(
-    staging: &Path,
-    name: &str,
+    staging: &Dir,
+    name: &InstalledName,
     entry: Option<LockEntry>,
     placed: Option<String>,
 ) -> Result<()> {
-    let journal_file = Journal {
-        name: name.to_owned(),
+    let journal = Journal {
+        name: name.clone(),
         entry,
         placed,
     };
-    let bytes = serde_json::to_vec(&journal_file)
+    let bytes = serde_json::to_vec(&journal)
         .map_err(|error| Error::new(format!("could not write the journal: {error}")))?;
-    files::replace_file(&journal(staging), &bytes, 0o600)
+    let written = staging.replace(&JOURNAL, &bytes, 0o600, Durable::Yes);
+    written.map_err(|error| staging.error("write", &JOURNAL, &error))
 }
 
-fn remove_journal(staging: &Path) -> Result<()> {
-    let path = journal(staging);
-    fs::remove_file(&path).map_err(|error| Error::io("remove", &path, &error))
+fn remove_journal(staging: &Dir) -> Result<()> {
+    let removed = staging.remove_file(&JOURNAL);
+    removed.map_err(|error| staging.error("remove", &JOURNAL, &error))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::install::{InstallOptions, Installed};
 use super::market::Market;
 use super::tool::Tool;
 use crate::error::{Error, Result};
-use crate::sys::Env;
+use crate::sys::{Base, Dir, Env};
 
 /// A temporary world: `repos/` stands in for GitHub, `plugin/` is the plugin directory.
 pub struct World {
@@ -94,10 +94,10 @@ impl World {
     }
 
     pub fn with<T>(&self, test: impl FnOnce(Market) -> T) -> T {
-        let plugin = self.path("plugin");
+        let base = Base::own(self.path("plugin"));
         test(Market {
-            plugin_dir: &plugin,
-            home: &plugin,
+            plugin_dir: &base,
+            home: base.path(),
             env: &self.env,
             deadline: None,
             offline: false,
@@ -106,7 +106,7 @@ impl World {
     }
 
     pub fn with_git<T>(&self, test: impl FnOnce(Git) -> T) -> T {
-        let scratch = self.path("");
+        let scratch = Dir::anchor(&self.path("")).unwrap();
         test(Git(Tool {
             env: &self.env,
             deadline: None,

@@ -1,17 +1,16 @@
 //! A program of the user's (git, curl) as a child process that cannot prompt, outlive its deadline
 //! or fill the disk with its answer. It knows neither what the program does nor what it says.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use wait_timeout::ChildExt;
 
 use super::failure::{Class, Failure};
-use crate::sys::{Env, files, limits, process};
+use crate::sys::{Dir, Env, limits, process};
 
 /// Variables that belong to the host's call and are nobody else's business.
 const SCRUBBED: [&str; 5] = [
@@ -34,7 +33,7 @@ pub struct Tool<'a> {
     /// When the answer must be there; none for a person at a terminal.
     pub deadline: Option<Instant>,
     /// A directory of ours: their working directory, and the place for their output.
-    pub scratch: &'a Path,
+    pub scratch: &'a Dir,
     /// Is told how far a long transfer is.
     pub progress: Option<fn(&str)>,
 }
@@ -61,7 +60,7 @@ impl Tool<'_> {
                 .filter(|(name, _)| !SCRUBBED.contains(&name.to_string_lossy().as_ref())),
         );
         command.env("LC_ALL", "C");
-        command.current_dir(self.scratch);
+        command.current_dir(self.scratch.path());
         command
     }
 
@@ -77,7 +76,8 @@ impl Tool<'_> {
     /// Runs it to its end. Its output may have at most `max` bytes.
     pub fn run(&self, mut command: Command, input: &str, max: u64) -> Result<Ran, Failure> {
         let program = command.get_program().to_string_lossy().into_owned();
-        let files = (|| Ok((self.anonymous()?, self.anonymous()?, self.anonymous()?)))();
+        let file = || self.scratch.create_unseen();
+        let files = (|| Ok((file()?, file()?, file()?)))();
         let (mut given, mut output, mut errors) = files.map_err(|e| self.local(&e))?;
         let written = given
             .write_all(input.as_bytes())
@@ -158,18 +158,6 @@ impl Tool<'_> {
         Err(stopped)
     }
 
-    /// A file that nobody else sees and that is gone when it is closed.
-    fn anonymous(&self) -> io::Result<File> {
-        let path = files::temp_sibling(&self.scratch.join("tool"));
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path)?;
-        std::fs::remove_file(&path)?;
-        Ok(file)
-    }
-
     /// What an I/O error of our own means.
     pub fn local(&self, error: &io::Error) -> Failure {
         let class = match error.kind() {
@@ -177,7 +165,10 @@ impl Tool<'_> {
             io::ErrorKind::FileTooLarge => Class::TooLarge,
             _ => Class::Other,
         };
-        let text = format!("could not work in `{}`: {error}", self.scratch.display());
+        let text = format!(
+            "could not work in `{}`: {error}",
+            self.scratch.path().display()
+        );
         Failure::new(class, text)
     }
 }

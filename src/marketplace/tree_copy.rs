@@ -1,30 +1,32 @@
 //! Copying a skill that is there. What was installed has regular files and directories only; what
 //! somebody put there by hand may have links, which stay links.
 
-use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::error::{Error, Result};
+use crate::sys::{Dir, EntryKind};
 
-/// Copies `from` to `to`, which is made. What is neither file, directory nor link is left out.
+/// Copies what is in `from` into `to`. What is neither file, directory nor link is left out.
 ///
 /// # Errors
 /// When something cannot be read or written.
-pub fn copy(from: &Path, to: &Path) -> Result<()> {
-    let failed = |error| Error::io("copy", from, &error).hint("check the space on the disk");
-    fs::create_dir_all(to).map_err(failed)?;
-    for entry in fs::read_dir(from).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let kind = entry.file_type().map_err(failed)?;
-        let target = to.join(entry.file_name());
-        if kind.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), target).map_err(failed)?;
-        } else if kind.is_symlink() {
-            let to = fs::read_link(entry.path()).map_err(failed)?;
-            symlink(to, target).map_err(failed)?;
+pub fn copy(from: &Dir, to: &Dir) -> Result<()> {
+    copy_entries(from, to)
+        .map_err(|error| Error::io("copy", from.path(), &error).hint("check the space on the disk"))
+}
+
+fn copy_entries(from: &Dir, to: &Dir) -> io::Result<()> {
+    for (name, kind) in from.entries()? {
+        match kind {
+            EntryKind::Dir => copy_entries(&from.open_dir(&name)?, &to.new_dir(&name)?)?,
+            EntryKind::File => {
+                let (mut file, metadata) = from.open_file(&name)?;
+                let mode = metadata.permissions().mode() & 0o777;
+                io::copy(&mut file, &mut to.create(&name, mode)?)?;
+            }
+            EntryKind::Link => to.link_to(&from.read_link(&name)?, &name)?,
+            EntryKind::Other => {}
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ use super::discover::Found;
 use super::fetch::{Fetcher, Snapshot};
 use super::git::{Call, Git};
 use super::install::Note;
+use super::installed_name::InstalledName;
 use super::lockfile::{Kind, LockEntry, Lockfile};
 use super::market::Market;
 use super::plan::{self, Staged};
@@ -24,7 +25,10 @@ use super::tree_copy;
 use super::version;
 use crate::error::{Error, Result};
 use crate::skill::Skill;
-use crate::sys::limits;
+use crate::sys::{Dir, EntryName, limits};
+
+const STASH: EntryName = EntryName::of("stash");
+const DIFF: EntryName = EntryName::of("diff");
 
 /// How an update is to be done.
 #[derive(Debug, Clone, Copy, Default)]
@@ -112,7 +116,7 @@ impl Market<'_> {
         let lockfile = Lockfile::read(self.plugin_dir)?;
         lockfile.check_writable()?;
         let directories = self.meant(names, &lockfile)?;
-        let staging = Staging::new(self.plugin_dir, self.patience())?;
+        let staging = self.staging()?;
         let mut fetcher = self.fetcher(&staging);
         let mut results = Vec::new();
         for name in directories {
@@ -131,7 +135,7 @@ impl Market<'_> {
             results.push(Updated {
                 version: skill.and_then(|skill| skill.fields.version()),
                 newer_tags: newer_tags.unwrap_or_default(),
-                name,
+                name: name.to_string(),
                 change,
             });
         }
@@ -139,9 +143,13 @@ impl Market<'_> {
     }
 
     /// The directories that names mean; all that the lockfile knows when there are none.
-    pub(super) fn meant(&self, names: &[String], lockfile: &Lockfile) -> Result<Vec<String>> {
+    pub(super) fn meant(
+        &self,
+        names: &[String],
+        lockfile: &Lockfile,
+    ) -> Result<Vec<InstalledName>> {
         if names.is_empty() {
-            let managed = |name: &String| lockfile.get(name).is_some();
+            let managed = |name: &InstalledName| lockfile.get(name).is_some();
             return Ok(self.directories().into_iter().filter(managed).collect());
         }
         let mut seen = HashSet::new();
@@ -176,8 +184,8 @@ impl Market<'_> {
             };
             return self.note_unless(options.dry_run, staging, entry);
         }
-        let dir = staging.dir().join("new").join(&entry.name);
-        let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, dir)?;
+        let place = staging.place_for(&entry.name)?;
+        let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, place)?;
         staged.entry.other.clone_from(&entry.other);
         if staged.entry.sha256 == entry.sha256 {
             return self.note_unless(options.dry_run, staging, staged.entry);
@@ -194,7 +202,7 @@ impl Market<'_> {
             difference.text = Some(line_by_line(
                 staging,
                 &installed,
-                &staged.dir,
+                &staged.place.path(),
                 fetcher.git(),
             )?);
         }
@@ -229,15 +237,17 @@ impl Market<'_> {
         }
         let mut stashed = None;
         if options.edited == Edited::Stash && looked_at.sha256 != entry.sha256 {
-            let kept = format!("{name}-{}", &looked_at.sha256[..12]);
-            let place = self.plugin_dir.join("stash").join(kept);
-            if !place.exists() {
-                tree_copy::copy(&installed, &place)?;
-            }
-            stashed = Some(place.display().to_string());
+            let kept = InstalledName::parse(&format!("{name}-{}", &looked_at.sha256[..12]))?;
+            stashed = Some(stash(&changes, staging, name, &kept)?);
         }
         let to = staged.entry.commit.clone();
-        changes.replace(staging, &staged.dir, name, Some(staged.entry), Some(entry))?;
+        changes.replace(
+            staging,
+            &staged.place,
+            name,
+            Some(staged.entry),
+            Some(entry),
+        )?;
         Ok(Change::Updated {
             from: entry.commit.clone(),
             to,
@@ -256,6 +266,25 @@ impl Market<'_> {
         }
         Ok(Change::UpToDate)
     }
+}
+
+/// Copies an installed skill to `stash/`, whole or not at all, and answers where it is.
+fn stash(
+    changes: &Changes,
+    staging: &Staging,
+    name: &InstalledName,
+    kept: &InstalledName,
+) -> Result<String> {
+    let dir = changes.dir();
+    let home = dir.make_dir(&STASH);
+    let home = home.map_err(|error| dir.error("make directory", &STASH, &error))?;
+    if !home.has(kept.entry()) {
+        let copy = staging.place_for(kept)?;
+        tree_copy::copy(&changes.skill(name)?, &copy.make()?)?;
+        let moved = copy.within.rename(&copy.name, &home, kept.entry());
+        moved.map_err(|error| home.error("keep", kept.entry(), &error))?;
+    }
+    Ok(home.path_of(kept.entry()).display().to_string())
 }
 
 /// Whether the repository's commit is the installed one: nothing need be fetched then.
@@ -316,9 +345,13 @@ fn is_rewritten(fetcher: &Fetcher, reading: &Reading, difference: &Difference) -
 
 fn line_by_line(staging: &Staging, old: &Path, new: &Path, git: Git) -> Result<String> {
     // Short names in a place of its own, as git prints the paths it is given.
-    let (a, b) = (staging.dir().join("diff/a"), staging.dir().join("diff/b"));
-    tree_copy::copy(old, &a)?;
-    tree_copy::copy(new, &b)?;
+    let scratch = staging.scratch();
+    let failed = |error| scratch.error("make directory", &DIFF, &error);
+    let both = scratch.new_dir(&DIFF).map_err(failed)?;
+    for (from, name) in [(old, EntryName::of("a")), (new, EntryName::of("b"))] {
+        let from = Dir::anchor(from).map_err(|error| Error::io("read", from, &error))?;
+        tree_copy::copy(&from, &both.new_dir(&name).map_err(failed)?)?;
+    }
     let call = Call {
         args: &[
             "diff",
@@ -334,8 +367,9 @@ fn line_by_line(staging: &Staging, old: &Path, new: &Path, git: Git) -> Result<S
         may_say_no: true,
         ..Call::default()
     };
-    let bytes = git.read(&call, limits::GIT_LISTING)?;
-    let _ = std::fs::remove_dir_all(staging.dir().join("diff"));
+    let read = git.read(&call, limits::GIT_LISTING);
+    scratch.remove_ours(&DIFF).map_err(failed)?;
+    let bytes = read?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -55,14 +55,15 @@ impl Market<'_> {
         for name in names {
             if lockfile.get(name).is_none() {
                 let text = format!("the lockfile has no skill `{}`", name.escape_debug());
-                let names = lockfile.entries().iter().map(|entry| &entry.name);
+                let names = lockfile.entries().iter().map(|entry| &*entry.name);
                 return Err(Error::new(text).hint(match nearest(name, names) {
                     Some(name) => format!("did you mean `{name}`?"),
                     None => "`agent-skills verify` alone compares all it has".to_owned(),
                 }));
             }
         }
-        let wanted = |entry: &&LockEntry| names.is_empty() || names.contains(&entry.name);
+        let wanted =
+            |entry: &&LockEntry| names.is_empty() || names.iter().any(|name| entry.name == **name);
         lockfile
             .entries()
             .iter()
@@ -75,7 +76,7 @@ impl Market<'_> {
     pub(super) fn compare(&self, entry: &LockEntry) -> Result<Verified> {
         let dir = self.dir(&entry.name);
         let mut verified = Verified {
-            name: entry.name.clone(),
+            name: entry.name.to_string(),
             state: State::Intact,
             changed: Vec::new(),
             missing: Vec::new(),

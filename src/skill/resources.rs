@@ -1,12 +1,12 @@
 //! The files bundled in a skill: listing them, and turning a path somebody wrote into a file that
 //! certainly lies inside the skill's directory.
 
-use std::fs;
+use std::fs::{self, File, Metadata};
 use std::path::{Component, Path, PathBuf};
 
 use super::find_skill_file;
 use crate::error::{Error, Result};
-use crate::sys::limits;
+use crate::sys::{Dir, EntryPath, limits};
 
 /// Directories that hold nothing an author bundled.
 const SKIPPED: [&str; 3] = [".git", "node_modules", "__pycache__"];
@@ -15,6 +15,17 @@ const SKIPPED: [&str; 3] = [".git", "node_modules", "__pycache__"];
 /// joined to, except through a link, which [`SkillPath::resolve`] sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillPath(PathBuf);
+
+/// Where a bundled file really is.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its path.
+    pub path: PathBuf,
+    /// The skill's directory.
+    pub root: PathBuf,
+    /// What leads from there to the file, without a link.
+    pub below: EntryPath,
+}
 
 /// One bundled file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +90,26 @@ impl SkillPath {
     /// When there is no such file (the hint lists what is there), when it is not a regular file,
     /// or when a link leads out of the directory.
     pub fn resolve(&self, dir: &Path) -> Result<PathBuf> {
+        self.find(dir).map(|found| found.path)
+    }
+
+    /// Opens the regular file this names in `dir`. Whatever becomes of the path meanwhile, it lies
+    /// in the directory: once it is known where it really is, no link is followed to it.
+    ///
+    /// # Errors
+    /// As [`SkillPath::resolve`], and when it cannot be read.
+    pub fn open(&self, dir: &Path) -> Result<(Found, File, Metadata)> {
+        let found = self.find(dir)?;
+        let opened = Dir::anchor(&found.root).and_then(|root| root.open_below(&found.below));
+        let (file, metadata) = opened.map_err(|error| Error::io("read", &found.path, &error))?;
+        Ok((found, file, metadata))
+    }
+
+    /// Where the regular file this names in `dir` really is.
+    ///
+    /// # Errors
+    /// As [`SkillPath::resolve`].
+    pub fn find(&self, dir: &Path) -> Result<Found> {
         let shown = self.0.display();
         let missing = || {
             Error::new(format!("there is no file `{shown}` in the skill")).hint(what_is_there(dir))
@@ -94,11 +125,16 @@ impl SkillPath {
             let listing = what_is_there(dir);
             return Err(Error::new(format!("`{shown}` is a directory")).hint(listing));
         }
-        if !kind.is_file() {
-            return Err(Error::new(format!("`{shown}` is not a regular file"))
-                .hint("only regular files of a skill can be used"));
+        let below = real.strip_prefix(&root).ok().and_then(EntryPath::parse);
+        match below.filter(|_| kind.is_file()) {
+            Some(below) => Ok(Found {
+                path: real,
+                root,
+                below,
+            }),
+            None => Err(Error::new(format!("`{shown}` is not a regular file"))
+                .hint("only regular files of a skill can be used")),
         }
-        Ok(real)
     }
 
     /// The real path of the directory this names in `dir`.

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Dir, EntryName};
+use super::{Dir, EntryKind, EntryName};
 use crate::error::{Error, Result};
 
 /// The plugin directory, `~/.chibi`, or a project's `.chibi`.
@@ -69,6 +69,49 @@ impl Base {
         };
         made.map_err(|error| Error::io("make directory", &self.path, &error))
     }
+
+    /// A file in it. The user may keep one of theirs elsewhere and have a link to it here, as those
+    /// do who keep their configuration in a repository of their own.
+    ///
+    /// # Errors
+    /// As [`Base::make`], and when such a link leads nowhere.
+    pub fn file(&self, name: &EntryName) -> Result<HomeFile> {
+        let (dir, name) = (self.make()?, name.clone());
+        if self.is_shared() || !matches!(dir.kind(&name), Ok(Some(EntryKind::Link))) {
+            let is_elsewhere = false;
+            return Ok(HomeFile {
+                dir,
+                name,
+                is_elsewhere,
+            });
+        }
+        let path = dir.path_of(&name);
+        let found = (|| {
+            let real = path.canonicalize()?;
+            let nowhere = || io::Error::from(io::ErrorKind::NotFound);
+            let dir = Dir::anchor(real.parent().ok_or_else(nowhere)?)?;
+            let name = real.file_name().and_then(EntryName::parse);
+            Ok((dir, name.ok_or_else(nowhere)?))
+        })();
+        let (dir, name) = found.map_err(|error| Error::io("follow", &path, &error))?;
+        let is_elsewhere = true;
+        Ok(HomeFile {
+            dir,
+            name,
+            is_elsewhere,
+        })
+    }
+}
+
+/// Where a file of a [`Base`] really is.
+#[derive(Debug)]
+pub struct HomeFile {
+    /// Its directory.
+    pub dir: Dir,
+    /// Its name there.
+    pub name: EntryName,
+    /// Whether the user keeps it elsewhere.
+    pub is_elsewhere: bool,
 }
 
 #[cfg(test)]
@@ -95,5 +138,24 @@ mod tests {
         fs::remove_file(root.path().join(".chibi")).unwrap();
         assert!(shared.open().unwrap().is_none() && shared.make().is_ok());
         assert!(shared.open().unwrap().is_some());
+    }
+    #[test]
+    fn the_users_file_may_be_elsewhere_and_a_projects_may_not() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        fs::create_dir_all(at("home")).unwrap();
+        fs::create_dir_all(at("dotfiles")).unwrap();
+        fs::write(at("dotfiles/real"), "old").unwrap();
+        symlink("../dotfiles/real", at("home/link")).unwrap();
+        let name = EntryName::of("link");
+        let own = Base::own(at("home")).file(&name).unwrap();
+        assert!(own.is_elsewhere && own.name == EntryName::of("real"));
+        assert_eq!(own.dir.read(&own.name, 9).unwrap(), b"old");
+        let shared = Base::shared(root.path().to_owned(), EntryName::of("home"));
+        let shared = shared.file(&name).unwrap();
+        assert!(!shared.is_elsewhere && shared.dir.read(&shared.name, 9).is_err());
+        symlink("nowhere", at("home/dangling")).unwrap();
+        let dangling = EntryName::of("dangling");
+        assert!(Base::own(at("home")).file(&dangling).is_err());
     }
 }

@@ -18,7 +18,7 @@ pub mod terminal;
 pub mod time;
 pub mod tree;
 
-pub use base::Base;
+pub use base::{Base, HomeFile};
 pub use dir::{Dir, Durable, EntryKind, EntryName, EntryPath};
 pub use directories::Directories;
 pub use env::Env;

@@ -139,7 +139,7 @@ fn cut(cut: &Cut) -> Check {
 
 /// Whether what was installed is what the lockfile says.
 fn installed(app: &App, base: &Path) -> Vec<Check> {
-    let verified = match app.market_at(base).verify(&[]) {
+    let verified = match app.market_at(&app.base(base)).verify(&[]) {
         Ok(verified) => verified,
         Err(error) => {
             let remedy = "put it back from a backup, or remove it: the skills stay";

@@ -52,8 +52,8 @@ fn locks(dir: &Path) -> Vec<Check> {
 }
 
 fn staging(app: &App) -> Option<Check> {
-    let dir = app.dirs.plugin.clone();
-    let left = app.market_at(&dir).litter();
+    let base = app.base(&app.dirs.plugin);
+    let left = app.market_at(&base).litter();
     if left == 0 {
         return None;
     }
@@ -62,8 +62,8 @@ fn staging(app: &App) -> Option<Check> {
     let env = app.env.clone();
     Some(Check::warn("staging-litter", text, remedy).fix(move || {
         let app = App::new(env, None);
-        app.market_at(&dir).clean_litter();
-        match app.market_at(&dir).litter() {
+        app.market_at(&base).clean_litter();
+        match app.market_at(&base).litter() {
             0 => Ok(format!(
                 "what {left} killed installs left in staging/ is gone"
             )),

@@ -1,5 +1,8 @@
 //! What is left when a change is interrupted at each of its steps.
 
+use std::fs;
+use std::path::Path;
+
 use super::*;
 use crate::marketplace::lockfile::Kind;
 use crate::marketplace::staging;
@@ -7,16 +10,23 @@ use crate::marketplace::staging;
 /// A plugin directory, and a staging directory whose command was killed.
 struct Killed {
     plugin: tempfile::TempDir,
-    staging: PathBuf,
+    base: Base,
+    staging: Dir,
 }
 
 impl Killed {
     fn new() -> Self {
         let plugin = tempfile::tempdir().unwrap();
-        let staging = plugin.path().join("staging/1-0");
-        fs::create_dir_all(&staging).unwrap();
-        fs::create_dir_all(skills(plugin.path())).unwrap();
-        Self { plugin, staging }
+        let base = Base::own(plugin.path().to_owned());
+        let root = base.make().unwrap();
+        root.make_dir(&SKILLS).unwrap();
+        let root = root.make_dir(&EntryName::of("staging")).unwrap();
+        let staging = root.new_of_ours(&EntryName::of("1-0")).unwrap();
+        Self {
+            plugin,
+            base,
+            staging,
+        }
     }
 
     fn put(dir: &Path, text: &str) {
@@ -25,25 +35,29 @@ impl Killed {
     }
 
     fn skill(&self) -> PathBuf {
-        skills(self.plugin.path()).join("x")
+        skills(&self.base).join("x")
     }
 
     fn lock(&self, text: &str) {
-        let mut lockfile = Lockfile::read(self.plugin.path()).unwrap();
+        let mut lockfile = Lockfile::read(&self.base).unwrap();
         lockfile.put(entry(text), &self.staging).unwrap();
     }
 
     /// Runs the next command's recovery and answers the skill's text and the entry's commit.
     fn recovered(&self) -> (Option<String>, Option<String>) {
-        staging::clean(self.plugin.path());
+        staging::clean(&self.base);
         assert!(!self.plugin.path().join("staging").exists());
-        let lockfile = Lockfile::read(self.plugin.path()).unwrap();
+        let lockfile = Lockfile::read(&self.base).unwrap();
         let commit = lockfile.get("x").map(|entry| entry.commit.clone().unwrap());
         (
             fs::read_to_string(self.skill().join("SKILL.md")).ok(),
             commit,
         )
     }
+}
+
+fn name(name: &str) -> InstalledName {
+    InstalledName::parse(name).unwrap()
 }
 
 /// The entry of a skill whose one file is `text`, at the commit `text`.
@@ -53,7 +67,7 @@ fn entry(text: &str) -> LockEntry {
     let digest = Digest::of(dir.path()).unwrap();
     LockEntry {
         id: "s#x".to_owned(),
-        name: "x".to_owned(),
+        name: name("x"),
         source: "s".to_owned(),
         kind: Kind::Git,
         requested: "x".to_owned(),
@@ -68,10 +82,10 @@ fn entry(text: &str) -> LockEntry {
     }
 }
 
-fn journal_of_new(staging: &Path) -> Result<()> {
+fn journal_of_new(staging: &Dir) -> Result<()> {
     let entry = entry("new");
     let placed = Some(entry.sha256.clone());
-    write_journal(staging, "x", Some(entry), placed)
+    write_journal(staging, &name("x"), Some(entry), placed)
 }
 
 fn both(text: &str) -> (Option<String>, Option<String>) {
@@ -81,7 +95,7 @@ fn both(text: &str) -> (Option<String>, Option<String>) {
 #[test]
 fn an_install_killed_before_its_move_never_was_and_after_it_is_whole() {
     let killed = Killed::new();
-    Killed::put(&killed.staging.join("new/x"), "new");
+    Killed::put(&killed.staging.path().join("new/x"), "new");
     journal_of_new(&killed.staging).unwrap();
     assert_eq!(killed.recovered(), (None, None));
 
@@ -104,7 +118,7 @@ fn an_update_killed_anywhere_leaves_the_old_or_the_new_skill_with_its_entry() {
             Killed::put(&killed.skill(), text);
         }
         if let Some(text) = set_aside {
-            Killed::put(&old(&killed.staging), text);
+            Killed::put(&killed.staging.path_of(&OLD), text);
         }
         journal_of_new(&killed.staging).unwrap();
         assert_eq!(
@@ -120,13 +134,13 @@ fn a_removal_killed_anywhere_leaves_the_skill_or_nothing_of_it() {
     let killed = Killed::new();
     killed.lock("old");
     Killed::put(&killed.skill(), "old");
-    write_journal(&killed.staging, "x", None, None).unwrap();
+    write_journal(&killed.staging, &name("x"), None, None).unwrap();
     assert_eq!(killed.recovered(), both("old"));
 
     let killed = Killed::new();
     killed.lock("old");
-    Killed::put(&killed.staging.join("gone"), "old");
-    write_journal(&killed.staging, "x", None, None).unwrap();
+    Killed::put(&killed.staging.path().join("gone"), "old");
+    write_journal(&killed.staging, &name("x"), None, None).unwrap();
     assert_eq!(killed.recovered(), (None, None));
 }
 
@@ -142,9 +156,9 @@ fn a_change_of_a_skill_from_nowhere_killed_anywhere_leaves_the_old_or_the_new_on
             Killed::put(&killed.skill(), text);
         }
         if let Some(text) = set_aside {
-            Killed::put(&old(&killed.staging), text);
+            Killed::put(&killed.staging.path_of(&OLD), text);
         }
-        write_journal(&killed.staging, "x", None, Some(entry("new").sha256)).unwrap();
+        write_journal(&killed.staging, &name("x"), None, Some(entry("new").sha256)).unwrap();
         assert_eq!(killed.recovered(), (Some(expected.to_owned()), None));
         assert!(!killed.plugin.path().join("skills.lock.json").exists());
     }
@@ -153,39 +167,37 @@ fn a_change_of_a_skill_from_nowhere_killed_anywhere_leaves_the_old_or_the_new_on
 #[test]
 fn a_lockfile_that_cannot_be_written_undoes_the_move() {
     let plugin = tempfile::tempdir().unwrap();
-    let staging = Staging::new(plugin.path(), Duration::ZERO).unwrap();
-    let target = skills(plugin.path()).join("x");
+    let base = Base::own(plugin.path().to_owned());
+    let staging = Staging::new(&base, Duration::ZERO).unwrap();
+    let target = skills(&base).join("x");
     Killed::put(&target, "old");
-    let staged = staging.dir().join("new/x");
-    Killed::put(&staged, "new");
-    let mut changes = Changes::begin(plugin.path(), Duration::ZERO).unwrap();
+    let staged = staging.place_for(&name("x")).unwrap();
+    Killed::put(&staged.path(), "new");
+    let mut changes = Changes::begin(&base, Duration::ZERO).unwrap();
     fs::create_dir_all(plugin.path().join("skills.lock.json/in-the-way")).unwrap();
-    assert!(
-        changes
-            .place(
-                &staging,
-                &staged,
-                "x",
-                Some(entry("new")),
-                Existing::Replace
-            )
-            .is_err()
-    );
+    let mut place = |existing| {
+        let entry = Some(entry("new"));
+        changes.place(&staging, &staged, &name("x"), entry, existing)
+    };
+    assert!(place(Existing::Replace).is_err());
     assert_eq!(fs::read_to_string(target.join("SKILL.md")).unwrap(), "old");
     fs::rename(&target, plugin.path().join("away")).unwrap();
-    assert!(
-        changes
-            .place(&staging, &staged, "x", Some(entry("new")), Existing::Keep)
-            .is_err()
-    );
-    assert!(!target.exists() && staged.exists() && !has_journal(staging.dir()));
+    assert!(place(Existing::Keep).is_err());
+    assert!(!target.exists() && staged.path().exists() && !has_journal(staging.dir()));
 }
 
 #[test]
 fn a_journal_with_a_hostile_name_moves_nothing() {
-    let killed = Killed::new();
-    Killed::put(&old(&killed.staging), "x");
-    write_journal(&killed.staging, "../../x", None, None).unwrap();
-    assert!(recover(killed.plugin.path(), &killed.staging).is_err());
-    assert!(killed.staging.exists());
+    for name in ["../../x", "..", "a/b", "\u{1b}[2J", ".git"] {
+        let killed = Killed::new();
+        Killed::put(&killed.staging.path_of(&OLD), "x");
+        let journal = serde_json::json!({"name": name, "entry": null, "placed": null});
+        fs::write(killed.staging.path_of(&JOURNAL), journal.to_string()).unwrap();
+        let error = recover(&killed.base, &killed.staging)
+            .unwrap_err()
+            .to_string();
+        assert!(!error.contains('\u{1b}'), "{error:?}");
+        staging::clean(&killed.base);
+        assert!(killed.staging.path().join("old/SKILL.md").exists());
+    }
 }

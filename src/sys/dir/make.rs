@@ -59,6 +59,18 @@ impl Dir {
         create()
     }
 
+    /// Writes a regular file that is there anew, which may be any number of directories below. Its
+    /// permissions stay. For files that nobody else reads yet: it is not one step.
+    ///
+    /// # Errors
+    /// When there is none, a link leads to it, or it cannot be written.
+    pub fn rewrite_below(&self, path: &EntryPath, bytes: &[u8]) -> io::Result<()> {
+        let (through, last) = path.split();
+        let (mut file, _) = self.regular(through, last, OFlags::WRONLY, 0)?;
+        file.set_len(0)?;
+        file.write_all(bytes)
+    }
+
     /// Makes a file that is not there yet, for reading and writing.
     ///
     /// # Errors

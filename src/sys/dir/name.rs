@@ -43,11 +43,11 @@ impl EntryName {
         Self(Cow::Owned(name))
     }
 
-    /// This name with `end` behind it; itself where that would be too long.
+    /// This name, or as much of it as there is room for, with `end` behind it.
     #[must_use]
-    pub fn with_end(&self, end: &'static str) -> Self {
-        let name = [&self.0, end.as_bytes()].concat();
-        Self::parse(OsStr::from_bytes(&name)).unwrap_or_else(|| self.clone())
+    pub fn with_end(&self, end: &Self) -> Self {
+        let room = (LONGEST - end.0.len()).min(self.0.len());
+        Self(Cow::Owned([&self.0[..room], &end.0].concat()))
     }
 
     /// As the system takes it.
@@ -130,7 +130,7 @@ mod tests {
         #[test]
         fn a_name_is_one_component_and_what_is_made_of_it_too(text in any::<String>()) {
             if let Some(name) = EntryName::parse(&text) {
-                for name in [name.temporary(), name.with_end(".lock"), name] {
+                for name in [name.temporary(), name.with_end(&EntryName::of(".lock")), name] {
                     let path = Path::new(name.as_os_str());
                     prop_assert!(matches!(path.components().collect::<Vec<_>>()[..], [Component::Normal(_)]));
                     prop_assert_eq!(EntryName::parse(name.as_os_str()), Some(name));

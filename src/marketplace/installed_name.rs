@@ -1,0 +1,140 @@
+//! The name of a skill's directory in `skills/`. A lockfile, a journal or a directory that came with
+//! a repository says it, so it is parsed before it is part of a path or is shown.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::skill::{SkillName, one_line};
+use crate::sys::EntryName;
+
+/// One component of a path that does not begin with a dot and has no character that steers a
+/// terminal, changes the order of what is shown, or shows nothing.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct InstalledName {
+    name: String,
+    entry: EntryName,
+}
+
+impl InstalledName {
+    /// The name that `written` is.
+    ///
+    /// # Errors
+    /// When no skill is installed under such a name.
+    pub fn parse(written: &str) -> Result<Self> {
+        let entry = EntryName::parse(written);
+        let is_plain = !written.starts_with('.') && one_line(written) == written;
+        match entry.filter(|_| is_plain) {
+            Some(entry) => Ok(Self {
+                name: written.to_owned(),
+                entry,
+            }),
+            None => Err(Error::new(format!(
+                "`{}` cannot be the name of an installed skill",
+                written.escape_debug()
+            ))
+            .hint("a name has letters and digits, and no `/`")),
+        }
+    }
+
+    /// As a handle of `skills/` takes it.
+    pub fn entry(&self) -> &EntryName {
+        &self.entry
+    }
+}
+
+impl Deref for InstalledName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Display for InstalledName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl TryFrom<String> for InstalledName {
+    type Error = Error;
+
+    fn try_from(written: String) -> Result<Self> {
+        Self::parse(&written)
+    }
+}
+
+impl TryFrom<&SkillName> for InstalledName {
+    type Error = Error;
+
+    fn try_from(name: &SkillName) -> Result<Self> {
+        Self::parse(name.as_str())
+    }
+}
+
+impl From<InstalledName> for String {
+    fn from(name: InstalledName) -> Self {
+        name.name
+    }
+}
+
+impl PartialEq<str> for InstalledName {
+    fn eq(&self, other: &str) -> bool {
+        self.name == other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_lead_elsewhere_or_deceive_a_reader_is_no_name() {
+        for bad in [
+            "",
+            ".",
+            "..",
+            "../x",
+            "/x",
+            "a/b",
+            "a\\\0",
+            ".git",
+            ".x",
+            "a\nb",
+            "a\u{1b}[2Jb",
+            "a\u{202e}b",
+            "a\u{200b}",
+            "a\u{e0061}",
+            " a",
+            "a ",
+            "a\u{9b}b",
+            "a\u{2028}b",
+            &"x".repeat(256),
+        ] {
+            let error = InstalledName::parse(bad).unwrap_err().to_string();
+            assert_eq!(one_line(&error), error, "shown as it is");
+            let json = serde_json::to_string(bad).unwrap();
+            assert!(
+                serde_json::from_str::<InstalledName>(&json).is_err(),
+                "{bad:?}"
+            );
+        }
+        for good in [
+            "pdf",
+            "acme--pdf",
+            "pdf--",
+            "My Skill",
+            "技能",
+            "a\\b",
+            "x.y",
+            "-x",
+        ] {
+            let name = InstalledName::parse(good).unwrap();
+            assert_eq!(serde_json::to_string(&name).unwrap(), format!("{good:?}"));
+        }
+    }
+}
