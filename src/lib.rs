@@ -16,6 +16,7 @@ pub mod app;
 pub mod author;
 pub mod catalog;
 pub mod cli;
+pub mod closed;
 pub mod error;
 pub mod governance;
 pub mod handler;
@@ -32,24 +33,36 @@ pub mod sys;
 
 use std::ffi::OsString;
 
-use serde_json::{Value, json};
-
 use app::App;
 use cli::{Caller, Failure};
+use closed::Failing;
 use error::Error;
-use request::{Hook, Input, Kind, Payload, Request, ToolCall};
-use response::{Response, answer_panics_with};
-use sys::{remark, tell};
+use request::{Hook, Input, Kind, Payload, Protocol, Request, ToolCall};
+use response::Response;
+use sys::stdin::PatientStdin;
+use sys::{last_word, limits, remark, tell};
+
+/// Prepares for the failure of this process's call, before its data is read.
+pub fn prepared(mut input: Input) -> Input {
+    let kind = input.kind();
+    let failing = match &kind {
+        Kind::Hook(name) => Failing::Hook(name.as_bytes()),
+        Kind::Tool(protocol) => Failing::Tool {
+            is_limited: *protocol == Protocol::Stdin,
+        },
+        Kind::Schema => Failing::Schema,
+        Kind::Person => {
+            last_word::stand_down();
+            return input;
+        }
+    };
+    failing.prepare();
+    input.stdin = Box::new(PatientStdin::new(limits::STDIN_SILENCE, failing.patience()));
+    input
+}
 
 /// Answers one call.
 pub fn run(mut input: Input) -> Response {
-    match input.kind() {
-        Kind::Hook(name) => answer_panics_with(&closed(&name)),
-        Kind::Tool => answer_panics_with(&Response::text(
-            "Error: agent-skills failed while answering this call\ntell the user: standard error says more",
-        )),
-        Kind::Schema | Kind::Person => {}
-    }
     let request = Request::read(&mut input);
     // The process ends with the answer, and gives everything back at once.
     let app = |protocol| &*Box::leak(Box::new(App::new(input.env, protocol)));
@@ -59,27 +72,21 @@ pub fn run(mut input: Input) -> Response {
             name,
             data,
             protocol,
-        } => hook(app(Some(protocol)), Hook::parse(&name, data)),
+        } => {
+            let app = app(Some(protocol));
+            hook(app, Hook::parse(&name, data)).afterwards(|| app.write_events())
+        }
         Request::Tool {
             name,
             arguments,
             protocol,
-        } => tool(app(Some(protocol)), &name, arguments),
+        } => {
+            // The host counts from when it has handed over the arguments.
+            last_word::allow(limits::CALL_DEADLINE);
+            let app = app(Some(protocol));
+            tool(app, &name, arguments).afterwards(|| app.write_events())
+        }
         Request::Person(words) => person(app(None), &words),
-    }
-}
-
-/// What a hook answers that fails.
-fn closed(name: &str) -> Response {
-    match Hook::parse(name, Ok(Value::Null)) {
-        Hook::PreTool(_) => Response::block(
-            "The call is not allowed: agent-skills failed while checking it. Tell the user.",
-        ),
-        Hook::FinalArguments(_) => Response::json(&json!({
-            "denied": true,
-            "reason": "agent-skills failed while checking the call",
-        })),
-        _ => Response::nothing(),
     }
 }
 

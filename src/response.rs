@@ -4,13 +4,12 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
 use crate::error::Error;
+use crate::sys::last_word::{self, Sent};
 use crate::sys::remark;
-use crate::sys::{crash, process};
 
 /// The one answer of a run.
 pub struct Response {
@@ -20,6 +19,8 @@ pub struct Response {
     pub status: u8,
     /// What is to happen once the answer has been written.
     once_written: Option<Box<dyn FnOnce()>>,
+    /// What is to happen then in any case.
+    afterwards: Option<Box<dyn FnOnce()>>,
 }
 
 impl Response {
@@ -34,6 +35,7 @@ impl Response {
             stdout: text.into(),
             status: 0,
             once_written: None,
+            afterwards: None,
         }
     }
 
@@ -48,6 +50,15 @@ impl Response {
     pub fn once_written(self, action: impl FnOnce() + 'static) -> Self {
         Self {
             once_written: Some(Box::new(action)),
+            ..self
+        }
+    }
+
+    /// Does something when the answer is out, whether or not it arrived.
+    #[must_use]
+    pub fn afterwards(self, action: impl FnOnce() + 'static) -> Self {
+        Self {
+            afterwards: Some(Box::new(action)),
             ..self
         }
     }
@@ -71,28 +82,35 @@ impl Response {
         Self::text(format!("Error: {error}{hint}"))
     }
 
-    /// Writes the answer. A reader that has gone away already got what it wanted.
+    /// Writes the answer, then does what waits for that. A reader that has gone away already got what it
+    /// wanted.
     pub fn write(self) -> ExitCode {
-        match write_stdout(self.stdout.as_bytes()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe && self.status == 0 => {
-                remark(format_args!("could not write the answer: {error}"));
-                ExitCode::FAILURE
-            }
-            Ok(()) => {
-                if let Some(action) = self.once_written {
-                    action();
-                }
-                ExitCode::from(self.status)
-            }
-            Err(_) => ExitCode::from(self.status),
+        let sent = if last_word::is_prepared() {
+            last_word::answer(&self.stdout)
+        } else {
+            write_stdout(self.stdout.as_bytes())
+        };
+        if let Some(action) = self.once_written.filter(|_| sent == Sent::Arrived) {
+            action();
         }
+        if let Some(action) = self.afterwards {
+            action();
+        }
+        if sent == Sent::Lost && self.status == 0 {
+            remark(format_args!("could not write the answer"));
+            return ExitCode::FAILURE;
+        }
+        ExitCode::from(self.status)
     }
 }
 
-fn write_stdout(bytes: &[u8]) -> io::Result<()> {
+fn write_stdout(bytes: &[u8]) -> Sent {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes)?;
-    stdout.flush()
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Ok(()) => Sent::Arrived,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Sent::Unread,
+        Err(_) => Sent::Lost,
+    }
 }
 
 /// Standard output for what a person follows as it happens; the answer comes after it.
@@ -100,32 +118,14 @@ pub fn live() -> impl Write {
     io::stdout().lock()
 }
 
-/// What is answered should this program panic: set as soon as the call is known, and kept such
-/// that a panic never opens what was closed (law 2).
-static ON_PANIC: Mutex<Option<String>> = Mutex::new(None);
-
-/// Sets what a panic, or a stack that overflows, answers from here on.
-pub fn answer_panics_with(response: &Response) {
-    crash::answer_faults_with(&response.stdout);
-    if let Ok(mut answer) = ON_PANIC.lock() {
-        *answer = Some(response.stdout.clone());
-    }
-}
-
-/// Makes a panic in a host's call print the answer set for it and leave with status 0: the host
-/// ignores what a program says that aborts.
+/// Makes a panic in a host's call say its last word.
 pub fn install_panic_hook() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        // A poisoned lock still holds the answer that was set last.
-        let answer = ON_PANIC
-            .lock()
-            .map_or_else(|poisoned| poisoned.into_inner().take(), |mut a| a.take());
-        if let Some(answer) = answer {
+        if last_word::is_prepared() {
             // Without a backtrace: release builds have no tables for one, and taking it may abort.
             remark(format_args!("{info}"));
-            let _ = write_stdout(answer.as_bytes());
-            process::leave(0);
+            last_word::say();
         }
         default(info);
     }));

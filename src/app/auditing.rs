@@ -79,7 +79,24 @@ impl App {
             .with("project", self.project_dir().display().to_string())
             .with("tenant", config.tenant.clone())
             .with("environment", config.environment.clone());
-        self.audit(config).write(event);
+        // The host waits for the answer, and a log that cannot be written must not cost it.
+        if self.protocol.is_some() {
+            self.known.events.borrow_mut().push(event);
+        } else {
+            self.audit(config).write(event);
+        }
+    }
+
+    /// Writes down what waits for the answer to be out.
+    pub fn write_events(&self) {
+        let events = self.known.events.take();
+        if events.is_empty() {
+            return;
+        }
+        let audit = self.audit(self.own_config().unwrap_or_default());
+        for event in events {
+            audit.write(event);
+        }
     }
 
     fn audit(&self, config: Config) -> Audit {

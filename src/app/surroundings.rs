@@ -1,19 +1,19 @@
 //! What every handler needs: where things are, and who is calling.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Config;
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
-use crate::governance::Policies;
+use crate::governance::{Event, Policies};
 use crate::host::ours;
 use crate::request::Protocol;
 use crate::script::{Jobs, Limit, Owner, Settings};
 use crate::session::{Refusals, SessionKey, Store};
 use crate::skill::Skill;
-use crate::sys::{Directories, Env};
+use crate::sys::{Directories, Env, last_word, limits};
 
 /// One run's surroundings.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub(super) struct Known {
     pub(super) project: OnceCell<PathBuf>,
     store: OnceCell<Store>,
     session: OnceCell<SessionKey>,
+    /// Events of a host's call, until its answer is out.
+    pub(super) events: RefCell<Vec<Event>>,
 }
 
 impl App {
@@ -96,13 +98,16 @@ impl App {
         Ok(self.config()?.script().with_env(&self.env))
     }
 
-    /// How long a call of this host waits for a script before it becomes a job.
+    /// How long a call of this host waits for a script before it becomes a job. The user may have
+    /// chosen more than the host waits by default; this call may take as long, then.
     pub fn script_wait(&self, settings: &Settings) -> Option<Duration> {
         let wait = match self.protocol? {
             Protocol::Environment => settings.call_seconds.environment,
             Protocol::Stdin => settings.call_seconds.stdin,
         };
-        wait.map(Limit::duration)
+        let wait = wait.map(Limit::duration)?;
+        last_word::allow(wait + limits::BESIDES_SCRIPT);
+        Some(wait)
     }
 
     /// The record of refused calls.

@@ -4,16 +4,21 @@
 
 use serde_json::json;
 
-use super::judge::{Verdict, judge, nothing_is_in_force};
+use super::judge::{Verdict, is_idle, judge, nothing_is_in_force};
 use crate::app::App;
+use crate::closed;
 use crate::request::ToolUse;
 use crate::response::Response;
 
 /// Refuses what is not allowed; these hooks never grant.
 pub fn final_arguments(app: &App, used: Option<&ToolUse>) -> Response {
     let session = app.store().session(&app.session());
+    let is_free = nothing_is_in_force(app, &session);
+    if is_free && is_idle(&session) {
+        closed::nothing_is_in_force();
+    }
     let Some(used) = used else {
-        return if nothing_is_in_force(app, &session) {
+        return if is_free {
             Response::nothing()
         } else {
             denied(UNCLEAR)

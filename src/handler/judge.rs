@@ -106,6 +106,13 @@ pub fn nothing_is_in_force(app: &App, session: &Result<Session, Unreadable>) -> 
         .is_ok_and(|policies| policies.denied_tools().next().is_none())
 }
 
+/// Whether nothing is active, so that what the user denies beside skills is not in force either.
+pub fn is_idle(session: &Result<Session, Unreadable>) -> bool {
+    session
+        .as_ref()
+        .is_ok_and(|session| session.activated.is_empty())
+}
+
 /// Nothing is active and no policy says anything about tools.
 fn nothing_is_decided(session: &Session, policies: &Policies, call: &Call) -> bool {
     session.activated.is_empty()

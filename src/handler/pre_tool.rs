@@ -4,13 +4,14 @@
 use serde_json::{Value, json};
 
 use super::fork::place;
-use super::judge::{Verdict, judge, nothing_is_in_force};
+use super::judge::{Verdict, is_idle, judge, nothing_is_in_force};
 use super::load_session::load_session;
 use crate::app::fork::Place;
 use crate::app::{App, Called, ModelInstall, called, model_install, put_in_force};
+use crate::closed;
 use crate::host::ours;
 use crate::request::ToolUse;
-use crate::response::{Response, answer_panics_with};
+use crate::response::Response;
 use crate::session::{Session, SessionKey, Unreadable};
 use crate::sys::remark;
 
@@ -18,15 +19,12 @@ use crate::sys::remark;
 pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     let (store, key) = (app.store(), app.session());
     let session = store.session(&key);
-    if session
-        .as_ref()
-        .is_ok_and(|session| session.activated.is_empty())
-        && nothing_is_in_force(app, &session)
-    {
-        answer_panics_with(&Response::nothing());
+    let is_free = nothing_is_in_force(app, &session);
+    if is_free && is_idle(&session) {
+        closed::nothing_is_in_force();
     }
     let Some(used) = used else {
-        return if nothing_is_in_force(app, &session) {
+        return if is_free {
             Response::nothing()
         } else {
             Response::block(UNCLEAR)
@@ -35,7 +33,7 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     let called = match called(app, &used.tool, &used.arguments).transpose() {
         Ok(called) => called,
         // Its tool says so too, and activates nothing.
-        Err(_) if nothing_is_in_force(app, &session) => return Response::nothing(),
+        Err(_) if is_free => return Response::nothing(),
         Err(error) => return Response::block(&error.with_next_step()),
     };
     let judged = judge(app, &session, used, called.as_ref());

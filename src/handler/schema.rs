@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::app::{App, Told};
 use crate::catalog::{Catalog, plain};
 use crate::host::ours;
-use crate::response::{Response, answer_panics_with};
+use crate::response::Response;
 
 /// The hooks this program always takes part in; `on_end` only where a skill needs it. They stand on
 /// exactly one tool: the host calls a hook once for each tool that lists it (HOST.md §3).
@@ -26,24 +26,12 @@ const WHICH_SKILL: &str = "The skill's name; without it, the most recently loade
 
 /// The tools: the fixed ones, then one per offered skill, or one for all if there are many.
 pub fn schema(app: &App) -> Response {
-    // Without any tool the host would drop the plugin, and its restrictions with it.
-    answer_panics_with(&Response::text(least()));
     let told = app.told("schema", |catalog| Told {
         text: Value::Array(with_skills(app, fixed_tools(), catalog)).to_string(),
         remarks: Vec::new(),
         passes: app.may_have_post_hooks(catalog),
     });
     Response::text(told.text)
-}
-
-/// One tool that has the hooks. Put together by hand: it is needed at every start, and next to
-/// never read.
-fn least() -> String {
-    format!(
-        r#"[{{"name":"{}","description":"Manages Agent Skills; it failed to start, tell the user.","parameters":{{"type":"object","properties":{{}},"required":[]}},"hooks":["{}"]}}]"#,
-        ours::MARKETPLACE,
-        HOOKS.join(r#"",""#)
-    )
 }
 
 fn with_skills(app: &App, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
@@ -231,8 +219,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_panic_answers_keeps_every_hook() {
-        let tools: Vec<Value> = serde_json::from_str(&least()).unwrap();
+    fn what_a_failure_answers_keeps_every_hook() {
+        let failing = crate::closed::Failing::Schema.word().answer;
+        let tools: Vec<Value> = serde_json::from_str(failing).unwrap();
         assert_eq!(tools[0]["name"], ours::MARKETPLACE);
         assert_eq!(tools[0]["hooks"], json!(HOOKS));
         assert_eq!(tools[0]["hooks"], fixed_tools()[0]["hooks"]);

@@ -43,10 +43,10 @@ impl Input {
         match self.args.first() {
             Some(word) if word == "--schema" => Kind::Schema,
             Some(_) => Kind::Person,
-            None if is_set("CHIBI_TOOL_ARGS") => Kind::Tool,
+            None if is_set("CHIBI_TOOL_ARGS") => Kind::Tool(Protocol::Environment),
             None => match self.env.text("CHIBI_HOOK") {
                 Some(name) => Kind::Hook(name),
-                None if is_set("CHIBI_TOOL_NAME") => Kind::Tool,
+                None if is_set("CHIBI_TOOL_NAME") => Kind::Tool(Protocol::Stdin),
                 None => Kind::Person,
             },
         }
@@ -89,7 +89,7 @@ pub enum Kind {
     /// The hook of this name.
     Hook(String),
     /// A tool.
-    Tool,
+    Tool(Protocol),
     /// A command of a person's.
     Person,
 }
@@ -136,7 +136,7 @@ impl Request {
                     protocol,
                 }
             }
-            Kind::Tool => {
+            Kind::Tool(_) => {
                 let (arguments, protocol) = input.payload("CHIBI_TOOL_ARGS");
                 Self::Tool {
                     name: input.env.text("CHIBI_TOOL_NAME").unwrap_or_default(),

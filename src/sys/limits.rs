@@ -11,6 +11,16 @@ pub const REQUEST: u64 = 640 * 1024 * 1024;
 pub const STDIN_SILENCE: Duration = Duration::from_secs(5);
 /// All of standard input, below the 30 seconds after which the host gives up on a call.
 pub const STDIN_TOTAL: Duration = Duration::from_secs(20);
+/// The same for a hook that decides about a call.
+pub const STDIN_DECISION: Duration = Duration::from_secs(4);
+/// A hook that decides about a call, from its start to its answer: then it is refused. It takes
+/// milliseconds, and waits 2 seconds for a lock at most.
+pub const DECISION_DEADLINE: Duration = Duration::from_secs(5);
+/// Any other call, 3 seconds below the host's limit, at which it loses the answer or ends the run
+/// (HOST.md §7).
+pub const CALL_DEADLINE: Duration = Duration::from_secs(27);
+/// What a call takes besides waiting for a script: as much as by default.
+pub const BESIDES_SCRIPT: Duration = Duration::from_secs(2);
 /// One `SKILL.md`. The largest of 21,698 real ones is 293 KB (CORPUS.md §5).
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
 /// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB; the parser is quadratic in

@@ -2,12 +2,12 @@
 //! knows nothing of skills, hosts or protocols.
 
 mod base;
-pub mod crash;
 pub mod dir;
 pub mod directories;
 pub mod env;
 pub mod files;
 mod hash;
+pub mod last_word;
 pub mod limits;
 pub mod lock;
 pub mod process;

@@ -110,15 +110,19 @@ pub fn kill_group(pid: u32) {
     }
 }
 
-/// Lets `command` lead a process group of its own and, on Linux, die with the thread that
-/// starts it: a kill of ours leaves no child at work.
+/// Lets `command` lead a process group of its own, take the signals that a host's call keeps waiting
+/// and, on Linux, die with the thread that starts it: a kill of ours leaves no child at work.
 #[allow(unsafe_code)]
 pub fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0);
-    #[cfg(target_os = "linux")]
-    // SAFETY: between fork and exec only `prctl` is called, which is async-signal-safe.
+    // SAFETY: between fork and exec only calls are made that are async-signal-safe, with a set that is
+    // initialised first.
     unsafe {
         command.pre_exec(|| {
+            let mut none = std::mem::zeroed();
+            libc::sigemptyset(&raw mut none);
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+            #[cfg(target_os = "linux")]
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             Ok(())
         });

@@ -388,58 +388,6 @@ fn a_command_that_overflows_the_stack_is_blocked() {
     }
 }
 
-/// Run by the test below in a process of its own.
-#[test]
-fn panics_when_asked_to() {
-    if std::env::var_os("AGENT_SKILLS_TEST_PANIC").is_none() {
-        return;
-    }
-    agent_skills::response::install_panic_hook();
-    agent_skills::response::answer_panics_with(&agent_skills::response::Response::block("closed"));
-    if std::env::var_os("AGENT_SKILLS_TEST_OVERFLOW").is_some() {
-        println!("{}", deeper(0));
-    }
-    if std::env::var_os("AGENT_SKILLS_TEST_ABORT").is_some() {
-        std::process::abort();
-    }
-    panic!("as asked");
-}
-
-#[allow(unconditional_recursion)]
-fn deeper(depth: u64) -> u64 {
-    std::hint::black_box(deeper(depth + 1) + depth)
-}
-
-#[test]
-fn a_panic_an_overflow_and_an_abort_answer_what_keeps_closed_and_leave_with_success() {
-    for way in [
-        "AGENT_SKILLS_TEST_PANIC",
-        "AGENT_SKILLS_TEST_OVERFLOW",
-        "AGENT_SKILLS_TEST_ABORT",
-    ] {
-        answers_closed(way);
-    }
-}
-
-fn answers_closed(way: &str) {
-    let ran = finish(
-        Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "closed::panics_when_asked_to", "--nocapture"])
-            .env("AGENT_SKILLS_TEST_PANIC", "1")
-            .env("RUST_BACKTRACE", "1")
-            .env(way, "1")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped()),
-        b"",
-    );
-    assert_eq!(ran.status, 0, "{ran:?}");
-    assert!(
-        ran.stdout.ends_with(r#"{"block":true,"message":"closed"}"#),
-        "{ran:?}"
-    );
-}
-
 /// Wherever the memory runs out, the answer is closed.
 #[test]
 #[cfg(target_os = "linux")]

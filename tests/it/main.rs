@@ -20,6 +20,7 @@ mod corpus;
 mod decisions;
 mod doctor;
 mod door;
+mod fail_closed;
 mod first_minutes;
 mod fork;
 mod hooks;

@@ -1,0 +1,171 @@
+//! What each call of a host answers when it fails, and how long it may take. All of it is known before
+//! anything is read (law 11), so that it needs nothing: no memory, no file, no configuration.
+
+use std::time::Duration;
+
+use crate::sys::last_word::{self, LastWord, NEUTRAL};
+use crate::sys::limits;
+
+/// A call of a host's, as the answer to its failure has to know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failing<'a> {
+    /// The hook of this name.
+    Hook(&'a [u8]),
+    /// A tool, and whether the host gives up on it (HOST.md §7).
+    Tool {
+        /// The host kills it after 30 seconds.
+        is_limited: bool,
+    },
+    /// `--schema`.
+    Schema,
+}
+
+const BLOCKED: LastWord = LastWord {
+    answer: r#"{"block":true,"message":"The call is not allowed: agent-skills failed while checking it. Tell the user."}"#,
+    decides: true,
+};
+
+const DENIED: LastWord = LastWord {
+    answer: r#"{"denied":true,"reason":"agent-skills failed while checking the call"}"#,
+    decides: true,
+};
+
+/// For hooks that decide nothing, and where nothing is in force.
+const NOTHING: LastWord = LastWord {
+    answer: NEUTRAL,
+    decides: false,
+};
+
+/// Nothing is in force: a call that cannot be checked is permitted, but an answer that was worked out must
+/// still arrive.
+const PERMITTED: LastWord = LastWord {
+    answer: NEUTRAL,
+    decides: true,
+};
+
+const FAILED: LastWord = LastWord {
+    answer: "Error: agent-skills failed while answering this call\ntell the user: standard error says more",
+    decides: false,
+};
+
+/// One tool that has the hooks: without any tool the host would drop the plugin, and its restrictions with
+/// it.
+const LEAST_SCHEMA: LastWord = LastWord {
+    answer: concat!(
+        r#"[{"name":"skill_marketplace","description":"Manages Agent Skills; it failed to start, tell the "#,
+        r#"user.","parameters":{"type":"object","properties":{},"required":[]},"hooks":["on_start","#,
+        r#""post_system_prompt","pre_api_tools","pre_tool","pre_tool_output","pre_cache_output","#,
+        r#""pre_shell_exec","pre_file_write","pre_file_read","pre_fetch_url"]}]"#
+    ),
+    decides: false,
+};
+
+impl Failing<'_> {
+    /// What it answers.
+    pub fn word(self) -> &'static LastWord {
+        match self {
+            Self::Hook(b"pre_tool") => &BLOCKED,
+            Self::Hook(
+                b"pre_shell_exec" | b"pre_file_write" | b"pre_file_read" | b"pre_fetch_url",
+            ) => &DENIED,
+            Self::Hook(_) => &NOTHING,
+            Self::Tool { .. } => &FAILED,
+            Self::Schema => &LEAST_SCHEMA,
+        }
+    }
+
+    /// How long it may take altogether; `None` for a tool of a host that waits for ever: what it runs has
+    /// its own limit, which may be hours.
+    pub fn deadline(self) -> Option<Duration> {
+        match self {
+            Self::Hook(b"on_start" | b"on_end" | b"post_system_prompt" | b"pre_api_tools")
+            | Self::Tool { is_limited: true }
+            | Self::Schema => Some(limits::CALL_DEADLINE),
+            Self::Hook(_) => Some(limits::DECISION_DEADLINE),
+            Self::Tool { is_limited: false } => None,
+        }
+    }
+
+    /// How long standard input may take.
+    pub fn patience(self) -> Duration {
+        match self.deadline() {
+            Some(limits::DECISION_DEADLINE) => limits::STDIN_DECISION,
+            _ => limits::STDIN_TOTAL,
+        }
+    }
+
+    /// Ends the call with its word, whatever goes wrong from here on.
+    pub fn prepare(self) {
+        last_word::prepare(self.word(), self.deadline());
+    }
+}
+
+/// Prepares for the call that the environment tells of, before `main`: the arguments, which say more, are
+/// not known yet. A person's command in a shell that inherited a call's variables stands down later.
+pub fn prepare_early() {
+    let is_set = |name| last_word::variable(name).is_some();
+    if is_set(c"CHIBI_TOOL_ARGS") {
+        Failing::Tool { is_limited: false }.prepare();
+    } else if let Some(hook) = last_word::variable(c"CHIBI_HOOK") {
+        Failing::Hook(hook.to_bytes()).prepare();
+    } else if is_set(c"CHIBI_TOOL_NAME") {
+        Failing::Tool { is_limited: true }.prepare();
+    }
+}
+
+/// From here on it is known that this call, which would be refused should it fail, cannot be: no skill
+/// restricts, and no policy denies.
+pub fn nothing_is_in_force() {
+    last_word::replace(&PERMITTED);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn every_prepared_answer_is_what_its_host_reads() {
+        let answer = |failing: Failing| failing.word().answer;
+        let hook = |name: &'static str| -> Value {
+            serde_json::from_str(answer(Failing::Hook(name.as_bytes()))).unwrap()
+        };
+        assert_eq!(hook("pre_tool")["block"], json!(true));
+        for name in [
+            "pre_shell_exec",
+            "pre_file_write",
+            "pre_file_read",
+            "pre_fetch_url",
+        ] {
+            assert_eq!(hook(name)["denied"], json!(true), "{name}");
+        }
+        for name in ["on_start", "post_system_prompt", "", "other"] {
+            assert_eq!(hook(name), json!({}), "{name}");
+        }
+        assert!(answer(Failing::Tool { is_limited: true }).starts_with("Error: "));
+        let schema: Value = serde_json::from_str(answer(Failing::Schema)).unwrap();
+        assert_eq!(schema.as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn an_answer_goes_out_in_one_piece() {
+        // A pipe takes so much in one step (POSIX), whoever else writes to it.
+        for failing in [
+            Failing::Hook(b"pre_tool"),
+            Failing::Hook(b"pre_file_read"),
+            Failing::Schema,
+        ] {
+            assert!(failing.word().answer.len() <= 512);
+        }
+    }
+
+    #[test]
+    fn the_host_is_answered_before_it_gives_up() {
+        let host = Duration::from_secs(30);
+        assert_eq!(limits::CALL_DEADLINE + Duration::from_secs(3), host);
+        assert!(limits::STDIN_DECISION < limits::DECISION_DEADLINE);
+        assert!(limits::HOOK_LOCK < limits::DECISION_DEADLINE);
+        assert!(limits::STDIN_TOTAL < limits::CALL_DEADLINE);
+        assert!(Duration::from_secs(limits::HOST_CALL_SECONDS) < limits::CALL_DEADLINE);
+    }
+}

@@ -1,0 +1,373 @@
+//! What a host's call answers when it cannot work its answer out: prepared before anything is read,
+//! and said by whatever ends the call first, a signal, a limit, the deadline, an abort or a panic. The
+//! host takes a program that dies for one that permits (HOST.md §4), so none of ours just dies.
+//!
+//! Everything here may run in a signal handler and before the standard library's own start: it
+//! allocates nothing, takes no lock and cannot panic. What is said is decided elsewhere.
+
+use std::cell::UnsafeCell;
+use std::ffi::CStr;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, Ordering};
+use std::time::Duration;
+
+use super::process::leave;
+
+/// The answer of a call that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastWord {
+    /// All of standard output.
+    pub answer: &'static str,
+    /// Whether the host goes on as if it were permitted when it gets no answer.
+    pub decides: bool,
+}
+
+/// A hook's answer that changes nothing. One that is lost changes nothing either.
+pub const NEUTRAL: &str = "{}";
+
+/// What became of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    /// All of it was written.
+    Arrived,
+    /// Nobody reads any more.
+    Unread,
+    /// It could not be written.
+    Lost,
+}
+
+static WORD: AtomicPtr<LastWord> = AtomicPtr::new(std::ptr::null_mut());
+/// Whose word it is: a child that has not executed its program yet has the same handlers.
+static OWNER: AtomicI32 = AtomicI32::new(0);
+static HOST: AtomicI32 = AtomicI32::new(0);
+/// Whether we were started without standard output, in whose place the standard library puts one that
+/// swallows everything.
+static NO_OUTPUT: AtomicBool = AtomicBool::new(false);
+static PHASE: AtomicU8 = AtomicU8::new(NOTHING_PREPARED);
+
+/// This is no call of a host's.
+const NOTHING_PREPARED: u8 = 0;
+/// Whatever ends the call says the last word.
+const PREPARED: u8 = 1;
+/// An answer is on its way out. One that is cut off means nothing to the host, and a second one
+/// behind it makes both worthless.
+const ANSWERING: u8 = 2;
+/// The host has its answer.
+const ANSWERED: u8 = 3;
+/// The host cannot be told, and must not go on.
+const HOLDING: u8 = 4;
+
+/// Faults: a handler that returns from one of them meets it again at once.
+const FAULTS: [libc::c_int; 7] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGABRT,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGSYS,
+    libc::SIGTRAP,
+];
+/// What else ends the call: the deadline and the limits of processor time, and whoever wants it ended, as
+/// a Ctrl-C that the whole process group gets.
+const ENDS: [libc::c_int; 7] = [
+    libc::SIGALRM,
+    libc::SIGPROF,
+    libc::SIGXCPU,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+];
+/// Signals that are left as they are: they end nothing of ours.
+const LEFT_ALONE: [libc::c_int; 8] = [
+    // The standard library has it ignored, and children have it back.
+    libc::SIGPIPE,
+    libc::SIGCHLD,
+    libc::SIGCONT,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGURG,
+    libc::SIGWINCH,
+];
+
+/// How long before a limit of processor time that would kill us the last word is said.
+#[cfg(target_os = "linux")]
+const BEFORE_KILL: Duration = Duration::from_millis(250);
+
+/// The stack that handlers run on: the other one may be what is exhausted. Twice what a frame takes on
+/// the processors with the most registers.
+#[repr(align(16))]
+struct HandlerStack(UnsafeCell<[u8; 32 * 1024]>);
+
+// SAFETY: only the kernel is told of it, which gives it to one handler at a time.
+#[allow(unsafe_code)]
+unsafe impl Sync for HandlerStack {}
+
+static STACK: HandlerStack = HandlerStack(UnsafeCell::new([0; 32 * 1024]));
+
+/// Prepares `word` from here on, and ends the call with it after `deadline`, counted from now; without
+/// one, never.
+pub fn prepare(word: &'static LastWord, deadline: Option<Duration>) {
+    replace(word);
+    if PHASE.load(Ordering::SeqCst) == NOTHING_PREPARED {
+        know_surroundings();
+        // Before the first handler stands there: it may be called at once.
+        PHASE.store(PREPARED, Ordering::SeqCst);
+        take_signals();
+    }
+    set_deadline(deadline);
+}
+
+/// Prepares another word in the place of the last.
+pub fn replace(word: &'static LastWord) {
+    WORD.store(std::ptr::from_ref(word).cast_mut(), Ordering::SeqCst);
+}
+
+/// Whether this is a host's call.
+pub fn is_prepared() -> bool {
+    PHASE.load(Ordering::SeqCst) != NOTHING_PREPARED
+}
+
+/// Ends the call with the prepared word, unless an answer is under way already.
+pub fn say() -> ! {
+    end(libc::SIGABRT);
+    leave(0)
+}
+
+/// Writes the call's answer, behind which nothing else is said. One that must arrive and cannot is what
+/// the host waits for.
+pub fn answer(text: &str) -> Sent {
+    PHASE.store(ANSWERING, Ordering::SeqCst);
+    let sent = write_all(text.as_bytes());
+    if sent != Sent::Arrived && word().decides && text != NEUTRAL {
+        hold();
+    }
+    PHASE.store(ANSWERED, Ordering::SeqCst);
+    sent
+}
+
+/// Lets the call take so much longer, if it has a deadline.
+#[allow(unsafe_code)]
+pub fn allow(longer: Duration) {
+    // SAFETY: it only stops this process's timer.
+    let left = unsafe { libc::alarm(0) };
+    if left > 0 {
+        set_deadline(Some(longer.max(Duration::from_secs(left.into()))));
+    }
+}
+
+/// Counts the deadline anew; whole seconds, rounded up.
+#[allow(unsafe_code)]
+fn set_deadline(deadline: Option<Duration>) {
+    let seconds = deadline.map_or(0, |time| time.as_millis().div_ceil(1000));
+    // SAFETY: it only sets this process's timer, which children do not inherit.
+    unsafe { libc::alarm(seconds.try_into().unwrap_or(libc::c_uint::MAX)) };
+}
+
+/// A person's command after all: signals mean again what they usually do, and nothing is prepared.
+#[allow(unsafe_code)]
+pub fn stand_down() {
+    if !is_prepared() {
+        return;
+    }
+    PHASE.store(NOTHING_PREPARED, Ordering::SeqCst);
+    set_deadline(None);
+    // SAFETY: plain data that is filled before it is used, and signals that exist.
+    unsafe {
+        for signal in FAULTS.into_iter().chain(ENDS) {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
+}
+
+/// A variable of the environment, before anybody has read that.
+#[allow(unsafe_code)]
+pub fn variable(name: &CStr) -> Option<&'static CStr> {
+    // SAFETY: nothing of ours changes the environment, so what is found stays.
+    unsafe {
+        let value = libc::getenv(name.as_ptr());
+        (!value.is_null()).then(|| CStr::from_ptr(value))
+    }
+}
+
+/// Lets this program call `$prepare` before `main`, and before the standard library prepares `main`: that
+/// asks for memory, and a limit on memory is one of the ways to fail.
+#[macro_export]
+macro_rules! before_main {
+    ($prepare:path) => {
+        const _: () = {
+            extern "C" fn early() {
+                $prepare();
+            }
+            // The C library calls what stands in this section, whatever its arguments.
+            // SAFETY: the section holds pointers to such functions.
+            #[allow(unsafe_code)]
+            #[used]
+            #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+            #[cfg_attr(
+                target_vendor = "apple",
+                unsafe(link_section = "__DATA,__mod_init_func")
+            )]
+            static EARLY: extern "C" fn() = early;
+        };
+    };
+}
+
+#[allow(unsafe_code)]
+fn know_surroundings() {
+    // SAFETY: plain calls that change nothing.
+    unsafe {
+        OWNER.store(libc::getpid(), Ordering::SeqCst);
+        HOST.store(libc::getppid(), Ordering::SeqCst);
+        let has_output = libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) != -1;
+        NO_OUTPUT.store(!has_output, Ordering::SeqCst);
+    }
+}
+
+#[allow(unsafe_code)]
+fn take_signals() {
+    let handler: extern "C" fn(libc::c_int) = end_of_call;
+    // SAFETY: all structures are plain data for which zero is valid; the stack is static, and the
+    // handler does only what one may.
+    unsafe {
+        let mut stack: libc::stack_t = std::mem::zeroed();
+        stack.ss_sp = STACK.0.get().cast();
+        stack.ss_size = size_of::<HandlerStack>();
+        libc::sigaltstack(&raw const stack, std::ptr::null_mut());
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as usize;
+        action.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART;
+        // Whatever else could end the call is kept waiting, a write beyond a limit (SIGXFSZ) too, which
+        // then is an error like others. Whoever started us may have kept the deadline waiting.
+        let mut waiting = std::mem::zeroed();
+        libc::sigfillset(&raw mut waiting);
+        for signal in FAULTS.into_iter().chain(ENDS) {
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+            libc::sigdelset(&raw mut waiting, signal);
+        }
+        for signal in LEFT_ALONE {
+            libc::sigdelset(&raw mut waiting, signal);
+        }
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const waiting, std::ptr::null_mut());
+    }
+    #[cfg(target_os = "linux")]
+    end_before_kill();
+}
+
+/// Beyond the hard limit of processor time the kernel kills without a word; where both limits are the same, it
+/// does not warn.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+fn end_before_kill() {
+    // SAFETY: both structures are plain data for which zero is valid and outlive the calls.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        if libc::getrlimit(libc::RLIMIT_CPU, &raw mut limit) != 0
+            || limit.rlim_max == libc::RLIM_INFINITY
+        {
+            return;
+        }
+        // The kernel takes none for one second.
+        let time =
+            Duration::from_secs(limit.rlim_max.clamp(1, 1 << 30)).saturating_sub(BEFORE_KILL);
+        let mut timer: libc::itimerval = std::mem::zeroed();
+        timer.it_value.tv_sec = time.as_secs().try_into().unwrap_or(1);
+        timer.it_value.tv_usec = time.subsec_micros().into();
+        libc::setitimer(libc::ITIMER_PROF, &raw const timer, std::ptr::null_mut());
+    }
+}
+
+#[allow(unsafe_code)]
+extern "C" fn end_of_call(signal: libc::c_int) {
+    // SAFETY: a plain call.
+    if unsafe { libc::getpid() } != OWNER.load(Ordering::SeqCst) {
+        leave(127);
+    }
+    end(signal);
+}
+
+/// Says the last word if nothing was said yet, and leaves; returns where something that matters more is
+/// not to be interrupted.
+fn end(signal: libc::c_int) {
+    let turn = PHASE.compare_exchange(PREPARED, ANSWERING, Ordering::SeqCst, Ordering::SeqCst);
+    match turn {
+        Ok(_) => {
+            let word = word();
+            let sent = write_all(word.answer.as_bytes());
+            if sent != Sent::Arrived && word.decides && word.answer != NEUTRAL {
+                hold();
+            }
+            leave(0)
+        }
+        Err(ANSWERING | HOLDING) if !FAULTS.contains(&signal) => {}
+        Err(ANSWERING | HOLDING) => leave(1),
+        Err(_) => leave(0),
+    }
+}
+
+#[allow(unsafe_code)]
+fn word() -> LastWord {
+    const NONE: LastWord = LastWord {
+        answer: "",
+        decides: false,
+    };
+    // SAFETY: null, or what `replace` was given, which lasts for ever.
+    unsafe { WORD.load(Ordering::SeqCst).as_ref() }.map_or(NONE, |word| *word)
+}
+
+/// Writes to standard output until all is written.
+#[allow(unsafe_code)]
+fn write_all(mut bytes: &[u8]) -> Sent {
+    if NO_OUTPUT.load(Ordering::SeqCst) {
+        return Sent::Lost;
+    }
+    while !bytes.is_empty() {
+        // SAFETY: a slice with its length.
+        let written =
+            unsafe { libc::write(libc::STDOUT_FILENO, bytes.as_ptr().cast(), bytes.len()) };
+        let error = io::Error::last_os_error().raw_os_error();
+        match (usize::try_from(written), error) {
+            (Ok(0), _) => return Sent::Lost,
+            (Ok(written), _) => bytes = bytes.get(written..).unwrap_or_default(),
+            (Err(_), Some(libc::EINTR)) => {}
+            (Err(_), Some(libc::EAGAIN)) => wait(Some(libc::STDOUT_FILENO)),
+            (Err(_), Some(libc::EPIPE)) => return Sent::Unread,
+            (Err(_), _) => return Sent::Lost,
+        }
+    }
+    Sent::Arrived
+}
+
+/// Stays until the host is gone: one that hears nothing goes on with the call, and one that waits does
+/// not. The newer host gives the whole run up after 30 seconds; the user can end either.
+#[allow(unsafe_code)]
+fn hold() -> ! {
+    PHASE.store(HOLDING, Ordering::SeqCst);
+    set_deadline(None);
+    let told = "agent-skills: the answer that refuses this call could not be written, so the call is \
+                held back: interrupt chibi, and make room where its output goes\n";
+    // SAFETY: plain calls, one with a text and its length.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, told.as_ptr().cast(), told.len());
+        while libc::getppid() == HOST.load(Ordering::SeqCst) {
+            wait(None);
+        }
+    }
+    leave(1)
+}
+
+/// Waits a moment, or until a descriptor can be written to.
+#[allow(unsafe_code)]
+fn wait(writable: Option<libc::c_int>) {
+    let mut entry = libc::pollfd {
+        fd: writable.unwrap_or(-1),
+        events: libc::POLLOUT,
+        revents: 0,
+    };
+    // SAFETY: one valid entry, and the count says one; one without a descriptor is passed over.
+    unsafe { libc::poll(&raw mut entry, 1, 100) };
+}
