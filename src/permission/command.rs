@@ -1,16 +1,12 @@
 //! Patterns for one simple command (RESTRICTION.md §3) and the form of a command they are
 //! compared with. How a command line falls apart into simple commands is not known here.
 
+mod matching;
+
+use matching::{ASSIGNMENT, Atom, BREAK, DYNAMIC, NAME_PART};
+
 use super::shell::{is_name, may_be_exported};
 use super::template::Piece;
-
-/// Stands between two words; the shell room refuses commands that contain it.
-const BREAK: char = '\u{1}';
-/// Stands for text that only the shell will know: `$x`, `$(…)`, a glob.
-const DYNAMIC: char = '\u{2}';
-
-/// Stands before an assignment that an entry must spell; no `*` reaches over it.
-const ASSIGNMENT: char = '\u{3}';
 
 /// The words of one simple command, in a form in which words cannot be confused: `a b` as two
 /// words is never `'a b'` as one.
@@ -41,6 +37,12 @@ impl Canonical {
     pub fn dynamic(&mut self) {
         self.0.push(DYNAMIC);
     }
+
+    /// Adds a part of a file's name that only the shell will know: it has no slash, and a name that
+    /// begins otherwise does not become `..`.
+    pub fn name_part(&mut self) {
+        self.0.push(NAME_PART);
+    }
 }
 
 impl<S: AsRef<str>> FromIterator<S> for Canonical {
@@ -59,13 +61,6 @@ impl<S: AsRef<str>> FromIterator<S> for Canonical {
 pub struct CommandPattern {
     atoms: Vec<Atom>,
     tail: Tail,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Atom {
-    Is(char),
-    /// `*`: any text, across words too.
-    Any,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,18 +115,22 @@ impl CommandPattern {
         if atoms.is_empty() {
             return Err(("empty-pattern", "the pattern names no command"));
         }
-        let tail = match (open, atoms.contains(&Atom::Is(BREAK)), atoms.last()) {
+        let mut words = atoms.rsplit(|atom| *atom == Atom::Is(BREAK));
+        // A path that goes on is another file.
+        let is_path = words
+            .next()
+            .is_some_and(|last| last.contains(&Atom::Is('/')));
+        let tail = match (open, words.next().is_some(), atoms.last()) {
             (false, ..) => Tail::Nothing,
-            (true, true, Some(Atom::Is(_))) => Tail::WordsOrColon,
+            (true, true, Some(Atom::Is(_))) if !is_path => Tail::WordsOrColon,
             (true, ..) => {
                 split_program_at_colons(&mut atoms);
                 Tail::Words
             }
         };
-        Ok(Self {
-            atoms: [lead, atoms].concat(),
-            tail,
-        })
+        let mut atoms = [lead, atoms].concat();
+        matching::hold_below(&mut atoms, open);
+        Ok(Self { atoms, tail })
     }
 
     /// A pattern for every command that begins with `program`.
@@ -154,13 +153,19 @@ impl CommandPattern {
     /// Whether the pattern covers a command.
     pub fn matches(&self, command: &Canonical) -> bool {
         let mut endings = self.tail.endings().iter();
-        endings.any(|ending| wildcard(&self.atoms, ending, &command.0))
+        endings.any(|ending| matching::wildcard(&self.atoms, ending, &command.0))
     }
 
     /// Whether the pattern itself has this word, other than by a `*`.
     pub fn spells(&self, word: &str) -> bool {
         let is = |atoms: &[Atom]| atoms.iter().copied().eq(word.chars().map(Atom::Is));
         self.atoms.split(|atom| *atom == Atom::Is(BREAK)).any(is)
+    }
+
+    /// Whether one of its own words is a path that means another file in another directory.
+    pub fn holds_relative_path(&self) -> bool {
+        let mut words = self.atoms.split(|atom| *atom == Atom::Is(BREAK));
+        words.any(matching::is_relative_path)
     }
 
     /// Whether the pattern covers what a command may become, whatever is put in for text that
@@ -170,7 +175,7 @@ impl CommandPattern {
             let atoms = [&self.atoms, *ending].concat();
             // What follows the last word is as good as the beginning of another one.
             let more = ending.first().map(|_| BREAK);
-            may_reach_the_end(&atoms, command.0.chars().chain(more))
+            matching::may_reach_the_end(&atoms, command.0.chars().chain(more))
         };
         self.tail.endings().iter().any(may_end)
     }
@@ -275,60 +280,6 @@ impl Words {
             atoms.push(Atom::Is(BREAK));
         }
     }
-}
-
-/// Whether `pattern` followed by `ending` matches the whole of `text`. Backtracks to the last
-/// `*` only, which is enough for wildcards and bounds the work by pattern × text.
-fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
-    let atom = |at: usize| pattern.iter().chain(ending).nth(at).copied();
-    let (mut at, mut rest) = (0, text);
-    let mut last_any: Option<(usize, &str)> = None;
-    loop {
-        match (atom(at), rest.chars().next()) {
-            (None, None) => return true,
-            (Some(Atom::Any), _) => {
-                at += 1;
-                last_any = Some((at, rest));
-            }
-            (Some(Atom::Is(wanted)), Some(c)) if wanted == c && c != DYNAMIC => {
-                at += 1;
-                rest = &rest[c.len_utf8()..];
-            }
-            _ => match last_any {
-                Some((after, from)) if !from.is_empty() && !from.starts_with(ASSIGNMENT) => {
-                    let skipped = from.chars().next().map_or(0, char::len_utf8);
-                    at = after;
-                    rest = &from[skipped..];
-                    last_any = Some((after, rest));
-                }
-                _ => return false,
-            },
-        }
-    }
-}
-
-/// Whether atoms can match text in which [`DYNAMIC`] stands for any text.
-fn may_reach_the_end(atoms: &[Atom], text: impl Iterator<Item = char>) -> bool {
-    let mut reached = vec![false; atoms.len() + 1];
-    reached[0] = true;
-    for c in text {
-        let mut next = vec![false; atoms.len() + 1];
-        for at in 0..=atoms.len() {
-            let skipped = c == DYNAMIC && at > 0 && next[at - 1];
-            match atoms.get(at) {
-                _ if c == DYNAMIC => next[at] = reached[at] || skipped,
-                Some(Atom::Any) if reached[at] => {
-                    next[at] = true;
-                    reached[at + 1] = true;
-                }
-                Some(Atom::Is(wanted)) if reached[at] && *wanted == c => next[at + 1] = true,
-                _ => {}
-            }
-        }
-        reached = next;
-    }
-    let rest_is_any = |at: usize| atoms[at..].iter().all(|atom| *atom == Atom::Any);
-    (0..=atoms.len()).any(|at| reached[at] && rest_is_any(at))
 }
 
 #[cfg(test)]

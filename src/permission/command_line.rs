@@ -151,10 +151,12 @@ struct Rules<'a> {
 }
 
 impl shell::Rules for Rules<'_> {
-    fn grants(&self, command: &Canonical, spelled: &[&str]) -> Option<String> {
+    fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<String> {
         let grants = |rule: &&&Rule| match rule.test_of(self.tool) {
             Some(Test::Command(patterns)) => patterns.iter().any(|pattern| {
-                pattern.matches(command) && spelled.iter().all(|word| pattern.spells(word))
+                pattern.matches(command)
+                    && spelled.iter().all(|word| pattern.spells(word))
+                    && (home || !pattern.holds_relative_path())
             }),
             _ => false,
         };
@@ -199,6 +201,17 @@ impl shell::Rules for Rules<'_> {
         project
             .chain(self.group.directories.iter().copied())
             .any(|home| located.stays_in(home, resolve))
+    }
+
+    fn is_home(&self, directory: &str) -> bool {
+        let Ground {
+            places, resolve, ..
+        } = self.ground;
+        let located = Located::of(directory, places, resolve);
+        let project = std::iter::once(places.project_root.as_path());
+        project
+            .chain(self.group.directories.iter().copied())
+            .any(|home| located == Located::of(&home.to_string_lossy(), places, resolve))
     }
 
     fn searches_directories(&self) -> bool {

@@ -36,7 +36,7 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
         ))
     };
     let one_word_each = arguments.iter().all(Word::is_one_word);
-    let names_a_variable = |word: &Word| word.text().is_some_and(|name| variables.may_be_set(name));
+    let may_read = |word: &Word| names_a(word, |name| variables.may_hold_anything(name));
     match program {
         "echo" => neutral(true),
         ":" | "true" | "false" => neutral(one_word_each),
@@ -59,7 +59,8 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
             _ => refuse(),
         },
         "printf" => match arguments.first() {
-            Some(format) if format.text().is_some_and(formats_only) => neutral(one_word_each),
+            // How many words follow the format does not matter.
+            Some(format) if format.text().is_some_and(formats_only) => neutral(true),
             _ => refuse(),
         },
         "set" => neutral(sets_only_strictness(arguments)),
@@ -70,11 +71,8 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
                 && one_word_each,
         ),
         "export" | "readonly" => {
-            let allowed = |name: &str| match program {
-                "export" => names::may_be_exported(name),
-                _ => variables.may_be_set(name),
-            };
-            if arguments.iter().all(|word| assigns(word, &allowed)) && !arguments.is_empty() {
+            let may_set = |word| exports(word) || program == "readonly" && keeps(word, variables);
+            if arguments.iter().all(may_set) && !arguments.is_empty() {
                 neutral(true)
             } else {
                 refuse()
@@ -86,13 +84,19 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
                 .take_while(|word| word.text() == Some("-r"))
                 .count();
             let names = &arguments[options..];
-            if !names.is_empty() && names.iter().all(names_a_variable) {
+            if !names.is_empty() && names.iter().all(may_read) {
                 neutral(true)
             } else {
                 refuse()
             }
         }
-        "unset" if arguments.iter().all(names_a_variable) => Ok(Builtin::Ordinary),
+        "unset"
+            if arguments
+                .iter()
+                .all(|word| names_a(word, |name| variables.may_be_set(name))) =>
+        {
+            Ok(Builtin::Ordinary)
+        }
         "unset" | "let" | "declare" | "typeset" | "local" | "alias" | "unalias" | "getopts"
         | "mapfile" | "readarray" | "function" | "compgen" | "complete" | "shopt" => refuse(),
         _ => neutral(neutral::is_neutral(program, arguments)),
@@ -109,14 +113,25 @@ fn is_number(word: &Word) -> bool {
     word.text().is_some_and(digits) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
 }
 
-/// `NAME` or `NAME=value` with a name of that kind.
-fn assigns(word: &Word, allowed: &dyn Fn(&str) -> bool) -> bool {
+fn names_a(word: &Word, allowed: impl Fn(&str) -> bool) -> bool {
+    word.text()
+        .is_some_and(|name| names::is_name(name) && allowed(name))
+}
+
+/// A harmless variable, maybe with a plain value.
+fn exports(word: &Word) -> bool {
+    let harmless = |text| names::may_be_exported(text) || names::sets_harmlessly(text);
+    word.text().is_some_and(harmless)
+}
+
+/// A variable of the shell itself, maybe with some value.
+fn keeps(word: &Word, variables: Variables) -> bool {
     let name = match names::assignment(&word.raw) {
         Some((name, _)) if word.is_one_word() => Some(name),
         Some(_) => None,
         None => word.text(),
     };
-    name.is_some_and(allowed)
+    name.is_some_and(|name| variables.may_hold_anything(name))
 }
 
 /// `test` evaluates the operand of `-v` and `-R`, so an operator must not be a word that could

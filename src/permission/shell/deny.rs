@@ -3,9 +3,10 @@
 //! read is denied too.
 
 use super::Fault;
-use super::read::{Simple, Step, read};
+use super::read::read;
 use super::special::is_special;
-use super::word::{Piece, Word};
+use super::step::{Simple, Step};
+use super::word::Word;
 use crate::permission::command::Canonical;
 use crate::permission::steps::Steps;
 
@@ -363,13 +364,7 @@ fn canonical(program: &str, arguments: &[Word]) -> Canonical {
     canonical.word();
     canonical.literal(program);
     for word in arguments {
-        canonical.word();
-        for piece in &word.pieces {
-            match piece {
-                Piece::Text(text) => canonical.literal(text),
-                Piece::Hole { .. } | Piece::Tilde => canonical.dynamic(),
-            }
-        }
+        word.write(&mut canonical);
     }
     canonical
 }

@@ -8,7 +8,8 @@ use brush_parser::ast::{
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions};
 
-use super::read::{Step, read};
+use super::read::read;
+use super::step::Step;
 use crate::permission::steps::Steps;
 
 #[path = "../../../tests/it/shell_grammar.rs"]

@@ -1,10 +1,13 @@
 //! Where the shell may be while a command line runs: every directory that some outcome of the
-//! commands before leads to, so that a relative path is judged for all of them.
+//! commands before leads to, so that a relative path is judged for all of them. What leaves that
+//! unclear makes the directory unknown, and then nothing that is relative is granted
+//! (RESTRICTION.md §11.7).
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::judge::Rules;
+use super::step::{Scope, ScopeKind};
 
 /// Beyond this many the shell's directory counts as unknown.
 const MAX: usize = 32;
@@ -16,6 +19,8 @@ pub struct WorkingDirectories {
     current: Option<BTreeSet<PathBuf>>,
     /// Where it is if something in the current chain of `&&` failed.
     if_failed: BTreeSet<PathBuf>,
+    /// The parts around this point, with what was known where each subshell began.
+    around: Vec<(Scope, Option<Box<Self>>)>,
 }
 
 impl Default for WorkingDirectories {
@@ -23,16 +28,20 @@ impl Default for WorkingDirectories {
         Self {
             current: Some(BTreeSet::from([PathBuf::new()])),
             if_failed: BTreeSet::new(),
+            around: Vec::new(),
         }
     }
 }
 
 impl WorkingDirectories {
-    /// Whether the shell is surely where it began, so that a relative program is the one meant.
-    pub fn are_unchanged(&self) -> bool {
-        let begin =
-            |current: &BTreeSet<PathBuf>| current.iter().all(|one| one.as_os_str().is_empty());
-        self.current.as_ref().is_some_and(begin)
+    /// Whether relative words of entries mean what their author meant: the shell is surely in the
+    /// project's root or in the skill's own directory.
+    pub fn are_home(&self, rules: &dyn Rules) -> bool {
+        let is_home =
+            |path: &PathBuf| path.as_os_str().is_empty() || rules.is_home(&path.to_string_lossy());
+        self.current
+            .as_ref()
+            .is_some_and(|all| all.iter().all(is_home))
     }
 
     /// Whether anything is known.
@@ -43,6 +52,32 @@ impl WorkingDirectories {
     /// From here on the shell may be anywhere.
     pub fn lose(&mut self) {
         self.current = None;
+    }
+
+    /// A part of the command line begins.
+    pub fn begin(&mut self, scope: Scope) {
+        if scope.moves && scope.kind == ScopeKind::Mixed {
+            self.lose();
+        }
+        let kept = (scope.kind == ScopeKind::Subshell && scope.moves).then(|| {
+            Box::new(Self {
+                around: Vec::new(),
+                ..self.clone()
+            })
+        });
+        self.around.push((scope, kept));
+    }
+
+    /// The part that began last ends: after a subshell the shell is where it was.
+    pub fn end(&mut self) {
+        match self.around.pop() {
+            Some((_, Some(kept))) => {
+                self.current = kept.current;
+                self.if_failed = kept.if_failed;
+            }
+            Some((scope, None)) if scope.moves => self.lose(),
+            _ => {}
+        }
     }
 
     /// Changes to `directory`, if that is home ground wherever the shell is now.

@@ -78,6 +78,12 @@ impl Pending {
                 }
                 return Ok(width);
             }
+            // Inside parentheses bash ends it at a line that goes on with `)`, and some versions at
+            // any line that begins so.
+            if self.depth > 0 && bare.starts_with(&self.delimiter) {
+                let why = "a line of a here-document begins with its delimiter";
+                return Err(Fault::new("<<", why));
+            }
             if !self.quoted {
                 expansion::plain_variables_only(bare)?;
                 if bare.ends_with('\\') {

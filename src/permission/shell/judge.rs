@@ -8,16 +8,23 @@ use super::directories::WorkingDirectories;
 use super::filters;
 use super::find;
 use super::names::{self, Variables};
-use super::read::{Assignment, Redirect, Simple, Step, read};
-use super::word::{Piece, Word};
+use super::read::read;
+use super::step::{self, Assignment, Scope, ScopeKind, Simple, Step};
+use super::word::Word;
 use super::wrappers::{self, Inner};
 use crate::permission::command::Canonical;
 use crate::permission::steps::Steps;
 
+mod exporting;
+mod redirections;
+
+use exporting::may_export_all;
+
 /// What the rules around the shell say.
 pub trait Rules {
-    /// The entry that grants a command; it must spell each of these words itself.
-    fn grants(&self, command: &Canonical, spelled: &[&str]) -> Option<String>;
+    /// The entry that grants a command; it must spell each of these words itself. Away from `home`
+    /// an entry whose own words hold a relative path speaks of another file, and grants nothing.
+    fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<String>;
     /// The entry that lets a file be written or read, or why none does.
     ///
     /// # Errors
@@ -25,6 +32,8 @@ pub trait Rules {
     fn file(&self, path: &str, writes: bool) -> Result<String, String>;
     /// Whether a command may work in this directory: it lies in the project or in the skill.
     fn is_home_ground(&self, directory: &str) -> bool;
+    /// Whether this is the project's root or the skill's own directory.
+    fn is_home(&self, directory: &str) -> bool;
     /// Whether `cd x` may lead to an `x` elsewhere, since `CDPATH` is set.
     fn searches_directories(&self) -> bool;
     /// Whether filters at the end of a pipe need no grant.
@@ -93,19 +102,6 @@ impl Judge<'_> {
             Ok(steps) => steps,
             Err(fault) => return self.fault(&fault, text),
         };
-        let wanders = |step: &Step| match step {
-            Step::Command(simple) => {
-                (simple.in_loop || in_loop)
-                    && simple
-                        .words
-                        .iter()
-                        .any(|word| CHANGES_DIRECTORY.contains(&&*word.raw))
-            }
-            _ => false,
-        };
-        if steps.iter().any(wanders) {
-            self.directories.lose();
-        }
         self.exports_all |= steps.iter().any(may_export_all);
         for step in steps {
             match step {
@@ -115,13 +111,15 @@ impl Judge<'_> {
                 }
                 Step::Redirect(redirect) => self.redirect(&redirect),
                 Step::Loop(name) => {
-                    if !self.variables().may_be_set(&name) {
+                    if !self.variables().may_hold_anything(&name) {
                         let part = format!("for {name}");
                         let fault = Fault::new(&part, "this variable may steer programs");
                         self.fault(&fault, text);
                     }
                 }
                 Step::Join => self.directories.join(),
+                Step::Enter(scope) => self.directories.begin(scope),
+                Step::Leave => self.directories.end(),
             }
         }
     }
@@ -164,16 +162,7 @@ impl Judge<'_> {
     /// Takes note of what a command may do that is refused, for those who ask only about files:
     /// leave the directory, or run text with redirections.
     fn not_followed(&mut self, simple: &Simple) {
-        let sets = |one: &Assignment| one.name == "CDPATH";
-        let is_unknown = simple
-            .words
-            .first()
-            .is_some_and(|word| word.text().is_none());
-        let moves = |word: &Word| {
-            word.text()
-                .is_some_and(|text| CHANGES_DIRECTORY.contains(&text) || EVALUATES.contains(&text))
-        };
-        if is_unknown || simple.assignments.iter().any(sets) || simple.words.iter().any(moves) {
+        if simple.may_move() {
             self.directories.lose();
         }
         if simple
@@ -208,11 +197,11 @@ impl Judge<'_> {
 
     fn simple(&mut self, simple: &Simple) -> Result<String, Fault> {
         let Some(program) = simple.words.first() else {
-            let unsafe_name = simple
-                .assignments
-                .iter()
-                .find(|one| !self.variables().may_be_set(&one.name));
-            return match unsafe_name {
+            let steers = |one: &&Assignment| {
+                let reaches_programs = names::may_be_exported(&one.name) && one.value.is_none();
+                reaches_programs || !self.variables().may_be_set(&one.name)
+            };
+            return match simple.assignments.iter().find(steers) {
                 Some(one) => Err(Fault::new(&one.raw, "this variable may steer programs")),
                 None => Ok("an assignment".to_owned()),
             };
@@ -224,7 +213,8 @@ impl Judge<'_> {
         let mut lead = Vec::new();
         for one in &simple.assignments {
             let kept = one.name == "IFS" && builtins::keeps_separators_to_itself(program);
-            if !kept && !names::may_be_exported(&one.name) {
+            let harmless = names::may_be_exported(&one.name) && one.value.is_some();
+            if !kept && !harmless {
                 let text = one.text.clone();
                 lead.push(
                     text.ok_or_else(|| Fault::new(&one.raw, "this variable may steer programs"))?,
@@ -249,8 +239,9 @@ impl Judge<'_> {
             .text()
             .filter(|program| !program.is_empty())
             .ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))?;
+        let home = self.directories.are_home(self.rules);
         let is_relative = name.contains('/') && !name.starts_with('/');
-        if is_relative && !self.directories.are_unchanged() {
+        if is_relative && !home {
             return Err(Fault::new(
                 name,
                 "it is another program in another directory",
@@ -261,7 +252,7 @@ impl Judge<'_> {
             Some("find") => find::actions(arguments)?,
             _ => find::Actions::default(),
         };
-        if let Some(by) = self.rules.grants(&canonical(view), &actions.spelled) {
+        if let Some(by) = self.rules.grants(&canonical(view), &actions.spelled, home) {
             for run in &actions.commands {
                 let here = run.elsewhere.then(|| self.directories.clone());
                 if run.elsewhere {
@@ -272,12 +263,7 @@ impl Judge<'_> {
                     self.directories = here;
                 }
             }
-            if CHANGES_DIRECTORY.contains(&name) {
-                if view.simple.in_loop && self.directories.are_known() {
-                    return Err(Fault::new(name, "it changes the directory again and again"));
-                }
-                self.directories.lose();
-            }
+            self.granted_move(name, builtin, view)?;
             return Ok(by);
         }
         if !view.lead.is_empty() {
@@ -309,26 +295,48 @@ impl Judge<'_> {
                 let programs_only = view.programs_only || wrappers::runs_programs_only(name);
                 self.inner(&words, view, programs_only)
             }
-            Some(Inner::Text(text)) => {
-                if self.texts == MAX_TEXTS {
-                    return Err(Fault::new(
-                        "",
-                        "too many command lines within command lines",
-                    ));
-                }
-                self.texts += 1;
-                let before = self.findings.len();
-                self.text(&text, view.simple.in_loop);
-                match self.findings[before..]
-                    .iter()
-                    .find(|finding| finding.outcome.is_err())
-                {
-                    Some(_) => Err(Fault::new("", "a command in it is not granted")),
-                    None => Ok("each command in it is granted".to_owned()),
-                }
-            }
+            Some(Inner::Text(text)) => self.text_within(name, &text, view),
             _ => Err(Fault::new("", "no entry grants it")),
         }
+    }
+
+    /// Follows a granted change of directory, as far as it can be.
+    fn granted_move(&mut self, name: &str, builtin: Builtin, view: &View) -> Result<(), Fault> {
+        let follows = !view.simple.in_loop && !view.programs_only;
+        match builtin {
+            _ if !step::changes_directory(name) => {}
+            Builtin::ChangeDirectory(to) if follows && self.directories.enter(&to, self.rules) => {}
+            _ if view.simple.in_loop && self.directories.are_known() => {
+                return Err(Fault::new(name, "it changes the directory again and again"));
+            }
+            _ => self.directories.lose(),
+        }
+        Ok(())
+    }
+
+    /// A command line that `program` runs, in this shell or in one of its own.
+    fn text_within(&mut self, program: &str, text: &str, view: &View) -> Result<String, Fault> {
+        if self.texts == MAX_TEXTS {
+            return Err(Fault::new(
+                "",
+                "too many command lines within command lines",
+            ));
+        }
+        self.texts += 1;
+        let here = program == "eval";
+        let (kind, moves) = match program {
+            "eval" => (ScopeKind::Branches, step::text_may_move(text)),
+            _ => (ScopeKind::Subshell, true),
+        };
+        self.directories.begin(Scope { kind, moves });
+        let before = self.findings.len();
+        self.text(text, here && view.simple.in_loop);
+        self.directories.end();
+        let mut within = self.findings[before..].iter();
+        if within.any(|finding| finding.outcome.is_err()) {
+            return Err(Fault::new("", "a command in it is not granted"));
+        }
+        Ok("each command in it is granted".to_owned())
     }
 
     fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<String, Fault> {
@@ -354,89 +362,13 @@ impl Judge<'_> {
                 && !simple.reads_input
                 && filters::is_filter(view.words)
     }
-
-    fn redirect(&mut self, redirect: &Redirect) {
-        let outcome = self.target(redirect);
-        if outcome.is_err() {
-            self.rules.unclear(&redirect.target.raw, redirect.writes);
-        }
-        self.findings.push(Finding {
-            kind: "redirection",
-            part: redirect.target.raw.clone(),
-            outcome,
-        });
-    }
-
-    fn target(&self, redirect: &Redirect) -> Result<String, String> {
-        let path = match redirect.target.pieces.as_slice() {
-            [Piece::Text(text)] if text.starts_with('~') => format!("./{text}"),
-            [Piece::Text(text)] => text.clone(),
-            [Piece::Tilde, Piece::Text(text)] if text.starts_with('/') => format!("~{text}"),
-            // `<(…)`: what it runs was judged already.
-            [Piece::Hole { quoted: true }] if redirect.target.raw.starts_with(['<', '>']) => {
-                return Ok("it is a pipe".to_owned());
-            }
-            _ => return Err("the file must be plain text".to_owned()),
-        };
-        let descriptor = path
-            .strip_prefix("/dev/fd/")
-            .is_some_and(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()));
-        if descriptor || ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&path.as_str()) {
-            return Ok("it is no file".to_owned());
-        }
-        if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
-            return Err("it is a network connection".to_owned());
-        }
-        if path.starts_with(['/', '~']) {
-            return self.rules.file(&path, redirect.writes);
-        }
-        let mut granted = Err("it is not clear in which directory this is".to_owned());
-        for path in self.directories.resolve(&path) {
-            granted = Ok(self.rules.file(&path, redirect.writes)?);
-        }
-        granted
-    }
 }
-
-/// Words that may leave the shell elsewhere.
-const CHANGES_DIRECTORY: [&str; 3] = ["cd", "pushd", "popd"];
-
-/// Words that run text in this shell, now or later.
-const EVALUATES: [&str; 4] = ["eval", "source", ".", "trap"];
 
 /// The shell's own neutral commands that are harmless programs too.
 const HARMLESS_PROGRAMS: [&str; 17] = [
     "echo", "true", "false", "pwd", "test", "[", "printf", "sleep", "date", "basename", "dirname",
     "seq", "uname", "whoami", "id", "nproc", "hostname",
 ];
-
-/// Whether a command may make the shell export whatever is set from then on (`set -a`), or set up
-/// such a thing out of sight.
-fn may_export_all(step: &Step) -> bool {
-    const CHANGE_THE_SHELL: [&str; 9] = [
-        "set", "shopt", "setopt", "emulate", "source", ".", "eval", "enable", "trap",
-    ];
-    let Step::Command(simple) = step else {
-        return false;
-    };
-    let plain = |word: &Word| {
-        word.text()
-            .is_some_and(|text| CHANGE_THE_SHELL.contains(&text))
-    };
-    let runs_one = match simple.words.as_slice() {
-        [first, others @ ..] => {
-            plain(first)
-                || first
-                    .text()
-                    .is_some_and(|text| ["command", "builtin"].contains(&text))
-                    && others.iter().any(plain)
-        }
-        [] => false,
-    };
-    let strict = simple.words.first().and_then(Word::text) == Some("set")
-        && builtins::sets_only_strictness(&simple.words[1..]);
-    runs_one && !strict
-}
 
 /// A command as patterns are compared with it.
 fn canonical(view: &View) -> Canonical {
@@ -445,13 +377,7 @@ fn canonical(view: &View) -> Canonical {
         canonical.assignment(assignment);
     }
     for word in view.words {
-        canonical.word();
-        for piece in &word.pieces {
-            match piece {
-                Piece::Text(text) => canonical.literal(text),
-                Piece::Hole { .. } | Piece::Tilde => canonical.dynamic(),
-            }
-        }
+        word.write(&mut canonical);
     }
     canonical
 }

@@ -8,6 +8,10 @@ use super::position::Position;
 use super::scan::Scan;
 use crate::permission::steps::Steps;
 
+mod redirection;
+
+use redirection::heredoc_astray;
+
 /// Constructs open at one point.
 const MAX_DEPTH: usize = 32;
 
@@ -321,50 +325,6 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn redirection(&mut self) -> Result<(), Fault> {
-        let rest = self.rest();
-        self.end_word(0)?;
-        if rest.starts_with("<(") || rest.starts_with(">(") {
-            self.substitutions += 1;
-            self.at += 1;
-            self.open(Level::Substitution)?;
-        } else if rest.starts_with("<<<") {
-            self.at += 3;
-        } else if rest.starts_with("<<") {
-            if self.levels.contains(&Level::Backtick) {
-                return Err(heredoc_astray());
-            }
-            let (pending, width) = Pending::read(rest, self.levels.len())?;
-            self.pending.push(pending);
-            self.heredocs += 1;
-            self.at += width;
-        } else {
-            // `>&` and `&>` are one operator, not the end of a command.
-            self.at += 1 + usize::from(rest[1..].starts_with(['&', '>', '|']));
-        }
-        Ok(())
-    }
-
-    /// Steps over the bodies of the here-documents that this line began.
-    fn bodies(&mut self) -> Result<(), Fault> {
-        for pending in std::mem::take(&mut self.pending) {
-            if !pending.began_at(self.levels.len()) {
-                return Err(heredoc_astray());
-            }
-            let width = pending.body(self.rest())?;
-            self.weigh(width)?;
-            self.at += width;
-        }
-        Ok(())
-    }
-
-    fn no_pending(&self) -> Result<(), Fault> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
-        Err(heredoc_astray())
-    }
-
     fn finish(mut self) -> Result<Scan, Fault> {
         self.end_word(0)?;
         self.no_pending()?;
@@ -392,12 +352,5 @@ fn unclosed() -> Fault {
     Fault::new(
         "",
         "a quote or parenthesis is not closed where it should be",
-    )
-}
-
-fn heredoc_astray() -> Fault {
-    Fault::new(
-        "<<",
-        "it is not clear where this here-document begins or ends",
     )
 }

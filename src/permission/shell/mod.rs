@@ -20,7 +20,9 @@ mod position;
 mod read;
 mod redirected;
 mod scan;
+mod shells;
 mod special;
+mod step;
 #[cfg(test)]
 #[rustfmt::skip]
 mod tests;

@@ -32,6 +32,31 @@ pub fn may_be_exported(name: &str) -> bool {
             .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase()))
 }
 
+/// A value that a program may be given in a harmless variable: no program that evaluates it finds
+/// anything to evaluate. `make`, for one, runs what stands in `$(shell …)` (RESTRICTION.md §11.8).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SafeValue(String);
+
+impl SafeValue {
+    /// The value, if it is plain for a variable of this name.
+    pub fn parse(name: &str, value: &str) -> Option<Self> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_.,:/@%+=-".contains(c);
+        let digit = |c: char| c.is_ascii_digit();
+        // Some shells compute the value of these.
+        let is_safe = match name {
+            "COLUMNS" | "LINES" => value.chars().all(digit),
+            _ => value.chars().all(plain),
+        };
+        is_safe.then(|| Self(value.to_owned()))
+    }
+}
+
+/// Whether this text, `NAME=value`, gives a harmless variable a plain value.
+pub fn sets_harmlessly(text: &str) -> bool {
+    let parsed = |(name, value)| may_be_exported(name) && SafeValue::parse(name, value).is_some();
+    assignment(text).is_some_and(parsed)
+}
+
 /// Whether programs read this lower-case variable when it happens to be exported already.
 fn is_read_by_programs(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
@@ -60,6 +85,12 @@ impl Variables<'_> {
             || name != "_"
                 && !is_read_by_programs(name)
                 && (begins && name.chars().all(lower) || self.inherited.is_some_and(stays_here))
+    }
+
+    /// Whether a variable may be given whatever text: it reaches no program, also if it happens to
+    /// be exported already.
+    pub fn may_hold_anything(self, name: &str) -> bool {
+        self.may_be_set(name) && !may_be_exported(name)
     }
 }
 
@@ -149,6 +180,36 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn a_program_is_given_plain_values_only() {
+        for text in [
+            "CI=",
+            "CI=1",
+            "LANG=en_US.UTF-8",
+            "DEBUG=a:b,-c",
+            "TZ=Europe/Rome",
+            "LINES=24",
+        ] {
+            assert!(sets_harmlessly(text), "{text}");
+        }
+        for text in [
+            "DEBUG=$(shell x)",
+            "CI=a b",
+            "CI=`x`",
+            "DEBUG=*",
+            "TERM=x\ny",
+            "COLUMNS=x",
+            "x=1",
+            "PATH=/x",
+            "CI=~",
+        ] {
+            assert!(!sets_harmlessly(text), "{text}");
+        }
+        let variables = Variables::default();
+        assert!(variables.may_hold_anything("f"));
+        assert!(!variables.may_hold_anything("DEBUG") && !variables.may_hold_anything("PATH"));
     }
 
     #[test]

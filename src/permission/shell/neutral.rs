@@ -127,19 +127,19 @@ fn has_names_after(arguments: &[Word], options: &[&str]) -> bool {
 #[rustfmt::skip]
 mod tests {
     use super::*;
-    use crate::permission::shell::word::Piece;
+    use crate::permission::shell::word::{Arity, Piece};
 
     /// `?` stands for a quoted word that is not known, `*` for unquoted ones.
     fn neutral(command: &str) -> bool {
-        let hole = |quoted| Word {
+        let hole = |arity| Word {
             raw: "…".to_owned(),
-            pieces: vec![Piece::Hole { quoted }],
+            pieces: vec![Piece::Value(arity)],
         };
         let words: Vec<_> = command
             .split(' ')
             .map(|word| match word {
-                "?" => hole(true),
-                "*" => hole(false),
+                "?" => hole(Arity::One),
+                "*" => hole(Arity::Any),
                 text => Word::literal(text),
             })
             .collect();

@@ -6,70 +6,13 @@ use rable::{ListOperator, Node, NodeKind};
 
 use super::Fault;
 use super::conditional;
-use super::expansion;
 use super::names;
 use super::scan::scan;
+use super::step::{Assignment, Scope, ScopeKind, Simple, Step};
 use super::word::Word;
 use crate::permission::steps::Steps;
 
-/// What the shell will do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// A simple command.
-    Command(Simple),
-    /// A redirection of the command after it, simple or compound: the shell opens the file first.
-    Redirect(Redirect),
-    /// A loop gives this variable its values.
-    Loop(String),
-    /// From here on it is not known whether the last commands succeeded.
-    Join,
-}
-
-/// A simple command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Simple {
-    /// `NAME=value` words before it.
-    pub assignments: Vec<Assignment>,
-    /// Program and arguments; none for bare assignments.
-    pub words: Vec<Word>,
-    /// Where it stands in a pipeline.
-    pub stage: usize,
-    /// Whether it may run again and again.
-    pub in_loop: bool,
-    /// Whether something is read from a file or substitution.
-    pub reads_input: bool,
-    /// Whether its input is text in the command itself.
-    pub has_text_input: bool,
-}
-
-/// An assignment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assignment {
-    /// The variable.
-    pub name: String,
-    /// The word as it is written.
-    pub raw: String,
-    /// Name and value, when the value is plain text.
-    pub text: Option<String>,
-}
-
-/// A redirection to or from a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redirect {
-    /// Whether the file is written.
-    pub writes: bool,
-    /// The file.
-    pub target: Word,
-}
-
-impl Simple {
-    /// The command as it is written, for people.
-    pub fn shown(&self) -> String {
-        let assignments = self.assignments.iter().map(|one| one.raw.as_str());
-        let words = self.words.iter().map(|word| word.raw.as_str());
-        assignments.chain(words).collect::<Vec<_>>().join(" ")
-    }
-}
+mod redirects;
 
 /// Reads a whole command line.
 ///
@@ -88,7 +31,7 @@ pub fn read(source: &str, steps: &Steps) -> Result<Vec<Step>, Fault> {
     if !same {
         return Err(Fault::new("", "two readings of it differ"));
     }
-    let acts = |step: &Step| *step != Step::Join;
+    let acts = |step: &Step| matches!(step, Step::Command(_) | Step::Redirect(_));
     if !reader.has_test && !reader.steps.iter().any(acts) {
         return Err(Fault::new("", "it holds no command"));
     }
@@ -117,7 +60,11 @@ impl Reader {
             NodeKind::Pipeline { commands, .. } => self.pipeline(commands),
             NodeKind::Negation { pipeline } => self.node(pipeline),
             NodeKind::Time { pipeline, .. } => self.timed(pipeline),
-            NodeKind::Subshell { body, redirects } | NodeKind::BraceGroup { body, redirects } => {
+            NodeKind::Subshell { body, redirects } => {
+                self.redirects(redirects)?;
+                self.scoped(ScopeKind::Subshell, |this| this.node(body))
+            }
+            NodeKind::BraceGroup { body, redirects } => {
                 self.redirects(redirects)?;
                 self.node(body)
             }
@@ -128,11 +75,13 @@ impl Reader {
                 redirects,
             } => {
                 self.redirects(redirects)?;
-                for part in [Some(condition), Some(then_body), else_body.as_ref()] {
-                    part.map_or(Ok(()), |part| self.node(part))?;
-                    self.steps.push(Step::Join);
-                }
-                Ok(())
+                self.scoped(ScopeKind::Branches, |this| {
+                    for part in [Some(condition), Some(then_body), else_body.as_ref()] {
+                        part.map_or(Ok(()), |part| this.node(part))?;
+                        this.steps.push(Step::Join);
+                    }
+                    Ok(())
+                })
             }
             NodeKind::While {
                 condition,
@@ -155,7 +104,9 @@ impl Reader {
             } => {
                 self.steps.push(Step::Loop(var.clone()));
                 self.redirects(redirects)?;
-                for word in words.iter().flatten() {
+                // `for x; do` has this word too, which the parser gives no parts.
+                let is_all = |node: &&Node| matches!(&node.kind, NodeKind::Word { value, .. } if value == "\"$@\"");
+                for word in words.iter().flatten().filter(|word| !is_all(word)) {
                     self.word(word)?;
                 }
                 self.repeated(&[body])
@@ -167,17 +118,17 @@ impl Reader {
             } => {
                 self.redirects(redirects)?;
                 self.word(word)?;
-                for pattern in patterns {
-                    for word in &pattern.patterns {
-                        self.word(word)?;
+                self.scoped(ScopeKind::Branches, |this| {
+                    for pattern in patterns {
+                        for word in &pattern.patterns {
+                            this.word(word)?;
+                        }
+                        let body = pattern.body.as_ref();
+                        body.map_or(Ok(()), |body| this.node(body))?;
+                        this.steps.push(Step::Join);
                     }
-                    pattern
-                        .body
-                        .as_ref()
-                        .map_or(Ok(()), |body| self.node(body))?;
-                    self.steps.push(Step::Join);
-                }
-                Ok(())
+                    Ok(())
+                })
             }
             NodeKind::ConditionalExpr { body, redirects } => {
                 conditional::check(body)?;
@@ -219,7 +170,31 @@ impl Reader {
         Ok(())
     }
 
+    /// Reads a part in which the directory is kept apart or not followed.
+    fn scoped(
+        &mut self,
+        kind: ScopeKind,
+        part: impl FnOnce(&mut Self) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let loops = self.loops;
+        if kind == ScopeKind::Subshell {
+            self.loops = 0;
+        }
+        let begin = self.steps.len();
+        self.steps.push(Step::Enter(Scope { kind, moves: false }));
+        part(self)?;
+        let moves = moves(&self.steps[begin + 1..]);
+        self.steps[begin] = Step::Enter(Scope { kind, moves });
+        self.steps.push(Step::Leave);
+        self.loops = loops;
+        Ok(())
+    }
+
     fn pipeline(&mut self, commands: &[Node]) -> Result<(), Fault> {
+        self.scoped(ScopeKind::Mixed, |this| this.stages(commands))
+    }
+
+    fn stages(&mut self, commands: &[Node]) -> Result<(), Fault> {
         for (stage, node) in commands.iter().enumerate() {
             match &node.kind {
                 NodeKind::Command {
@@ -255,13 +230,14 @@ impl Reader {
     }
 
     fn repeated(&mut self, parts: &[&Node]) -> Result<(), Fault> {
-        self.loops += 1;
-        for part in parts {
-            self.node(part)?;
-            self.steps.push(Step::Join);
-        }
-        self.loops -= 1;
-        Ok(())
+        self.scoped(ScopeKind::Mixed, |this| {
+            this.loops += 1;
+            for part in parts {
+                this.node(part)?;
+                this.steps.push(Step::Join);
+            }
+            Ok(())
+        })
     }
 
     fn command(
@@ -311,9 +287,12 @@ impl Reader {
                 "shells disagree about this assignment",
             ));
         };
+        let text = word.text();
+        let value = text.and_then(|text| names::SafeValue::parse(name, text.split_once('=')?.1));
         Ok(Assignment {
             name: name.to_owned(),
-            text: word.text().map(str::to_owned),
+            text: text.map(str::to_owned),
+            value,
             raw: word.raw.clone(),
         })
     }
@@ -327,67 +306,30 @@ impl Reader {
                 | NodeKind::ProcessSubstitution { command, .. } = &part.kind
                 {
                     self.substitutions += 1;
-                    self.node(command)?;
+                    self.scoped(ScopeKind::Subshell, |this| this.node(command))?;
                     self.steps.push(Step::Join);
                 }
             }
         }
         Ok(word)
     }
-
-    fn redirects(&mut self, redirects: &[Node]) -> Result<(), Fault> {
-        for node in redirects {
-            match &node.kind {
-                NodeKind::HereDoc {
-                    content,
-                    quoted,
-                    complete,
-                    ..
-                } => {
-                    self.heredocs += 1;
-                    if !quoted {
-                        expansion::plain_variables_only(content)?;
-                    }
-                    if !complete {
-                        return Err(Fault::new("<<", "a here-document has no end"));
-                    }
-                }
-                NodeKind::Redirect {
-                    op,
-                    target,
-                    varfd: None,
-                    ..
-                } => self.redirect(op, target)?,
-                _ => return Err(Fault::unread("{…}>")),
-            }
-        }
-        Ok(())
-    }
-
-    fn redirect(&mut self, op: &str, target: &Node) -> Result<(), Fault> {
-        let word = self.word(target)?;
-        let duplicates = |text: &str| text == "-" || text.chars().all(|c| c.is_ascii_digit());
-        let writes = match op {
-            "<<<" | ">&-" | "<&-" => return Ok(()),
-            ">&" | "<&" if word.text().is_some_and(duplicates) => return Ok(()),
-            "<" => false,
-            ">" | ">>" | ">|" | "<>" | "&>" | "&>>" | ">&" => true,
-            _ => return Err(Fault::new(op, "this redirection is not read")),
-        };
-        self.files += 1;
-        if self.files > MAX_FILES {
-            return Err(Fault::new(op, "it redirects to too many files"));
-        }
-        self.steps.push(Step::Redirect(Redirect {
-            writes,
-            target: word,
-        }));
-        Ok(())
-    }
 }
 
-/// Redirections to files; each is looked for on disk.
-const MAX_FILES: usize = 128;
+/// Whether one of these steps may change the directory of the shell that runs them.
+fn moves(steps: &[Step]) -> bool {
+    let mut inside: Vec<ScopeKind> = Vec::new();
+    steps.iter().any(|step| {
+        match step {
+            Step::Enter(scope) => inside.push(scope.kind),
+            Step::Leave => drop(inside.pop()),
+            Step::Command(simple) => {
+                return !inside.contains(&ScopeKind::Subshell) && simple.may_move();
+            }
+            Step::Redirect(_) | Step::Loop(_) | Step::Join => {}
+        }
+        false
+    })
+}
 
 /// Words that open or close a construct; as a program the parser must have seen something else.
 const RESERVED: [&str; 20] = [

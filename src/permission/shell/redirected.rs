@@ -33,7 +33,7 @@ struct Recorder {
 }
 
 impl Rules for Recorder {
-    fn grants(&self, _: &Canonical, _: &[&str]) -> Option<String> {
+    fn grants(&self, _: &Canonical, _: &[&str], _: bool) -> Option<String> {
         None
     }
 
@@ -44,6 +44,10 @@ impl Rules for Recorder {
     }
 
     fn is_home_ground(&self, _: &str) -> bool {
+        true
+    }
+
+    fn is_home(&self, _: &str) -> bool {
         true
     }
 

@@ -1,7 +1,9 @@
 //! RESTRICTION.md §4 sentence by sentence: commands under a list, and what becomes of them.
 
+mod classes;
 mod denials;
 mod effects;
+mod places;
 
 use crate::permission::scene::{Scene, scene};
 use serde_json::json;
@@ -14,7 +16,7 @@ pub fn git() -> Scene {
 pub fn all_run(scene: &Scene, commands: &[&str]) {
     for command in commands {
         let refused = (!scene.runs(command)).then(|| scene.refusal("shell_exec", &json!({ "command": command })));
-        assert_eq!(refused, None);
+        assert_eq!(refused, None, "{command}");
     }
 }
 
@@ -91,7 +93,7 @@ fn every_simple_command_is_found_wherever_it_stands() {
         "for i in $(git ls); do git show \"$i\"; done", "while git a; do git b; done",
         "until git a; do git b; done", "case $x in a|b) git a;; *) git b;; esac",
         "git $(git x) `git y` \"$(git z)\"", "git <(git x)", "git a <<< \"$(git x)\"",
-        "a=$(git x)", "CI=$(git x) git a", "! git a", "time git a", "git a < <(git b)",
+        "a=$(git x)", "CI=1 git $(git a)", "! git a", "time git a", "git a < <(git b)",
         "git a <<E\n$x ${y} text\nE", "git commit -m \"$(cat <<'E'\nit's (done) `x`\nE\n)\"",
         "while IFS= read -r line; do git show \"$line\"; done", "git a # rm x",
         "bash -c 'git a && git b'", "bash -euo pipefail -c 'git a'", "eval git a",

@@ -5,6 +5,7 @@
 use rable::{Node, NodeKind};
 
 use super::Fault;
+use crate::permission::command::Canonical;
 
 /// A word after quote removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,13 +21,27 @@ pub struct Word {
 pub enum Piece {
     /// Text that the shell leaves as it is.
     Text(String),
-    /// Something only the shell will know. What is not quoted may become several words.
-    Hole {
-        /// Whether it stays within this word.
-        quoted: bool,
-    },
+    /// Something only the shell will know, and how many words it becomes.
+    Value(Arity),
+    /// A number, such as `$?` or `$((1+2))`.
+    Number,
+    /// `*` or `?`: names of files without a slash, any number of them.
+    Glob,
     /// A `~` that the shell expands.
     Tilde,
+}
+
+/// How many words something becomes. What is looked at position by position, such as the options
+/// of a wrapper or the operands of `test`, must be exactly one word each: a word more would move
+/// all that follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Arity {
+    /// Exactly one.
+    One,
+    /// One, or none if it is empty: `$!`.
+    ZeroOrOne,
+    /// Any number: `$x`, `$(…)`, a glob, and `"$@"` although it is quoted.
+    Any,
 }
 
 impl Word {
@@ -42,7 +57,7 @@ impl Word {
     pub fn unknown() -> Self {
         Self {
             raw: "…".to_owned(),
-            pieces: vec![Piece::Hole { quoted: false }],
+            pieces: vec![Piece::Value(Arity::Any)],
         }
     }
 
@@ -55,10 +70,36 @@ impl Word {
         }
     }
 
-    /// Whether this is one word whatever is put in.
+    /// How many words this becomes.
+    pub fn arity(&self) -> Arity {
+        let of = |piece: &Piece| match piece {
+            Piece::Text(_) | Piece::Tilde | Piece::Number => Arity::One,
+            Piece::Value(arity) => *arity,
+            Piece::Glob => Arity::Any,
+        };
+        let most = self.pieces.iter().map(of).max().unwrap_or(Arity::One);
+        // What may be empty leaves a word where something stands beside it.
+        if most == Arity::ZeroOrOne && self.pieces.len() > 1 {
+            return Arity::One;
+        }
+        most
+    }
+
+    /// Whether this is exactly one word whatever is put in.
     pub fn is_one_word(&self) -> bool {
-        let splits = |piece: &Piece| *piece == Piece::Hole { quoted: false };
-        !self.pieces.iter().any(splits)
+        self.arity() == Arity::One
+    }
+
+    /// Adds the word to the form in which patterns are compared with commands.
+    pub fn write(&self, command: &mut Canonical) {
+        command.word();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => command.literal(text),
+                Piece::Value(_) | Piece::Tilde => command.dynamic(),
+                Piece::Number | Piece::Glob => command.name_part(),
+            }
+        }
     }
 
     /// The known text at the beginning. A `~` becomes a path, of which only the beginning counts.
@@ -90,6 +131,7 @@ impl Word {
             raw: value,
             pieces: Vec::new(),
             in_quotes: false,
+            open_ended: false,
         };
         // `[` alone is a program, not a glob.
         if value == "[" {
@@ -112,6 +154,8 @@ struct Quoting<'a> {
     raw: &'a str,
     pieces: Vec<Piece>,
     in_quotes: bool,
+    /// Whether `[` or `{` was read, of which it is not known where it ends.
+    open_ended: bool,
 }
 
 impl Quoting<'_> {
@@ -119,26 +163,47 @@ impl Quoting<'_> {
         match &part.kind {
             NodeKind::WordLiteral { value } => self.literal(value),
             // Their forms were looked at by the scan.
-            NodeKind::ParamExpansion { .. }
-            | NodeKind::ParamLength { .. }
-            | NodeKind::ArithmeticExpansion { .. }
-            | NodeKind::CommandSubstitution { brace: false, .. } => {
-                let quoted = self.in_quotes;
-                self.pieces.push(Piece::Hole { quoted });
+            NodeKind::ParamExpansion { param, op, .. } => {
+                let piece = self.parameter(param, op.is_some());
+                self.push(piece);
+                Ok(())
+            }
+            NodeKind::ParamLength { .. } | NodeKind::ArithmeticExpansion { .. } => {
+                self.push(Piece::Number);
+                Ok(())
+            }
+            NodeKind::CommandSubstitution { brace: false, .. } => {
+                let arity = if self.in_quotes {
+                    Arity::One
+                } else {
+                    Arity::Any
+                };
+                self.push(Piece::Value(arity));
                 Ok(())
             }
             NodeKind::ProcessSubstitution { .. } if !self.in_quotes => {
-                self.pieces.push(Piece::Hole { quoted: true });
+                self.push(Piece::Value(Arity::One));
                 Ok(())
             }
             NodeKind::BraceExpansion { content } if !self.in_quotes => {
                 if content.contains(['$', '`', '\'', '"', '\\', '(', '<', '>', ' ', '\n']) {
                     return Err(Fault::new(self.raw, "this brace expansion is not read"));
                 }
-                self.pieces.push(Piece::Hole { quoted: false });
+                self.push(Piece::Value(Arity::Any));
                 Ok(())
             }
             _ => Err(Fault::unread(self.raw)),
+        }
+    }
+
+    fn parameter(&self, name: &str, has_operator: bool) -> Piece {
+        match name {
+            // The positional parameters are as many words as there are, quoted or not.
+            "@" => Piece::Value(Arity::Any),
+            "?" | "#" | "$" if !has_operator => Piece::Number,
+            _ if self.in_quotes => Piece::Value(Arity::One),
+            "!" if !has_operator => Piece::Value(Arity::ZeroOrOne),
+            _ => Piece::Value(Arity::Any),
         }
     }
 
@@ -178,11 +243,10 @@ impl Quoting<'_> {
                 '|' | '&' | ';' | '<' | '>' | '(' | ')' | ' ' | '\t' | '\n' => {
                     return Err(Fault::unread(self.raw));
                 }
-                '*' | '?' | '[' => self.pieces.push(Piece::Hole { quoted: false }),
-                '~' if self.pieces.is_empty() => self.pieces.push(Piece::Tilde),
-                '{' if chars.clone().any(|c| c == ',' || c == '.') => {
-                    self.pieces.push(Piece::Hole { quoted: false });
-                }
+                '*' | '?' => self.push(Piece::Glob),
+                '~' if self.pieces.is_empty() => self.push(Piece::Tilde),
+                '[' => self.open_end(),
+                '{' if chars.clone().any(|c| c == ',' || c == '.') => self.open_end(),
                 _ => self.text(c.encode_utf8(&mut [0; 4])),
             }
         }
@@ -191,9 +255,21 @@ impl Quoting<'_> {
 
     fn text(&mut self, text: &str) {
         match self.pieces.last_mut() {
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
+            Some(Piece::Text(last)) if !self.open_ended => last.push_str(text),
+            _ => self.push(Piece::Text(text.to_owned())),
         }
+    }
+
+    fn push(&mut self, piece: Piece) {
+        if !self.open_ended {
+            self.pieces.push(piece);
+        }
+    }
+
+    /// `[` or `{` was read, and where it ends is not known: all that follows is part of it.
+    fn open_end(&mut self) {
+        self.push(Piece::Value(Arity::Any));
+        self.open_ended = true;
     }
 }
 

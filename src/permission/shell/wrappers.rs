@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use super::names;
-use super::word::{Piece, Word};
+use super::shells::{self, Told};
+use super::word::{Arity, Piece, Word};
 
 /// What a wrapper runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +31,10 @@ pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
         "stdbuf" => after(stdbuf(arguments)),
         "env" => after(env(arguments)),
         "xargs" => xargs(arguments),
-        "bash" | "sh" | "dash" => shell(arguments),
+        program if shells::is_read(program) => match shells::read(arguments) {
+            Told::Text(text) => Some(Inner::Text(text.to_owned())),
+            Told::File(_) | Told::Other => None,
+        },
         "eval" => {
             let texts: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
             let text = texts.filter(|texts| !texts.is_empty())?.join(" ");
@@ -105,11 +109,8 @@ fn stdbuf(arguments: &[Word]) -> Option<usize> {
 }
 
 fn env(arguments: &[Word]) -> Option<usize> {
-    let sets_harmless = |word: &&Word| {
-        let name = names::assignment(&word.raw).map(|(name, _)| name);
-        name.is_some_and(names::may_be_exported) && word.is_one_word()
-    };
-    let count = arguments.iter().take_while(sets_harmless).count();
+    let is_harmless = |word: &&Word| word.text().is_some_and(names::sets_harmlessly);
+    let count = arguments.iter().take_while(is_harmless).count();
     let next = arguments.get(count)?;
     (ends_options(next) && !next.text()?.contains('=')).then_some(count)
 }
@@ -161,29 +162,7 @@ pub fn make_unknown(words: &mut [Word], name: &str) {
     for word in words {
         let has_name = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(name));
         if word.pieces.iter().any(has_name) {
-            word.pieces = vec![Piece::Hole { quoted: false }];
-        }
-    }
-}
-
-/// `bash -c TEXT`, where the text is known.
-fn shell(arguments: &[Word]) -> Option<Inner<'_>> {
-    let mut words = arguments.iter().map(Word::text);
-    loop {
-        let letters = words.next()??.strip_prefix('-')?;
-        let named = letters.strip_suffix('o');
-        let letters = named.unwrap_or(letters);
-        let runs = letters.contains('c');
-        if !letters.chars().all(|c| "ceu".contains(c)) || named.is_some() == runs && runs {
-            return None;
-        }
-        if named.is_some() && !matches!(words.next()??, "pipefail" | "errexit" | "nounset") {
-            return None;
-        }
-        if runs {
-            let text = words.next()??;
-            let is_option = text.starts_with(['-', '+']);
-            return (!is_option).then(|| Inner::Text(text.to_owned()));
+            word.pieces = vec![Piece::Value(Arity::Any)];
         }
     }
 }
@@ -191,7 +170,7 @@ fn shell(arguments: &[Word]) -> Option<Inner<'_>> {
 /// Whether what this wrapper runs is looked for as a program, so that the shell's own commands
 /// are not meant.
 pub fn runs_programs_only(wrapper: &str) -> bool {
-    !matches!(wrapper, "command" | "eval" | "bash" | "sh" | "dash")
+    !matches!(wrapper, "command" | "eval") && !shells::is_read(wrapper)
 }
 
 /// Whether a wrapper is the shell's own, and not there where only programs are looked for.

@@ -1,0 +1,184 @@
+//! How a pattern's characters are held against a command's: the only place that knows what a `*`
+//! may stand for.
+
+/// Stands between two words; the shell room refuses commands that contain it.
+pub const BREAK: char = '\u{1}';
+/// Stands for text that only the shell will know: `$x`, `$(…)`, a brace.
+pub const DYNAMIC: char = '\u{2}';
+/// Stands before an assignment that an entry must spell; no `*` reaches over it.
+pub const ASSIGNMENT: char = '\u{3}';
+/// Stands for a part of a file's name that only the shell will know: a glob, a number.
+pub const NAME_PART: char = '\u{4}';
+
+/// One part of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Atom {
+    /// This character.
+    Is(char),
+    /// `*`: any text, across words too.
+    Any,
+    /// `*` behind a `/`, or in an assignment or option that something follows: as [`Atom::Any`],
+    /// but what is left of the word there does not lead upwards.
+    Below,
+}
+
+/// Makes a `*` that stands behind a `/` in its word, or in an assignment or option which something
+/// follows, one that does not lead upwards. `open` says whether further words may follow.
+pub fn hold_below(atoms: &mut [Atom], open: bool) {
+    let mut words = atoms.split_mut(|atom| *atom == Atom::Is(BREAK)).peekable();
+    while let Some(word) = words.next() {
+        let followed = open || words.peek().is_some();
+        let mut held = followed && (word.first() == Some(&Atom::Is('-')) || assigns(word));
+        for atom in word {
+            held |= *atom == Atom::Is('/');
+            if held && *atom == Atom::Any {
+                *atom = Atom::Below;
+            }
+        }
+    }
+}
+
+fn assigns(word: &[Atom]) -> bool {
+    let is_name = |atom: &&Atom| matches!(atom, Atom::Is(c) if c.is_ascii_alphanumeric() || *c == '_' || *c == ASSIGNMENT);
+    let name = word.iter().take_while(is_name).count();
+    name > 0 && word.get(name) == Some(&Atom::Is('='))
+}
+
+/// Whether a pattern's word is a path that means another file in another directory: it holds a
+/// slash behind something else than a root, a home or an address, or is a script by its name.
+pub fn is_relative_path(word: &[Atom]) -> bool {
+    const SCRIPTS: [&str; 19] = [
+        ".py", ".sh", ".js", ".ts", ".mjs", ".cjs", ".rb", ".pl", ".php", ".lua", ".bash", ".zsh",
+        ".r", ".R", ".ps1", ".jar", ".tcl", ".awk", ".exe",
+    ];
+    let char_of = |atom: &Atom| match atom {
+        Atom::Is(c) => *c,
+        Atom::Any | Atom::Below => '*',
+    };
+    let text: String = word.iter().map(char_of).collect();
+    let text = text.rsplit('=').next().unwrap_or_default();
+    match text.split_once('/') {
+        // `npx @scope/tool` names a package.
+        Some((before, _)) => {
+            !(before.is_empty()
+                || before == "~"
+                || before.ends_with(':')
+                || before.starts_with('@'))
+        }
+        None => SCRIPTS.iter().any(|end| text.ends_with(end)),
+    }
+}
+
+/// Whether a stretch between two slashes, or what it may become, is `..`; also behind `=`, `:`, `,`
+/// and an option's letter.
+fn leads_upwards(component: &str) -> bool {
+    component.contains(DYNAMIC)
+        || component.split(['=', ':', ',']).any(|part| {
+            let part = part.strip_prefix('-').map_or(part, |option| {
+                option.find('.').map_or(option, |dot| &option[dot..])
+            });
+            part == ".." || part.starts_with('.') && part.contains(NAME_PART)
+        })
+}
+
+/// Whether the stretch between two slashes around (or beginning at) byte `at` leads upwards.
+fn is_upwards_at(text: &str, at: usize) -> bool {
+    let ends = ['/', BREAK];
+    let start = text[..at].rfind(ends).map_or(0, |before| before + 1);
+    let end = text[at..].find(ends).map_or(text.len(), |after| at + after);
+    leads_upwards(text[start..end].trim_start_matches(ASSIGNMENT))
+}
+
+/// Whether `pattern` followed by `ending` matches the whole of `text`. Backtracks to the last
+/// `*` only, which is enough for wildcards and bounds the work by pattern × text.
+pub fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
+    let atom = |at: usize| pattern.iter().chain(ending).nth(at).copied();
+    let is_known = |c: char| c != DYNAMIC && c != NAME_PART;
+    let (mut at, mut here) = (0, 0);
+    let mut last: Option<Star> = None;
+    loop {
+        match (atom(at), text[here..].chars().next()) {
+            (None, None) => return true,
+            (Some(star @ (Atom::Any | Atom::Below)), _) => {
+                let held = star == Atom::Below;
+                if held && is_upwards_at(text, here) {
+                    return false;
+                }
+                at += 1;
+                last = Some(Star {
+                    after: at,
+                    reaches: here,
+                    held,
+                });
+            }
+            (Some(Atom::Is(wanted)), Some(c)) if wanted == c && is_known(c) => {
+                at += 1;
+                here += c.len_utf8();
+            }
+            _ => {
+                let Some(star) = &mut last else {
+                    return false;
+                };
+                if !star.reach_on(text) {
+                    return false;
+                }
+                (at, here) = (star.after, star.reaches);
+            }
+        }
+    }
+}
+
+/// The last `*` that was met.
+struct Star {
+    /// The atom after it.
+    after: usize,
+    /// Where what it stands for ends.
+    reaches: usize,
+    /// Whether that is still in the word in which it must not lead upwards.
+    held: bool,
+}
+
+impl Star {
+    /// Lets it stand for one character more, if it may.
+    fn reach_on(&mut self, text: &str) -> bool {
+        let Some(c) = text[self.reaches..]
+            .chars()
+            .next()
+            .filter(|c| *c != ASSIGNMENT)
+        else {
+            return false;
+        };
+        self.reaches += c.len_utf8();
+        self.held &= c != BREAK;
+        !(self.held && c == '/' && is_upwards_at(text, self.reaches))
+    }
+}
+
+/// Whether atoms can match text in which [`DYNAMIC`] and [`NAME_PART`] stand for any text.
+pub fn may_reach_the_end(atoms: &[Atom], text: impl Iterator<Item = char>) -> bool {
+    let unknown = |c: char| c == DYNAMIC || c == NAME_PART;
+    let mut reached = vec![false; atoms.len() + 1];
+    reached[0] = true;
+    for c in text {
+        let mut next = vec![false; atoms.len() + 1];
+        for at in 0..=atoms.len() {
+            let skipped = unknown(c) && at > 0 && next[at - 1];
+            match atoms.get(at) {
+                _ if unknown(c) => next[at] = reached[at] || skipped,
+                Some(Atom::Any | Atom::Below) if reached[at] => {
+                    next[at] = true;
+                    reached[at + 1] = true;
+                }
+                Some(Atom::Is(wanted)) if reached[at] && *wanted == c => next[at + 1] = true,
+                _ => {}
+            }
+        }
+        reached = next;
+    }
+    let rest_is_any = |at: usize| {
+        atoms[at..]
+            .iter()
+            .all(|atom| matches!(atom, Atom::Any | Atom::Below))
+    };
+    (0..=atoms.len()).any(|at| reached[at] && rest_is_any(at))
+}

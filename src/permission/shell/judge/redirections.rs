@@ -1,0 +1,49 @@
+//! Where a redirection leads, held against the rules for files.
+
+use super::{Finding, Judge};
+use crate::permission::shell::step::Redirect;
+use crate::permission::shell::word::{Arity, Piece};
+
+impl Judge<'_> {
+    pub(super) fn redirect(&mut self, redirect: &Redirect) {
+        let outcome = self.target(redirect);
+        if outcome.is_err() {
+            self.rules.unclear(&redirect.target.raw, redirect.writes);
+        }
+        self.findings.push(Finding {
+            kind: "redirection",
+            part: redirect.target.raw.clone(),
+            outcome,
+        });
+    }
+
+    fn target(&self, redirect: &Redirect) -> Result<String, String> {
+        let path = match redirect.target.pieces.as_slice() {
+            [Piece::Text(text)] if text.starts_with('~') => format!("./{text}"),
+            [Piece::Text(text)] => text.clone(),
+            [Piece::Tilde, Piece::Text(text)] if text.starts_with('/') => format!("~{text}"),
+            // `<(…)`: what it runs was judged already.
+            [Piece::Value(Arity::One)] if redirect.target.raw.starts_with(['<', '>']) => {
+                return Ok("it is a pipe".to_owned());
+            }
+            _ => return Err("the file must be plain text".to_owned()),
+        };
+        let descriptor = path
+            .strip_prefix("/dev/fd/")
+            .is_some_and(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()));
+        if descriptor || ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&path.as_str()) {
+            return Ok("it is no file".to_owned());
+        }
+        if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
+            return Err("it is a network connection".to_owned());
+        }
+        if path.starts_with(['/', '~']) {
+            return self.rules.file(&path, redirect.writes);
+        }
+        let mut granted = Err("it is not clear in which directory this is".to_owned());
+        for path in self.directories.resolve(&path) {
+            granted = Ok(self.rules.file(&path, redirect.writes)?);
+        }
+        granted
+    }
+}

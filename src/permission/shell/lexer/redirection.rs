@@ -1,0 +1,59 @@
+//! Redirections and here-documents on the way through a command.
+
+use super::{Level, Lexer};
+use crate::permission::shell::Fault;
+use crate::permission::shell::heredoc::Pending;
+
+impl Lexer<'_> {
+    pub(super) fn redirection(&mut self) -> Result<(), Fault> {
+        let rest = self.rest();
+        self.end_word(0)?;
+        if rest.starts_with("<(") || rest.starts_with(">(") {
+            self.substitutions += 1;
+            self.at += 1;
+            self.open(Level::Substitution)?;
+        } else if rest.starts_with("<<<") {
+            self.at += 3;
+        } else if rest.starts_with("<<") {
+            if self.levels.contains(&Level::Backtick) {
+                return Err(heredoc_astray());
+            }
+            let (pending, width) = Pending::read(rest, self.levels.len())?;
+            self.pending.push(pending);
+            self.heredocs += 1;
+            self.at += width;
+        } else {
+            // `>&` and `&>` are one operator, not the end of a command.
+            self.at += 1 + usize::from(rest[1..].starts_with(['&', '>', '|']));
+        }
+        Ok(())
+    }
+
+    /// Steps over the bodies of the here-documents that this line began.
+    pub(super) fn bodies(&mut self) -> Result<(), Fault> {
+        for pending in std::mem::take(&mut self.pending) {
+            if !pending.began_at(self.levels.len()) {
+                return Err(heredoc_astray());
+            }
+            let width = pending.body(self.rest())?;
+            self.weigh(width)?;
+            self.at += width;
+        }
+        Ok(())
+    }
+
+    pub(super) fn no_pending(&self) -> Result<(), Fault> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        Err(heredoc_astray())
+    }
+}
+
+/// For a here-document that some shell could begin or end elsewhere.
+pub(super) fn heredoc_astray() -> Fault {
+    Fault::new(
+        "<<",
+        "it is not clear where this here-document begins or ends",
+    )
+}

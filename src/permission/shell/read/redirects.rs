@@ -1,0 +1,62 @@
+//! The redirections of a command, and its here-documents.
+
+use rable::{Node, NodeKind};
+
+use super::Reader;
+use crate::permission::shell::step::{Redirect, Step};
+use crate::permission::shell::{Fault, expansion};
+
+/// Redirections to files; each is looked for on disk.
+const MAX_FILES: usize = 128;
+
+impl Reader {
+    pub(super) fn redirects(&mut self, redirects: &[Node]) -> Result<(), Fault> {
+        for node in redirects {
+            match &node.kind {
+                NodeKind::HereDoc {
+                    content,
+                    quoted,
+                    complete,
+                    ..
+                } => {
+                    self.heredocs += 1;
+                    if !quoted {
+                        expansion::plain_variables_only(content)?;
+                    }
+                    if !complete {
+                        return Err(Fault::new("<<", "a here-document has no end"));
+                    }
+                }
+                NodeKind::Redirect {
+                    op,
+                    target,
+                    varfd: None,
+                    ..
+                } => self.redirect(op, target)?,
+                _ => return Err(Fault::unread("{…}>")),
+            }
+        }
+        Ok(())
+    }
+
+    fn redirect(&mut self, op: &str, target: &Node) -> Result<(), Fault> {
+        let word = self.word(target)?;
+        let duplicates = |text: &str| text == "-" || text.chars().all(|c| c.is_ascii_digit());
+        let writes = match op {
+            "<<<" | ">&-" | "<&-" => return Ok(()),
+            ">&" | "<&" if word.text().is_some_and(duplicates) => return Ok(()),
+            "<" => false,
+            ">" | ">>" | ">|" | "<>" | "&>" | "&>>" | ">&" => true,
+            _ => return Err(Fault::new(op, "this redirection is not read")),
+        };
+        self.files += 1;
+        if self.files > MAX_FILES {
+            return Err(Fault::new(op, "it redirects to too many files"));
+        }
+        self.steps.push(Step::Redirect(Redirect {
+            writes,
+            target: word,
+        }));
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! How a shell is told to run a text: the one form that is read, for grants and for denials alike
+//! (RESTRICTION.md §11.5). In every other form some shell takes another word for the text.
+
+use super::word::Word;
+
+/// Shells whose text is read as the command line around it is.
+const READ: [&str; 3] = ["bash", "sh", "dash"];
+
+/// Whether a program, by its name, is a shell whose texts are read.
+pub fn is_read(program: &str) -> bool {
+    READ.contains(&program)
+}
+
+/// What a shell is told by its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told<'a> {
+    /// `[-e] [-u] [-o pipefail] -c TEXT`; the words behind it are the text's parameters.
+    Text(&'a str),
+    /// `[-e] [-u] [-o pipefail] FILE`: a script, with words for it.
+    File(&'a str),
+    /// Something else.
+    Other,
+}
+
+/// Reads the arguments of a shell. Options stand in this order, alone or together.
+pub fn read(arguments: &[Word]) -> Told<'_> {
+    let mut words = arguments.iter();
+    let mut order = "euoc".chars();
+    while let Some(text) = words.next().and_then(Word::text) {
+        let Some(letters) = text.strip_prefix('-') else {
+            let is_file = !text.is_empty() && !text.starts_with('+');
+            return if is_file {
+                Told::File(text)
+            } else {
+                Told::Other
+            };
+        };
+        if letters.is_empty()
+            || !letters
+                .chars()
+                .all(|letter| order.any(|next| next == letter))
+        {
+            return Told::Other;
+        }
+        if letters.contains('o') && letters.ends_with('c') {
+            return Told::Other;
+        }
+        if letters.ends_with('o') && words.next().and_then(Word::text) != Some("pipefail") {
+            return Told::Other;
+        }
+        if letters.ends_with('c') {
+            let text = words.next().and_then(Word::text);
+            let text = text.filter(|text| !text.starts_with(['-', '+']));
+            return text.map_or(Told::Other, Told::Text);
+        }
+    }
+    Told::Other
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(arguments: &str) -> String {
+        let words: Vec<_> = arguments.split(' ').map(Word::literal).collect();
+        match read(&words) {
+            Told::Text(text) => format!("text {text}"),
+            Told::File(file) => format!("file {file}"),
+            Told::Other => "other".to_owned(),
+        }
+    }
+
+    #[test]
+    fn one_form_is_a_text() {
+        for options in [
+            "-c",
+            "-e -c",
+            "-u -c",
+            "-eu -c",
+            "-ec",
+            "-euc",
+            "-uc",
+            "-e -u -o pipefail -c",
+            "-euo pipefail -c",
+            "-eo pipefail -c",
+            "-o pipefail -c",
+        ] {
+            assert_eq!(told(&format!("{options} x")), "text x", "{options}");
+            assert_eq!(told(&format!("{options} x -c y")), "text x", "{options}");
+        }
+        for arguments in ["x", "x -c y", "-e x", "-eu -o pipefail x y"] {
+            assert!(told(arguments).starts_with("file x"), "{arguments}");
+        }
+        for arguments in [
+            "- -c x",
+            "-- -c x",
+            "-c -- x",
+            "-c - x",
+            "-c -e x",
+            "-c +e x",
+            "+e -c x",
+            "-ce x",
+            "-cc x",
+            "-ue x",
+            "-e -e x",
+            "-x -c x",
+            "-l -c x",
+            "-lc x",
+            "-i -c x",
+            "-s -c x",
+            "-c",
+            "-ec",
+            "-e",
+            "-o -c x",
+            "-oc pipefail x",
+            "-euoc pipefail x",
+            "-o errexit -c x",
+            "-o posix -c x",
+            "-O extglob -c x",
+            "--norc -c x",
+            "--rcfile y -c x",
+            "--posix -c x",
+            "--login -c x",
+            "-o pipefail -e -c x",
+            "-o pipefail -o pipefail -c x",
+            "-ceuo pipefail x",
+            "-n -c x",
+            "-p -c x",
+            "-c ",
+            "-",
+            "--",
+            "",
+            "+x x",
+            "-x x",
+            "--norc x",
+            "-s x",
+        ] {
+            let told = told(arguments);
+            assert!(
+                told == "other" || arguments == "-c " && told == "text ",
+                "{arguments}: {told}"
+            );
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Classes of escape that attack found (RESTRICTION.md §11), each with its invariant: how many words
+//! a word is, where a here-document ends, how a shell is told its text, and which values reach a
+//! program. What honest commands of the same kinds look like stands beside each.
+
+use super::{all_run, git, none_runs};
+use crate::permission::scene::scene;
+
+#[test]
+fn a_word_that_may_be_several_stands_nowhere_that_positions_count() {
+    let find = scene().active("Bash(git:*) Bash(find:*) Bash(ls:*)");
+    none_runs(
+        &find,
+        &[
+            "bash -c 'test \"$@\"' x -v 'a[$(cmd)]'", "sh -c 'env CI=\"$@\" ls' x 1 cmd", "sh -c 'find . -name \"$@\"' x '*' -delete",
+            "sh -c 'find . -name \"${@}\"' x '*' -delete", "sh -c 'find . -name \"${@:-x}\"' x y -delete", "sh -c 'find . -name a\"$@\"' x y -delete",
+            "sh -c 'find . -name \"a $@\"' x y -delete", "sh -c 'find . -name \"${@%x}\"' x y -delete", "sh -c 'find \"$@\"' x . -delete",
+            "sh -c 'find . \"$@\"' x -delete", "sh -c 'find \"./$@\"' x y -delete", "xargs sh -c 'find . -name \"$@\"' x", "xargs sh -c 'test \"$@\"' x",
+            "find . -exec sh -c 'test \"$@\"' x {} +", "find . -exec sh -c 'find . -name \"$@\"' x {} +", "sh -c '[ \"$@\" ]' x -v 'a[$(cmd)]'",
+            "sh -c '[ -n \"$@\" ]' x", "sh -c '[ \"$@\" = x ]' x", "sh -c '[ x = \"$@\" ]' x", "sh -c 'export CI=\"$@\"' x 1 PATH=/x", "sh -c 'readonly a=\"$@\"; ls' x 1 PATH=/x",
+            "sh -c 'CI=\"$@\" ls' x", "sh -c 'env \"$@\" ls' x", "sh -c 'timeout \"$@\" ls' x", "sh -c 'timeout 5 \"$@\"' x ls", "sh -c 'nice -n \"$@\" ls' x",
+            "sh -c 'xargs -n \"$@\" ls' x", "sh -c 'xargs \"$@\"' x", "sh -c 'command \"$@\"' x", "sh -c 'exec \"$@\"' x", "sh -c '\"$@\"' x", "sh -c 'cd \"$@\" && git a' x",
+            "sh -c 'ls | head \"$@\"' x y", "sh -c 'ls | grep \"$@\"' x y", "sh -c 'ls | sort -k \"$@\"' x y", "sh -c 'set \"$@\"' x", "sh -c 'read \"$@\"' x",
+            "sh -c 'printf \"$@\"' x -v 'a[$(cmd)]' y", "sh -c 'bash -c \"$@\"' x", "sh -c 'eval \"$@\"' x", "find . -name $! -delete", "find . -name $*", "[ -n $! ]", "export CI=$!",
+            "test $@", "test \"$1\" $2", "find . -type \"$@\"", "sh -c 'command -v \"$@\"; find . -newer \"$@\"' x", "for a in \"$@\"; do find . -name $a; done",
+        ],
+    );
+    all_run(
+        &find,
+        &[
+            "sh -c 'git show \"$@\"' x a b", "sh -c 'ls \"$1\"' x a", "sh -c 'find . -name \"$1\"' x a", "xargs sh -c 'git show \"$@\"' x", "echo \"$@\"",
+            "sh -c 'test -n \"$1\"' x a", "sh -c '[ \"$#\" -gt 0 ]' x a", "sh -c 'printf \"%s\\n\" \"$@\"' x a b", "printf '%s\\n' \"$@\"", "sh -c 'for a; do git show \"$a\"; done' x a",
+            "sh -c 'for a in \"$@\"; do find . -name \"$a\"; done' x a", "find . -exec sh -c 'ls \"$@\"' x {} +", "sh -c 'find . -name \"*$1*\"' x a", "git add \"$@\"",
+            "find . -name \"$*\"", "find . -name \"$(git a)\"", "find . -name \"a$?\" -mtime $((1+2))", "[ $? -eq 0 ]", "[ $# -gt 1 ] && git a", "[ $$ = 5 ]", "test ${#x} -gt 3",
+            "wait $!",
+        ],
+    );
+}
+
+#[test]
+fn a_here_document_inside_parentheses_holds_no_line_that_begins_as_its_end_does() {
+    let git = git();
+    let ends = ["EOF)", "EOF )", "EOF) ; rm x", "EOFx", "EOF\t", "EOF;", "EOF\\", "EOF'", "EOF\"", "EOF EOF", "EOF#", "EOF|", "EOF)\""];
+    for end in ends {
+        for around in ["git a \"$(cat <<'EOF'\nX\nEOF\n)\"", "git a $(cat <<EOF\nX\nEOF\n)", "git a <(cat <<'EOF'\nX\nEOF\n)", "(cat <<'EOF'\nX\nEOF\n)",
+            "x=$(cat <<'EOF'\nX\nEOF\n)", "git a \"$(git b $(cat <<'EOF'\nX\nEOF\n))\"", "( ( cat <<'EOF'\na\nX\nb\nEOF\n) )", "git a \"$(cat <<\"EOF\"\nX\nEOF\n)\"",
+            "if git a; then (cat <<'EOF'\nX\nEOF\n); fi", "git a \"$(cat <<-'EOF'\n\t\tX\n\tEOF\n)\"", "bash -c \"(cat <<EOF\nX\nEOF\n)\""] {
+            none_runs(&git, &[&around.replace('X', end)]);
+        }
+    }
+    none_runs(&git, &["git a \"$(cat <<'EOF'\nx\nEOF)\"\nrm x\nEOF\n)\"", "git a \"$(cat <<'E'\nE) ; rm x\nE\n)\"", "(cat <<A <<B\nB\nA\nBx\nB\n)"]);
+    all_run(
+        &git,
+        &[
+            "git commit -m \"$(cat <<'EOF'\nfix: x\n\n- the EOF is read\n EOF) too\nEO F\neof\nEOF\n)\"", "cat <<'EOF'\nEOF)\nEOFx\nEOF", "(cat <<'EOF'\nx (y) 'z'\nEOF\n)",
+            "git commit -F - <<'EOF'\nEOF) and more\nEOF", "git a \"$(cat <<-'EOF'\n\tx\n\tEOF\n)\"", "git a <(cat <<'EOF'\n)\nEOF\n)", "(cat <<A <<B\nB\nA\nA\nB\n)",
+        ],
+    );
+}
+
+#[test]
+fn a_shell_is_told_its_text_in_one_form() {
+    let git = git();
+    let options = [
+        "-", "--", "- -c", "-- -c", "-c --", "-c -", "-c -e", "-c +e", "+e -c", "-x -c", "-xc", "-lc", "-l -c", "-ic", "-i -c", "-s -c", "-sc", "-n -c", "-p -c", "-cx", "-ce",
+        "-O extglob -c", "+O extglob -c", "-o posix -c", "-o xtrace -c", "-oc pipefail", "-euxo pipefail -c", "--posix -c", "--norc -c", "--rcfile x -c", "--init-file x -c",
+        "--login -c", "--verbose -c", "--debugger -c", "-D -c", "-a -c", "-v -c", "-r -c", "-m -c", "-b -c", "-h -c", "-k -c", "-C -c", "-f -c", "-B -c", "-H -c", "-P -c", "-T -c", "-E -c",
+        "-o -c", "-e x -c", "\"$x\" -c", "$x -c", "-c \"$x\"", "-c $x", "-$x", "'' -c", "-o pipefail -e -c",
+    ];
+    for shell in ["bash", "sh", "dash"] {
+        for option in options {
+            none_runs(&git, &[&format!("{shell} {option} 'git a'"), &format!("timeout 5 {shell} {option} 'git a'")]);
+        }
+        for fine in ["-c", "-e -c", "-ec", "-u -c", "-eu -c", "-euc", "-euo pipefail -c", "-e -u -o pipefail -c", "-o pipefail -c"] {
+            all_run(&git, &[&format!("{shell} {fine} 'git a'"), &format!("{shell} {fine} 'git show \"$1\"' x y")]);
+        }
+        none_runs(&git, &[&format!("{shell} x.sh"), &format!("{shell} -e x.sh"), &format!("{shell} -s a"), &format!("/bin/{shell} -c 'git a'"), &format!("{shell} -c"), &format!("{shell} -c ''")]);
+    }
+    none_runs(&git, &["zsh -c 'git a'", "ksh -c 'git a'", "ash -c 'git a'", "busybox sh -c 'git a'", "rbash -c 'git a'", "bash5 -c 'git a'", "sh -c 'sh - -c x'", "sh -c 'git a' | sh -s"]);
+}
+
+#[test]
+fn a_program_is_given_plain_values_only() {
+    let make = scene().active("Bash(make:*) Bash(git:*)");
+    let values = [
+        "'$(shell x)'", "\"\\$(shell x)\"", "\\$\\(shell\\ x\\)", "'${shell x}'", "'`x`'", "'a b'", "'a;b'", "'a|b'", "'a&b'", "'*'", "'a[0]'", "'{a,b}'", "'~'", "~", "'!x'", "'\"'", "\"'\"",
+        "'\\'", "'<x'", "'>x'", "'#x'", "'a\nb'", "'a\tb'", "'^'", "\"$x\"", "$x", "$(git x)", "\"$(git x)\"", "`git x`", "a$x", "$1", "\"$@\"", "*", "{a,b}", "'é'", "$((1+2))", "<(git x)",
+    ];
+    for value in values {
+        for around in [
+            "DEBUG=X make test", "CI=X make", "LANG=X git a", "LC_ALL=X make", "TZ=X make", "TERM=X make", "NODE_ENV=X make", "RUST_LOG=X make", "export DEBUG=X; make", "env DEBUG=X make",
+            "DEBUG=X; make", "CI=1 DEBUG=X make", "readonly DEBUG=X; make", "timeout 5 env DEBUG=X make", "bash -c \"DEBUG=X make\"", "DEBUG=X timeout 5 make", "export CI=1 DEBUG=X", "LINES=X make", "COLUMNS=X make",
+        ] {
+            let command = around.replace('X', value);
+            // Within double quotes another value stands there.
+            if !around.contains("bash") || value.chars().all(|c| "*{},ab".contains(c)) {
+                none_runs(&make, &[&command]);
+            }
+        }
+    }
+    none_runs(
+        &make,
+        &[
+            "for DEBUG in '$(shell x)'; do make; done", "read DEBUG <<< '$(shell x)'; make", "read -r CI; make", "for LANG in a b; do make; done", "COLUMNS=x make", "LINES=a make", "LINES=1+1 make",
+            "export DEBUG; DEBUG='$(shell x)'; make", "x=1 make", "export x=1", "env x=1 make", "env 'DEBUG=$(shell x)' make", "env \"DEBUG=$x\" make", "'DEBUG'=1 make",
+        ],
+    );
+    all_run(
+        &make,
+        &[
+            "DEBUG=1 make", "DEBUG=app:*-x make".replace('*', "").as_str(), "CI=true make", "LANG=C.UTF-8 git a", "LC_ALL=en_US.UTF-8 make", "TZ=Europe/Rome git a", "RUST_LOG=a=debug,b::c=info make", "NODE_ENV=test make",
+            "export CI=1 NO_COLOR=1; make", "env CI=1 make", "DEBUG= make", "CI='1' make", "CI=\"1\" make", "COLUMNS=80 LINES=24 git a", "TERM=xterm-256color make", "DEBUG=1; make", "x='$(shell x)'; make",
+            "readonly x='a b'; make", "env 'CI=1' make", "TZ=UTC+3 make", "DEBUG=a@b%c make",
+        ],
+    );
+}
