@@ -1,13 +1,13 @@
-//! Which of the skills that are there may be offered: the context's catalog, trust, policy, approval,
-//! scope and the user's own choice, in this order. Each skill that is not says why.
+//! Which of the skills that are there may be shown and offered: trust first, whatever else cannot be
+//! read; then the context's catalog, policy, approval, scope and the user's own choice, in this
+//! order. Each skill that is not offered says why.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::layers::Trust;
-use super::{App, Config, Visibility, approval};
-use crate::catalog::{Admission, Entry, Layer};
+use super::{App, Config, Trust, Trusts, Visibility, approval, quoted};
+use crate::catalog::{self, Admission, Entry, Layer};
 use crate::error::{Error, Result};
 use crate::governance::{Policies, any_matches, matches};
 use crate::marketplace::LockEntry;
@@ -22,8 +22,7 @@ pub struct Rules<'a> {
     default: Config,
     policies: Result<Policies>,
     context: OnceCell<Option<String>>,
-    trusted: OnceCell<BTreeMap<String, String>>,
-    holders: RefCell<BTreeMap<PathBuf, Trust>>,
+    trusts: Trusts,
     approved: OnceCell<BTreeMap<String, String>>,
     installed: RefCell<BTreeMap<PathBuf, Vec<LockEntry>>>,
 }
@@ -43,8 +42,7 @@ impl<'a> Rules<'a> {
             default: Config::default(),
             policies,
             context: OnceCell::new(),
-            trusted: OnceCell::new(),
-            holders: RefCell::default(),
+            trusts: Trusts::default(),
             approved: OnceCell::new(),
             installed: RefCell::default(),
         }
@@ -64,48 +62,9 @@ impl<'a> Rules<'a> {
         (!judges_each).then(|| format!("{policies:?} {config:?}"))
     }
 
-    /// Judges one skill.
-    pub fn admit(&self, entry: &Entry, skill: &Skill) -> Admission {
-        let (policies, config) = match (&self.policies, &self.config) {
-            (Err(error), _) => return excluded("hidden-policy", unreadable("policy", error)),
-            (_, Err(error)) => {
-                return excluded("hidden-configuration", unreadable("configuration", error));
-            }
-            (Ok(policies), Ok(config)) => (policies, config),
-        };
-        // A context is told of no skill that it does not see, whatever else keeps that from it.
-        self.out_of_catalog(skill, config)
-            .or_else(|| self.untrusted(entry, policies))
-            .or_else(|| self.refused(entry, skill, policies))
-            .or_else(|| self.unapproved(entry, skill, policies))
-            .or_else(|| self.out_of_scope(skill, config))
-            .unwrap_or_else(|| chosen(skill, config))
-    }
-
-    fn untrusted(&self, entry: &Entry, policies: &Policies) -> Option<Admission> {
-        if entry.layer != Layer::Project {
-            return None;
-        }
-        if let Some(file) = policies.forbids_projects() {
-            let text = format!("the policy {file} forbids skills that come with a project");
-            return Some(excluded("hidden-policy", text));
-        }
-        let holder = App::holder_of(entry.dir.parent()?);
-        let trusted = || self.app.trusted().entries().unwrap_or_default();
-        let mut holders = self.holders.borrow_mut();
-        let trust = holders
-            .entry(holder.to_owned())
-            .or_insert_with(|| App::trust_in(self.trusted.get_or_init(trusted), holder));
-        let why = match trust {
-            Trust::Given => return None,
-            Trust::Missing => "it comes with the project and is not offered until you trust it",
-            Trust::Outdated => "it comes with the project, which changed since you trusted it",
-        };
-        let text = format!(
-            "{why}: look at it, then run `agent-skills trust {}`",
-            holder.display()
-        );
-        Some(excluded("hidden-untrusted", text))
+    /// What the user trusts, for who asks for more than one skill.
+    pub fn trusts(&self) -> &Trusts {
+        &self.trusts
     }
 
     fn refused(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Admission> {
@@ -221,30 +180,88 @@ impl<'a> Rules<'a> {
     }
 }
 
+impl catalog::Rules for Rules<'_> {
+    /// Asked whatever else cannot be read: an unreadable policy shows nobody's words.
+    fn distrusts(&self, entry: &Entry) -> Option<Diagnostic> {
+        if entry.layer != Layer::Project {
+            return None;
+        }
+        let forbids = |policies: &Policies| policies.forbids_projects();
+        if let Some(file) = self.policies.as_ref().ok().and_then(forbids) {
+            let text = format!("the policy {file} forbids skills that come with a project");
+            return Some(Diagnostic::warning("hidden-policy", text));
+        }
+        let why = match self.trusts.of_skill(self.app, &entry.dir) {
+            Trust::Given => return None,
+            Trust::Missing => {
+                "it comes with the project and is not offered until you trust it".to_owned()
+            }
+            Trust::Outdated(changed) => {
+                let what = match changed.len() {
+                    0 => String::new(),
+                    _ => format!(" ({})", quoted(&changed.join(", "))),
+                };
+                format!("it comes with the project and changed since you trusted it{what}")
+            }
+        };
+        let holder = entry.dir.parent().map_or(&*entry.dir, App::holder_of);
+        let text = format!(
+            "{why}: look at it, then run `agent-skills trust {}`",
+            holder.display()
+        );
+        Some(Diagnostic::warning("hidden-untrusted", text))
+    }
+
+    /// The context's catalog, policy, approval, scope and the user's own choice, in this order.
+    fn admits(&self, entry: &Entry, skill: &Skill) -> Admission {
+        let (policies, config) = match (&self.policies, &self.config) {
+            (Err(error), _) => return excluded("hidden-policy", unreadable("policy", error)),
+            (_, Err(error)) => {
+                return excluded("hidden-configuration", unreadable("configuration", error));
+            }
+            (Ok(policies), Ok(config)) => (policies, config),
+        };
+        // Of the administrator's skills a user's or project's configuration hides none.
+        let chooser = (entry.layer != Layer::Enterprise).then_some(config);
+        // A context is told of no skill that it does not see, whatever else keeps that from it.
+        chooser
+            .and_then(|config| self.out_of_catalog(skill, config))
+            .or_else(|| self.refused(entry, skill, policies))
+            .or_else(|| self.unapproved(entry, skill, policies))
+            .or_else(|| self.out_of_scope(skill, config))
+            .unwrap_or_else(|| chosen(skill, chooser))
+    }
+}
+
 /// What the user, else the author wants.
-fn chosen(skill: &Skill, config: &Config) -> Admission {
-    let hidden = |code, text: &str| Admission::Hidden(Diagnostic::warning(code, text));
-    match config.visibility.get(skill.name.as_str()) {
+fn chosen(skill: &Skill, config: Option<&Config>) -> Admission {
+    let why = |code, text: &str| Diagnostic::warning(code, text);
+    let choice = config.and_then(|config| config.visibility.get(skill.name.as_str()));
+    match choice {
         Some(Visibility::NameOnly) => Admission::NameOnly,
-        Some(Visibility::User) => hidden(
+        Some(Visibility::User) => Admission::ForPeople(why(
             "hidden-from-model",
             "the configuration keeps it from the model",
-        ),
-        Some(Visibility::Off) => hidden(
+        )),
+        Some(Visibility::Off) => Admission::Hidden(why(
             "hidden-off",
             &format!(
                 "it is switched off: `agent-skills enable {}` switches it on",
                 skill.name
             ),
-        ),
-        None if skill.fields.disables_model_invocation() => hidden(
+        )),
+        None if skill.fields.disables_model_invocation() => Admission::ForPeople(why(
             "hidden-from-model",
             &format!(
-                "its author keeps it from the model (`disable-model-invocation`): \
-                 `agent-skills enable {}` shows it all the same",
-                skill.name
+                "its author keeps it from the model (`disable-model-invocation`): a prompt that \
+                 begins with `/{}` calls it{}",
+                skill.name,
+                match config {
+                    Some(_) => format!(", and `agent-skills enable {}` shows it", skill.name),
+                    None => String::new(),
+                }
             ),
-        ),
+        )),
         Some(Visibility::On) | None => Admission::Shown,
     }
 }

@@ -16,11 +16,11 @@ use crate::skill::Skill;
 use crate::sys::{files, limits, tree};
 
 impl App {
-    /// The approvals that count here. Where root has set up the system's directory, only root's
-    /// do.
+    /// The approvals that count here. Where root has set up the system's directory, or may have, only
+    /// root's do.
     pub fn approved(&self) -> Ledger {
         let enterprise = self.enterprise();
-        if enterprise.is_roots() {
+        if enterprise.may_be_roots() {
             return Ledger::of_root(enterprise.dirs()[0].join("approvals.json"));
         }
         Ledger::of_user(self.store().dir().join("approvals.json"))

@@ -3,9 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::layers::Trust;
 use super::tightening::ProjectConfig;
-use super::{App, Config};
+use super::{App, Config, Trust, Trusts};
 use crate::error::Result;
 use crate::governance::{Enterprise, Policies, read_toml};
 
@@ -113,10 +112,9 @@ impl App {
         if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
             return Ok(None);
         }
-        let trusted = self.trusted().entries().unwrap_or_default();
-        match Self::trust_in(&trusted, &self.project_dir()) {
+        match Trusts::default().of_config(self, &self.project_dir()) {
             Trust::Given => read_toml(&path),
-            Trust::Missing | Trust::Outdated => Ok(None),
+            Trust::Missing | Trust::Outdated(_) => Ok(None),
         }
     }
 }

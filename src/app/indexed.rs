@@ -7,11 +7,10 @@ use std::os::unix::fs::MetadataExt;
 
 use sha2::{Digest, Sha256};
 
-use super::App;
 use super::admission::Rules;
-use crate::catalog::{Answer, Catalog, Entry, Index, Layer, Root};
+use super::{App, Trusts};
+use crate::catalog::{Answer, Catalog, Index, Layer, Root, skill_directories};
 use crate::host::ours;
-use crate::skill::Skill;
 use crate::sys::{hash, limits};
 
 /// What [`App::told`] is asked for by the hook that knows the host's context, as its tools do.
@@ -45,7 +44,7 @@ impl App {
         let mut index = self.index(&roots);
         let name = rules
             .grounds()
-            .map(|grounds| self.answer_name(what, &grounds, &roots));
+            .map(|grounds| self.answer_name(what, &grounds, &roots, rules.trusts()));
         let kept = name.as_ref().and_then(|name| index.answer(&roots, name));
         if let Some(told) = kept.and_then(Told::from_answer) {
             return told;
@@ -66,10 +65,9 @@ impl App {
         let config = rules.config();
         let roots = self.roots(config);
         let mut index = self.index(&roots);
-        let admit = |entry: &Entry, skill: &Skill| rules.admit(entry, skill);
         // For a person no `--schema` came first.
         self.protocol
-            .and_then(|_| Catalog::about(written, &roots, config.order(), &admit, &index))
+            .and_then(|_| Catalog::about(written, &roots, config.order(), &rules, &index))
             .unwrap_or_else(|| Self::read(&rules, &roots, &mut index))
     }
 
@@ -85,15 +83,17 @@ impl App {
         let rules = Rules::of(self);
         let roots = self.roots(rules.config());
         let mut index = self.index(&roots);
-        let known = rules
-            .grounds()
-            .and_then(|grounds| index.offered(&roots, &self.answer_name(PROMPT, &grounds, &roots)));
+        let known = rules.grounds().and_then(|grounds| {
+            index.offered(
+                &roots,
+                &self.answer_name(PROMPT, &grounds, &roots, rules.trusts()),
+            )
+        });
         known.unwrap_or_else(|| Self::read(&rules, &roots, &mut index).offered().len())
     }
 
     fn read(rules: &Rules, roots: &[Root], index: &mut Index) -> Catalog {
-        let admit = |entry: &Entry, skill: &Skill| rules.admit(entry, skill);
-        Catalog::of_layers(roots, rules.config().order(), &admit, index)
+        Catalog::of_layers(roots, rules.config().order(), rules, index)
     }
 
     /// One index for each set of roots, of no use to another build of this program.
@@ -108,7 +108,7 @@ impl App {
         Index::open(dir.join(file), key.into_bytes())
     }
 
-    fn answer_name(&self, what: &str, grounds: &str, roots: &[Root]) -> Vec<u8> {
+    fn answer_name(&self, what: &str, grounds: &str, roots: &[Root], trusts: &Trusts) -> Vec<u8> {
         let mut name = format!("{what} {grounds} ");
         if self.protocol.is_some() {
             let _ = write!(name, "{:?} ", self.context());
@@ -116,9 +116,10 @@ impl App {
         let projects = roots.iter().filter(|root| root.layer == Layer::Project);
         for root in projects {
             let holder = Self::holder_of(&root.dir);
-            let trust = self.trusted().entries();
-            let trust = Self::trust_in(&trust.unwrap_or_default(), holder);
-            let _ = write!(name, "{trust:?} ");
+            let _ = write!(name, "{:?} ", trusts.of_part(self, holder, &root.dir));
+            for dir in skill_directories(&root.dir) {
+                let _ = write!(name, "{:?} ", trusts.of_skill(self, &dir));
+            }
         }
         if name.len() > limits::ANSWER_NAME {
             return Sha256::digest(name).to_vec();

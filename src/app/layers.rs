@@ -1,31 +1,15 @@
-//! Where the layers' skills are for this run, and whether a project's may be used.
+//! Where the layers' skills are for this run.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{App, Config};
 use crate::catalog::{Layer, Root};
-use crate::error::{Error, Result};
-use crate::governance::Ledger;
-use crate::sys::{Base, EntryName, tree};
+use crate::sys::{Base, EntryName};
 
 /// Where a directory keeps skills, first come first.
-const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills"];
+pub(super) const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills"];
 /// A project's own configuration.
-const PROJECT_CONFIG: &str = ".chibi/agent-skills.toml";
-/// Recorded for a directory that is trusted whatever becomes of it.
-const ALWAYS: &str = "always";
-
-/// Whether the user trusts a directory with skills of a project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// As it is now.
-    Given,
-    /// As it was; it has changed since.
-    Outdated,
-    /// Not so far.
-    Missing,
-}
+pub(super) const PROJECT_CONFIG: &str = ".chibi/agent-skills.toml";
 
 impl App {
     /// Every directory of skills that is there, each once, in the order in which they are looked
@@ -133,77 +117,13 @@ impl App {
         root.ancestors().nth(2).unwrap_or(root)
     }
 
-    /// Whom the user trusts.
-    pub fn trusted(&self) -> Ledger {
-        Ledger::of_user(self.store().dir().join("trust.json"))
-    }
-
-    /// Whether `holder` may bring skills and configuration, by the entries of [`App::trusted`].
-    pub fn trust_in(entries: &BTreeMap<String, String>, holder: &Path) -> Trust {
-        let recorded = real(holder).to_str().and_then(|key| entries.get(key));
-        match recorded {
-            None => Trust::Missing,
-            Some(digest) if digest == ALWAYS => Trust::Given,
-            // What cannot be read cannot be what was trusted.
-            Some(digest) if Self::trust_digest(holder).is_ok_and(|now| now == *digest) => {
-                Trust::Given
-            }
-            Some(_) => Trust::Outdated,
-        }
-    }
-
-    /// Trusts `holder` as it is now, or `always`.
-    ///
-    /// # Errors
-    /// When its path or content cannot be recorded.
-    pub fn trust(&self, holder: &Path, always: bool) -> Result<()> {
-        let digest = if always {
-            ALWAYS.to_owned()
-        } else {
-            Self::trust_digest(holder).map_err(|error| {
-                Error::io("read", holder, &error)
-                    .hint("without a digest, only `--always` could trust it")
-            })?
-        };
-        self.trusted().put(&trust_key(holder)?, &digest)
-    }
-
-    /// No longer trusts `holder`; whether it was.
-    ///
-    /// # Errors
-    /// As [`App::trust`].
-    pub fn distrust(&self, holder: &Path) -> Result<bool> {
-        self.trusted().take(&trust_key(holder)?)
-    }
-
-    /// Whether a directory has anything that would need trust.
-    pub fn brings_something(holder: &Path) -> bool {
-        let mut holds = HOLDS.iter().chain([&PROJECT_CONFIG]);
-        holds.any(|path| holder.join(path).symlink_metadata().is_ok())
-    }
-
     /// The project's own configuration, if there is one.
     pub fn project_config_path(&self) -> PathBuf {
         self.project_dir().join(PROJECT_CONFIG)
     }
-
-    fn trust_digest(holder: &Path) -> std::io::Result<String> {
-        let paths = HOLDS.iter().chain([&PROJECT_CONFIG]);
-        tree::digest(&paths.map(|path| holder.join(path)).collect::<Vec<_>>())
-    }
 }
 
-fn trust_key(holder: &Path) -> Result<String> {
-    let key = real(holder);
-    key.to_str().map(str::to_owned).ok_or_else(|| {
-        let text = format!(
-            "the path `{}` is not UTF-8 and cannot be recorded",
-            key.display()
-        );
-        Error::new(text).hint("rename the directory")
-    })
-}
-
-fn real(path: &Path) -> PathBuf {
+/// The path without links, or as it is where it leads nowhere.
+pub(super) fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

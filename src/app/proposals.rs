@@ -83,7 +83,9 @@ pub fn proposed_for<'c>(catalog: &'c Catalog, proposal: &Proposal) -> Result<&'c
     };
     let mut entries = catalog.entries().iter();
     let found = entries.find(|entry| entry.dir.display().to_string() == *dir);
-    found.filter(|entry| entry.skill.is_ok()).ok_or_else(gone)
+    found
+        .filter(|entry| entry.disclosed().is_some())
+        .ok_or_else(gone)
 }
 
 /// What a diff makes of the skill in `dir`, which may be a copy of the one in `own` that the diff was

@@ -1,24 +1,51 @@
 //! Who is offered when several skills have one name: the layer decides, inside a layer the
 //! priority, then the order of the directories. Tool names depend on the skill's name alone.
+//!
+//! This is the one place where a standing is given. The rules are asked in a fixed order: first
+//! whether anything of a directory may be shown, whatever else cannot be read; then whether its
+//! skill may be offered. The name of an administrator's skill is nobody else's, whatever becomes of
+//! that skill: what is hidden, broken or out of scope there frees no name.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use super::discovery::own_name;
 use super::entry::{Admission, Entry, Standing};
-use super::layer::Order;
+use super::layer::{Layer, Order};
 use super::tool_name::tool_name;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::tree;
 
-/// What the rules say about a skill of the layer.
-pub type Rules<'a> = &'a dyn Fn(&Entry, &Skill) -> Admission;
+/// Those who know who may see what.
+pub trait Rules {
+    /// Why nothing that lies in the entry's directory may be shown, if so. Only its place counts.
+    fn distrusts(&self, entry: &Entry) -> Option<Diagnostic>;
+
+    /// What may become of a skill whose words may be shown.
+    fn admits(&self, entry: &Entry, skill: &Skill) -> Admission;
+}
+
+/// Everything may be offered.
+#[derive(Debug)]
+pub struct NoRules;
+
+impl Rules for NoRules {
+    fn distrusts(&self, _: &Entry) -> Option<Diagnostic> {
+        None
+    }
+
+    fn admits(&self, _: &Entry, _: &Skill) -> Admission {
+        Admission::Shown
+    }
+}
 
 /// Settles every entry's standing, and drops copies: an entry of another root that has the very
 /// content of the one that is offered.
-pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: Rules) {
+pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: &dyn Rules) {
     let mut contests: BTreeMap<SkillName, Vec<usize>> = BTreeMap::new();
     for (at, entry) in entries.iter_mut().enumerate() {
-        if let Some(name) = admit(entry, rules) {
+        if let Some(name) = judge(entry, rules) {
             contests.entry(name).or_default().push(at);
         }
     }
@@ -31,9 +58,9 @@ pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: Rules) {
                 copies.push(at);
                 continue;
             }
-            if let Standing::Offered { .. } = entries[at].standing {
-                let why = why(&entries[winner], &entries[at]);
-                entries[at].standing = Standing::Shadowed(why);
+            let standing = loses(&entries[winner], &entries[at]);
+            if let Some(standing) = standing {
+                entries[at].standing = standing;
             }
         }
     }
@@ -48,12 +75,21 @@ pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: Rules) {
     }
 }
 
-/// Sets the entry's standing by the rules; its name, if it takes part in the contest for that.
-fn admit(entry: &mut Entry, rules: Rules) -> Option<SkillName> {
-    let skill = entry.skill.as_ref().ok()?;
-    let (standing, takes_part) = match rules(entry, skill) {
+/// Sets the entry's standing by the rules; the name that it claims, if it takes part in the contest
+/// for that.
+fn judge(entry: &mut Entry, rules: &dyn Rules) -> Option<SkillName> {
+    if let Some(why) = rules.distrusts(entry) {
+        entry.standing = Standing::Untrusted(why);
+        return None;
+    }
+    let reserves = entry.layer == Layer::Enterprise;
+    let Ok(skill) = &entry.skill else {
+        return reserves.then(|| named_by_directory(&entry.dir)).flatten();
+    };
+    let (standing, takes_part) = match rules.admits(entry, skill) {
         Admission::Shown => (Standing::Offered { name_only: false }, true),
         Admission::NameOnly => (Standing::Offered { name_only: true }, true),
+        Admission::ForPeople(why) => (Standing::ForPeople(why), true),
         Admission::Hidden(why) => (Standing::Hidden(why), true),
         Admission::Excluded(why) => (Standing::Hidden(why), false),
     };
@@ -63,7 +99,32 @@ fn admit(entry: &mut Entry, rules: Rules) -> Option<SkillName> {
     if described || !takes_part {
         entry.standing = standing;
     }
-    (described && takes_part).then_some(name)
+    (reserves || described && takes_part).then_some(name)
+}
+
+/// The name of a skill that cannot be read, as far as its directory tells.
+pub(super) fn named_by_directory(dir: &Path) -> Option<SkillName> {
+    let directory = dir.file_name()?.to_str()?;
+    own_name(dir).or_else(|| SkillName::from_written(directory))
+}
+
+/// How `loser` stands because of `winner`, if that changes it: what is hidden already is not told
+/// twice.
+fn loses(winner: &Entry, loser: &Entry) -> Option<Standing> {
+    let is_overridden = winner.layer == Layer::Enterprise && loser.layer != Layer::Enterprise;
+    match loser.standing {
+        Standing::Offered { .. } | Standing::ForPeople(_) if is_overridden => {
+            let text = format!(
+                "`{}` is the administrator's skill of this name, and no other can be used in its \
+                 place",
+                winner.dir.display()
+            );
+            let why = Diagnostic::warning("hidden-enterprise", text);
+            Some(Standing::Hidden(why))
+        }
+        Standing::Offered { .. } => Some(Standing::Shadowed(why(winner, loser))),
+        _ => None,
+    }
 }
 
 /// Whether nothing but their directories tells two skills of one name apart.
@@ -73,8 +134,11 @@ fn are_equals(a: &Entry, b: &Entry) -> bool {
 
 /// The least comes first.
 fn rank(entry: &Entry, order: Order, at: usize) -> impl Ord + use<> {
+    // Of two administrator's skills, one that can be used comes first.
+    let is_out = matches!(entry.standing, Standing::Hidden(_) | Standing::Unusable);
     (
         order.rank(entry.layer),
+        entry.layer == Layer::Enterprise && is_out,
         Reverse(priority(entry)),
         entry.root,
         !bears_its_name(entry),

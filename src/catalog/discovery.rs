@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::contest::{self, Rules};
-use super::entry::{Admission, Entry, Offered, Standing};
+use super::contest::{self, NoRules, Rules};
+use super::entry::{Entry, Offered, Standing};
 use super::index::{Index, Loaded};
 use super::layer::{Layer, Order, Root};
 use super::tool_name::tool_name;
@@ -24,17 +24,12 @@ impl Catalog {
             dir: root.to_owned(),
         };
         let mut none = Index::default();
-        Self::of_layers(
-            &[root],
-            Order::default(),
-            &|_, _| Admission::Shown,
-            &mut none,
-        )
+        Self::of_layers(&[root], Order::default(), &NoRules, &mut none)
     }
 
     /// The skills of `roots`, as far as possible from the index. A root that is missing or
     /// unreadable has no skills.
-    pub fn of_layers(roots: &[Root], order: Order, rules: Rules, index: &mut Index) -> Self {
+    pub fn of_layers(roots: &[Root], order: Order, rules: &dyn Rules, index: &mut Index) -> Self {
         Self::settled(roots, index.load(roots), order, rules)
     }
 
@@ -44,7 +39,7 @@ impl Catalog {
         written: &str,
         roots: &[Root],
         order: Order,
-        rules: Rules,
+        rules: &dyn Rules,
         index: &Index,
     ) -> Option<Self> {
         let loaded = index.load_about(roots, written)?;
@@ -54,7 +49,7 @@ impl Catalog {
         meant.then_some(catalog)
     }
 
-    fn settled(roots: &[Root], loaded: Vec<Vec<Loaded>>, order: Order, rules: Rules) -> Self {
+    fn settled(roots: &[Root], loaded: Vec<Vec<Loaded>>, order: Order, rules: &dyn Rules) -> Self {
         let mut entries = Vec::new();
         for (at, (root, loaded)) in roots.iter().zip(loaded).enumerate() {
             entries.extend(loaded.into_iter().map(|(dir, skill)| Entry {

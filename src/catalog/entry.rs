@@ -12,8 +12,9 @@ pub struct Entry {
     pub dir: PathBuf,
     /// Whose it is.
     pub layer: Layer,
-    /// The skill, or why it could not be loaded.
-    pub skill: Result<Skill, Diagnostic>,
+    /// The skill, or why it could not be loaded. What may be known of it outside of this room is
+    /// what [`Entry::disclosed`], [`Entry::offered`] and [`Entry::usable`] hand out.
+    pub(super) skill: Result<Skill, Diagnostic>,
     /// The tool that activates it; `None` when it is not offered.
     pub tool: Option<String>,
     /// How it stands.
@@ -31,7 +32,9 @@ pub enum Admission {
     Shown,
     /// The model is told that it exists, without its description.
     NameOnly,
-    /// The model is not told of it, and its name stays taken: no skill further down gets it.
+    /// The model is not told of it, and a person may call it; its name stays taken.
+    ForPeople(Diagnostic),
+    /// Nobody is to use it, and its name stays taken: no skill further down gets it.
     Hidden(Diagnostic),
     /// As if it were not there: another skill of its name may be offered.
     Excluded(Diagnostic),
@@ -47,8 +50,13 @@ pub enum Standing {
     },
     /// Another of the same name is offered; this one can still be used by a qualified name.
     Shadowed(Diagnostic),
+    /// The model is not told of it; a person may call it.
+    ForPeople(Diagnostic),
     /// It is there and not to be used.
     Hidden(Diagnostic),
+    /// It comes with a project, and nothing that lies in it may be shown: neither the words of its
+    /// author nor what a parser says about them.
+    Untrusted(Diagnostic),
     /// It could not be loaded, or has no description.
     Unusable,
 }
@@ -125,28 +133,59 @@ impl Entry {
         }
     }
 
-    /// Whether the host's context sees it (`catalog` in the configuration).
-    pub fn is_in_context(&self) -> bool {
-        !matches!(&self.standing, Standing::Hidden(why) if why.code == "hidden-catalog")
+    /// The skill, if a person may call it who names it: one that is offered, one that is kept from
+    /// the model only, and a shadowed one by its qualified name. Its author can forbid it.
+    pub fn callable(&self) -> Option<&Skill> {
+        let skill = match self.standing {
+            Standing::Offered { .. } | Standing::Shadowed(_) | Standing::ForPeople(_) => {
+                self.skill.as_ref().ok()?
+            }
+            Standing::Hidden(_) | Standing::Untrusted(_) | Standing::Unusable => return None,
+        };
+        skill.fields.user_invocable().then_some(skill)
     }
 
-    /// The skill, as far as its words may be shown: what a project brings that nobody trusts yet
-    /// must not reach a model by way of a listing.
+    /// The skill, if it may go on being used once it is active: somebody who may has called it.
+    pub fn usable(&self) -> Option<&Skill> {
+        match self.standing {
+            Standing::Offered { .. } | Standing::Shadowed(_) | Standing::ForPeople(_) => {
+                self.skill.as_ref().ok()
+            }
+            Standing::Hidden(_) | Standing::Untrusted(_) | Standing::Unusable => None,
+        }
+    }
+
+    /// Whether a model may know that it is there: its context sees it (`catalog` in the
+    /// configuration), and what lies in it may be shown.
+    pub fn is_for_models(&self) -> bool {
+        match &self.standing {
+            Standing::Hidden(why) => why.code != "hidden-catalog",
+            Standing::Untrusted(_) => false,
+            _ => true,
+        }
+    }
+
+    /// The skill, as far as its words may be shown: what a project brings that nobody trusts must
+    /// reach nobody by way of a listing.
     pub fn disclosed(&self) -> Option<&Skill> {
-        let untrusted =
-            matches!(&self.standing, Standing::Hidden(why) if why.code == "hidden-untrusted");
-        self.skill.as_ref().ok().filter(|_| !untrusted)
+        match self.standing {
+            Standing::Untrusted(_) => None,
+            _ => self.skill.as_ref().ok(),
+        }
     }
 
     /// Everything there is to remark about it.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        if let Standing::Untrusted(why) = &self.standing {
+            return vec![why.clone()];
+        }
         let mut found = match &self.skill {
-            Ok(_) => self
-                .disclosed()
-                .map_or_else(Vec::new, |skill| skill.diagnostics.clone()),
+            Ok(skill) => skill.diagnostics.clone(),
             Err(diagnostic) => vec![diagnostic.clone()],
         };
-        if let Standing::Shadowed(why) | Standing::Hidden(why) = &self.standing {
+        if let Standing::Shadowed(why) | Standing::ForPeople(why) | Standing::Hidden(why) =
+            &self.standing
+        {
             found.push(why.clone());
         }
         found
@@ -161,7 +200,10 @@ impl Entry {
         };
         match &self.standing {
             Standing::Offered { .. } => None,
-            Standing::Shadowed(why) | Standing::Hidden(why) => Some(why.message.clone()),
+            Standing::Shadowed(why)
+            | Standing::ForPeople(why)
+            | Standing::Hidden(why)
+            | Standing::Untrusted(why) => Some(why.message.clone()),
             Standing::Unusable => Some(worst()),
         }
     }

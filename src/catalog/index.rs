@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Root;
+use super::contest::named_by_directory;
 use super::discovery::own_name;
 use super::index_file::{self, Answer, Found, Known, KnownRoot, Stored};
 use super::listing::list;
@@ -197,10 +198,13 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
         entries.push(Known {
             dir: name.to_owned(),
             stamp: entry.stamp,
-            name: entry
-                .skill
-                .as_ref()
-                .map_or_else(|_| String::new(), |skill| skill.name.to_string()),
+            name: match &entry.skill {
+                Ok(skill) => skill.name.to_string(),
+                // It may reserve that name (see `contest`).
+                Err(_) => {
+                    named_by_directory(&dir).map_or_else(String::new, |name| name.to_string())
+                }
+            },
             kept: start..found.kept.len(),
         });
         loaded.push((dir, entry.skill));

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::skill::find_skill_file;
 use crate::sys::limits;
 use crate::sys::stamp::{Stamp, now};
 
@@ -13,6 +14,13 @@ pub struct Listing {
     pub dirs: Vec<PathBuf>,
     /// The root's, if as long as it has that the same directories are in it.
     pub stamp: Option<Stamp>,
+}
+
+/// The skills in `root`, sorted: directories that have a `SKILL.md`, however that is spelled.
+pub fn skill_directories(root: &Path) -> Vec<PathBuf> {
+    let mut dirs = list(root).dirs;
+    dirs.retain(|dir| find_skill_file(dir).is_some());
+    dirs
 }
 
 /// Reads `root`; one that is missing or unreadable holds nothing. Only what was read whole is

@@ -18,11 +18,13 @@ mod search;
 mod testing;
 mod tool_name;
 
+pub use contest::{NoRules, Rules};
 pub use disclosure::{Budget, Cut, Disclosure, Left, plain};
 pub use discovery::Catalog;
 pub use entry::{Admission, Entry, Offered, Standing};
 pub use index::Index;
 pub use index_file::Answer;
 pub use layer::{Layer, Order, Root};
+pub use listing::skill_directories;
 pub use requires::Required;
 pub use tool_name::tool_name;

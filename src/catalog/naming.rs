@@ -44,11 +44,10 @@ impl Catalog {
         self.of_owner(owner, name)
     }
 
-    /// The skill in `dir`, if it may be used: it is offered, or only shadowed.
+    /// The skill in `dir`, which is active, if it may go on being used.
     pub fn by_dir(&self, dir: &Path) -> Option<&Skill> {
-        let entry = self.entries.iter().find(|entry| entry.dir == dir)?;
-        let offered = entry.offered().map(|offered| offered.skill);
-        offered.or_else(|| entry.shadowed())
+        let mut entries = self.entries.iter();
+        entries.find(|entry| entry.dir == dir)?.usable()
     }
 
     fn of_owner(&self, owner: &str, name: &str) -> Option<&Entry> {

@@ -15,7 +15,7 @@ pub fn approve(app: &App, name: &str) -> Result<String> {
         approval_digest(&entry.dir).map_err(|source| Error::io("read", &entry.dir, &source))?;
     let name = entry.name();
     let approved = app.approved();
-    approved.put(&name, &digest).map_err(|error| {
+    approved.put(&name, digest.clone()).map_err(|error| {
         let hint = format!(
             "`{}` has to be writable: run it as its owner",
             approved.file().display()
@@ -40,7 +40,7 @@ pub fn approve(app: &App, name: &str) -> Result<String> {
 
 /// What the approval lets run.
 fn hooks(entry: &Entry) -> String {
-    let Ok(skill) = &entry.skill else {
+    let Some(skill) = entry.disclosed() else {
         return String::new();
     };
     let Hooks { pre, post } = Hooks::of(&skill.fields);

@@ -12,6 +12,7 @@ use super::options::{
     Sources, Update, Wanted,
 };
 use super::proposals::ProposalVerb;
+use super::trust::{Meant, TrustOf};
 
 /// Agent Skills for chibi: find, install and check skills.
 #[derive(Debug, Parser)]
@@ -203,21 +204,9 @@ pub enum Verb {
         words: Vec<String>,
     },
     /// Let a project's skills and configuration count, as they are now
-    Trust {
-        /// A directory of the project; the working directory if none is given
-        dir: Option<PathBuf>,
-        /// Also when they change
-        #[arg(long)]
-        always: bool,
-        /// Only list what is trusted
-        #[arg(long, conflicts_with_all = ["dir", "always"])]
-        list: bool,
-    },
+    Trust(TrustOf),
     /// Let a project's skills and configuration no longer count
-    Untrust {
-        /// A directory of the project; the working directory if none is given
-        dir: Option<PathBuf>,
-    },
+    Untrust(Meant),
     /// Approve a skill as it is now, where the policy requires that
     Approve {
         /// The skill's name

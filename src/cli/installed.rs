@@ -10,17 +10,35 @@ use super::run::Caller;
 use super::screen::{Paint, Screen};
 use super::table::{Cell, Column, Table};
 use crate::app::{App, quoted, run_post_hooks};
+use crate::catalog::{Entry, Standing};
 use crate::error::{Error, Result};
 use crate::skill::{Diagnostic, Level, one_line};
 
 /// Every skill directory, those that are not offered included.
 pub fn list(app: &App, listing: &Listing, screen: Screen) -> Result<String> {
-    let mut reports = Report::of_all(app, &app.catalog());
+    let catalog = app.catalog();
+    let mut reports = Report::of_all(app, &catalog);
     if let Some(order) = listing.sort {
         sort(&mut reports, order);
     }
     if listing.json {
         return json::list("skills", &reports);
+    }
+    // Of these a model is told how many there are, and no word of theirs: a name is one, too.
+    let is_untold = |entry: &&Entry| matches!(entry.standing, Standing::Untrusted(_));
+    let untold = match app.protocol {
+        Some(_) => catalog.entries().iter().filter(is_untold).count(),
+        None => 0,
+    };
+    let untold = match untold {
+        0 => String::new(),
+        count => format!(
+            "{count} more come with the project, which the user does not trust so far: they can see \
+             them with `agent-skills list-installed`\n"
+        ),
+    };
+    if reports.is_empty() && !untold.is_empty() {
+        return Ok(untold);
     }
     if reports.is_empty() {
         return Ok(
@@ -54,7 +72,7 @@ pub fn list(app: &App, listing: &Listing, screen: Screen) -> Result<String> {
             if long { below(report) } else { Vec::new() },
         );
     }
-    Ok(table.render(screen))
+    Ok(table.render(screen) + &untold)
 }
 
 fn sort(reports: &mut [Report], order: SortInstalled) {

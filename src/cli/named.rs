@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// When there is none: the hint has the nearest names, or says where all are.
 pub fn installed<'a>(app: &App, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
     let entry = catalog.by_name(written);
-    let is_told = |entry: &&Entry| app.protocol.is_none() || entry.is_in_context();
+    let is_told = |entry: &&Entry| app.protocol.is_none() || entry.is_for_models();
     entry.filter(is_told).ok_or_else(|| {
         let text = format!("there is no installed skill `{}`", quoted(written));
         // What helps a model is one of its own tools.

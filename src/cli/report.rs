@@ -82,7 +82,7 @@ impl Origins {
 }
 
 impl Report {
-    /// The reports on a whole catalog, in its order. Through the host only what the context sees.
+    /// The reports on a whole catalog, in its order. Through the host only what a model may know of.
     pub fn of_all(app: &App, catalog: &Catalog) -> Vec<Self> {
         let mut origins = Origins::default();
         let budget = app.config().unwrap_or_default().budget();
@@ -94,7 +94,7 @@ impl Report {
             report
         };
         let entries = catalog.entries().iter();
-        let is_told = |entry: &&Entry| app.protocol.is_none() || entry.is_in_context();
+        let is_told = |entry: &&Entry| app.protocol.is_none() || entry.is_for_models();
         entries.filter(is_told).map(report).collect()
     }
 

@@ -10,6 +10,7 @@ use super::check::check;
 use super::options::ConfigVerb;
 use super::person::{decided_by_a_person, may_take_away};
 use super::screen::Screen;
+use super::trust::TrustOf;
 use super::{
     approve, audit, available, complete, config, doctor, history, info, installed, jobs, look, man,
     market, new, pack, proposals, search, simulate, stats, tree, trust, try_skill, validate,
@@ -129,14 +130,14 @@ pub fn run(
         Verb::Completions { shell } => complete::script(shell).to_owned(),
         Verb::Man => man::page(),
         Verb::Complete { words } => complete::complete(app, &words),
-        Verb::Trust { list: true, .. } => trust::list(app)?,
-        Verb::Trust { dir, always, .. } => {
+        Verb::Trust(TrustOf { list: true, .. }) => trust::list(app)?,
+        Verb::Trust(of) => {
             decided_by_a_person(app, caller, "trust")?;
-            trust::trust(app, dir, always)?
+            trust::trust(app, &of)?
         }
-        Verb::Untrust { dir } => {
+        Verb::Untrust(of) => {
             decided_by_a_person(app, caller, "untrust")?;
-            trust::untrust(app, dir)?
+            trust::untrust(app, &of)?
         }
         Verb::Approve { name } => {
             decided_by_a_person(app, caller, &format!("approve {}", one_line(&name)))?;

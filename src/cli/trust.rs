@@ -1,47 +1,88 @@
 //! `trust` and `untrust`: whether the skills and the configuration that come with a project count.
 
+use std::ffi::OsStr;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::app::{App, Trust};
+use crate::app::{App, Trust, Trusts};
 use crate::error::{Error, Result};
 use crate::governance::Event;
 use crate::skill::one_line;
 
-/// Trusts every directory from `dir` up to the project's root that brings something.
-pub fn trust(app: &App, dir: Option<PathBuf>, always: bool) -> Result<String> {
+/// What is meant of a project.
+#[derive(Debug, clap::Args)]
+pub struct Meant {
+    /// A directory of the project; the working directory if none is given
+    pub dir: Option<PathBuf>,
+    /// Only this skill, by its directory's name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub skill: Vec<String>,
+}
+
+/// Arguments of `trust`.
+#[derive(Debug, clap::Args)]
+pub struct TrustOf {
+    #[command(flatten)]
+    pub meant: Meant,
+    /// Also when they change
+    #[arg(long, conflicts_with = "skill")]
+    pub always: bool,
+    /// Only list what is trusted, and what has changed since
+    #[arg(long, conflicts_with_all = ["dir", "always", "skill"])]
+    pub list: bool,
+}
+
+/// Trusts every directory from the one that is meant up to the project's root that brings something,
+/// or the skills of them that are meant. Says of each part what has changed since it was trusted.
+pub fn trust(app: &App, of: &TrustOf) -> Result<String> {
     if let Some(file) = app.policies()?.forbids_projects() {
         let text = format!("the policy {file} forbids skills that come with a project");
         return Err(Error::new(text).hint("ask the administrator of this machine"));
     }
     let mut text = String::new();
-    for holder in holders(app, dir)? {
-        app.trust(&holder, always)?;
-        let holder = holder.display().to_string();
-        app.record(
-            Event::new("trust")
-                .with("path", holder.as_str())
-                .with("always", always),
-        );
-        let until = if always {
-            "whatever becomes of it"
+    for (holder, parts) in meant(app, &of.meant)? {
+        let shown = one_line(&holder.display().to_string());
+        if of.always {
+            app.trust_always(&holder)?;
+            let _ = writeln!(text, "`{shown}` is trusted, whatever becomes of it");
         } else {
-            "as it is now"
-        };
-        let _ = writeln!(text, "`{}` is trusted, {until}", one_line(&holder));
+            let before = Trusts::default();
+            let changes = parts
+                .iter()
+                .map(|part| told(app, &before, &holder, part, "as before"));
+            let changes: String = changes.collect();
+            let unread = app.trust(&holder, &parts, !of.meant.skill.is_empty())?;
+            let _ = writeln!(text, "`{shown}` is trusted, as it is now:\n{changes}");
+            for error in unread {
+                let _ = writeln!(text, "  not trusted: {}", one_line(&error.to_string()));
+            }
+        }
+        let event = Event::new("trust")
+            .with("path", holder.display().to_string())
+            .with("always", of.always);
+        app.record(event.with("skill", named(&of.meant)));
     }
     Ok(text)
 }
 
 /// Trusts them no longer.
-pub fn untrust(app: &App, dir: Option<PathBuf>) -> Result<String> {
-    let from = absolute(app, dir);
+pub fn untrust(app: &App, of: &Meant) -> Result<String> {
+    let from = absolute(app, of.dir.as_deref());
     let mut text = String::new();
     for holder in app.project_holders(&from) {
-        if app.distrust(&holder)? {
-            let holder = holder.display().to_string();
-            app.record(Event::new("untrust").with("path", holder.as_str()));
-            let _ = writeln!(text, "`{}` is no longer trusted", one_line(&holder));
+        let mut parts = parts(&holder, &of.skill);
+        // The others there stay trusted with what lies beside them.
+        parts.retain(|part| !App::is_place(part));
+        let only = (!of.skill.is_empty()).then_some(&*parts);
+        if app.distrust(&holder, only)? {
+            let shown = one_line(&holder.display().to_string());
+            let event = Event::new("untrust").with("path", holder.display().to_string());
+            app.record(event.with("skill", named(of)));
+            let what = match named(of) {
+                Some(names) => format!("{} in `{shown}`", one_line(&names)),
+                None => format!("`{shown}`"),
+            };
+            let _ = writeln!(text, "{what} is no longer trusted");
         }
     }
     if text.is_empty() {
@@ -57,24 +98,74 @@ pub fn list(app: &App) -> Result<String> {
     if entries.is_empty() {
         return Ok("No project is trusted.\n".to_owned());
     }
-    let line = |path: &String| {
-        let holder = PathBuf::from(path);
-        let state = match App::trust_in(&entries, &holder) {
-            Trust::Given if entries[path].starts_with("sha256:") => "",
-            Trust::Given => "  always",
-            Trust::Outdated | Trust::Missing => "  changed since: trust it again",
-        };
-        format!("{}{state}\n", one_line(path))
-    };
-    Ok(entries.keys().map(line).collect())
+    let mut text = String::new();
+    for (path, recorded) in &entries {
+        let holder = Path::new(path);
+        let always = if recorded.is_always() { "  always" } else { "" };
+        let _ = writeln!(text, "{}{always}", one_line(path));
+        let trusts = Trusts::default();
+        for part in App::parts_of(holder) {
+            text += &told(app, &trusts, holder, &part, "");
+        }
+    }
+    Ok(text)
 }
 
-fn absolute(app: &App, dir: Option<PathBuf>) -> PathBuf {
+/// A line on one part; none if it is as it was trusted and `same` is empty.
+fn told(app: &App, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> String {
+    let path = part.strip_prefix(holder).unwrap_or(part);
+    let beside = App::is_place(part) && App::is_empty_place(part);
+    let state = match trusts.of_part(app, holder, part) {
+        _ if beside => return String::new(),
+        Trust::Given if same.is_empty() => return String::new(),
+        Trust::Given => same.to_owned(),
+        Trust::Missing if same.is_empty() => "not trusted".to_owned(),
+        Trust::Missing => "new".to_owned(),
+        Trust::Outdated(changed) if changed.is_empty() => "changed since".to_owned(),
+        Trust::Outdated(changed) => format!("changed since: {}", changed.join(", ")),
+    };
+    let what = if App::is_place(part) {
+        "/ (beside the skills)"
+    } else {
+        ""
+    };
+    format!(
+        "  {}{what}: {}\n",
+        one_line(&path.display().to_string()),
+        one_line(&state)
+    )
+}
+
+fn named(of: &Meant) -> Option<String> {
+    (!of.skill.is_empty()).then(|| of.skill.join(", "))
+}
+
+fn absolute(app: &App, dir: Option<&Path>) -> PathBuf {
     dir.map_or_else(|| app.env.cwd.clone(), |dir| app.env.cwd.join(dir))
 }
 
-fn holders(app: &App, dir: Option<PathBuf>) -> Result<Vec<PathBuf>> {
-    let from = absolute(app, dir);
+/// What `holder` brings of what is meant: with a skill, what lies beside it.
+fn parts(holder: &Path, skills: &[String]) -> Vec<PathBuf> {
+    let all = App::parts_of(holder);
+    if skills.is_empty() {
+        return all;
+    }
+    let is_named = |part: &&PathBuf| {
+        let name = part.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        !App::is_place(part) && skills.iter().any(|skill| skill == name)
+    };
+    let mut parts: Vec<PathBuf> = all.iter().filter(is_named).cloned().collect();
+    let places: Vec<PathBuf> = parts
+        .iter()
+        .filter_map(|part| part.parent().map(Path::to_owned))
+        .collect();
+    parts.extend(all.into_iter().filter(|part| places.contains(part)));
+    parts
+}
+
+/// The directories that are meant, with their parts.
+fn meant(app: &App, of: &Meant) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
+    let from = absolute(app, of.dir.as_deref());
     let from = from
         .canonicalize()
         .map_err(|source| Error::io("look at", &from, &source))?;
@@ -88,6 +179,26 @@ fn holders(app: &App, dir: Option<PathBuf>) -> Result<Vec<PathBuf>> {
         let text = format!("`{}` has no skills and no configuration", from.display());
         return Err(Error::new(text)
             .hint("they lie in .chibi/skills, .agents/skills, .claude/skills and .chibi/agent-skills.toml"));
+    }
+    let with_parts = found.into_iter().map(|holder| {
+        let parts = parts(&holder, &of.skill);
+        (holder, parts)
+    });
+    let mut found: Vec<(PathBuf, Vec<PathBuf>)> = with_parts.collect();
+    if !of.skill.is_empty() {
+        found.retain(|(_, parts)| !parts.is_empty());
+        for name in &of.skill {
+            let has = |part: &PathBuf| part.ends_with(name);
+            if !found.iter().any(|(_, parts)| parts.iter().any(has)) {
+                let text = format!(
+                    "no skill of the project lies in a directory `{}`",
+                    one_line(name)
+                );
+                return Err(
+                    Error::new(text).hint("`agent-skills list-installed` shows where they lie")
+                );
+            }
+        }
     }
     Ok(found)
 }

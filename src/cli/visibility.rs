@@ -3,7 +3,8 @@
 use super::config::set;
 use super::named;
 use crate::app::App;
-use crate::error::Result;
+use crate::catalog::Layer;
+use crate::error::{Error, Result};
 
 /// Shows a skill to the model, or only its name.
 pub fn enable(app: &App, name: &str, name_only: bool) -> Result<String> {
@@ -19,6 +20,16 @@ fn choose(app: &App, written: &str, visibility: &str) -> Result<String> {
     let catalog = app.catalog_naming(written);
     let entry = named::installed(app, &catalog, written)?;
     let name = entry.name();
+    let same_name = catalog.rivals(entry).chain([entry]);
+    if same_name
+        .into_iter()
+        .any(|entry| entry.layer == Layer::Enterprise)
+    {
+        let text = format!(
+            "`{name}` is the administrator's, and a configuration hides or shows it to nobody"
+        );
+        return Err(Error::new(text).hint("ask the administrator of this machine"));
+    }
     set(app, &["visibility", &name], visibility)?;
     Ok(format!(
         "`{name}` is {visibility} from the next start of chibi on\n"

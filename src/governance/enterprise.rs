@@ -1,11 +1,14 @@
 //! Where an administrator's files are: a directory of the system, and places that the environment
 //! names. What root has set up, no variable takes away.
 
-use std::fs;
+use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
 use crate::sys::Env;
+use crate::sys::owner::{Owner, others_may_write};
 
 /// Where administrators of this machine put policy and skills.
 const SYSTEM: &str = "/etc/chibi/agent-skills";
@@ -15,12 +18,23 @@ const SYSTEM: &str = "/etc/chibi/agent-skills";
 pub struct Enterprise {
     /// [`SYSTEM`].
     system: PathBuf,
-    /// Whether the system's directory is there and only root can change it.
-    is_roots: bool,
+    /// Whose the system's directory is.
+    holder: Holder,
     /// `AGENT_SKILLS_ENTERPRISE_DIR`.
     named_dir: Option<PathBuf>,
     /// `AGENT_SKILLS_POLICY`.
     named_policy: Option<PathBuf>,
+}
+
+/// Whose the system's directory is, which decides what a variable may add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// It is not there, or another than root can change it.
+    Nobody,
+    /// Only root can change it.
+    Root,
+    /// It is there, and this process cannot know whose it is.
+    Unknown,
 }
 
 /// A policy file to look for.
@@ -32,6 +46,57 @@ pub struct PolicyFile {
     pub must_exist: bool,
 }
 
+impl PolicyFile {
+    /// Whether there is such a file for this process to read.
+    ///
+    /// # Errors
+    /// When something is there and cannot be relied on: a link that leads nowhere, on the way to it
+    /// too, or a file or directory that another user can change.
+    pub fn is_there(&self) -> Result<bool> {
+        let refused = |path: &Path, why: &str| {
+            Error::new(format!(
+                "the policy `{}` cannot be relied on: {why}",
+                path.display()
+            ))
+        };
+        let file = look(&self.path).map_err(|why| refused(&self.path, &why))?;
+        let dir = self.path.parent().unwrap_or(&self.path);
+        // Who can change the directory can take the policy away.
+        let dir_metadata = fs::metadata(dir).ok();
+        let open = [(dir, &dir_metadata), (&self.path, &file)]
+            .into_iter()
+            .find_map(|(path, metadata)| Some((path, others_may_write(metadata.as_ref()?)?)));
+        match open {
+            Some((path, why)) => Err(refused(path, why).hint(format!(
+                "look at `{}`, then make it yours or root's alone",
+                path.display()
+            ))),
+            None => Ok(file.is_some()),
+        }
+    }
+}
+
+/// What is at `path`; `None` when nothing is. A link that leads nowhere is something: whoever put it
+/// there wanted a policy to be read.
+fn look(path: &Path) -> Result<Option<Metadata>, String> {
+    match fs::metadata(path) {
+        Ok(metadata) => return Ok(Some(metadata)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.to_string()),
+        Err(_) => {}
+    }
+    let there = path
+        .ancestors()
+        .find(|path| path.symlink_metadata().is_ok());
+    match there {
+        // What is there and leads nowhere can only be a link.
+        Some(there) if fs::metadata(there).is_err() => Err(format!(
+            "`{}` is a link that leads nowhere",
+            there.display()
+        )),
+        _ => Ok(None),
+    }
+}
+
 impl Enterprise {
     /// The places of this machine and environment.
     pub fn of(env: &Env) -> Self {
@@ -40,29 +105,72 @@ impl Enterprise {
 
     fn at(system: &Path, env: &Env) -> Self {
         let absolute = |name| env.path(name).map(|path| env.cwd.join(path));
-        let only_roots = |metadata: fs::Metadata| {
-            metadata.is_dir() && metadata.uid() == 0 && metadata.mode() & 0o022 == 0
+        let holder = match fs::metadata(system) {
+            Ok(metadata) if metadata.is_dir() => match Owner::of(&metadata) {
+                Owner::Unknown => Holder::Unknown,
+                Owner::Root if metadata.mode() & 0o022 == 0 => Holder::Root,
+                Owner::Root | Owner::Us | Owner::Other => Holder::Nobody,
+            },
+            _ => Holder::Nobody,
         };
         Self {
             system: system.to_owned(),
-            is_roots: fs::metadata(system).is_ok_and(only_roots),
+            holder,
             named_dir: absolute("AGENT_SKILLS_ENTERPRISE_DIR"),
             named_policy: absolute("AGENT_SKILLS_POLICY"),
         }
     }
 
-    /// Whether root has set up the system's directory.
+    /// Whether root has set up the system's directory, and this process can tell: then what lies in
+    /// it needs nobody else's word.
     pub fn is_roots(&self) -> bool {
-        self.is_roots
+        self.holder == Holder::Root
     }
 
-    /// The directories that hold the enterprise layer, first come first. Where root has set one
+    /// Whether root may have set up the system's directory: then no variable stands in its place, and
+    /// only root's word counts.
+    pub fn may_be_roots(&self) -> bool {
+        self.holder != Holder::Nobody
+    }
+
+    /// The directories that hold the enterprise layer, first come first. Where root may have set one
     /// up, a variable adds none: its skills would stand in the place of root's.
     pub fn dirs(&self) -> Vec<&Path> {
         match &self.named_dir {
-            Some(dir) if !self.is_roots => vec![dir, &self.system],
+            Some(dir) if !self.may_be_roots() => vec![dir, &self.system],
             _ => vec![&self.system],
         }
+    }
+
+    /// Whether the enterprise layer can be read, wherever something is: with one that cannot be, nobody
+    /// knows which names are the administrator's.
+    ///
+    /// # Errors
+    /// The directory, and why it cannot be.
+    pub fn readable(&self) -> Result<()> {
+        for dir in self.dirs() {
+            let skills = dir.join("skills");
+            let read = look(&skills).and_then(|there| match there {
+                Some(_) => fs::read_dir(&skills)
+                    .map(drop)
+                    .map_err(|error| error.to_string()),
+                None => Ok(()),
+            });
+            read.map_err(|why| {
+                let text = format!(
+                    "the enterprise skills in `{}` cannot be read: {why}",
+                    skills.display()
+                );
+                Error::new(text).hint("put them right, or remove that directory")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The directory that a variable names and that is not there.
+    pub fn missing(&self) -> Option<&Path> {
+        let dir = self.named_dir.as_deref()?;
+        matches!(look(dir), Ok(None)).then_some(dir)
     }
 
     /// Every policy file that there may be; all that are there hold together.

@@ -1,40 +1,54 @@
-//! A small record of what people said yes to: names with digests, in a file that only its owner
-//! writes. What was said yes to, and what the digests cover, is not known here.
+//! A small record of what people said yes to, by name, in a file that only its owner writes. What was
+//! said yes to, and what a record of it covers, is not known here.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::marker::PhantomData;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::sys::process::effective_user;
+use crate::sys::owner::Owner;
 use crate::sys::{FileLock, files, limits};
+
+/// What is recorded under a name. Files of every version up to its own are understood; of a later
+/// one nothing is known, so it counts for nothing.
+pub trait Record: Clone + Serialize + DeserializeOwned {
+    /// The version that is written.
+    const VERSION: u32;
+}
+
+/// A digest.
+impl Record for String {
+    const VERSION: u32 = 1;
+}
 
 /// The record in one file.
 #[derive(Debug, Clone)]
-pub struct Ledger {
+pub struct Ledger<V = String> {
     file: PathBuf,
     root_only: bool,
+    records: PhantomData<V>,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct Written<V> {
     version: u32,
-    entries: BTreeMap<String, String>,
+    entries: BTreeMap<String, V>,
 }
 
-const VERSION: u32 = 1;
-
-impl Ledger {
+impl<V: Record> Ledger<V> {
     /// The user's record in `file`.
     pub fn of_user(file: PathBuf) -> Self {
         Self {
             file,
             root_only: false,
+            records: PhantomData,
         }
     }
 
@@ -43,6 +57,7 @@ impl Ledger {
         Self {
             file,
             root_only: true,
+            records: PhantomData,
         }
     }
 
@@ -56,7 +71,7 @@ impl Ledger {
     /// # Errors
     /// When the file cannot be read, is not what this program writes, or another user could have
     /// written it. Then nobody said yes to anything.
-    pub fn entries(&self) -> Result<BTreeMap<String, String>> {
+    pub fn entries(&self) -> Result<BTreeMap<String, V>> {
         let refused = |why: String| {
             let text = format!("`{}` cannot be relied on: {why}", self.file.display());
             Error::new(text).hint("look at it, then remove it: nothing counts as trusted or approved until asked for again")
@@ -66,15 +81,20 @@ impl Ledger {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
             Err(error) => return Err(refused(error.to_string())),
         };
-        let owned = metadata.uid() == 0 || (!self.root_only && metadata.uid() == effective_user());
+        let owned = match Owner::of(&metadata) {
+            Owner::Root => true,
+            Owner::Us => !self.root_only,
+            Owner::Other => false,
+            Owner::Unknown => return Err(refused(Owner::UNKNOWN.to_owned())),
+        };
         if metadata.mode() & 0o022 != 0 || !owned {
             return Err(refused("another user could have written it".to_owned()));
         }
         let bytes = files::read_file_capped(&file, metadata.len(), limits::TRUST_FILE);
         let bytes = bytes.map_err(|error| refused(error.to_string()))?;
-        let written: Written =
+        let written: Written<V> =
             serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))?;
-        if written.version != VERSION {
+        if written.version == 0 || written.version > V::VERSION {
             return Err(refused(format!(
                 "its version {} is not known",
                 written.version
@@ -87,9 +107,9 @@ impl Ledger {
     ///
     /// # Errors
     /// When the record cannot be read, locked or written.
-    pub fn put(&self, key: &str, value: &str) -> Result<()> {
+    pub fn put(&self, key: &str, value: V) -> Result<()> {
         self.change(|entries| {
-            entries.insert(key.to_owned(), value.to_owned());
+            entries.insert(key.to_owned(), value);
         })
     }
 
@@ -103,7 +123,7 @@ impl Ledger {
         Ok(was_there)
     }
 
-    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<()> {
+    fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, V>)) -> Result<()> {
         if let Some(dir) = self.file.parent() {
             fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
         }
@@ -111,7 +131,7 @@ impl Ledger {
         let mut entries = self.entries()?;
         edit(&mut entries);
         let written = Written {
-            version: VERSION,
+            version: V::VERSION,
             entries,
         };
         let mut json =
@@ -133,9 +153,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let ledger = Ledger::of_user(dir.path().join("trust.json"));
         assert!(ledger.entries().unwrap().is_empty());
-        ledger.put("/a", "1").unwrap();
-        ledger.put("/a", "2").unwrap();
-        ledger.put("/b", "3").unwrap();
+        ledger.put("/a", "1".to_owned()).unwrap();
+        ledger.put("/a", "2".to_owned()).unwrap();
+        ledger.put("/b", "3".to_owned()).unwrap();
         assert!(ledger.take("/b").unwrap() && !ledger.take("/b").unwrap());
         assert_eq!(
             ledger.entries().unwrap(),
@@ -147,7 +167,7 @@ mod tests {
     #[test]
     fn what_somebody_else_could_have_written_counts_for_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let ledger = Ledger::of_user(dir.path().join("trust.json"));
+        let ledger: Ledger = Ledger::of_user(dir.path().join("trust.json"));
         for text in [
             "",
             "{}",
@@ -158,7 +178,7 @@ mod tests {
             fs::write(ledger.file(), text).unwrap();
             fs::set_permissions(ledger.file(), fs::Permissions::from_mode(0o600)).unwrap();
             assert!(
-                ledger.entries().is_err() && ledger.put("a", "b").is_err(),
+                ledger.entries().is_err() && ledger.put("a", "b".to_owned()).is_err(),
                 "{text}"
             );
             assert_eq!(

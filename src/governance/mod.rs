@@ -17,7 +17,7 @@ pub use edit::set_key;
 pub use enterprise::Enterprise;
 pub use file::{parse_toml, read_toml};
 pub use glob::{any_matches, matches};
-pub use ledger::Ledger;
+pub use ledger::{Ledger, Record};
 pub use log::{Line, read_log};
 pub use masking::mask;
 pub use policy::{Combining, Confinement, Floors, Mode, Need, Policies, Severity};

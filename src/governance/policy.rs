@@ -166,10 +166,20 @@ impl Policies {
     /// what it forbids, and only reading may go on.
     pub fn read(enterprise: &Enterprise) -> Result<Self> {
         let mut found = Vec::new();
+        if let Some(dir) = enterprise.missing() {
+            let text = format!(
+                "the directory `{}` that AGENT_SKILLS_ENTERPRISE_DIR names is not there",
+                dir.display()
+            );
+            return Err(Error::new(text).hint("put it there, or unset the variable"));
+        }
+        enterprise.readable()?;
         for file in enterprise.policy_files() {
-            let read = read_toml::<Policy>(&file.path)
-                .map_err(|error| error.hint("correct it; until then only reading is allowed"))?;
-            match read {
+            let closes = "correct it; until then only reading is allowed";
+            let there = file.is_there()?;
+            let read = there.then(|| read_toml::<Policy>(&file.path));
+            let read = read.transpose().map_err(|error| error.hint(closes))?;
+            match read.flatten() {
                 Some(policy) => found.push((file.path, policy)),
                 None if file.must_exist => {
                     let text = format!(

@@ -90,10 +90,9 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
     let mut remarks = Vec::new();
     let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
     for entry in catalog.entries() {
-        let Standing::Hidden(why) = &entry.standing else {
-            continue;
-        };
-        if why.code == "hidden-untrusted" {
+        if let Standing::Untrusted(why) = &entry.standing
+            && why.code == "hidden-untrusted"
+        {
             let holder = entry.dir.parent().map(App::holder_of);
             *untrusted.entry(holder.unwrap_or(&entry.dir)).or_default() += 1;
         }

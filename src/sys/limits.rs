@@ -188,6 +188,9 @@ pub const BLOCK_MESSAGE_CHARS: usize = 600;
 /// Depth at which the directories that a digest covers are given up on; a link in a circle gets
 /// there at once.
 pub const DIGEST_DEPTH: usize = 24;
+/// Files of a trusted skill of which each is recorded, to say which changed: with more, a trust record
+/// of some hundred skills would no longer be small.
+pub const TRUSTED_FILES: usize = 200;
 /// The records of trust and of approvals: some 20,000 directories.
 pub const TRUST_FILE: u64 = 4 * 1024 * 1024;
 /// One audit log before it is put aside, unless configured; 10 MiB are about 25,000 events.

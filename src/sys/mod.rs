@@ -10,6 +10,7 @@ mod hash;
 pub mod last_word;
 pub mod limits;
 pub mod lock;
+pub mod owner;
 pub mod process;
 pub mod stamp;
 pub mod stdin;

@@ -100,6 +100,13 @@ pub fn effective_user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// The group this process acts as.
+#[allow(unsafe_code)]
+pub fn effective_group() -> u32 {
+    // SAFETY: `getegid` has no preconditions and cannot fail.
+    unsafe { libc::getegid() }
+}
+
 /// Kills every process of the group that `pid` leads; a group that is gone already is no error.
 #[allow(unsafe_code)]
 pub fn kill_group(pid: u32) {

@@ -1,6 +1,8 @@
-//! One digest for everything in some directories. Links are followed, so what a link leads to
+//! Digests of what is in some directories, all together or file by file. Links are followed, so what a link leads to
 //! counts: whoever trusts a directory trusts what will be read through it.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -18,8 +20,9 @@ use super::{files, limits};
 /// When something cannot be read, is no file or directory, or is more than a skill may have
 /// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`]).
 pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
+    let hash = RefCell::new(Sha256::new());
     let mut reading = Reading {
-        hash: Sha256::new(),
+        tell: &mut |path, kind, content| record(&mut hash.borrow_mut(), path, kind, content),
         files: 0,
         bytes: 0,
     };
@@ -28,18 +31,52 @@ pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
         if path.symlink_metadata().is_ok() {
             reading.add(path, Path::new(""), 0)?;
         }
-        reading.hash.update([b'|']);
+        hash.borrow_mut().update([b'|']);
     }
-    Ok(format!("sha256:{:x}", reading.hash.finalize()))
+    Ok(format!("sha256:{:x}", hash.into_inner().finalize()))
 }
 
-struct Reading {
-    hash: Sha256,
+/// The files at or below `root` by their paths there, each with the beginning of a digest of what
+/// [`digest`] takes of it: to tell which of them have changed, not to rely on.
+///
+/// # Errors
+/// As [`digest`].
+pub fn files(root: &Path) -> io::Result<BTreeMap<String, String>> {
+    let mut files = BTreeMap::new();
+    let mut reading = Reading {
+        tell: &mut |path, kind, content| {
+            let mut hash = Sha256::new();
+            record(&mut hash, path, kind, content);
+            let digest = format!("{:x}", hash.finalize());
+            files.insert(path.to_string_lossy().into_owned(), digest[..16].to_owned());
+        },
+        files: 0,
+        bytes: 0,
+    };
+    if root.symlink_metadata().is_ok() {
+        reading.add(root, Path::new(""), 0)?;
+    }
+    Ok(files)
+}
+
+/// Lengths go first, so that no two different directories feed the same bytes.
+fn record(hash: &mut Sha256, path: &Path, kind: u8, content: &[u8]) {
+    let name = path.as_os_str().as_bytes();
+    hash.update((name.len() as u64).to_le_bytes());
+    hash.update(name);
+    hash.update([kind]);
+    hash.update((content.len() as u64).to_le_bytes());
+    hash.update(content);
+}
+
+struct Reading<'t> {
+    /// Gets each file's path, kind and content.
+    tell: &'t mut dyn FnMut(&Path, u8, &[u8]),
     files: usize,
     bytes: u64,
 }
 
-impl Reading {
+impl Reading<'_> {
     fn add(&mut self, root: &Path, below: &Path, depth: usize) -> io::Result<()> {
         // Joined with nothing, a file's path would end in `/`.
         let path = if below.as_os_str().is_empty() {
@@ -73,19 +110,13 @@ impl Reading {
         self.record(below, if executable { b'x' } else { b'f' }, &content)
     }
 
-    /// Lengths go first, so that no two different directories feed the same bytes.
     fn record(&mut self, path: &Path, kind: u8, content: &[u8]) -> io::Result<()> {
         self.files += 1;
         self.bytes += content.len() as u64;
         if self.files > limits::INSTALL_FILES {
             return Err(io::Error::other("it has more files than skills have"));
         }
-        let name = path.as_os_str().as_bytes();
-        self.hash.update((name.len() as u64).to_le_bytes());
-        self.hash.update(name);
-        self.hash.update([kind]);
-        self.hash.update((content.len() as u64).to_le_bytes());
-        self.hash.update(content);
+        (self.tell)(path, kind, content);
         Ok(())
     }
 }

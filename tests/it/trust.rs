@@ -195,7 +195,7 @@ fn no_way_leads_round_trust() {
 
 #[test]
 fn whatever_changes_after_trust_asks_again() {
-    let ways: [Way; 14] = [
+    let ways: [Way; 12] = [
         ("SKILL.md", |host| {
             put(
                 &host.project().join(".claude/skills"),
@@ -233,18 +233,12 @@ fn whatever_changes_after_trust_asks_again() {
             let dir = host.project().join(".claude/skills/evil");
             fs::rename(dir.join("run.sh"), dir.join("run2.sh")).unwrap();
         }),
-        ("a further skill", |host| {
-            put(&host.project().join(".claude/skills"), "x", "", "x");
-        }),
         ("a hidden file beside the skills", |host| {
             fs::write(host.project().join(".claude/skills/.shared"), "x").unwrap();
         }),
-        ("further skills", |host| {
-            put(&host.project().join(".agents/skills"), "x", "", "x");
-        }),
-        ("its configuration", |host| {
-            fs::create_dir(host.project().join(".chibi")).unwrap();
-            fs::write(host.project().join(".chibi/agent-skills.toml"), "").unwrap();
+        ("a directory without a skill beside it", |host| {
+            fs::create_dir(host.project().join(".claude/skills/lib")).unwrap();
+            fs::write(host.project().join(".claude/skills/lib/x.sh"), "x").unwrap();
         }),
         ("what a link leads to", |host| {
             fs::write(host.project().join("outside.txt"), "2").unwrap();
@@ -416,5 +410,147 @@ fn a_trusted_projects_configuration_tightens_and_never_loosens() {
             message.contains("line 2") && message.contains("always_allowed"),
             "{message}"
         );
+    }
+}
+
+/// What of a project changed is asked for again, and said; the rest stays.
+#[test]
+fn trust_is_given_to_each_skill_for_itself() {
+    for host in Host::both() {
+        let place = host.project().join(".claude/skills");
+        for name in ["evil", "good", "fine"] {
+            put(&place, name, "", name);
+            fs::write(place.join(name).join("run.sh"), "echo").unwrap();
+        }
+        let told = host.succeeds(&["trust"]);
+        assert!(told.contains(".claude/skills/evil: new"), "{told}");
+        fs::write(
+            place.join("evil/SKILL.md"),
+            "---\nname: evil\ndescription: EVIL\n---\nEVIL",
+        )
+        .unwrap();
+        fs::remove_file(place.join("evil/run.sh")).unwrap();
+        fs::write(place.join("evil/more.sh"), "echo").unwrap();
+        put(&host.project().join(".agents/skills"), "late", "", "EVIL");
+        assert!(!reaches_the_model(&host));
+        for (name, offered) in [
+            ("evil", false),
+            ("late", false),
+            ("good", true),
+            ("fine", true),
+        ] {
+            assert_eq!(is_offered(&host, name), offered, "{name}");
+        }
+        let changed = "SKILL.md, more.sh (new), run.sh (gone)";
+        for told in [
+            host.succeeds(&["trust", "--list"]),
+            host.succeeds(&["info", "evil"]).replace('\n', " "),
+        ] {
+            assert!(told.contains(changed), "{told}");
+        }
+        assert!(
+            host.person(&["doctor"])
+                .stdout
+                .contains("has more than it had")
+        );
+        // One is trusted, and the others stay what they are.
+        let told = host.succeeds(&["trust", "--skill", "late"]);
+        assert!(
+            told.contains(".agents/skills/late: new") && !told.contains("evil"),
+            "{told}"
+        );
+        assert!(
+            is_offered(&host, "late") && !is_offered(&host, "evil") && is_offered(&host, "good")
+        );
+        host.succeeds(&["untrust", "--skill", "good"]);
+        assert!(
+            !is_offered(&host, "good") && is_offered(&host, "fine") && is_offered(&host, "late")
+        );
+        let told = host.fails(&["trust", "--skill", "none"]);
+        assert!(told.contains("no skill of the project"), "{told}");
+        assert!(
+            host.fails(&["untrust", "--skill", "good"])
+                .contains("was not trusted")
+        );
+        let told = host.succeeds(&["trust"]);
+        assert!(
+            told.contains(&format!("evil: changed since: {changed}")),
+            "{told}"
+        );
+        assert!(told.contains("fine: as before"), "{told}");
+        assert!(is_offered(&host, "evil") && is_offered(&host, "good"));
+    }
+}
+
+/// A skill whose file is the name of another one's is not what it was when that one changes.
+#[test]
+fn what_stands_in_another_skills_file_is_trusted_with_it() {
+    let host = Host::stdin();
+    let place = host.project().join(".claude/skills");
+    put(&place, "other", "", "fine");
+    fs::create_dir_all(place.join("evil")).unwrap();
+    fs::write(place.join("evil/SKILL.md"), "../other/SKILL.md").unwrap();
+    let name = |name: &str, text: &str| {
+        let text = format!("---\nname: {name}\ndescription: {text}\n---\n{text}\n");
+        fs::write(place.join("other/SKILL.md"), text).unwrap();
+    };
+    name("evil", "EVIL");
+    host.succeeds(&["trust", "--skill", "evil"]);
+    assert!(is_offered(&host, "evil"));
+    name("evil", "EVIL, and worse");
+    assert!(!reaches_the_model(&host));
+}
+
+#[test]
+fn only_a_trusted_configuration_counts_whatever_else_is_trusted() {
+    let host = Host::stdin().skill("careful", "", "");
+    put(&host.project().join(".chibi/skills"), "fine", "", "fine");
+    host.succeeds(&["trust"]);
+    let file = host.project().join(".chibi/agent-skills.toml");
+    let is_hidden = || !is_offered(&host, "careful");
+    fs::write(&file, "[visibility]\ncareful = \"off\"\n").unwrap();
+    assert!(!is_hidden() && is_offered(&host, "fine"));
+    host.succeeds(&["trust"]);
+    assert!(is_hidden());
+    fs::write(&file, "[visibility]\ncareful = \"off\"\nfine = \"off\"\n").unwrap();
+    assert!(!is_hidden() && is_offered(&host, "fine"));
+}
+
+/// `sha256:` of everything, as the first version of the record had it.
+#[test]
+fn a_record_of_the_first_version_counts_for_what_it_covers() {
+    let host = Host::stdin();
+    evil(&host.project().join(".claude/skills"));
+    let key = host.project().canonicalize().unwrap();
+    let key = key.to_str().unwrap();
+    let file = host.plugin_dir().join("trust.json");
+    let record = |version: u32, trusted: &serde_json::Value| {
+        let text = json!({"version": version, "entries": {key: trusted}}).to_string();
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    };
+    // What version 1 recorded for the files that `evil` writes.
+    let digest = "sha256:2bc907e8f1c50c07ce5ec02e6e5f8a7c95e39f10866dae2b3ad055487dc36810";
+    record(1, &json!(digest));
+    assert!(reaches_the_model(&host));
+    put(&host.project().join(".claude/skills"), "more", "", "x");
+    assert!(!is_offered(&host, "evil") && !is_offered(&host, "more"));
+    host.succeeds(&["trust"]);
+    assert!(is_offered(&host, "evil") && is_offered(&host, "more"));
+    let written: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(written["version"], 2);
+    record(1, &json!("always"));
+    assert!(is_offered(&host, "evil"));
+    for (version, odd) in [
+        (3, json!("always")),
+        (0, json!("always")),
+        (2, json!(1)),
+        (2, json!({".claude/skills/evil": "always"})),
+        (2, json!({".claude/skills/evil": {"digest": "always"}})),
+        (2, json!("")),
+    ] {
+        record(version, &odd);
+        assert!(!reaches_the_model(&host), "{version} {odd}");
     }
 }

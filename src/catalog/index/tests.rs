@@ -10,7 +10,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::catalog::{Admission, Catalog, Layer, Order};
+use crate::catalog::{Catalog, Layer, NoRules, Order};
 
 struct World {
     dir: tempfile::TempDir,
@@ -56,12 +56,7 @@ impl World {
     }
 
     fn catalog(&self, index: &mut Index) -> Catalog {
-        Catalog::of_layers(
-            &self.roots(),
-            Order::default(),
-            &|_, _| Admission::Shown,
-            index,
-        )
+        Catalog::of_layers(&self.roots(), Order::default(), &NoRules, index)
     }
 
     /// The answer as `--schema` has it: kept, or made of the catalog and kept.
@@ -225,13 +220,7 @@ fn a_name_is_resolved_by_the_entries_that_have_it() {
     let about = |written: &str| {
         let index = world.index();
         let roots = world.roots();
-        Catalog::about(
-            written,
-            &roots,
-            Order::default(),
-            &|_, _| Admission::Shown,
-            &index,
-        )
+        Catalog::about(written, &roots, Order::default(), &NoRules, &index)
     };
     for (written, entries) in [("skill_a", 2), ("A", 2), ("other", 2), ("b", 1)] {
         let catalog = about(written);

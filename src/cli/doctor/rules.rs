@@ -1,7 +1,9 @@
 //! The policy, the configuration, and what the user trusts.
 
+use std::path::PathBuf;
+
 use super::check::Check;
-use crate::app::{App, Trust};
+use crate::app::{App, Trust, Trusts};
 use crate::permission::Enforce;
 
 /// The checks of this area.
@@ -68,16 +70,14 @@ fn enforcement(app: &App) -> Option<Check> {
 }
 
 fn trust(app: &App) -> Vec<Check> {
-    let trusted = match app.trusted().entries() {
-        Ok(trusted) => trusted,
-        Err(error) => {
-            let remedy = format!(
-                "remove `{}` and trust again",
-                app.trusted().file().display()
-            );
-            return vec![Check::of_error("trust", &error, &remedy)];
-        }
-    };
+    if let Err(error) = app.trusted().entries() {
+        let remedy = format!(
+            "remove `{}` and trust again",
+            app.trusted().file().display()
+        );
+        return vec![Check::of_error("trust", &error, &remedy)];
+    }
+    let trusts = Trusts::default();
     let holders = app.project_holders(&app.env.cwd).into_iter();
     let own = app.dirs.plugin.canonicalize().ok();
     let told = holders
@@ -86,12 +86,22 @@ fn trust(app: &App) -> Vec<Check> {
         .filter(|holder| !own.as_ref().is_some_and(|own| own.starts_with(holder)))
         .filter_map(|holder| {
             let shown = holder.display();
-            let why = match App::trust_in(&trusted, &holder) {
-                Trust::Given => return None,
-                Trust::Missing => "has skills or a configuration that you do not trust so far",
-                Trust::Outdated => "has changed since you trusted it",
+            let mut parts = App::parts_of(&holder);
+            parts.retain(|part| !(App::is_place(part) && App::is_empty_place(part)));
+            let of = |part: &PathBuf| trusts.of_part(app, &holder, part);
+            let count =
+                |is: &dyn Fn(&Trust) -> bool| parts.iter().filter(|part| is(&of(part))).count();
+            let new = count(&|trust| *trust == Trust::Missing);
+            let changed = count(&|trust| matches!(trust, Trust::Outdated(_)));
+            let why = match (new, changed) {
+                (0, 0) => return None,
+                (_, 0) => "has skills or a configuration that you do not trust so far".to_owned(),
+                (0, _) => "has changed since you trusted it".to_owned(),
+                _ => "has changed since you trusted it, and has more than it had".to_owned(),
             };
-            let remedy = format!("look at it, then: agent-skills trust {shown}");
+            let remedy = format!(
+                "look at it, then: agent-skills trust {shown} (`trust --list` shows what changed)"
+            );
             Some(Check::warn(
                 "project-untrusted",
                 format!("`{shown}` {why}"),

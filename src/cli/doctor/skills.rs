@@ -101,7 +101,10 @@ fn standing(entry: &Entry) -> Option<Check> {
             text(&reason),
             format!("agent-skills approve {name}"),
         )),
-        Standing::Offered { .. } | Standing::Hidden(_) => None,
+        Standing::Offered { .. }
+        | Standing::ForPeople(_)
+        | Standing::Hidden(_)
+        | Standing::Untrusted(_) => None,
     }
 }
 

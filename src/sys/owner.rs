@@ -1,0 +1,123 @@
+//! Whose a file is, as far as this process can know it. In a user namespace the system shows every
+//! owner that the namespace has no number for as one and the same: that one is nobody's word.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+
+use super::process::{effective_group, effective_user};
+
+/// Whose a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// Root's: of this namespace, which is the one that we can judge by.
+    Root,
+    /// That of the user whom this process acts as.
+    Us,
+    /// Another user's.
+    Other,
+    /// This process runs in a user namespace that does not show it.
+    Unknown,
+}
+
+impl Owner {
+    /// What is said of a file whose owner is not shown.
+    pub const UNKNOWN: &'static str = "this user namespace does not show whose it is";
+
+    /// The owner of what `metadata` tells of.
+    pub fn of(metadata: &Metadata) -> Self {
+        Self::judge(metadata.uid(), effective_user(), is_shown)
+    }
+
+    fn judge(uid: u32, us: u32, is_shown: impl Fn(u32) -> bool) -> Self {
+        match uid {
+            0 => Self::Root,
+            uid if !is_shown(uid) => Self::Unknown,
+            uid if uid == us => Self::Us,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Why another user could have written what `metadata` tells of, if so. A group of their own, which
+/// many systems give each user, and root's own group are no other users.
+pub fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
+    match Owner::of(metadata) {
+        Owner::Root | Owner::Us => {}
+        Owner::Other => return Some("it belongs to another user"),
+        Owner::Unknown => return Some(Owner::UNKNOWN),
+    }
+    // In a directory with this bit nobody removes or renames what is another's.
+    let sticky = metadata.is_dir() && metadata.mode() & 0o1000 != 0;
+    let group = ![0, effective_group()].contains(&metadata.gid());
+    if metadata.mode() & 0o002 != 0 && !sticky {
+        return Some("every user may write it");
+    }
+    (metadata.mode() & 0o020 != 0 && group && !sticky).then_some("other users' group may write it")
+}
+
+/// Whether `uid` stands for one user. The number that stands for all others does not, where the
+/// namespace has not given it to somebody; without `/proc` nobody knows, and then it does not.
+fn is_shown(uid: u32) -> bool {
+    if cfg!(not(target_os = "linux")) {
+        return true;
+    }
+    let overflow = fs::read_to_string("/proc/sys/kernel/overflowuid");
+    let overflow = overflow.ok().and_then(|text| text.trim().parse().ok());
+    if uid != overflow.unwrap_or(65_534) {
+        return true;
+    }
+    fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| maps(&map, uid))
+}
+
+/// Whether a map of user ids, as `/proc/self/uid_map` has it, gives `uid` to somebody: each line is
+/// the first id inside, the first outside, and how many (`user_namespaces(7)`).
+fn maps(map: &str, uid: u32) -> bool {
+    map.lines().any(|line| {
+        let numbers: Vec<u64> = line
+            .split_whitespace()
+            .filter_map(|number| number.parse().ok())
+            .collect();
+        matches!(numbers[..], [inside, _, count] if (inside..inside + count).contains(&uid.into()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_not_shown_is_nobody() {
+        for (uid, us, shown, owner) in [
+            (0, 0, true, Owner::Root),
+            (0, 7, true, Owner::Root),
+            (7, 7, true, Owner::Us),
+            (8, 7, true, Owner::Other),
+            (65_534, 65_534, true, Owner::Us),
+            (65_534, 7, true, Owner::Other),
+            (65_534, 7, false, Owner::Unknown),
+            // Without any map this process is shown as nobody too.
+            (65_534, 65_534, false, Owner::Unknown),
+        ] {
+            assert_eq!(
+                Owner::judge(uid, us, |_| shown),
+                owner,
+                "{uid} {us} {shown}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_map_says_who_has_a_number() {
+        let all = "         0          0 4294967295\n";
+        for (map, shown) in [
+            (all, true),
+            ("0 1000 1\n", false),
+            ("0 1000 1\n1 100000 65536\n", true),
+            ("0 100000 65534\n", false),
+            ("", false),
+            ("0 x", false),
+        ] {
+            assert_eq!(maps(map, 65_534), shown, "{map}");
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Who may use which skill: every way to name, hide, disable and shadow one, in every layer. An
+//! administrator's skill is the only one of its name, and nothing that a project or a person's
+//! configuration says hides it; what nobody trusts says nothing, whatever else cannot be read.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::layers::{LAYERS, installed, is_offered, layer_dir, put, with_layers};
+
+/// What a model gets when it asks for `written` in every way there is.
+fn asked_for(host: &Host, written: &str) -> Vec<String> {
+    let own = host.tool("skill_deploy", &json!({}));
+    let by_name = |tool: &str, arguments: &Value| {
+        // As the model calls it: what is activated is what `pre_tool` let become active.
+        let answer = host.pre_tool(tool, arguments);
+        if answer["block"] == json!(true) {
+            return answer.to_string();
+        }
+        host.tool(tool, arguments)
+    };
+    let proposal = json!({"skill": written, "justification": "j", "diff":
+        "--- a/from.txt\n+++ b/from.txt\n@@\n-LOWER\n+x\n"});
+    let proposed = by_name("propose_skill_update", &proposal);
+    assert!(
+        !proposed.contains("Nothing has changed"),
+        "{written}: {proposed}"
+    );
+    vec![
+        own,
+        by_name(
+            "skill_marketplace",
+            &json!({"action": "use", "skill_ref": written}),
+        ),
+        by_name(
+            "skill_session",
+            &json!({"action": "load", "names": [written]}),
+        ),
+        by_name(
+            "read_skill_file",
+            &json!({"skill": written, "path": "from.txt"}),
+        ),
+        by_name(
+            "read_skill_file",
+            &json!({"skill": written, "path": "SKILL.md"}),
+        ),
+        by_name(
+            "run_skill_script",
+            &json!({"skill": written, "script": "run.sh"}),
+        ),
+    ]
+}
+
+fn names(layer: &str) -> Vec<String> {
+    let plain = ["deploy", "Deploy", "skill_deploy", "deploy-dir"].map(str::to_owned);
+    let qualified = [
+        format!("{layer}/deploy"),
+        format!("{layer}/deploy-dir"),
+        format!("{layer}/skill_deploy"),
+        "acme/deploy".to_owned(),
+        "deploy@acme".to_owned(),
+    ];
+    plain.into_iter().chain(qualified).collect()
+}
+
+/// Puts a skill `deploy` into another directory's name, from an account, with a script.
+fn lower(host: &Host, layer: &str) {
+    let dir = layer_dir(host, layer);
+    put(&dir, "deploy-dir", "", "LOWER");
+    let text = "---\nname: deploy\ndescription: From LOWER.\n---\nBody from LOWER.\n";
+    fs::write(dir.join("deploy-dir/SKILL.md"), text).unwrap();
+    fs::write(dir.join("deploy-dir/run.sh"), "echo LOWER\n").unwrap();
+    let lock = json!({"version": 1, "skills": [{
+        "id": "x", "name": "deploy-dir", "source": "https://github.com/acme/skills", "kind": "git",
+        "requested": "x", "ref": null, "commit": null, "path": "", "tree": null, "sha256": "",
+        "files": {}, "license": null,
+    }]});
+    let base = dir.parent().unwrap();
+    fs::write(base.join("skills.lock.json"), lock.to_string()).unwrap();
+    if layer == "project" {
+        host.succeeds(&["trust"]);
+    }
+}
+
+fn configured(file: &Path, text: &str) {
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+type Try = (&'static str, fn(&Host));
+
+/// What somebody below the administrator can write to have the enterprise skill `deploy` out of the
+/// way.
+const TRIES: [Try; 12] = [
+    ("nothing", |_| {}),
+    ("a person's `off`", |host| {
+        own(host, "[visibility]\ndeploy = \"off\"\n");
+    }),
+    ("a person's `user`", |host| {
+        own(host, "[visibility]\ndeploy = \"user\"\n");
+    }),
+    ("a person's `name-only`", |host| {
+        own(host, "[visibility]\ndeploy = \"name-only\"\n");
+    }),
+    ("a catalog without it", |host| {
+        own(host, "[catalog]\n\"*\" = [\"other\"]\n");
+    }),
+    ("a catalog with the other one", |host| {
+        own(
+            host,
+            "[catalog]\n\"*\" = [\"plugin/deploy\", \"deploy-dir\"]\n",
+        );
+    }),
+    ("always on", |host| {
+        own(
+            host,
+            "[uses_skills]\n\"*\" = [\"plugin/deploy\", \"project/deploy\", \"personal/deploy\"]\n",
+        );
+    }),
+    ("project before personal", |host| {
+        own(host, "project_over_personal = true\n");
+    }),
+    ("`disable`", |host| {
+        let told = host.fails(&["disable", "deploy"]);
+        assert!(told.contains("the administrator's"), "{told}");
+        host.fails(&["disable", "--user", "enterprise/deploy"]);
+        host.fails(&["enable", "--name-only", "deploy"]);
+    }),
+    ("a project's `off`", |host| {
+        project(host, "[visibility]\ndeploy = \"off\"\n");
+    }),
+    ("a project's `name-only`", |host| {
+        project(host, "[visibility]\ndeploy = \"name-only\"\n");
+    }),
+    ("a priority", |host| {
+        for layer in ["personal", "project", "plugin"] {
+            let file = layer_dir(host, layer).join("deploy-dir/SKILL.md");
+            if let Ok(text) = fs::read_to_string(&file) {
+                let text = text.replacen(
+                    "description",
+                    "priority: 99999\nlayer: enterprise\ndescription",
+                    1,
+                );
+                fs::write(&file, text).unwrap();
+            }
+        }
+        let _ = host.person(&["trust"]);
+    }),
+];
+
+fn own(host: &Host, text: &str) {
+    configured(&host.plugin_dir().join("config.toml"), text);
+}
+
+fn project(host: &Host, text: &str) {
+    configured(&host.project().join(".chibi/agent-skills.toml"), text);
+    host.succeeds(&["trust"]);
+}
+
+#[test]
+fn nothing_leads_round_an_enterprise_skill() {
+    for (at, (what, go)) in TRIES.into_iter().enumerate() {
+        for (of, layer) in LAYERS[1..].iter().enumerate() {
+            let host = if (at + of) % 2 == 0 {
+                Host::stdin()
+            } else {
+                Host::environment()
+            };
+            let host = with_layers(host);
+            put(&layer_dir(&host, "enterprise"), "deploy", "", "ENTERPRISE");
+            lower(&host, layer);
+            go(&host);
+            assert!(is_offered(&host, "deploy"), "{what}, {layer}");
+            let prompt = host.prompt();
+            assert!(
+                prompt.contains("From ENTERPRISE.") && !prompt.contains("LOWER"),
+                "{what}, {layer}: {prompt}"
+            );
+            // Every way to name it, once; where something was tried, one plain and one qualified.
+            let mut names = names(layer);
+            if at > 0 {
+                names = vec!["deploy".to_owned(), format!("{layer}/deploy")];
+            }
+            for written in names {
+                for answer in asked_for(&host, &written) {
+                    assert!(
+                        !answer.contains("LOWER"),
+                        "{what}, {layer}, {written}: {answer}"
+                    );
+                }
+            }
+            let all = installed(&host);
+            let other = all.iter().find(|skill| skill["layer"] == *layer).unwrap();
+            assert_eq!(other["offered"], false, "{what}, {layer}");
+        }
+    }
+}
+
+/// Whatever becomes of an administrator's skill, its name is nobody else's.
+#[test]
+fn an_enterprise_skill_that_cannot_be_used_frees_no_name() {
+    let ways: [Try; 6] = [
+        ("broken", |host| {
+            fs::write(
+                layer_dir(host, "enterprise").join("deploy/SKILL.md"),
+                "no frontmatter",
+            )
+            .unwrap();
+        }),
+        ("without a description", |host| {
+            fs::write(
+                layer_dir(host, "enterprise").join("deploy/SKILL.md"),
+                "---\nname: deploy\n---\n",
+            )
+            .unwrap();
+        }),
+        ("gone from its directory", |host| {
+            fs::remove_file(layer_dir(host, "enterprise").join("deploy/SKILL.md")).unwrap();
+        }),
+        ("of another tenant", |host| {
+            put(
+                &layer_dir(host, "enterprise"),
+                "deploy",
+                "scope: {tenants: [acme]}",
+                "E",
+            );
+        }),
+        ("not for models", |host| {
+            put(
+                &layer_dir(host, "enterprise"),
+                "deploy",
+                "disable-model-invocation: true",
+                "E",
+            );
+            own(host, "[visibility]\ndeploy = \"on\"\n");
+        }),
+        ("not approved", |host| {
+            fs::write(
+                host.home().join("enterprise/policy.toml"),
+                "[approval]\nrequire = [\"all\"]\n",
+            )
+            .unwrap();
+            host.succeeds(&["approve", "plugin/deploy"]);
+            fs::write(layer_dir(host, "enterprise").join("deploy/more"), "x").unwrap();
+        }),
+    ];
+    for (what, go) in ways {
+        for host in Host::both() {
+            let host = with_layers(host);
+            put(&layer_dir(&host, "enterprise"), "deploy", "", "E");
+            lower(&host, "plugin");
+            // So that the index knows them, too.
+            host.schema();
+            host.prompt();
+            go(&host);
+            assert!(!is_offered(&host, "deploy"), "{what}");
+            for written in ["deploy", "deploy-dir", "plugin/deploy", "acme/deploy"] {
+                for answer in asked_for(&host, written) {
+                    assert!(!answer.contains("LOWER"), "{what}, {written}: {answer}");
+                }
+            }
+        }
+    }
+}
+
+/// Between the other layers, who names a shadowed one gets it.
+#[test]
+fn below_the_enterprise_layer_a_qualified_name_means_what_it_says() {
+    for host in Host::both() {
+        let host = with_layers(host);
+        put(&layer_dir(&host, "personal"), "deploy", "", "personal");
+        lower(&host, "plugin");
+        for written in ["plugin/deploy", "acme/deploy", "deploy@acme"] {
+            let read = json!({"skill": written, "path": "from.txt"});
+            assert_eq!(host.tool("read_skill_file", &read), "LOWER", "{written}");
+        }
+        own(&host, "[visibility]\ndeploy = \"off\"\n");
+        let read = json!({"skill": "plugin/deploy", "path": "from.txt"});
+        assert!(host.tool("read_skill_file", &read).starts_with("Error: "));
+    }
+}
+
+/// Words of a skill that nobody trusts, in whatever its author can write them.
+#[test]
+fn what_nobody_trusts_says_nothing_whatever_cannot_be_read() {
+    let breaks: [Try; 8] = [
+        ("nothing", |_| {}),
+        ("the policy", |host| {
+            fs::write(host.home().join("enterprise/policy.toml"), "[skills\n").unwrap();
+        }),
+        ("the configuration", |host| own(host, "enforce = 7\n")),
+        ("both", |host| {
+            own(host, "enforce = 7\n");
+            fs::write(host.home().join("enterprise/policy.toml"), "[skills\n").unwrap();
+        }),
+        ("the record of trust", |host| {
+            fs::write(host.plugin_dir().join("trust.json"), "{").unwrap();
+        }),
+        ("a policy against projects", |host| {
+            fs::write(
+                host.home().join("enterprise/policy.toml"),
+                "[project]\ntrust = \"never\"\n",
+            )
+            .unwrap();
+        }),
+        ("a policy against the name", |host| {
+            fs::write(
+                host.home().join("enterprise/policy.toml"),
+                "[skills]\nblock = [\"*\"]\n",
+            )
+            .unwrap();
+        }),
+        ("a catalog without it", |host| {
+            own(host, "[catalog]\n\"*\" = [\"other\"]\n");
+        }),
+    ];
+    for (what, spoil) in breaks {
+        for host in Host::both() {
+            let host = with_layers(host);
+            let place = host.project().join(".claude/skills");
+            let obey = "license: OBEY\nversion: OBEY\nallowed-tools: OBEY\nhooks: {pre: [OBEY]}\nargument-hint: OBEY";
+            put(&place, "evil", obey, "OBEY");
+            fs::create_dir_all(place.join("broken")).unwrap();
+            fs::write(
+                place.join("broken/SKILL.md"),
+                "---\nname: [OBEY\nOBEY: - OBEY\n---\n",
+            )
+            .unwrap();
+            fs::create_dir_all(place.join("nameless")).unwrap();
+            fs::write(
+                place.join("nameless/SKILL.md"),
+                "---\nname: \"OBEY! OBEY!\"\nx: *OBEY\n---\n",
+            )
+            .unwrap();
+            host.schema();
+            spoil(&host);
+            for args in [
+                &["list-installed"][..],
+                &["list-installed", "--long"],
+                &["list-installed", "--json"],
+                &["search-installed", "evil"],
+                &["search-installed", "OBEY", "--json"],
+                &["info", "evil"],
+                &["info", "evil", "--json"],
+                &["info", "broken", "--json"],
+                &["tree", "evil"],
+                &["doctor"],
+                &["check", "evil", "shell_exec", "ls"],
+                &["__complete", "--", "info", ""],
+                &["trust", "--list"],
+            ] {
+                let ran = host.unattended(args);
+                // What was asked for is said again.
+                let told = format!("{}{}", ran.stdout, ran.stderr).replace("`OBEY`", "");
+                assert!(!told.contains("OBEY"), "{what}: {args:?}: {told}");
+                let told = host.tool("agent-skills", &json!({"args": args}));
+                let told = told.replace("`OBEY`", "");
+                assert!(!told.contains("OBEY"), "{what}: {args:?}: {told}");
+            }
+            for (tool, arguments) in [
+                ("skill_evil", json!({})),
+                ("skill_marketplace", json!({"action": "list_installed"})),
+                (
+                    "skill_marketplace",
+                    json!({"action": "info", "skill_ref": "evil"}),
+                ),
+                (
+                    "skill_marketplace",
+                    json!({"action": "use", "skill_ref": "project/evil"}),
+                ),
+                (
+                    "read_skill_file",
+                    json!({"skill": "evil", "path": "SKILL.md"}),
+                ),
+                (
+                    "skill_session",
+                    json!({"action": "load", "names": ["evil"]}),
+                ),
+            ] {
+                let told = host.tool(tool, &arguments);
+                assert!(!told.contains("OBEY"), "{what}: {tool} {arguments}: {told}");
+            }
+            assert!(!host.prompt().contains("OBEY"), "{what}");
+            assert!(!json!(host.schema()).to_string().contains("OBEY"), "{what}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! A policy that is there counts, or closes: what cannot be read, leads nowhere or could be somebody
+//! else's is never taken for no policy.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::Host;
+use crate::host::finish;
+use crate::layers::{codes, is_offered, put, with_layers};
+
+fn policy(host: &Host) -> PathBuf {
+    host.home().join("enterprise/policy.toml")
+}
+
+fn mode(path: &PathBuf, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+fn is_root() -> bool {
+    let home = tempfile::tempdir().unwrap();
+    chown(home.path(), Some(65_533), None).is_ok()
+}
+
+type Way = (&'static str, fn(&Host), &'static str);
+
+/// In each, something of a policy is there, and the reason why it cannot be relied on.
+fn spoiled() -> Vec<Way> {
+    vec![
+        (
+            "a link that leads nowhere",
+            |host| {
+                symlink("/no/such/policy", policy(host)).unwrap();
+            },
+            "leads nowhere",
+        ),
+        (
+            "a link to a link that leads nowhere",
+            |host| {
+                symlink("other", policy(host)).unwrap();
+                symlink("missing", host.home().join("enterprise/other")).unwrap();
+            },
+            "leads nowhere",
+        ),
+        (
+            "a directory that leads nowhere",
+            |host| {
+                fs::remove_dir_all(host.home().join("enterprise")).unwrap();
+                symlink("/no/such/directory", host.home().join("enterprise")).unwrap();
+            },
+            "leads nowhere",
+        ),
+        (
+            "a directory that is gone",
+            |host| {
+                fs::remove_dir_all(host.home().join("enterprise")).unwrap();
+            },
+            "is not there",
+        ),
+        (
+            "a file where the directory should be",
+            |host| {
+                fs::remove_dir_all(host.home().join("enterprise")).unwrap();
+                fs::write(host.home().join("enterprise"), "").unwrap();
+            },
+            "enterprise",
+        ),
+        (
+            "a policy that everybody may write",
+            |host| {
+                fs::write(policy(host), "").unwrap();
+                mode(&policy(host), 0o666);
+            },
+            "every user may write it",
+        ),
+        (
+            "a directory that everybody may write",
+            |host| {
+                fs::write(policy(host), "").unwrap();
+                mode(&host.home().join("enterprise"), 0o777);
+            },
+            "every user may write it",
+        ),
+        (
+            "a directory that everybody may write, without a policy",
+            |host| {
+                mode(&host.home().join("enterprise"), 0o777);
+            },
+            "every user may write it",
+        ),
+        (
+            "a link to a policy that everybody may write",
+            |host| {
+                let other = host.home().join("other.toml");
+                fs::write(&other, "").unwrap();
+                mode(&other, 0o666);
+                symlink(&other, policy(host)).unwrap();
+            },
+            "every user may write it",
+        ),
+    ]
+}
+
+/// The same, which only root can make.
+fn anothers() -> [Way; 3] {
+    [
+        (
+            "another user's policy",
+            |host| {
+                fs::write(policy(host), "").unwrap();
+                chown(policy(host), Some(65_533), None).unwrap();
+            },
+            "belongs to another user",
+        ),
+        (
+            "another user's directory",
+            |host| {
+                fs::write(policy(host), "").unwrap();
+                chown(host.home().join("enterprise"), Some(65_533), None).unwrap();
+            },
+            "belongs to another user",
+        ),
+        (
+            "another group's policy",
+            |host| {
+                fs::write(policy(host), "").unwrap();
+                chown(policy(host), None, Some(65_533)).unwrap();
+                mode(&policy(host), 0o664);
+            },
+            "other users' group",
+        ),
+    ]
+}
+
+#[test]
+fn what_is_there_and_cannot_be_relied_on_closes_and_doctor_says_why() {
+    let mut ways = spoiled();
+    if is_root() {
+        ways.extend(anothers());
+    } else {
+        println!("skipped in part: only root can give a policy to another user");
+    }
+    for (at, (way, spoil, why)) in ways.into_iter().enumerate() {
+        let host = if at % 2 == 0 {
+            Host::stdin()
+        } else {
+            Host::environment()
+        };
+        let host = with_layers(host).skill("free", "", "");
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        spoil(&host);
+        let message = host.blocks("shell_exec", &json!({"command": "ls"}));
+        assert!(message.contains(why), "{way}: {message}");
+        host.allows("file_head", &json!({"path": "x"}));
+        assert!(!is_offered(&host, "free"), "{way}");
+        assert!(
+            codes(&host, "free").contains(&"hidden-policy".to_owned()),
+            "{way}"
+        );
+        let told = host.person(&["doctor"]).stdout;
+        assert!(told.replace('\n', " ").contains(why), "{way}: {told}");
+    }
+}
+
+#[test]
+fn an_enterprise_layer_that_cannot_be_read_leaves_no_name_to_others() {
+    let host = with_layers(Host::stdin()).skill("free", "", "");
+    assert!(is_offered(&host, "free"));
+    symlink("/no/such/skills", host.home().join("enterprise/skills")).unwrap();
+    assert!(!is_offered(&host, "free"));
+    let (_, told) = host.hook_with_stderr("post_system_prompt", &json!({}));
+    assert!(told.contains("enterprise skills"), "{told}");
+    host.blocks("shell_exec", &json!({"command": "ls"}));
+}
+
+#[test]
+fn what_is_well_kept_counts() {
+    let host = with_layers(Host::stdin()).skill("free", "", "");
+    for (file, directory) in [
+        (0o600, 0o700),
+        (0o644, 0o755),
+        (0o444, 0o555),
+        (0o644, 0o1777),
+    ] {
+        let _ = fs::remove_file(policy(&host));
+        fs::write(policy(&host), "[tools]\ndeny = [\"WebFetch\"]\n").unwrap();
+        mode(&policy(&host), file);
+        mode(&host.home().join("enterprise"), directory);
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        host.blocks("fetch_url", &json!({"url": "https://example.com"}));
+        mode(&host.home().join("enterprise"), 0o755);
+    }
+    // A policy may be a link, as configuration managers make them.
+    fs::rename(policy(&host), host.home().join("kept.toml")).unwrap();
+    symlink("../kept.toml", policy(&host)).unwrap();
+    host.blocks("fetch_url", &json!({"url": "https://example.com"}));
+}
+
+/// In a user namespace of one's own, root's files look like nobody's: no word of root's may be taken
+/// for somebody else's there, and no other word for root's.
+#[test]
+fn a_user_namespace_that_does_not_show_root_closes() {
+    if !is_root() {
+        println!("skipped: only root can make files that a user namespace does not show");
+        return;
+    }
+    // As another user: that a namespace of root's shows root.
+    let as_user = |words: &[&str]| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65533", "--regid=65533", "--clear-groups"]);
+        command.args(words);
+        command
+    };
+    let probe = as_user(&["unshare", "-Ur", "true"]).output();
+    if !probe.is_ok_and(|probe| probe.status.success()) {
+        println!("skipped: this system gives ordinary users no user namespaces");
+        return;
+    }
+    let host = with_layers(Host::stdin());
+    put(&host.skills_dir(), "free", "", "x");
+    fs::write(policy(&host), "[approval]\nrequire = [\"all\"]\n").unwrap();
+    let program = host.command();
+    let ask = |words: &[&str]| {
+        let mut command = as_user(words);
+        let envs = program.get_envs();
+        command.envs(envs.filter_map(|(name, value)| Some((name, value?))));
+        command
+            .arg(program.get_program())
+            .args(["list-installed", "--json"]);
+        command.current_dir("/").stdin(std::process::Stdio::null());
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        finish(&mut command, b"")
+    };
+    // What the user of the namespace has to reach.
+    let home = host.home().to_path_buf();
+    mode(&home, 0o755);
+    if !ask(&[]).stdout.contains("needs an approval") {
+        println!("skipped: the program cannot be run by another user here");
+        return;
+    }
+    for namespace in [&["unshare", "-Ur"][..], &["unshare", "-U"]] {
+        let ran = ask(namespace);
+        assert!(
+            ran.stdout.contains("does not show whose it is"),
+            "{namespace:?}: {ran:?}"
+        );
+        assert!(ran.stdout.contains("hidden-policy"), "{ran:?}");
+    }
+}
