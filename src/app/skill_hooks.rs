@@ -181,6 +181,7 @@ fn run(app: &App, skill: &Skill, script: &str, most: Duration) -> Result<Outcome
             wait: None,
             jobs: &app.jobs(),
             owner: &app.owner(),
+            host: app.host(),
         },
         base: &app.env,
     })?;

@@ -13,6 +13,7 @@ use crate::request::Protocol;
 use crate::script::{Jobs, Limit, Owner, Settings};
 use crate::session::{Refusals, SessionKey, Store};
 use crate::skill::Skill;
+use crate::sys::process::ProcessId;
 use crate::sys::{Directories, Env, last_word, limits};
 
 /// One run's surroundings.
@@ -113,6 +114,14 @@ impl App {
     /// The record of refused calls.
     pub fn refusals(&self) -> Refusals {
         Refusals::at(self.store().dir())
+    }
+
+    /// The host that calls, with which what it started ends: who started us. `None` for a person's
+    /// own command, which `nohup` may let outlive its shell.
+    pub fn host(&self) -> Option<ProcessId> {
+        self.protocol?;
+        let process = self.session().process();
+        process.or_else(|| Some(ProcessId::parent()))
     }
 
     /// The session this call belongs to.

@@ -32,6 +32,7 @@ fn run(app: &App, words: &[String], wait: Duration) -> Result<Response> {
             wait: Some(wait),
             jobs: &app.jobs(),
             owner: &app.owner(),
+            host: app.host(),
         },
         base: &app.env,
     })?;

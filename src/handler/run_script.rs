@@ -62,6 +62,7 @@ fn run_of(app: &App, skill: &Skill, call: &StartScript) -> Result<Response> {
             },
             jobs: &app.jobs(),
             owner: &app.owner(),
+            host: app.host(),
         },
         base: &app.env,
     })?;

@@ -18,6 +18,8 @@ pub struct Fixture {
     env: Vec<(String, String)>,
     limit: Duration,
     wait: Option<Duration>,
+    /// With whom it ends.
+    pub host: Option<ProcessId>,
     /// How far it is trusted.
     pub confinement: Confinement,
     /// The environment it is run from.
@@ -42,6 +44,7 @@ impl Fixture {
             env: Vec::new(),
             limit: Duration::from_secs(20),
             wait: None,
+            host: None,
             confinement: Confinement::default(),
             base: Env::of_process(),
         }
@@ -124,6 +127,7 @@ impl Fixture {
                 wait: self.wait,
                 jobs: &self.jobs(),
                 owner: &Owner::session("test"),
+                host: self.host,
             },
             base: &self.base,
         })

@@ -6,7 +6,7 @@
 //! run ── interpreter, environment ──> image        all prepared before the fork
 //!  │
 //!  task ─ fork ─> supervisor ─ fork ─> the script    raw calls only (process, descriptor)
-//!  │                  │ lifeline, deadline, kill tree
+//!  │                  │ lifeline, host, deadline, kill tree
 //!  ├─ pump <──────────┤ stdin, stdout, stderr, report ──> outcome
 //!  └─ hand-over ─> relay ─> job                         when the caller has waited long enough
 //! ```
@@ -24,6 +24,7 @@ mod needs;
 mod outcome;
 mod pass_env;
 mod process;
+mod process_table;
 mod pump;
 mod relay;
 mod report;
@@ -35,6 +36,8 @@ mod shebang;
 mod spool;
 mod supervisor;
 mod task;
+mod tree;
+mod watched;
 
 #[cfg(test)]
 mod fixture;

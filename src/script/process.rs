@@ -261,48 +261,40 @@ fn kill_number(number: Pid) {
     unsafe { libc::kill(number, libc::SIGKILL) };
 }
 
-/// Kills every child of ours and the process group each is in (Linux; elsewhere, and where the
-/// kernel does not list children, nothing). Children of those become ours; ask again.
-pub fn kill_children() {
-    let mut text = [0; 4096];
-    let Some(listed) = list_children(&mut text) else {
-        return;
-    };
-    let own = own_pid();
-    let mut pid: Pid = 0;
-    for byte in listed {
-        // Each number is followed by a space: one that the buffer cuts off is not used.
-        if byte.is_ascii_digit() {
-            pid = pid.wrapping_mul(10).wrapping_add(Pid::from(byte - b'0'));
-            continue;
-        }
-        let group = group_of(pid);
-        // We lead a group as well, and a script may join it.
-        if group != own {
-            kill_group(group);
-        }
-        kill(pid);
-        pid = 0;
+/// Stops one process: nothing but [`kill`] and `SIGCONT` reaches it then.
+#[allow(unsafe_code)]
+pub fn stop(pid: Pid) {
+    if pid > 1 {
+        // SAFETY: a plain call to a process of ours.
+        unsafe { libc::kill(pid, libc::SIGSTOP) };
     }
 }
 
+/// Stops a process group.
 #[allow(unsafe_code)]
-fn group_of(pid: Pid) -> Pid {
-    // SAFETY: a plain call; -1 when the process is gone.
+pub fn stop_group(group: Pid) {
+    if group > 1 {
+        // SAFETY: a plain call to a group of ours.
+        unsafe { libc::kill(-group, libc::SIGSTOP) };
+    }
+}
+
+/// The process group of a process; -1 when it is gone.
+#[allow(unsafe_code)]
+pub fn group_of(pid: Pid) -> Pid {
+    // SAFETY: a plain call.
     unsafe { libc::getpgid(pid) }
 }
 
+/// Keeps what is in our memory, environment included, from every process without the privilege to
+/// trace anyone (Linux): `/proc/<pid>/environ` shows them nothing. It ends with the next `exec`.
 #[allow(unsafe_code)]
-fn list_children(text: &mut [u8]) -> Option<&[u8]> {
-    // SAFETY: a C string, and a buffer with its length.
-    let length = unsafe {
-        let path = c"/proc/thread-self/children";
-        let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        let length = libc::read(fd, text.as_mut_ptr().cast(), text.len());
-        libc::close(fd);
-        length
-    };
-    text.get(..usize::try_from(length).ok()?)
+pub fn hide() {
+    // SAFETY: a plain call on ourselves.
+    #[cfg(target_os = "linux")]
+    unsafe {
+        libc::prctl(libc::PR_SET_DUMPABLE, 0 as libc::c_ulong);
+    }
 }
 
 fn last_errno() -> i32 {

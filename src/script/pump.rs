@@ -5,7 +5,7 @@
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::capture::Captured;
 use super::descriptor::{self, interest};
@@ -14,7 +14,7 @@ use super::job::Spools;
 use super::process::Pid;
 use super::relay::Handover;
 use super::report::{Ended, Failure, Report};
-use super::supervisor::{self, Running};
+use super::supervisor::{self, Running, Start};
 use crate::sys::limits;
 
 /// What one read or write moves at most; a pipe holds as much.
@@ -34,18 +34,13 @@ impl<'a> Pump<'a> {
     /// Starts a script; see [`supervisor::start`].
     ///
     /// # Errors
-    /// When the system refuses pipes or a process.
-    pub fn start(
-        image: &Image,
-        limit: Duration,
-        stdin: &'a [u8],
-        at_once: bool,
-    ) -> io::Result<Self> {
-        let mut running = supervisor::start(image, limit, stdin, at_once)?;
+    /// See there.
+    pub fn start(image: &Image, start: Start<'a>) -> io::Result<Self> {
+        let mut running = supervisor::start(image, start)?;
         Ok(Self {
             input: Input {
                 pipe: running.stdin.take(),
-                rest: stdin,
+                rest: start.stdin,
                 fed: 0,
             },
             running,

@@ -1,18 +1,17 @@
-//! The host's secrets in a supervisor's memory. It is a fork of ours, and `/proc/$PPID/environ`
-//! would show its script what no setting passes on.
+//! The environment in a supervisor's memory. It is a fork of ours and needs none of it, while
+//! `/proc/$PPID/environ` would show a privileged script what no setting passes on.
 
 /// Where the values are that have to go. Found before the fork, because it allocates.
 #[derive(Debug)]
-pub struct Secrets(Vec<(*mut u8, usize)>);
+pub struct Environment(Vec<(*mut u8, usize)>);
 
-impl Secrets {
-    /// Those in our own environment.
+impl Environment {
+    /// Those of all variables.
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code)]
     pub fn find() -> Self {
         use std::ffi::{CStr, c_char};
 
-        use crate::script::pass_env::is_never_passed;
         unsafe extern "C" {
             static mut environ: *const *mut c_char;
         }
@@ -25,11 +24,8 @@ impl Secrets {
                 let variable = *next;
                 let bytes = CStr::from_ptr(variable).to_bytes();
                 if let Some(equals) = bytes.iter().position(|byte| *byte == b'=') {
-                    let name = String::from_utf8_lossy(&bytes[..equals]);
-                    if is_never_passed(&name) {
-                        let value = variable.cast::<u8>().add(equals + 1);
-                        found.push((value, bytes.len() - equals - 1));
-                    }
+                    let value = variable.cast::<u8>().add(equals + 1);
+                    found.push((value, bytes.len() - equals - 1));
                 }
                 next = next.add(1);
             }

@@ -1,6 +1,6 @@
 //! The process between us and a script. It owns the script's whole process tree and ends it when
 //! the script exits, when its time is over, when somebody stops it, or when the plugin that asked
-//! for it is gone, unless the plugin made it a job before: then it also takes the output
+//! for it or the host is gone, unless the plugin made it a job before: then it also takes the output
 //! ([`relay`]). After the fork it runs on prepared data and raw calls alone. It decides nothing
 //! about interpreters or environments.
 
@@ -12,17 +12,15 @@ use std::time::{Duration, Instant};
 
 use super::descriptor;
 use super::image::Image;
-use super::process::{self, Pid, Reaped};
+use super::process::{self, Pid};
 use super::relay::{self, Relay, Word};
 use super::report::{Ended, Failure, Report};
 use super::sandbox::Sandbox;
-use super::secret::Secrets;
+use super::secret::Environment;
 use super::spool::CHUNK;
-use crate::sys::limits;
-use crate::sys::process::leave;
-
-/// How often a tree that is being killed is looked at again when no child's end wakes us.
-const KILL_AGAIN: Duration = Duration::from_millis(10);
+use super::tree;
+use super::watched::Watched;
+use crate::sys::process::{ProcessId, leave};
 
 /// A script under supervision, seen from the plugin. Dropping it ends the script.
 pub struct Running {
@@ -37,13 +35,32 @@ pub struct Running {
     pub stderr: PipeReader,
 }
 
-/// Starts `image` under a supervisor that ends it after `limit`. The caller writes `stdin`, and
-/// the supervisor what is left of it when the script becomes a job. If that is to be `at_once`,
-/// the script begins when its streams have been handed over.
+/// How a script is started.
+#[derive(Debug, Clone, Copy)]
+pub struct Start<'a> {
+    /// How long it may take.
+    pub limit: Duration,
+    /// Its standard input. The caller writes it, and the supervisor what is left of it when the
+    /// script becomes a job.
+    pub stdin: &'a [u8],
+    /// Whether it begins only when its streams have been handed over.
+    pub at_once: bool,
+    /// With whom it ends, unless it becomes a job.
+    pub host: Option<ProcessId>,
+}
+
+/// Starts `image` under a supervisor.
 ///
 /// # Errors
-/// When the system refuses pipes or a process.
-pub fn start(image: &Image, limit: Duration, stdin: &[u8], at_once: bool) -> io::Result<Running> {
+/// When the system refuses pipes or a process, or the host is gone already.
+pub fn start(image: &Image, start: Start) -> io::Result<Running> {
+    let Start {
+        limit,
+        stdin,
+        at_once,
+        host,
+    } = start;
+    let host = host.map(Watched::watch).transpose()?.flatten();
     // Every descriptor made here is closed on exec; the script gets 0, 1 and 2.
     let null = File::options().read(true).write(true).open("/dev/null")?;
     let (control, theirs) = UnixStream::pair()?;
@@ -61,9 +78,12 @@ pub fn start(image: &Image, limit: Duration, stdin: &[u8], at_once: bool) -> io:
     if let Some((_, writer)) = &stdin {
         descriptor::set_nonblocking(writer.as_fd())?;
     }
+    // From here on we hold what no script is to read, and so does the fork.
+    process::hide();
     let setup = Setup {
         image,
-        secrets: Secrets::find(),
+        host: host.as_ref().map(AsRawFd::as_raw_fd),
+        environment: Environment::find(),
         input,
         at_once,
         began: Instant::now(),
@@ -144,7 +164,8 @@ impl Drop for Running {
 /// What the supervisor needs, all of it made before the fork.
 struct Setup<'a> {
     image: &'a Image,
-    secrets: Secrets,
+    host: Option<RawFd>,
+    environment: Environment,
     input: &'a [u8],
     at_once: bool,
     began: Instant,
@@ -169,7 +190,7 @@ fn supervise(setup: &Setup) -> ! {
     // SAFETY: this is a fork, and it has one thread.
     #[allow(unsafe_code)]
     unsafe {
-        setup.secrets.wipe();
+        setup.environment.wipe();
     }
     process::block_signals();
     process::become_reaper();
@@ -181,7 +202,8 @@ fn supervise(setup: &Setup) -> ! {
     let [stdin, stdout, stderr] = setup.stdio;
     let sandbox = setup.image.sandbox().and_then(Sandbox::descriptor);
     let sandbox = sandbox.unwrap_or(setup.control);
-    descriptor::close_all_but([setup.control, stdin, stdout, stderr, sandbox]);
+    let host = setup.host.unwrap_or(setup.control);
+    descriptor::close_all_but([setup.control, stdin, stdout, stderr, sandbox, host]);
     let mut relay = None;
     while setup.at_once && relay.is_none() {
         let mut fds = [descriptor::interest(Some(setup.control), libc::POLLIN)];
@@ -215,7 +237,7 @@ fn supervise(setup: &Setup) -> ! {
     descriptor::tell(setup.control, &Report::Started(script).encode());
     let mut buffer = [0; CHUNK];
     let why = watch(setup, script, &mut relay, &mut buffer);
-    let (status, survivors) = kill_tree(script);
+    let (status, survivors) = tree::end(script);
     let ended = Ended {
         status,
         timed_out: why == Why::Deadline,
@@ -262,7 +284,7 @@ enum Why {
     Exited,
     /// Its time is over.
     Deadline,
-    /// Somebody stopped it, or the plugin is gone.
+    /// Somebody stopped it, or the plugin or the host is gone.
     Stopped,
 }
 
@@ -276,59 +298,40 @@ fn watch<'a>(
 ) -> Why {
     let deadline = setup.began + setup.limit;
     let mut control = Some(setup.control);
+    let mut host = setup.host;
     while !process::has_ended(script) {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Why::Deadline;
         }
-        let mut fds = [descriptor::interest(None, 0); 5];
+        let mut fds = [descriptor::interest(None, 0); 6];
         fds[0] = descriptor::interest(control, libc::POLLIN);
+        fds[1] = descriptor::interest(host, libc::POLLIN);
         if let Some(relay) = relay {
-            fds[1..].copy_from_slice(&relay.interests());
+            fds[2..].copy_from_slice(&relay.interests());
         }
         process::wait_event(&mut fds, left);
         if let Some(relay) = relay
-            && relay.pump(&fds[1..], buffer)
+            && relay.pump(&fds[2..], buffer)
         {
             return Why::Stopped;
         }
-        if fds[0].revents == 0 {
-            continue;
-        }
-        match relay::listen(setup.control) {
-            Word::Nothing => {}
-            Word::HandOver(handover) => {
-                *relay = Some(adopt(setup, &handover));
+        // All that was said before the host's end counts: a job may have been released.
+        while let Some(lifeline) = control {
+            match relay::listen(lifeline) {
+                Word::Nothing => break,
+                Word::HandOver(handover) => {
+                    *relay = Some(adopt(setup, &handover));
+                }
+                Word::Release if relay.is_some() => (control, host) = (None, None),
+                Word::Release | Word::End => return Why::Stopped,
             }
-            Word::Release if relay.is_some() => control = None,
-            Word::Release | Word::End => return Why::Stopped,
+        }
+        if host.is_some() && fds[1].revents != 0 {
+            return Why::Stopped;
         }
     }
     Why::Exited
-}
-
-/// Kills the script's group, then every descendant there still is, until none is left or the
-/// wait for it is over. The script's wait status, and whether any descendant survived.
-fn kill_tree(script: Pid) -> (i32, bool) {
-    let give_up = Instant::now() + limits::REAP;
-    // What it will be, should it become another user's and outlive the wait.
-    let mut status = libc::SIGKILL;
-    process::kill_group(script);
-    loop {
-        loop {
-            match process::reap() {
-                Reaped::Child(pid, its) if pid == script => status = its,
-                Reaped::Child(..) => {}
-                Reaped::Running => break,
-                Reaped::Nothing => return (status, false),
-            }
-        }
-        if Instant::now() >= give_up {
-            return (status, true);
-        }
-        process::kill_children();
-        process::wait_event(&mut [], KILL_AGAIN);
-    }
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -10,9 +10,10 @@ use super::job::{Facts, JobId, Jobs, Keeper, Origin, Owner};
 use super::outcome::{Outcome, State};
 use super::pump::{Pump, Reports};
 use super::report::Failure;
-use super::supervisor::Release;
+use super::supervisor::{Release, Start};
 use crate::error::{Error, Result};
 use crate::sys::limits;
+use crate::sys::process::ProcessId;
 
 /// On which terms something runs.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +27,8 @@ pub struct Terms<'a> {
     pub jobs: &'a Jobs,
     /// Whom it belongs to then.
     pub owner: &'a Owner,
+    /// With whom it ends before; `None` for a person's own command.
+    pub host: Option<ProcessId>,
 }
 
 /// A program about to run.
@@ -75,9 +78,16 @@ pub fn carry_out(task: &Task) -> Result<Ran, NotRun> {
     let began = Instant::now();
     let failed =
         |source: io::Error| NotRun::Error(Error::io("run", Path::new(task.label), &source));
-    let Terms { limit, wait, .. } = task.terms;
-    let at_once = wait == Some(Duration::ZERO);
-    let mut pump = Pump::start(task.image, limit, task.stdin, at_once).map_err(failed)?;
+    let Terms {
+        limit, wait, host, ..
+    } = task.terms;
+    let start = Start {
+        limit,
+        stdin: task.stdin,
+        at_once: wait == Some(Duration::ZERO),
+        host,
+    };
+    let mut pump = Pump::start(task.image, start).map_err(failed)?;
     let run = Run { task, began };
     let until = wait.map_or(run.backstop(), |wait| run.backstop().min(began + wait));
     pump.run(until, never).map_err(failed)?;

@@ -47,6 +47,11 @@ impl SessionKey {
         &self.text
     }
 
+    /// The process that it is the run of; `None` for one with a name.
+    pub fn process(&self) -> Option<ProcessId> {
+        self.process
+    }
+
     /// Whether an entry written in `realm` can be this session's: the parts of a process's key
     /// mean nothing elsewhere, a given name does.
     pub fn is_here(&self, realm: &str) -> bool {

@@ -18,16 +18,16 @@ pub struct ProcessId {
 impl ProcessId {
     /// The process that started us.
     pub fn parent() -> Self {
-        let pid = std::os::unix::process::parent_id();
-        Self {
-            pid,
-            start: start_ticks(pid).unwrap_or(0),
-        }
+        Self::of(std::os::unix::process::parent_id())
     }
 
     /// Ourselves.
     pub fn current() -> Self {
-        let pid = std::process::id();
+        Self::of(std::process::id())
+    }
+
+    /// The process that has this id now.
+    pub fn of(pid: u32) -> Self {
         Self {
             pid,
             start: start_ticks(pid).unwrap_or(0),

@@ -156,3 +156,49 @@ fn scripts_at_once_do_not_end_each_other() {
         });
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_host_takes_the_script_and_its_children_down() {
+    for host in Host::both() {
+        let script = "setsid sh -c 'echo $$ > stray; exec sleep 300' >/dev/null 2>&1 &\n\
+                      while [ ! -s stray ]; do sleep 0.01; done\n\
+                      echo $$ > script; sleep 300 & echo $! > child; wait";
+        let host = with_script(host, script);
+        // The host is another process than this one: a shell that waits for us.
+        let plugin = host.command();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec 3<&0; \"$0\" <&3 & wait"]);
+        shell.arg(plugin.get_program());
+        shell.envs(
+            plugin
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        shell.current_dir(plugin.get_current_dir().unwrap_or(Path::new("/")));
+        let arguments = json!({"skill": "x", "script": "a.sh"}).to_string();
+        shell.env("CHIBI_TOOL_NAME", "run_skill_script");
+        if host.generation() == Generation::Environment {
+            shell.env("CHIBI_TOOL_ARGS", &arguments);
+        }
+        let mut shell = shell
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        shell
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(arguments.as_bytes())
+            .unwrap();
+        let dir = host.skills_dir().join("x");
+        let left = ["script", "child", "stray"].map(|file| process_in(&dir.join(file)));
+        assert!(left.iter().all(|pid| runs(*pid)));
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        for pid in left {
+            patiently(|| (!runs(pid)).then_some(()));
+        }
+    }
+}

@@ -157,6 +157,7 @@ fn one_of_our_own_commands_runs_as_a_script_does_and_knows_no_call() {
                 wait,
                 jobs: &jobs,
                 owner: &owner,
+                host: None,
             },
             base: &base,
         })

@@ -63,6 +63,119 @@ fn a_process_that_keeps_forking_itself_is_caught() {
     assert_eq!(trail(), length);
 }
 
+/// Forks for ever, each generation in a session of its own and gone at once, from forty places.
+const COMETS: &str = r#"
+#include <unistd.h>
+int main(void) {
+    for (int i = 0; i < 40; i++)
+        if (!fork())
+            for (;;) {
+                setsid();
+                if (fork()) _exit(0);
+                if (write(1, "x", 1) != 1) _exit(1);
+            }
+    usleep(100000);
+}
+"#;
+
+/// Whether what is written to `trail` has come to an end, after having been written at all.
+fn assert_trail_ends(script: &Fixture) {
+    let length = || std::fs::read(script.path("trail")).unwrap().len();
+    let before = length();
+    assert!(before > 0);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(length(), before);
+}
+
+#[test]
+fn forty_that_keep_forking_are_caught() {
+    let forker = "f() { echo $BASHPID >> trail; f & }; f";
+    let forkers = format!("for i in $(seq 40); do setsid bash -c '{forker}' & done; sleep 0.2");
+    let script = Fixture::bash(&forkers);
+    assert!(!script.run().unwrap().ended().unwrap().survivors);
+    assert_trail_ends(&script);
+
+    let script = Fixture::bash("./comets >> trail");
+    std::fs::write(script.path("comets.c"), COMETS).unwrap();
+    let compiler = Command::new("cc")
+        .args(["comets.c", "-o", "comets"])
+        .current_dir(script.path(""))
+        .status();
+    if compiler.is_ok_and(|status| status.success()) {
+        assert!(!script.run().unwrap().ended().unwrap().survivors);
+        assert_trail_ends(&script);
+    } else {
+        println!("passed over: there is no C compiler");
+    }
+}
+
+#[test]
+fn what_threads_started_and_what_continues_the_stopped_is_caught() {
+    // It continues whom it can reach, while others are being stopped.
+    let script = Fixture::bash(
+        "setsid bash -c 'while :; do kill -CONT $PPID -- -$$ 2>/dev/null; echo >> trail; done' &
+        for i in 1 2 3; do setsid bash -c 'f() { echo >> trail; f & }; f' & done; sleep 0.2",
+    );
+    assert!(!script.run().unwrap().ended().unwrap().survivors);
+    assert_trail_ends(&script);
+}
+
+#[test]
+fn a_script_ends_with_the_host_but_a_job_does_not() {
+    let host = || Command::new("sleep").arg("300").spawn().unwrap();
+    let run_beside = |script: &mut Fixture, host: &std::process::Child| {
+        script.host = Some(crate::sys::process::ProcessId::of(host.id()));
+    };
+    let mut killed = host();
+    let mut script = Fixture::bash(&format!("{LITTER}\necho $$ > own; sleep 300"));
+    run_beside(&mut script, &killed);
+    let outcome = std::thread::scope(|scope| {
+        let ran = scope.spawn(|| script.run().unwrap());
+        let written = |file| std::fs::read(script.path(file)).is_ok_and(|id| id.ends_with(b"\n"));
+        eventually("started", || written("own"));
+        killed.kill().unwrap();
+        ran.join().unwrap()
+    });
+    assert!(outcome.ended().unwrap().stopped);
+    assert!(outcome.duration < Duration::from_secs(15));
+    assert_all_gone(&script);
+    killed.wait().unwrap();
+    assert!(
+        script
+            .run()
+            .unwrap_err()
+            .to_string()
+            .contains("the host is gone")
+    );
+
+    let mut killed = host();
+    let mut script = Fixture::bash("while [ ! -e go ]; do sleep 0.01; done; echo done").wait(0);
+    run_beside(&mut script, &killed);
+    let id = script.start().job().unwrap().to_string();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    std::fs::write(script.path("go"), "").unwrap();
+    let job = script
+        .jobs()
+        .find(&id, &crate::script::Owner::session("test"))
+        .unwrap();
+    job.wait(std::time::Instant::now() + Duration::from_secs(10))
+        .unwrap();
+    assert_eq!(job.look().unwrap().outcome.exit_code(), Some(0));
+}
+
+#[test]
+fn what_the_supervisor_was_given_is_not_for_its_script() {
+    let script = Fixture::bash("tr '\\0' '\\n' < /proc/$PPID/environ | grep '=.'");
+    let outcome = script.run().unwrap();
+    // Where it may be read at all, by root, there is nothing in it.
+    assert_eq!(outcome.stdout.text(), "");
+    let script = Fixture::bash("cat /proc/$PPID/environ > /dev/null && echo read; id -u");
+    let text = script.run().unwrap().stdout.text();
+    assert!(text == "read\n0\n" || !text.contains("read"), "{text}");
+}
+
 #[test]
 fn orphans_that_end_by_themselves_do_not_pile_up() {
     let orphans =

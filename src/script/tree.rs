@@ -1,0 +1,103 @@
+//! Ends everything below a supervisor. What detached itself is below it too, since it adopts
+//! orphans. It runs after a fork: numbers and raw calls only.
+//!
+//! A process that is killed while another one forks leaves the newer one, and makes room for more.
+//! So the tree is stopped first, round by round: who is stopped forks no more and stays in its
+//! place. Two rounds that stop the same processes have stopped all there are.
+
+use std::time::{Duration, Instant};
+
+use super::process::{self, Pid, Reaped};
+use super::process_table;
+use crate::sys::limits;
+
+/// How often a tree that is being killed is looked at again when no child's end wakes us.
+const KILL_AGAIN: Duration = Duration::from_millis(10);
+/// Descendants that one round looks at; the next finds the rest.
+const MOST: usize = 16 * 1024;
+
+/// Kills `script`, its group and every descendant of ours, until none is left or
+/// [`limits::REAP`] is over. The script's wait status, and whether any descendant survived.
+pub fn end(script: Pid) -> (i32, bool) {
+    let began = Instant::now();
+    // What it will be, should it become another user's and outlive the wait.
+    let mut status = libc::SIGKILL;
+    process::kill_group(script);
+    loop {
+        let mut stopped = None;
+        // Who continues what was stopped is not waited for.
+        while began.elapsed() < limits::REAP / 2 {
+            if reap(script, &mut status) {
+                return (status, false);
+            }
+            let now = stop_all();
+            if stopped.replace(now) == Some(now) {
+                break;
+            }
+        }
+        each_descendant(process::kill);
+        process::wait_event(&mut [], KILL_AGAIN);
+        if reap(script, &mut status) {
+            return (status, false);
+        }
+        if began.elapsed() >= limits::REAP {
+            return (status, true);
+        }
+    }
+}
+
+/// Reaps whoever has ended; true when there is no child any more.
+fn reap(script: Pid, status: &mut i32) -> bool {
+    loop {
+        match process::reap() {
+            Reaped::Child(pid, its) if pid == script => *status = its,
+            Reaped::Child(..) => {}
+            Reaped::Running => return false,
+            Reaped::Nothing => return true,
+        }
+    }
+}
+
+/// One round: stops all that it finds. Which those were, as a number of processes and a sum over
+/// their ids.
+fn stop_all() -> (usize, u64) {
+    let own = process::own_pid();
+    let mut found = (0, 0);
+    let mut stopped = own;
+    each_descendant(|pid| {
+        // The process first: the newest are the last of a list, and gone in no time.
+        process::stop(pid);
+        // A group stops in one step. We lead one as well, and a script may join it; every other
+        // one of ours is of descendants alone, as a group never leaves its session.
+        let group = process::group_of(pid);
+        if group != own && group != stopped {
+            process::stop_group(group);
+            stopped = group;
+        }
+        let id = u64::from(pid.unsigned_abs());
+        found = (found.0 + 1, found.1 + id * id);
+    });
+    found
+}
+
+/// Every descendant there is, each as soon as it is found.
+fn each_descendant(mut visit: impl FnMut(Pid)) {
+    let mut all = [0; MOST];
+    let mut known = 0;
+    let mut next = 0;
+    let mut parent = process::own_pid();
+    loop {
+        process_table::each_child(parent, |child| {
+            if known < MOST {
+                visit(child);
+                all[known] = child;
+                known += 1;
+            }
+        });
+        if next == known {
+            return;
+        }
+        parent = all[next];
+        next += 1;
+    }
+}
