@@ -164,7 +164,7 @@ impl Outcome {
     fn unusual_end(&self) -> Option<String> {
         let survivors = self.ended().is_some_and(|ended| ended.survivors);
         if survivors {
-            let remark = "[processes it started as another user could not be stopped]";
+            let remark = "[processes that it started could not be stopped and are left]";
             return Some(remark.to_owned());
         }
         matches!(self.state, State::Lost).then(|| {
@@ -286,7 +286,7 @@ mod tests {
             ..ended(40)
         });
         let expected =
-            "a\n[signal: 40]\n[processes it started as another user could not be stopped]";
+            "a\n[signal: 40]\n[processes that it started could not be stopped and are left]";
         assert_eq!(odd.text(), expected);
     }
 
