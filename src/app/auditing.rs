@@ -83,7 +83,7 @@ impl App {
         if self.protocol.is_some() {
             self.known.events.borrow_mut().push(event);
         } else {
-            self.audit(config).write(event);
+            self.audit(config).write(&event);
         }
     }
 
@@ -95,7 +95,7 @@ impl App {
         }
         let audit = self.audit(self.own_config().unwrap_or_default());
         for event in events {
-            audit.write(event);
+            audit.write(&event);
         }
     }
 

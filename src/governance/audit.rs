@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::masking::mask_value;
+use super::masking::{mask, mask_value};
 use crate::sys::{FileLock, Moment, limits, remark};
 
 /// Where events go.
@@ -28,14 +28,21 @@ pub struct Audit {
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Event(Map<String, Value>);
+pub struct Event {
+    fields: Map<String, Value>,
+    /// What may be longer than other texts, masked and cut as it was asked for.
+    long: Map<String, Value>,
+}
 
 impl Event {
     /// An event of this kind, now.
     pub fn new(kind: &str) -> Self {
         let time = Value::from(Moment::now().to_string());
         let fields = [("time".to_owned(), time), ("event".to_owned(), kind.into())];
-        Self(fields.into_iter().collect())
+        Self {
+            fields: fields.into_iter().collect(),
+            long: Map::new(),
+        }
     }
 
     /// Adds a field; `null` adds nothing. Texts are cut and secrets in them masked on writing.
@@ -43,16 +50,50 @@ impl Event {
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         let value = value.into();
         if !value.is_null() {
-            self.0.insert(key.to_owned(), value);
+            self.fields.insert(key.to_owned(), value);
         }
         self
     }
 
-    fn line(self, max_text: usize) -> Vec<u8> {
-        let mut fields = self.0;
+    /// Adds a text of up to `bytes`, and nothing for none. Secrets in it are masked before it is
+    /// cut, or half of one could be left.
+    #[must_use]
+    pub fn with_text(mut self, key: &str, text: &str, bytes: usize) -> Self {
+        if bytes > 0 && !text.is_empty() {
+            let masked = mask(text);
+            let cut = &masked[..masked.floor_char_boundary(bytes)];
+            self.long.insert(key.to_owned(), cut.into());
+        }
+        self
+    }
+
+    /// As a line of at most [`limits::AUDIT_EVENT`], if there is any way: long texts give way first.
+    fn line(&self) -> Vec<u8> {
+        let mut fields = self.fields.clone();
         // Their own names are ours, and no secret's.
-        for field in fields.values_mut() {
-            mask_value(field, max_text);
+        let cut = |fields: &mut Map<String, Value>, max| {
+            let texts = fields.values_mut();
+            texts.for_each(|field| mask_value(field, max));
+        };
+        cut(&mut fields, limits::AUDIT_TEXT);
+        // A byte may take six in JSON.
+        for times in 0..4 {
+            let line = self.joined(&fields, limits::AUDIT_EVENT >> times);
+            if line.len() <= limits::AUDIT_EVENT {
+                return line;
+            }
+        }
+        cut(&mut fields, limits::AUDIT_TEXT / 10);
+        self.joined(&fields, limits::AUDIT_TEXT)
+    }
+
+    /// With long texts of so many bytes.
+    fn joined(&self, fields: &Map<String, Value>, max_long: usize) -> Vec<u8> {
+        let mut fields = fields.clone();
+        for (key, text) in &self.long {
+            let text = text.as_str().unwrap_or_default();
+            let cut = &text[..text.floor_char_boundary(max_long)];
+            fields.insert(key.clone(), cut.into());
         }
         let mut line = Value::Object(fields).to_string();
         line.push('\n');
@@ -62,11 +103,8 @@ impl Event {
 
 impl Audit {
     /// Writes an event down, wherever it can be.
-    pub fn write(&self, event: Event) {
-        let mut line = event.clone().line(limits::AUDIT_TEXT);
-        if line.len() > limits::AUDIT_EVENT {
-            line = event.line(limits::AUDIT_TEXT / 10);
-        }
+    pub fn write(&self, event: &Event) {
+        let line = event.line();
         let failed = |path: &Path, error: &io::Error| {
             remark(format_args!(
                 "could not write to the audit log `{}`: {error}",
@@ -175,7 +213,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let audit = audit(dir.path(), 1000);
         for n in 0..200 {
-            audit.write(Event::new("x").with("n", n));
+            audit.write(&Event::new("x").with("n", n));
         }
         let (lines, torn) = read_log(&audit.file).unwrap();
         let numbers: Vec<u64> = lines
@@ -203,7 +241,7 @@ mod tests {
                 let audit = &audit;
                 scope.spawn(move || {
                     for n in 0..100 {
-                        audit.write(Event::new("x").with("n", thread * 100 + n));
+                        audit.write(&Event::new("x").with("n", thread * 100 + n));
                     }
                 });
             }
@@ -225,13 +263,39 @@ mod tests {
             .status()
             .unwrap();
         assert!(made.success());
-        audit(dir.path(), 10).write(Event::new("x"));
-        audit(Path::new("/no/such/place"), 10).write(Event::new("x"));
+        audit(dir.path(), 10).write(&Event::new("x"));
+        audit(Path::new("/no/such/place"), 10).write(&Event::new("x"));
         if Path::new("/dev/full").exists() {
             let mut full = audit(&dir.path().join("missing"), 10);
             full.file = "/dev/full".into();
-            full.write(Event::new("x"));
+            full.write(&Event::new("x"));
         }
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_it_was_asked_for_and_no_longer_than_a_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let audit = audit(dir.path(), 10_000_000);
+        let texts = [
+            "x".repeat(20_000),
+            "é".repeat(100_000),
+            "\u{1}".repeat(100_000),
+        ];
+        for text in &texts {
+            audit.write(&Event::new("x").with_text("output", text, 20_000));
+            audit.write(&Event::new("x").with_text("output", text, 200_000));
+        }
+        let secret = "x ".repeat(48) + "ghp_0123456789abcdefghijABCDEF";
+        audit.write(&Event::new("x").with_text("output", &secret, 110));
+        audit.write(&Event::new("x").with_text("output", "x", 0));
+        let (lines, _) = read_log(&audit.file).unwrap();
+        let output = |n: usize| lines[n].value["output"].as_str().unwrap_or_default().len();
+        assert_eq!((output(0), output(1), output(2)), (20_000, 20_000, 20_000));
+        assert!(output(3) > 30_000 && output(4) > 8_000 && output(5) > 8_000);
+        assert_eq!(lines[6].value["output"], "x ".repeat(48) + "***");
+        assert!(lines[7].value.get("output").is_none());
+        let log = fs::read_to_string(&audit.file).unwrap();
+        assert!(log.lines().all(|line| line.len() < limits::AUDIT_EVENT));
     }
 
     #[test]
@@ -239,7 +303,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let audit = audit(dir.path(), 10_000_000);
         let many: Vec<String> = (0..1000).map(|_| "x y ".repeat(1000)).collect();
-        audit.write(Event::new("x").with("many", many).with("none", Value::Null));
+        audit.write(&Event::new("x").with("many", many).with("none", Value::Null));
         let (lines, _) = read_log(&audit.file).unwrap();
         assert_eq!(lines.len(), 1);
         assert!(fs::metadata(&audit.file).unwrap().len() <= 2 * limits::AUDIT_EVENT as u64);

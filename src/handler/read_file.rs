@@ -32,10 +32,10 @@ fn read_from(skill: &Skill, call: &ReadSkillFile) -> Result<String> {
                 .hint("its first bytes, or a part of it, can be had with the host's own tools")
         },
     )?;
-    if bytes.contains(&0) {
+    let Some(whole) = as_text(&bytes) else {
         return binary(&file, &bytes);
-    }
-    let mut text = text(&bytes, call.offset, call.limit);
+    };
+    let mut text = text(whole, call.offset, call.limit);
     if script::is_script(&file) {
         let inside = file
             .strip_prefix(skill.dir.canonicalize().unwrap_or_default())
@@ -45,9 +45,15 @@ fn read_from(skill: &Skill, call: &ReadSkillFile) -> Result<String> {
     Ok(text)
 }
 
+/// The file as text, if it is: a byte that no text has, or that is not UTF-8, would be lost.
+fn as_text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains('\0'))
+}
+
 /// Lines `offset` to `offset + limit` of a text, cut at the cap.
-fn text(bytes: &[u8], offset: Option<u64>, limit: Option<u64>) -> String {
-    let whole = String::from_utf8_lossy(bytes);
+fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
     let total = whole.lines().count();
     let as_count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let first = offset.map_or(0, |n| as_count(n).saturating_sub(1));
@@ -70,10 +76,6 @@ fn text(bytes: &[u8], offset: Option<u64>, limit: Option<u64>) -> String {
         lines += 1;
     }
     let mut notices = Vec::new();
-    if let std::borrow::Cow::Owned(_) = whole {
-        notices
-            .push("the file is not UTF-8: bytes that are not were replaced by \u{fffd}".to_owned());
-    }
     if cut_in_line {
         notices.push(format!(
             "line {} is longer than {} bytes and was cut",
@@ -111,7 +113,7 @@ fn binary(file: &Path, bytes: &[u8]) -> Result<String> {
     Ok(with_notices(
         data,
         &[format!(
-            "a binary file of {} bytes as base64, {kind}",
+            "a file of {} bytes that is no UTF-8 text, as base64, {kind}",
             bytes.len()
         )],
     ))
@@ -171,13 +173,13 @@ mod tests {
 
     #[test]
     fn a_small_text_comes_as_it_is() {
-        assert_eq!(text(b"a\r\nb", None, None), "a\r\nb");
-        assert_eq!(text(b"", None, None), "[the file is empty]");
+        assert_eq!(text("a\r\nb", None, None), "a\r\nb");
+        assert_eq!(text("", None, None), "[the file is empty]");
     }
 
     #[test]
     fn lines_are_counted_from_one_and_the_notice_says_how_to_go_on() {
-        let five = b"1\n2\n3\n4\n5\n";
+        let five = "1\n2\n3\n4\n5\n";
         assert_eq!(
             text(five, Some(2), Some(2)),
             "2\n3\n[lines 2-3 of 5; go on with offset 4]"
@@ -197,20 +199,32 @@ mod tests {
     #[test]
     fn a_large_text_is_cut_between_lines_and_a_long_line_within() {
         let lines = "x".repeat(99) + "\n";
-        let shown = text(lines.repeat(4000).as_bytes(), None, None);
+        let shown = text(&lines.repeat(4000), None, None);
         assert!(shown.len() <= limits::READ_ANSWER + 100);
         assert!(
             shown.ends_with("[lines 1-2621 of 4000; go on with offset 2622]"),
             "{}",
             &shown[shown.len() - 60..]
         );
-        let shown = text("é".repeat(limits::READ_ANSWER).as_bytes(), None, None);
+        let shown = text(&"é".repeat(limits::READ_ANSWER), None, None);
         assert!(shown.contains("was cut") && shown.len() < limits::READ_ANSWER + 200);
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_are_shown_lossily_with_a_note() {
-        assert!(text(b"caf\xe9", None, None).starts_with("caf\u{fffd}\n[the file is not UTF-8"));
+    fn what_is_not_wholly_text_is_not_taken_for_text() {
+        for bytes in [
+            &b"caf\xe9"[..],
+            b"a\0b",
+            b"\xff\xfea\0",
+            b"ok \xc3",
+            b"\xed\xa0\x80",
+        ] {
+            assert_eq!(as_text(bytes), None, "{bytes:?}");
+            let shown = binary(Path::new("x.txt"), bytes).unwrap();
+            let data = shown.split_once(',').unwrap().1.split_once('\n').unwrap().0;
+            assert_eq!(BASE64.decode(data).unwrap(), bytes);
+        }
+        assert_eq!(as_text("\u{feff}é".as_bytes()), Some("\u{feff}é"));
     }
 
     #[test]

@@ -131,15 +131,13 @@ fn started(app: &App, call: &StartScript, skill: &Skill, outcome: &Outcome) -> E
 
 fn with_outcome(app: &App, event: Event, outcome: &Outcome) -> Event {
     let shown = app.own_config().unwrap_or_default().audit.output_bytes;
-    let text = outcome.text();
-    let output = &text[..text.floor_char_boundary(shown)];
     let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
     event
         .with("exit_code", outcome.exit_code())
         .with("signal", outcome.signal())
         .with("timed_out", outcome.timed_out())
         .with("duration_ms", duration)
-        .with("output", (!output.is_empty()).then_some(output))
+        .with_text("output", &outcome.text(), shown)
 }
 
 /// The script's real path. A bare name may also mean a file in `scripts/`, where most are.

@@ -83,8 +83,11 @@ struct Written {
     skill: Option<String>,
     #[serde(default)]
     script: Option<String>,
+    /// As `read_skill_file` calls it.
+    #[serde(default)]
+    path: Option<String>,
     #[serde(default, deserialize_with = "null_is_default")]
-    args: Vec<String>,
+    args: Args,
     #[serde(default, deserialize_with = "null_is_default")]
     stdin: String,
     #[serde(default, deserialize_with = "null_is_default")]
@@ -124,7 +127,13 @@ impl RunSkillScript {
             ))
         })?;
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-        let (skill, script) = (given(written.skill), given(written.script));
+        let skill = given(written.skill);
+        let script = match (given(written.script), given(written.path)) {
+            (Some(script), Some(path)) if script != path => {
+                return Err(wrong("`script` and `path` name two different scripts"));
+            }
+            (script, path) => script.or(path),
+        };
         if let Some(job) = given(written.job) {
             if script.is_some() || written.background {
                 let text = "`job` stands for a script that runs already, so it cannot be given \
@@ -147,7 +156,7 @@ impl RunSkillScript {
         Ok(Self::Start(StartScript {
             skill,
             script: script.ok_or_else(|| missing("script"))?,
-            args: written.args,
+            args: written.args.0,
             stdin: written.stdin,
             workdir: written.workdir,
             env: written.env,
@@ -165,7 +174,10 @@ impl RunSkillScript {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
         };
-        !text("job").trim().is_empty() && text("script").trim().is_empty()
+        let names_script = ["script", "path"]
+            .iter()
+            .any(|key| !text(key).trim().is_empty());
+        !text("job").trim().is_empty() && !names_script
     }
 }
 
@@ -187,6 +199,72 @@ impl<'de> Deserialize<'de> for WorkDir {
     }
 }
 
+/// Arguments of a script: a list, or one string where it is plain which words it stands for.
+#[derive(Debug, Default, PartialEq)]
+struct Args(Vec<String>);
+
+impl<'de> Deserialize<'de> for Args {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+
+        let word = |value: Value| match value {
+            Value::String(word) => Ok(word),
+            Value::Number(number) => Ok(number.to_string()),
+            other => Err(D::Error::custom(format!(
+                "expected a string, found {other}"
+            ))),
+        };
+        let list = |items: Vec<Value>| items.into_iter().map(word).collect::<Result<_, _>>();
+        match Value::deserialize(deserializer)? {
+            Value::Array(items) => list(items).map(Self),
+            Value::String(line) => match serde_json::from_str(&line) {
+                // A list that was written into a string.
+                Ok(Value::Array(items)) => list(items).map(Self),
+                _ => words(&line).map(Self).ok_or_else(|| {
+                    D::Error::custom(
+                        "expected a list of strings: one string of words was meant in \
+                                      several ways",
+                    )
+                }),
+            },
+            other => Err(D::Error::custom(format!(
+                "expected a list of strings, found {other}"
+            ))),
+        }
+    }
+}
+
+/// The words of a line; `None` where a shell would do more than take them apart, or a quote is
+/// left open: no shell will read them.
+fn words(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in line.chars() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('$' | '`' | '\\', Some('"') | None) => return None,
+            ('"' | '\'', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, None) if c.is_whitespace() => {
+                words.extend(word.take());
+            }
+            (
+                '*' | '?' | '[' | ']' | '{' | '}' | '~' | '|' | '&' | ';' | '<' | '>' | '(' | ')'
+                | '!' | '#',
+                None,
+            ) => {
+                return None;
+            }
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
 fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -196,122 +274,4 @@ where
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn started(arguments: Value) -> StartScript {
-        match RunSkillScript::parse(arguments) {
-            Ok(RunSkillScript::Start(start)) => start,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn nulls_and_nothing_are_defaults() {
-        for rest in [
-            json!({"skill": "x", "script": "y"}),
-            json!({"skill": "x", "script": "y", "args": null, "env": null, "workdir": null,
-                "timeout_secs": null, "background": null, "format": null, "job": null,
-                "stop": null, "stdin": null}),
-            json!({"skill": "x", "script": "y", "job": "", "stop": false}),
-        ] {
-            let start = started(rest);
-            assert_eq!((start.args.len(), start.timeout_secs), (0, None));
-            assert_eq!(
-                (start.workdir, start.format),
-                (WorkDir::Skill, Format::Text)
-            );
-            assert!(!start.background);
-        }
-    }
-
-    #[test]
-    fn working_directories_are_words_or_paths() {
-        for (written, expected) in [
-            ("skill", WorkDir::Skill),
-            (".", WorkDir::Skill),
-            ("project", WorkDir::Project),
-            ("temp", WorkDir::Temp),
-            ("data/in", WorkDir::Inside("data/in".to_owned())),
-            ("./project", WorkDir::Inside("./project".to_owned())),
-        ] {
-            let start = started(json!({"skill": "x", "script": "y", "workdir": written}));
-            assert_eq!(start.workdir, expected);
-        }
-    }
-
-    #[test]
-    fn a_job_stands_alone() {
-        let job = |stop, format| {
-            RunSkillScript::Job(UseJob {
-                job: "abc".to_owned(),
-                stop,
-                format,
-            })
-        };
-        for (arguments, expected) in [
-            (json!({"job": "abc"}), job(false, Format::Text)),
-            (
-                json!({"job": "abc", "skill": "x", "stop": true}),
-                job(true, Format::Text),
-            ),
-            (
-                json!({"job": "abc", "format": "json"}),
-                job(false, Format::Json),
-            ),
-        ] {
-            assert!(RunSkillScript::is_about_a_job(&arguments));
-            assert_eq!(RunSkillScript::parse(arguments).unwrap(), expected);
-        }
-    }
-
-    #[test]
-    fn what_does_not_say_what_to_do_is_explained() {
-        for (arguments, part) in [
-            (json!(null), "missing field `script`"),
-            (json!([1]), "run_skill_script"),
-            (json!({"skill": "x"}), "missing field `script`"),
-            (
-                json!({"skill": "x", "script": "y", "args": [1]}),
-                "expected a string",
-            ),
-            (
-                json!({"skill": "x", "script": "y", "args": "a"}),
-                "expected a sequence",
-            ),
-            (
-                json!({"skill": "x", "script": "y", "env": {"A": 1}}),
-                "expected a string",
-            ),
-            (
-                json!({"skill": "x", "script": "y", "timeout_secs": "9"}),
-                "expected f64",
-            ),
-            (
-                json!({"skill": "x", "script": "y", "format": "xml"}),
-                "`text` or `json`",
-            ),
-            (json!({"stop": true}), "`stop` needs `job`"),
-            (
-                json!({"job": "a", "script": "y"}),
-                "cannot be given together",
-            ),
-            (
-                json!({"job": "a", "background": true}),
-                "cannot be given together",
-            ),
-            (json!({"job": 5}), "expected a string"),
-        ] {
-            let error = RunSkillScript::parse(arguments.clone()).unwrap_err();
-            assert!(error.to_string().contains(part), "{arguments}: {error}");
-            assert!(error.next_step().is_some(), "{arguments}");
-        }
-        for starts in [
-            json!({"job": "", "script": "y"}),
-            json!({"job": "a", "script": "y"}),
-        ] {
-            assert!(!RunSkillScript::is_about_a_job(&starts));
-        }
-    }
-}
+mod tests;

@@ -101,7 +101,7 @@ pub fn of(
     callers: &[(String, String)],
 ) -> Result<Vec<Variable>> {
     let mut all: BTreeMap<OsString, OsString> = without_protocol(base)
-        .filter(|(name, _)| pass.passes(&name.to_string_lossy()))
+        .filter(|(name, value)| pass.passes(&name.to_string_lossy(), &value.to_string_lossy()))
         .collect();
     for (name, value) in callers {
         check(name)?;

@@ -1,5 +1,6 @@
-//! Which program runs a script: its shebang says so, else its file extension, never the
-//! executable bit (CORPUS.md §6: three of four real scripts lack it). It starts nothing.
+//! Which program runs a script: its shebang says so, else its file extension, else it is a program
+//! itself if it is executable. Scripts need not be (CORPUS.md §6: three of four real ones lack the
+//! bit). It starts nothing.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -11,12 +12,12 @@ use super::shebang::Shebang;
 use crate::error::{Error, Result};
 use crate::sys::{Env, files, limits};
 
-/// A program and the arguments that come before the script's own path.
+/// A program, and the arguments with which it runs a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interpreter {
     /// Absolute path of the program.
     pub program: PathBuf,
-    /// Arguments before the script's path.
+    /// Arguments before the script's own; the last is the script's path, unless it is the program.
     pub args: Vec<OsString>,
 }
 
@@ -45,6 +46,18 @@ fn by_extension(extension: &str) -> Option<Candidates> {
         "pl" => &[("perl", &[])],
         "ps1" => &[("pwsh", &["-NoProfile", "-NonInteractive", "-File"])],
         "r" => &[("Rscript", &[])],
+        "lua" => &[("lua", &[]), ("lua5.4", &[]), ("luajit", &[])],
+        "php" => &[("php", &[])],
+        "awk" => &[("awk", &["-f"])],
+        "tcl" => &[("tclsh", &[])],
+        "jl" => &[("julia", &[])],
+        "zsh" => &[("zsh", &[])],
+        "fish" => &[("fish", &[])],
+        "ksh" => &[("ksh", &[])],
+        "nu" => &[("nu", &[])],
+        "exs" => &[("elixir", &[])],
+        "raku" => &[("raku", &[])],
+        "hs" => &[("runghc", &[])],
         _ => return None,
     })
 }
@@ -55,10 +68,11 @@ pub fn is_script(path: &Path) -> bool {
         .is_some_and(|extension| by_extension(&extension.to_string_lossy()).is_some())
 }
 
-/// Whether a file's name or its first line says what runs it, whatever is installed here.
+/// Whether a file's name, its first line or its being a program says what runs it, whatever is
+/// installed here.
 pub fn says_how_to_run(script: &Path) -> bool {
-    let shebang = || head(script, "").is_ok_and(|head| Shebang::parse(&head).is_some());
-    is_script(script) || shebang()
+    let by_content = |head: Vec<u8>| Shebang::parse(&head).is_some() || is_program(script, &head);
+    is_script(script) || head(script, "").is_ok_and(by_content)
 }
 
 /// The interpreter for the regular file `script` of the skill in `skill_dir`, which the caller
@@ -76,10 +90,19 @@ pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result
         label,
         env,
     };
-    match Shebang::parse(&head) {
-        Some(shebang) => search.by_shebang(&shebang),
-        None => search.by_name(),
-    }
+    let mut interpreter = match Shebang::parse(&head) {
+        Some(shebang) => search.by_shebang(&shebang)?,
+        None if is_program(script, &head) => {
+            return Ok(Interpreter {
+                program: script.to_owned(),
+                args: Vec::new(),
+            });
+        }
+        None => search.by_name()?,
+    };
+    // An absolute path: a file named `--help` is no option of its interpreter.
+    interpreter.args.push(script.into());
+    Ok(interpreter)
 }
 
 /// The program that would run a bundled file; `None` for one whose name says that it is no script.
@@ -137,8 +160,11 @@ impl Search<'_> {
             .extension()
             .unwrap_or_default()
             .to_string_lossy();
-        let Some(candidates) = by_extension(&extension) else {
-            return Err(unknown(self.label, self.head));
+        let candidates = match by_extension(&extension) {
+            Some(candidates) => candidates,
+            // What the kernel would not execute, every shell and `execvp` hand to this one.
+            None if is_executable(self.script) => &[("sh", &[][..])],
+            None => return Err(unknown(self.label, self.head)),
         };
         if candidates == PYTHON
             && let Some(uv) = self.uv()
@@ -195,6 +221,11 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
+/// Whether the file is machine code for the system to execute.
+fn is_program(path: &Path, head: &[u8]) -> bool {
+    head.contains(&0) && is_executable(path)
+}
+
 fn missing(label: &str, names: &str, first: &str) -> Error {
     let how = system_install(first);
     Error::new(format!(
@@ -207,12 +238,13 @@ fn missing(label: &str, names: &str, first: &str) -> Error {
 
 fn unknown(label: &str, head: &[u8]) -> Error {
     let reason = if head.contains(&0) {
-        "it is a binary file, and programs are not run because of their executable bit alone"
+        "it is a binary file, and not executable"
     } else {
-        "it has no `#!` line and no extension of a known script language"
+        "it has no `#!` line and no extension of a known script language, and is not executable"
     };
     Error::new(format!("no interpreter is known for `{label}`: {reason}")).hint(
-        "run a file that ends in .py, .sh, .js, .ts, .rb, .pl, .ps1 or .R, or has a `#!` line",
+        "run a file that ends in .py, .sh, .js, .ts, .rb, .pl, .lua, .php, …, has a `#!` line, or is \
+         executable",
     )
 }
 
@@ -231,163 +263,4 @@ fn declares_dependencies(head: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
-    const BLOCK: &str = "# /// script\r\n# dependencies = [\"rich\"]\r\n# ///\r\nprint(1)\n";
-
-    /// What runs a file of that name and content where only `programs` are installed, as
-    /// `name args…`.
-    fn chosen(name: &str, content: &str, programs: &[&str]) -> Result<String, String> {
-        let dir = tempfile::tempdir().unwrap();
-        let bin = dir.path().join("bin");
-        fs::create_dir(&bin).unwrap();
-        for program in programs {
-            let file = bin.join(program);
-            fs::write(&file, "").unwrap();
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        let script = dir.path().join(name);
-        fs::write(&script, content).unwrap();
-        if name == "listed.py" {
-            fs::write(dir.path().join("requirements.txt"), "rich").unwrap();
-        }
-        let env = Env::new([("PATH", &bin)], dir.path());
-        let script = script.canonicalize().unwrap();
-        let interpreter =
-            choose(&script, dir.path(), name, &env).map_err(|error| error.to_string())?;
-        let program = interpreter
-            .program
-            .strip_prefix(&bin)
-            .unwrap_or(&interpreter.program);
-        let mut words = vec![program.display().to_string()];
-        words.extend(
-            interpreter
-                .args
-                .iter()
-                .map(|arg| arg.to_string_lossy().into_owned()),
-        );
-        Ok(words.join(" "))
-    }
-
-    #[test]
-    fn the_shebang_comes_before_the_extension() {
-        let all = ["python3", "bash", "node", "bun", "uv", "npx"];
-        for (name, content, expected) in [
-            ("a.py", "#!/usr/bin/env bash\n", "bash"),
-            ("a", "#!/usr/bin/env python3\r\n", "python3"),
-            ("a", "\u{feff}#!/usr/bin/env node", "node"),
-            (
-                "a.py",
-                "#!/usr/bin/env -S uv run --script --python 3.14\n",
-                "uv run --script --python 3.14",
-            ),
-            ("a.ts", "#!/usr/bin/env npx tsx\n", "npx tsx"),
-            ("a", "#! /bin/sh -e\r\n", "/bin/sh -e"),
-            ("a", "#!/home/someone/.venv/bin/python3\n", "python3"),
-            ("a", "#!/home/someone/.venv/bin/python -u\n", "python3 -u"),
-            ("a.js", "#!/usr/bin/env bun\n", "bun"),
-        ] {
-            assert_eq!(
-                chosen(name, content, &all).as_deref(),
-                Ok(expected),
-                "{content}"
-            );
-        }
-    }
-
-    #[test]
-    fn without_one_the_extension_decides() {
-        for (name, programs, expected) in [
-            ("a.py", &["python3", "python"][..], "python3"),
-            ("a.py", &["python"], "python"),
-            ("a.sh", &["bash"], "bash"),
-            ("a.mjs", &["node", "bun"], "node"),
-            ("a.ts", &["node", "tsx", "deno", "bun"], "bun run"),
-            ("a.ts", &["node", "tsx", "deno"], "deno run --allow-all"),
-            ("a.ts", &["node", "tsx"], "tsx"),
-            ("a.ts", &["node"], "node"),
-            ("a.rb", &["ruby"], "ruby"),
-            ("a.pl", &["perl"], "perl"),
-            ("a.ps1", &["pwsh"], "pwsh -NoProfile -NonInteractive -File"),
-            ("a.R", &["Rscript"], "Rscript"),
-        ] {
-            assert_eq!(
-                chosen(name, "x", programs).as_deref(),
-                Ok(expected),
-                "{name}"
-            );
-        }
-    }
-
-    #[test]
-    fn python_with_declared_dependencies_runs_under_uv_where_there_is_uv() {
-        let uv = Ok("uv run --script");
-        let both = ["uv", "python3"];
-        let with_shebang = format!("#!/usr/bin/env python3\n{BLOCK}");
-        assert_eq!(chosen("a.py", BLOCK, &both).as_deref(), uv);
-        assert_eq!(chosen("a", &with_shebang, &both).as_deref(), uv);
-        assert_eq!(
-            chosen("a.py", BLOCK, &["python3"]).as_deref(),
-            Ok("python3")
-        );
-        for no_block in [
-            "# /// script\nx = 1\n# ///\n",
-            "# /// script\n# a\n",
-            "print('# ///')",
-        ] {
-            assert_eq!(
-                chosen("a.py", no_block, &both).as_deref(),
-                Ok("python3"),
-                "{no_block}"
-            );
-        }
-    }
-
-    #[test]
-    fn python_with_a_list_of_packages_beside_it_runs_under_uv_where_there_is_uv() {
-        let listed = chosen("listed.py", "print(1)", &["uv", "python3"]).unwrap();
-        let (start, end) = (
-            "uv run --no-project --with-requirements /",
-            "/requirements.txt python",
-        );
-        assert!(
-            listed.starts_with(start) && listed.ends_with(end),
-            "{listed}"
-        );
-        let own = chosen("listed.py", BLOCK, &["uv", "python3"]);
-        assert_eq!(
-            own.as_deref(),
-            Ok("uv run --script"),
-            "its own list comes first"
-        );
-        let without = chosen("listed.py", "print(1)", &["python3"]);
-        assert_eq!(without.as_deref(), Ok("python3"));
-    }
-
-    #[test]
-    fn a_missing_interpreter_is_named() {
-        for (name, content, expected) in [
-            (
-                "a.py",
-                "#!/usr/bin/env no-such-thing\n",
-                "needs `no-such-thing`",
-            ),
-            ("a.rb", "", "needs `ruby`"),
-            ("a.ts", "", "needs `bun` or `deno` or `tsx` or `node`"),
-        ] {
-            let error = chosen(name, content, &[]).unwrap_err();
-            assert!(error.contains(expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn neither_an_unknown_extension_nor_a_native_program_is_run() {
-        let error = chosen("notes.txt", "hello", &["bash"]).unwrap_err();
-        assert!(error.contains("no `#!` line"), "{error}");
-        let error = chosen("tool", "\x7fELF\x02\x01\0\0", &["bash"]).unwrap_err();
-        assert!(error.contains("executable bit alone"), "{error}");
-    }
-}
+mod tests;

@@ -1,7 +1,9 @@
-//! Which of the host's variables a script gets. It decides by name alone and never looks at a
-//! value.
+//! Which of the host's variables a script gets: by name, and by default also by what a value
+//! looks like.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::sys::secret;
 
 /// The host's own secrets, which no setting passes on.
 const NEVER: [&str; 2] = ["CHIBI_API_KEY", "OPENROUTER_API_KEY"];
@@ -34,24 +36,10 @@ const BASICS: [&str; 23] = [
     "TEMP",
 ];
 
-/// How names of secrets look.
-const SECRETS: [&str; 10] = [
-    "*TOKEN*",
-    "*SECRET*",
-    "*PASSW*",
-    "*_PWD",
-    "*API_KEY*",
-    "*ACCESS_KEY*",
-    "*PRIVATE_KEY*",
-    "*CREDENTIAL*",
-    "*_DSN",
-    "DATABASE_URL",
-];
-
 /// Which of the host's variables a script gets besides those that every program needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum PassEnv {
-    /// All but those whose name looks like a secret's.
+    /// All but those whose name or value looks like a secret's.
     #[default]
     NotSecret,
     /// All of them.
@@ -61,14 +49,14 @@ pub enum PassEnv {
 }
 
 impl PassEnv {
-    /// Whether the variable of this name is passed.
-    pub fn passes(&self, name: &str) -> bool {
+    /// Whether the variable of this name and value is passed.
+    pub fn passes(&self, name: &str, value: &str) -> bool {
         if is_never_passed(name) {
             return false;
         }
         any(&BASICS, name)
             || match self {
-                Self::NotSecret => !any(&SECRETS, name),
+                Self::NotSecret => !secret::is_name(name) && !secret::is_value(value),
                 Self::All => true,
                 Self::Named(names) => any(names, name),
             }
@@ -145,9 +133,23 @@ mod tests {
             "GOOGLE_APPLICATION_CREDENTIALS",
             "SENTRY_DSN",
             "DATABASE_URL",
+            "DB_PASS",
+            "GPG_PASSPHRASE",
+            "OPENAI_APIKEY",
+            "STRIPE_KEY",
+            "GH_PAT",
+            "JWT",
+            "REDIS_URL",
+            "MONGODB_URI",
+            "SLACK_WEBHOOK_URL",
+            "SSH_AUTH_SOCK",
+            "KRB5CCNAME",
+            "githubToken",
+            "NPM_AUTH",
+            "AZURE_STORAGE_CONNECTION_STRING",
         ] {
-            assert!(!PassEnv::NotSecret.passes(secret), "{secret}");
-            assert!(PassEnv::All.passes(secret), "{secret}");
+            assert!(!PassEnv::NotSecret.passes(secret, "x"), "{secret}");
+            assert!(PassEnv::All.passes(secret, "x"), "{secret}");
         }
         for plain in [
             "PATH",
@@ -157,8 +159,41 @@ mod tests {
             "DATABASE_URLS",
             "https_proxy",
             "X",
+            "GIT_AUTHOR_NAME",
+            "KEYBOARD",
+            "PUBLIC_KEY",
+            "MAX_TOKENS",
+            "TOKENIZERS_PARALLELISM",
+            "XDG_SESSION_ID",
+            "SERVER_URL",
+            "COMPASS",
         ] {
-            assert!(PassEnv::NotSecret.passes(plain), "{plain}");
+            assert!(PassEnv::NotSecret.passes(plain, "x"), "{plain}");
+        }
+    }
+
+    #[test]
+    fn by_default_a_value_that_looks_like_a_secret_stays() {
+        for secret in [
+            "https://me:pw@example.com/x",
+            "jdbc:postgres://u:p@h/d",
+            "ghp_0123456789abcdefghijABCDEF",
+            "a b sk-proj-0123456789abcdef",
+            "-----BEGIN RSA PRIVATE KEY-----\nx",
+        ] {
+            assert!(!PassEnv::NotSecret.passes("X", secret), "{secret}");
+            assert!(PassEnv::All.passes("X", secret), "{secret}");
+            // What every program needs is passed as it is.
+            assert!(PassEnv::NotSecret.passes("HTTPS_PROXY", secret));
+        }
+        for plain in [
+            "",
+            "/usr/bin:/bin",
+            "https://example.com",
+            "git@github.com:a/b",
+            "me@x.org",
+        ] {
+            assert!(PassEnv::NotSecret.passes("X", plain), "{plain}");
         }
     }
 
@@ -174,10 +209,10 @@ mod tests {
             "no_proxy",
             "TMPDIR",
         ] {
-            assert!(listed.passes(passed), "{passed}");
+            assert!(listed.passes(passed, "x"), "{passed}");
         }
         for kept in ["XY", "EDITOR", "OPENAI_API_KEY", "MY_GITHUB_X"] {
-            assert!(!listed.passes(kept), "{kept}");
+            assert!(!listed.passes(kept, "x"), "{kept}");
         }
     }
 
@@ -185,7 +220,9 @@ mod tests {
     fn the_hosts_own_keys_pass_under_no_setting() {
         let listed = PassEnv::Named(vec!["*".to_owned(), "CHIBI_API_KEY".to_owned()]);
         for setting in [PassEnv::NotSecret, PassEnv::All, listed] {
-            assert!(!setting.passes("CHIBI_API_KEY") && !setting.passes("OPENROUTER_API_KEY"));
+            for name in NEVER {
+                assert!(!setting.passes(name, "x"), "{name}");
+            }
         }
     }
 }

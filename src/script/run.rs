@@ -172,10 +172,8 @@ fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Im
     if built.sandbox.is_some() && base.os("GIT_CONFIG_GLOBAL").is_none() {
         env.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
     }
-    // An absolute path: a file named `--help` is no option of its interpreter.
-    let script = [script.as_os_str().to_owned()];
     let args = request.args.iter().map(OsString::from);
-    let args = interpreter.args.into_iter().chain(script).chain(args);
+    let args = interpreter.args.into_iter().chain(args);
     let image = Image::new(&interpreter.program, args, env, workdir)?;
     Ok((image.confined(built.sandbox), notes))
 }
@@ -196,6 +194,10 @@ fn never_ran(reason: NotRun, label: &str, workdir: &Path) -> Error {
         Failure::NotExecuted(libc::E2BIG) => {
             Error::new(format!("the arguments of `{label}` are too long"))
                 .hint("pass large data through `stdin` or a file")
+        }
+        Failure::NotExecuted(libc::ENOEXEC) => {
+            let text = format!("`{label}` is a program for another system or processor");
+            Error::new(text).hint("tell the user: its skill needs a build for this machine")
         }
         Failure::NotConfined(errno) => Error::io("confine", Path::new(label), &reason(errno))
             .hint("tell the user: the setting `sandbox` decides whether it may run without"),

@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use super::descriptor;
 use super::image::Image;
+use super::own_environment::Environment;
 use super::process::{self, Pid};
 use super::relay::{self, Relay, Word};
 use super::report::{Ended, Failure, Report};
 use super::sandbox::Sandbox;
-use super::secret::Environment;
 use super::spool::CHUNK;
 use super::tree;
 use super::watched::Watched;

@@ -13,8 +13,8 @@ use crate::sys::limits;
 
 /// How often a tree that is being killed is looked at again when no child's end wakes us.
 const KILL_AGAIN: Duration = Duration::from_millis(10);
-/// Descendants that one round looks at; the next finds the rest.
-const MOST: usize = 16 * 1024;
+/// Descendants whose children one round looks for; the next finds the rest.
+const MOST: usize = 4096;
 
 /// Kills `script`, its group and every descendant of ours, until none is left or
 /// [`limits::REAP`] is over. The script's wait status, and whether any descendant survived.
@@ -88,8 +88,8 @@ fn each_descendant(mut visit: impl FnMut(Pid)) {
     let mut parent = process::own_pid();
     loop {
         process_table::each_child(parent, |child| {
+            visit(child);
             if known < MOST {
-                visit(child);
                 all[known] = child;
                 known += 1;
             }

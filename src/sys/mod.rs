@@ -12,6 +12,7 @@ pub mod limits;
 pub mod lock;
 pub mod owner;
 pub mod process;
+pub mod secret;
 pub mod stamp;
 pub mod stdin;
 mod tell;

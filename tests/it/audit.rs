@@ -210,6 +210,24 @@ fn output_is_written_as_far_as_wanted_and_copies_where_wanted() {
             &json!({"skill": "pdf", "script": "run.sh"}),
         );
         assert_eq!(of_kind(&host, "script")[0]["output"], "0123");
+        let more = "[audit]\noutput_bytes = 20000\n";
+        let long = host.plugin_dir().join("config.toml");
+        let short = fs::read_to_string(&long).unwrap();
+        fs::write(&long, more).unwrap();
+        let host = host.file("pdf/run.sh", "head -c 30000 /dev/zero | tr '\\0' x\n");
+        host.tool(
+            "run_skill_script",
+            &json!({"skill": "pdf", "script": "run.sh"}),
+        );
+        let output = of_kind(&host, "script")[1]["output"].clone();
+        assert_eq!(output.as_str().unwrap().len(), 20_000);
+        fs::write(&long, short).unwrap();
+        fs::remove_file(host.plugin_dir().join("audit.jsonl")).unwrap();
+        fs::remove_file(&copy).unwrap();
+        host.tool(
+            "run_skill_script",
+            &json!({"skill": "pdf", "script": "run.sh"}),
+        );
         assert_eq!(
             fs::read(copy).unwrap(),
             fs::read(host.plugin_dir().join("audit.jsonl")).unwrap()
@@ -351,7 +369,7 @@ fn one_of_the_sixteen() {
     };
     for n in first..first + EVENTS {
         audit.write(
-            Event::new("tool")
+            &Event::new("tool")
                 .with("n", n)
                 .with("text", "x".repeat(300)),
         );

@@ -311,3 +311,28 @@ fn long_output_keeps_its_head_and_its_tail() {
         assert_eq!(text.matches("truncated").count(), 1);
     }
 }
+
+#[test]
+fn what_is_executable_runs_itself() {
+    use std::os::unix::fs::PermissionsExt;
+    for host in Host::both() {
+        let bash = std::fs::read("/bin/sh").unwrap();
+        let host = host
+            .skill("x", "", "")
+            .file("x/tool", bash)
+            .file("x/plain", "echo \"plain $1\"")
+            .file("x/broken", b"\x7fELF\0\0\0\0");
+        for file in ["tool", "plain", "broken"] {
+            let file = host.skills_dir().join("x").join(file);
+            std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let args = json!({"args": ["-c", "echo compiled $0", "one"]});
+        assert_eq!(run(&host, "tool", args), "compiled one\n");
+        assert_eq!(run(&host, "plain", json!({"args": ["one"]})), "plain one\n");
+        let text = run(&host, "broken", json!({}));
+        assert!(
+            text.starts_with("Error: ") && text.contains("another system"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,314 @@
+//! What a secret looks like: by the name it is kept under, or by its own form. Shared by what is
+//! written down and by what scripts are given. It changes nothing and masks nothing.
+
+/// What names of secrets contain, wherever.
+const CONTAINED: [&str; 18] = [
+    "secret",
+    "passw",
+    "passphrase",
+    "passcode",
+    "passkey",
+    "apikey",
+    "appkey",
+    "authkey",
+    "accesskey",
+    "accountkey",
+    "privatekey",
+    "signingkey",
+    "encryptionkey",
+    "masterkey",
+    "sharedkey",
+    "credential",
+    "authorization",
+    "connectionstring",
+];
+
+/// Words of names that make them a secret's.
+const WORDS: [&str; 17] = [
+    "auth",
+    "cookie",
+    "cookies",
+    "cred",
+    "creds",
+    "dsn",
+    "jwt",
+    "otp",
+    "pass",
+    "pat",
+    "pgpass",
+    "pin",
+    "pw",
+    "pwd",
+    "sas",
+    "sig",
+    "signature",
+];
+
+/// Ends of words that make a name a secret's, and words that have them all the same.
+const ENDS: [&str; 3] = ["pass", "token", "tokens"];
+const NO_SECRETS: [&str; 4] = ["bypass", "compass", "encompass", "surpass"];
+/// What is counted is no secret: `max_tokens`.
+const COUNTS: [&str; 10] = [
+    "completion",
+    "count",
+    "input",
+    "limit",
+    "max",
+    "min",
+    "n",
+    "num",
+    "output",
+    "total",
+];
+
+/// What a key belongs to that opens nothing.
+const HARMLESS_KEYS: [&str; 14] = [
+    "cache",
+    "foreign",
+    "group",
+    "hot",
+    "index",
+    "map",
+    "object",
+    "partition",
+    "primary",
+    "public",
+    "publishable",
+    "row",
+    "sort",
+    "unique",
+];
+
+/// Services whose address usually carries the password.
+const SERVICES: [&str; 21] = [
+    "amqp",
+    "broker",
+    "celery",
+    "clickhouse",
+    "cloudinary",
+    "database",
+    "db",
+    "elasticsearch",
+    "hook",
+    "jdbc",
+    "kafka",
+    "mongo",
+    "mongodb",
+    "mysql",
+    "pg",
+    "postgres",
+    "postgresql",
+    "rabbitmq",
+    "redis",
+    "smtp",
+    "webhook",
+];
+
+/// How issued secrets begin, and how many characters follow at least: the published formats, as
+/// scanners for leaks (gitleaks and its kind) know them.
+const ISSUED: [(&str, usize); 86] = [
+    // GitHub, GitLab, Bitbucket and Atlassian.
+    ("ghp_", 12),
+    ("gho_", 12),
+    ("ghu_", 12),
+    ("ghs_", 12),
+    ("ghr_", 12),
+    ("github_pat_", 12),
+    ("glpat-", 12),
+    ("gldt-", 12),
+    ("glrt-", 12),
+    ("glcbt-", 12),
+    ("glptt-", 12),
+    ("glft-", 12),
+    ("glsoat-", 12),
+    ("ATBB", 28),
+    ("ATATT3", 50),
+    // Amazon, Google, Microsoft, DigitalOcean and other clouds.
+    ("AKIA", 12),
+    ("ASIA", 12),
+    ("ABIA", 16),
+    ("ACCA", 16),
+    ("AIza", 30),
+    ("ya29.", 20),
+    ("GOCSPX-", 20),
+    ("dop_v1_", 32),
+    ("doo_v1_", 32),
+    ("dor_v1_", 32),
+    ("fo1_", 30),
+    ("sbp_", 30),
+    ("sb_secret_", 16),
+    ("pscale_tkn_", 20),
+    ("pscale_pw_", 20),
+    ("dapi", 32),
+    ("LTAI", 16),
+    // Models and what is around them.
+    ("sk-", 12),
+    ("hf_", 20),
+    ("api_org_", 20),
+    ("gsk_", 20),
+    ("r8_", 20),
+    ("xai-", 20),
+    ("pplx-", 20),
+    ("nvapi-", 20),
+    ("tvly-", 16),
+    ("lsv2_", 20),
+    ("rpa_", 20),
+    ("pcsk_", 20),
+    // Payment.
+    ("sk_live_", 10),
+    ("sk_test_", 10),
+    ("rk_live_", 10),
+    ("rk_test_", 10),
+    ("whsec_", 16),
+    ("sq0atp-", 16),
+    ("sq0csp-", 16),
+    ("shpat_", 20),
+    ("shpss_", 20),
+    ("shpca_", 20),
+    ("shppa_", 20),
+    // Messages and mail.
+    ("xoxb-", 10),
+    ("xoxp-", 10),
+    ("xoxa-", 10),
+    ("xoxr-", 10),
+    ("xoxs-", 10),
+    ("xoxe-", 10),
+    ("xoxe.", 10),
+    ("xapp-", 10),
+    ("SG.", 40),
+    ("xkeysib-", 20),
+    // Packages, building, watching.
+    ("npm_", 30),
+    ("pypi-AgE", 30),
+    ("rubygems_", 30),
+    ("dckr_pat_", 16),
+    ("cio", 32),
+    ("pul-", 32),
+    ("hvs.", 20),
+    ("hvb.", 20),
+    ("dp.st.", 20),
+    ("dp.pt.", 20),
+    ("glc_", 24),
+    ("glsa_", 24),
+    ("sntrys_", 20),
+    ("sntryu_", 20),
+    ("NRAK-", 20),
+    ("lin_api_", 20),
+    ("figd_", 20),
+    ("PMAK-", 20),
+    ("ntn_", 30),
+    // Keys and signed claims as such.
+    ("AGE-SECRET-KEY-1", 20),
+    ("eyJ", 12),
+];
+
+/// Characters of the shortest of them.
+const SHORTEST: usize = 15;
+
+/// How a private key in text begins and ends.
+const KEY_BEGINS: &str = "-----BEGIN ";
+const KEY_ENDS: &str = "-----END ";
+
+/// Whether what has this name is a secret.
+pub fn is_name(name: &str) -> bool {
+    let words = words(name);
+    let folded = words.concat();
+    let word = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
+    // The shell's own directory is none; a variable `pwd` or `DB_PWD` is.
+    if matches!(name, "PWD" | "OLDPWD") {
+        return false;
+    }
+    let ends = |word: &String| {
+        ENDS.iter().any(|end| word.ends_with(end)) && !NO_SECRETS.contains(&word.as_str())
+    };
+    CONTAINED.iter().any(|part| folded.contains(part))
+        || word(&WORDS)
+        || (words.iter().any(ends) && !word(&COUNTS))
+        || is_key(&words)
+        || (word(&["url", "uri"]) && word(&SERVICES))
+        || folded == "gpgagentinfo"
+        || folded == "krb5ccname"
+}
+
+/// Whether the words are those of some key: `key` alone is a word for many things.
+fn is_key(words: &[String]) -> bool {
+    let mut pairs = words.windows(2);
+    pairs.any(|pair| {
+        matches!(pair[1].as_str(), "key" | "keys") && !HARMLESS_KEYS.contains(&pair[0].as_str())
+    })
+}
+
+/// `fooBar`, `FOO_BAR` and `foo-bar` have the same words.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    for c in name.chars() {
+        let begins = c.is_uppercase() && before.is_lowercase();
+        if (begins || !c.is_alphanumeric()) && words.last().is_some_and(|last| !last.is_empty()) {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric()
+            && let Some(last) = words.last_mut()
+        {
+            last.extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// How long the issued secret is that `text` begins with.
+pub fn issued(text: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.=+/~".contains(c);
+    // Most words are shorter than any of them.
+    if !text.chars().take(SHORTEST).all(is_part) || text.len() < SHORTEST {
+        return None;
+    }
+    ISSUED.iter().find_map(|(begins, least)| {
+        let rest = text.strip_prefix(begins)?;
+        let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let tail = &rest[..length];
+        // Words of a language have neither digits nor capitals within, and a path has slashes.
+        let is_drawn = tail.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
+        let dense = tail.split(['/', '.']).map(str::len).max().unwrap_or(0);
+        let is_one = is_drawn && length >= *least && dense >= (*least).min(12);
+        is_one.then(|| begins.len() + length)
+    })
+}
+
+/// Where the private key that `text` begins with has its secret part.
+pub fn private_key(text: &str) -> Option<std::ops::Range<usize>> {
+    let rest = text.strip_prefix(KEY_BEGINS)?;
+    let header = rest.find("-----")?;
+    if !rest[..header].contains("PRIVATE KEY") || rest[..header].contains('\n') {
+        return None;
+    }
+    let begins = KEY_BEGINS.len() + header + "-----".len();
+    let length = text[begins..].find(KEY_ENDS);
+    Some(begins..length.map_or(text.len(), |length| begins + length))
+}
+
+/// How long the user and password are in an address whose part after `://` this is.
+pub fn user_info(after_scheme: &str) -> Option<usize> {
+    let ends = |c: char| c.is_whitespace() || "/?#\"'`<>|\\".contains(c);
+    let authority = after_scheme.find(ends).unwrap_or(after_scheme.len());
+    after_scheme[..authority].rfind('@').filter(|at| *at > 0)
+}
+
+/// Whether a value is a secret by its own form, whatever it is called: an issued one, a private
+/// key, or an address with a password in it.
+pub fn is_value(value: &str) -> bool {
+    let starts = value.char_indices().filter(|(at, _)| {
+        let before = value[..*at].chars().next_back();
+        before.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_')
+    });
+    let has_password = |(at, _): (usize, &str)| {
+        let rest = &value[at + 3..];
+        user_info(rest).is_some_and(|length| rest[..length].contains(':'))
+    };
+    value.match_indices("://").any(has_password)
+        || starts
+            .map(|(at, _)| &value[at..])
+            .any(|rest| issued(rest).is_some() || private_key(rest).is_some())
+}
