@@ -200,7 +200,8 @@ fn defect_10_files_that_are_not_utf8() {
             .file("x/logo.png", b"\x89PNG\r\n\x1a\n\0\0\0");
         let read = |path| host.tool("read_skill_file", &json!({"skill": "x", "path": path}));
         let text = read("latin1.txt");
-        assert!(text.starts_with("caf\u{fffd} au lait\n["), "{text}");
+        let encoded = "data:application/octet-stream;base64,Y2Fm6SBhdSBsYWl0Cg==\n[";
+        assert!(text.starts_with(encoded), "{text}");
         let text = read("logo.png");
         assert!(text.starts_with("data:image/png;base64,iVBORw0K"), "{text}");
     }

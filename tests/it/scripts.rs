@@ -156,7 +156,7 @@ fn a_script_gets_the_documented_environment_and_no_secret() {
 }
 
 #[test]
-fn a_scripts_parent_shows_it_no_key_of_the_host() {
+fn a_scripts_parent_shows_it_nothing_that_it_was_given() {
     for host in Host::both() {
         let host = host
             .script("tr '\\0' '\\n' < /proc/$PPID/environ")
@@ -164,7 +164,8 @@ fn a_scripts_parent_shows_it_no_key_of_the_host() {
             .var("OPENROUTER_API_KEY", "host-secret")
             .var("HARMLESS", "value");
         let text = host.runs(&json!({}));
-        assert!(text.contains("HARMLESS=value"), "{text}");
+        // Root may look at it all the same, and sees names.
+        assert!(!text.contains("=value"), "{text}");
         assert!(!text.contains("host-secret"), "{text}");
     }
 }
@@ -329,7 +330,7 @@ fn bad_input_is_explained_and_starts_nothing() {
                 "more than a script",
             ),
             (
-                json!({"skill": "s", "script": "run.sh", "args": [1]}),
+                json!({"skill": "s", "script": "run.sh", "args": [[1]]}),
                 "expected a string",
             ),
             (

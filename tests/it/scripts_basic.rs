@@ -163,8 +163,8 @@ fn variables_that_choose_what_runs_cannot_be_set() {
             assert!(text.starts_with("Error: "), "{name}: {text}");
         }
         for (name, value) in [
-            ("args", json!("one")),
-            ("args", json!([1])),
+            ("args", json!("$ONE")),
+            ("args", json!([true])),
             ("stdin", json!([])),
         ] {
             let text = run(&host, "a.sh", json!({name: value}));
