@@ -106,6 +106,9 @@ if [ -n "$uninstall" ]; then
     rm -rf "$dir/cache" "$dir/staging" "$dir/jobs" "$dir/index"
     rm -rf "$dir/hooks"
     rm -f "$dir/state.json" "$dir/told" "$dir"/*.lock "$dir"/.*.lock "$dir"/.*.tmp "$dir"/left-* "$dir/refusals" "$dir/.agent-skills.new."*
+    if [ -n "${HOME:-}" ]; then
+        rm -f "${XDG_STATE_HOME:-$HOME/.local/state}"/agent-skills/state-*.json "${XDG_CACHE_HOME:-$HOME/.cache}"/agent-skills/state-*.json
+    fi
     # Only files that say that they are ours.
     for file in "$bash_completion" "$zsh_completion" "$fish_completion" "$manual"; do
         if [ -n "${HOME:-}" ] && [ -f "$file" ] && grep -q 'agent\\\{0,1\}-skills' "$file"; then

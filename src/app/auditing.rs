@@ -1,6 +1,7 @@
 //! What is written down about an event, wherever it happens: who, where, under which skill. Secrets
 //! are masked where it is written.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::config::AuditConfig;
 use super::{App, Config, OnDisk};
-use crate::governance::{Audit, Event};
+use crate::governance::{Audit, Event, last_heard};
 use crate::host::tools::{self, Argument};
 use crate::permission::{
     Call, Decision, Granted, Reason, Refusal, Restriction, Scope, Settings, decide,
@@ -42,9 +43,11 @@ impl App {
         self.record(event);
     }
 
-    /// Writes down that activations of this or other sessions are over.
+    /// Writes down that activations of this or other sessions are over. The end of a host nobody sees: its
+    /// activations lasted until something was last heard of it, as far as that is still in the log.
     pub fn record_ends(&self, ended: Vec<Ended>) {
         let now = Moment::now();
+        let heard = LazyCell::new(|| last_heard(&self.audit_file()));
         for end in ended {
             let why = match end.why {
                 End::HostGone => "host-gone",
@@ -58,10 +61,18 @@ impl App {
             let pid = session
                 .and_then(|key| key.split_once('-'))
                 .and_then(|(pid, _)| pid.parse::<u32>().ok());
+            let unseen = matches!(end.why, End::HostGone | End::NextStart);
+            let last = session
+                .filter(|_| unseen)
+                .and_then(|key| heard.get(key).copied())
+                .filter(|last| last.0 >= end.began);
+            let until = if unseen { last } else { Some(now) };
+            let lasted = until.map(|until| until.since(Moment(end.began)));
             let event = Event::new("end")
                 .with("skill", end.skill)
                 .with("reason", why)
-                .with("duration_ms", now.since(Moment(end.began)))
+                .with("duration_ms", lasted)
+                .with("last_seen", last.map(|last| last.to_string()))
                 .with("session", end.session)
                 .with("context", end.context)
                 .with("host_pid", pid);

@@ -77,7 +77,7 @@ impl Enforcement {
                     .map(|skill| PathBuf::from(&skill.dir))
                     .collect(),
                 skill_roots: skill_roots.collect(),
-                private: app.dirs.state_places(&app.env).into(),
+                private: app.dirs.private(&app.env).into(),
                 environment: known_variables(&app.env),
                 cdpath: app.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 project_root,

@@ -1,14 +1,15 @@
 //! Reading the audit log back, with whatever became of its lines.
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::audit::numbered;
 use crate::error::{Error, Result};
-use crate::sys::{Moment, limits};
+use crate::sys::{Moment, files, limits};
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,33 @@ pub fn read_log(file: &Path) -> Result<(Vec<Line>, usize)> {
     // A writer that had an old log open may have written after the first of the next.
     lines.sort_by_key(|line| line.time);
     Ok((lines, torn))
+}
+
+/// The last event of each session in the end of the log: when something was last heard of it. What is
+/// further back, or in a log that was put aside, is not looked for.
+pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
+    let mut heard = BTreeMap::new();
+    let Ok(mut file) = files::open_regular(file) else {
+        return heard;
+    };
+    let from = file
+        .metadata()
+        .map_or(0, |file| file.len())
+        .saturating_sub(limits::AUDIT_END);
+    if file.seek(SeekFrom::Start(from)).is_err() {
+        return heard;
+    }
+    let bytes = files::read_all_capped(file.take(limits::AUDIT_END), limits::AUDIT_END);
+    for line in bytes
+        .unwrap_or_default()
+        .split(|byte| *byte == b'\n')
+        .filter_map(parse)
+    {
+        let session = line.text("session").to_owned();
+        let last = heard.entry(session).or_insert(line.time);
+        *last = line.time.max(*last);
+    }
+    heard
 }
 
 /// A line, or what follows in it on one that a full disk cut off.

@@ -18,6 +18,6 @@ pub use enterprise::Enterprise;
 pub use file::{parse_toml, read_toml};
 pub use glob::{any_matches, matches};
 pub use ledger::{Ledger, Record};
-pub use log::{Line, read_log};
+pub use log::{Line, last_heard, read_log};
 pub use masking::mask;
 pub use policy::{Combining, Confinement, Floors, Mode, Need, Policies, Severity};

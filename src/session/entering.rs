@@ -35,7 +35,7 @@ impl Store {
                 .is_some_and(|reset| reset.realm == key::realm() && key.is_older_than(reset.ticks));
             is_there && (keep || state.contexts.is_empty()) || session.is_none() && doubted
         };
-        let mark = left_mark(self.file.path(), key);
+        let mark = left_mark(self.record.path(), key);
         // The record goes on naming the conversation that was left, whose restrictions are not this
         // one's. Where this cannot be written either, nothing more can be done.
         let leave = || {
@@ -43,7 +43,7 @@ impl Store {
                 let _ = files::replace_scratch_file(&mark, b"", 0o600);
             }
         };
-        match self.file.read() {
+        match self.record.read() {
             Ok(state) if !state.as_deref().is_some_and(is_settled) => {}
             Ok(_) => {
                 let _ = fs::remove_file(&mark);
@@ -84,18 +84,19 @@ impl Store {
     /// # Errors
     /// When the state cannot be read.
     pub fn contexts(&self) -> Result<Option<BTreeSet<String>>> {
-        let other = self.other.iter();
-        let mut names = BTreeSet::new();
-        for file in other.chain([&self.file]) {
-            let state = file.read().map_err(|unreadable| unreadable.error())?;
-            let state = state.unwrap_or_default();
-            let sessions = state.sessions.values();
-            names.extend(sessions.filter_map(|session| session.context.clone()));
-            let Some(kept) = state.contexts.names() else {
-                return Ok(None);
-            };
-            names.extend(kept);
-        }
+        let state = self
+            .record
+            .read()
+            .map_err(|unreadable| unreadable.error())?;
+        let state = state.unwrap_or_default();
+        let sessions = state.sessions.values();
+        let mut names: BTreeSet<String> = sessions
+            .filter_map(|session| session.context.clone())
+            .collect();
+        let Some(kept) = state.contexts.names() else {
+            return Ok(None);
+        };
+        names.extend(kept);
         Ok(Some(names))
     }
 

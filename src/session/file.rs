@@ -1,4 +1,4 @@
-//! The state file itself: read whole, replaced whole, and believed only if nobody else could have
+//! One copy of the state: read whole, replaced whole, and believed only if nobody else could have
 //! written it.
 
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;
 use crate::sys::{files, limits};
 
-/// One place where a record of active skills lies, or may lie.
+/// One place where the state lies, or may lie.
 #[derive(Debug, Clone)]
 pub(super) struct StateFile {
     path: PathBuf,
@@ -92,12 +92,24 @@ impl StateFile {
         }
         // Another file may get the number, the size and the times of one that is gone.
         self.seen.take();
-        let written = files::replace_scratch_file(&self.path, &json, 0o600);
+        let replace = || files::replace_scratch_file(&self.path, &json, 0o600);
+        let written = replace().or_else(|error| {
+            // The user's directories may not be there yet.
+            let dir = self.path.parent().filter(|dir| !dir.exists());
+            dir.filter(|dir| fs::create_dir_all(dir).is_ok())
+                .map_or(Err(error), |_| replace())
+        });
         written.map_err(|error| {
             let dir = self.path.parent().unwrap_or(&self.path).display();
             error.hint(format!(
                 "the user can make room on the disk, and `{dir}` writable"
             ))
         })
+    }
+
+    /// Removes it, if that can be done.
+    pub(super) fn remove(&self) {
+        self.seen.take();
+        let _ = fs::remove_file(&self.path);
     }
 }

@@ -8,6 +8,7 @@ mod hook_record;
 mod key;
 mod loading;
 mod over;
+mod record;
 mod refusals;
 mod state;
 mod store;

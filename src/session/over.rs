@@ -29,7 +29,7 @@ impl Store {
 
     /// Whether the skill in `dir` is certainly not active any more for this owner; see [`super::Session::owner`].
     pub fn is_over(&self, owner: &str, dir: &str) -> bool {
-        let Ok(state) = self.file.read() else {
+        let Ok(state) = self.record.read() else {
             return false;
         };
         let state = state.unwrap_or_default();

@@ -18,6 +18,9 @@ pub(super) const OF_CONTEXT: &str = "context:";
 pub struct State {
     /// The format. A file of any other version is unreadable, never guessed at.
     pub version: u32,
+    /// How often it was written: of two copies, the one with more is the newer.
+    #[serde(default)]
+    pub serial: u64,
     /// By session key.
     pub sessions: BTreeMap<String, Session>,
     /// What is kept of conversations, by their names (`scope = "context"`).
@@ -197,12 +200,19 @@ impl Session {
 impl State {
     /// The format this program reads and writes.
     pub const VERSION: u32 = 1;
+
+    /// Whether nothing is in force by it: should it be lost, no call is permitted by that.
+    pub(super) fn holds_nothing(&self) -> bool {
+        let is_free = |session: &Session| session.activated.is_empty();
+        self.sessions.values().all(is_free) && self.contexts.is_empty() && self.reset.is_none()
+    }
 }
 
 impl Default for State {
     fn default() -> Self {
         Self {
             version: Self::VERSION,
+            serial: 0,
             sessions: BTreeMap::new(),
             contexts: Contexts::default(),
             reset: None,

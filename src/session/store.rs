@@ -1,4 +1,4 @@
-//! The state file on disk: read without a lock, changed under one, replaced whole.
+//! The state on disk: read without a lock, changed under one, replaced whole.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,49 +8,42 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::contexts::Contexts;
 use super::entering::left_mark;
-use super::file::StateFile;
 use super::key::{self, SessionKey};
 use super::loading::{Changed, Loading};
+use super::record::Record;
 use super::state::{ActiveSkill, End, Ended, Reset, Session, State};
 use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::ProcessId;
 use crate::sys::{Directories, Env, FileLock, limits};
 
-/// The state file and its lock.
+/// The state and its lock.
 #[derive(Debug, Clone)]
 pub struct Store {
-    pub(super) file: StateFile,
+    pub(super) record: Record,
     lock: PathBuf,
-    /// Where the state would be if the plugin directory's being writable had not changed: what
-    /// stands there is in force too.
-    pub(super) other: Option<StateFile>,
 }
 
 impl Store {
     /// The store of this installation.
     pub fn of(dirs: &Directories, env: &Env) -> Self {
-        let here = dirs.state(env);
-        let mut places = dirs.state_places(env).into_iter();
-        let other = places.find(|place| *place != here);
         Self {
-            other: other.map(|place| StateFile::at(place.join("state.json"))),
-            ..Self::at(&here)
+            record: Record::of(dirs, env),
+            lock: dirs.state(env).join("state.lock"),
         }
     }
 
-    /// The store in `dir`.
+    /// The store in `dir`, without a second copy.
     pub fn at(dir: &Path) -> Self {
         Self {
-            file: StateFile::at(dir.join("state.json")),
+            record: Record::at(dir),
             lock: dir.join("state.lock"),
-            other: None,
         }
     }
 
     /// The directory it lies in.
     pub fn dir(&self) -> &Path {
-        let path = self.file.path();
+        let path = self.record.path();
         path.parent().unwrap_or(path)
     }
 
@@ -60,37 +53,12 @@ impl Store {
     /// # Errors
     /// [`Unreadable`], also when the file was thrown away while this session may have been in it.
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
-        let here = Self::session_in(&self.file, key)?;
-        if let Some(other) = self.other.as_ref().filter(|_| here.activated.is_empty()) {
-            let there = Self::session_in(other, key)?;
-            if !there.activated.is_empty() {
-                return Ok(there);
-            }
-        }
-        Ok(here)
-    }
-
-    /// Whether the record can be read, in each place where one is looked for: how many sessions it
-    /// knows.
-    ///
-    /// # Errors
-    /// The file, and why it cannot be.
-    pub fn health(&self) -> Result<usize, (PathBuf, Unreadable)> {
-        let places = [Some(&self.file), self.other.as_ref()];
-        places.into_iter().flatten().try_fold(0, |known, file| {
-            let state = file.read();
-            let state = state.map_err(|why| (file.path().to_owned(), why))?;
-            Ok(known + state.map_or(0, |state| state.sessions.len()))
-        })
-    }
-
-    fn session_in(file: &StateFile, key: &SessionKey) -> Result<Session, Unreadable> {
-        let Some(state) = file.read()? else {
+        let Some(state) = self.record.read()? else {
             return Ok(Session::default());
         };
         match (state.sessions.get(key.as_str()), &state.reset) {
             (Some(session), _) if key.is_here(&session.realm) => match &session.context {
-                _ if state.contexts.restrict() && left_mark(file.path(), key).exists() => {
+                _ if state.contexts.restrict() && left_mark(self.record.path(), key).exists() => {
                     Err(Unreadable::not_entered())
                 }
                 Some(context) if session.kept && state.contexts.is_doubted(context) => {
@@ -108,6 +76,22 @@ impl Store {
         }
     }
 
+    /// Whether the record can be read: how many sessions it knows.
+    ///
+    /// # Errors
+    /// The file, and why it cannot be.
+    pub fn health(&self) -> Result<usize, (PathBuf, Unreadable)> {
+        let state = self.record.read();
+        let state = state.map_err(|why| (self.record.path().to_owned(), why))?;
+        Ok(state.map_or(0, |state| state.sessions.len()))
+    }
+
+    /// The copy of the record that does not say what the other says, and why; `None` if both do, or
+    /// nothing is to be said.
+    pub fn lacks_copy(&self) -> Option<(PathBuf, String)> {
+        self.record.lacks()
+    }
+
     /// Begins a session: whatever it had active is forgotten, as are sessions that ended. An
     /// unreadable file is thrown away, which closes the other sessions that may have been in it.
     /// Answers which activations are over.
@@ -116,7 +100,7 @@ impl Store {
     /// When there is something to change and it cannot be changed.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
         // Without a lock: only this session's own calls, which follow this one, can add to it.
-        let nothing_to_do = match self.file.read() {
+        let nothing_to_do = match self.record.read() {
             Ok(None) => true,
             Ok(Some(state)) => state.sessions.is_empty() && state.reset.is_none(),
             Err(_) => false,
@@ -124,7 +108,7 @@ impl Store {
         if nothing_to_do {
             return Ok(Vec::new());
         }
-        let _ = fs::remove_file(left_mark(self.file.path(), key));
+        let _ = fs::remove_file(left_mark(self.record.path(), key));
         let realm = key::realm();
         let mut ended = Vec::new();
         self.change(|state, unreadable| {
@@ -173,16 +157,8 @@ impl Store {
     /// # Errors
     /// When the state cannot be read, locked in time or written: then nothing changed.
     pub fn deactivate(&self, context: Option<&str>) -> Result<Vec<Ended>> {
-        let mut ended = self.deactivate_here(context)?;
-        if let Some(other) = self.other.as_ref().and_then(|file| file.path().parent()) {
-            ended.extend(Self::at(other).deactivate_here(context)?);
-        }
-        Ok(ended)
-    }
-
-    fn deactivate_here(&self, context: Option<&str>) -> Result<Vec<Ended>> {
         let mut ended = Vec::new();
-        if matches!(self.file.read(), Ok(None)) {
+        if matches!(self.record.read(), Ok(None)) {
             return Ok(ended);
         }
         self.change(|state, unreadable| {
@@ -285,7 +261,7 @@ impl Store {
     ) -> Result<()> {
         self.change_wherever(key, |session, contexts| {
             // What is active would be kept for the conversation that was left.
-            if contexts.restrict() && left_mark(self.file.path(), key).exists() {
+            if contexts.restrict() && left_mark(self.record.path(), key).exists() {
                 return Err(Unreadable::not_entered().error());
             }
             edit(session, contexts)
@@ -334,17 +310,14 @@ impl Store {
     /// # Errors
     /// When the state cannot be read, so that nobody knows.
     pub fn is_below_a_host(&self) -> Result<bool, Unreadable> {
-        let mut states = Vec::new();
-        for file in std::iter::once(&self.file).chain(&self.other) {
-            states.extend(file.read()?);
-        }
-        let in_use = |key: &SessionKey, state: &State| {
+        let state = self.record.read()?.unwrap_or_default();
+        let in_use = |key: SessionKey| {
             state.sessions.get(key.as_str()).is_some_and(|session| {
                 key.is_here(&session.realm)
                     && (session.context.is_some() || !session.activated.is_empty())
             })
         };
-        Ok(SessionKey::of_ancestors().any(|key| states.iter().any(|state| in_use(&key, state))))
+        Ok(SessionKey::of_ancestors().any(in_use))
     }
 
     /// Changes the state under the lock. `edit` is told when the file on disk is unreadable, and
@@ -356,7 +329,7 @@ impl Store {
         let dir = self.dir();
         fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
         let _lock = FileLock::exclusive(&self.lock, limits::HOOK_LOCK)?;
-        let (before, unreadable) = match self.file.read_anew() {
+        let (before, unreadable) = match self.record.read_anew() {
             Ok(state) => (state.unwrap_or_default(), None),
             Err(unreadable) => (Rc::default(), Some(unreadable)),
         };
@@ -366,7 +339,7 @@ impl Store {
         if state == *before && !reset {
             return Ok(());
         }
-        self.file.write(&state)
+        self.record.write(state)
     }
 }
 

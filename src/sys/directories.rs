@@ -40,7 +40,7 @@ impl Directories {
     /// Where we keep what we write down about sessions: the plugin directory, or the user's state
     /// directory when the former is not writable.
     pub fn state(&self, env: &Env) -> PathBuf {
-        let [plugin, state] = self.state_places(env);
+        let [plugin, state, _] = self.private(env);
         if files::is_writable(&plugin) {
             plugin
         } else {
@@ -48,14 +48,18 @@ impl Directories {
         }
     }
 
-    /// Both places that [`Directories::state`] chooses from.
-    pub fn state_places(&self, env: &Env) -> [PathBuf; 2] {
-        let set = env.path("XDG_STATE_HOME").filter(|path| path.is_absolute());
-        let state = set.or_else(|| Some(env.home()?.join(".local/state")));
-        let state = state.map(|state| state.join("agent-skills"));
+    /// The directories that are ours alone: the plugin's, and among the user's that for the state of programs
+    /// and that for what can be made again. Without a home they are the first.
+    pub fn private(&self, env: &Env) -> [PathBuf; 3] {
+        let place = |variable: &str, below_home: &str| {
+            let set = env.path(variable).filter(|path| path.is_absolute());
+            let place = set.or_else(|| Some(env.home()?.join(below_home)));
+            place.map_or_else(|| self.plugin.clone(), |place| place.join("agent-skills"))
+        };
         [
             self.plugin.clone(),
-            state.unwrap_or_else(|| self.plugin.clone()),
+            place("XDG_STATE_HOME", ".local/state"),
+            place("XDG_CACHE_HOME", ".cache"),
         ]
     }
 

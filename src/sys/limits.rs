@@ -197,6 +197,8 @@ pub const TRUST_FILE: u64 = 4 * 1024 * 1024;
 pub const AUDIT_FILE: u64 = 10 * 1024 * 1024;
 /// Audit logs that were put aside and are kept.
 pub const AUDIT_KEPT: usize = 4;
+/// The end of an audit log that is looked through for when a session was last heard of: 500 events.
+pub const AUDIT_END: u64 = 256 * 1024;
 /// One text in an audit event.
 pub const AUDIT_TEXT: usize = 500;
 /// One audit event, so that a line never needs more than one write.

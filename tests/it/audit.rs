@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use agent_skills::governance::{Audit, Event, read_log};
+use agent_skills::sys::Moment;
 use serde_json::{Value, json};
 
 use crate::Host;
@@ -373,5 +374,45 @@ fn one_of_the_sixteen() {
                 .with("n", n)
                 .with("text", "x".repeat(300)),
         );
+    }
+}
+
+/// The end of a host is not seen: what is known is when something was last heard of it.
+#[test]
+fn an_activation_lasted_until_its_session_was_last_heard_of() {
+    let minutes_ago = |minutes: u64| Moment(Moment::now().0 - minutes * 60_000);
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        let end = |host: &Host| of_kind(host, "end").pop().unwrap();
+        let state = host.plugin_dir().join("state.json");
+        let log = host.plugin_dir().join("audit.jsonl");
+        let long_ago = || {
+            host.activates("careful");
+            let mut known: Value = serde_json::from_slice(&fs::read(&state).unwrap()).unwrap();
+            for began in known["sessions"]["named:host"]["began"]
+                .as_object_mut()
+                .unwrap()
+                .values_mut()
+            {
+                *began = json!(minutes_ago(90).0);
+            }
+            fs::write(&state, known.to_string()).unwrap();
+        };
+        long_ago();
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        let mut events = events(&host);
+        for event in &mut events {
+            event["time"] = json!(minutes_ago(60).to_string());
+        }
+        let lines: Vec<String> = events.iter().map(Value::to_string).collect();
+        fs::write(&log, lines.join("\n") + "\n").unwrap();
+        host.starts();
+        let minutes = end(&host)["duration_ms"].as_u64().unwrap() / 60_000;
+        assert!((29..=31).contains(&minutes), "{}", end(&host));
+        assert_eq!(end(&host)["last_seen"], events[0]["time"]);
+        long_ago();
+        fs::remove_file(&log).unwrap();
+        host.starts();
+        assert!(end(&host).get("duration_ms").is_none(), "{}", end(&host));
     }
 }

@@ -97,19 +97,6 @@ fn corrupt_state_opens_nothing_of_ours_but_reading() {
 }
 
 #[test]
-fn what_stands_in_the_other_place_of_the_state_is_in_force_too() {
-    // The plugin directory was not writable when the skill was activated, and is now.
-    let host = Host::stdin();
-    let elsewhere = host.home().join(".local/state/agent-skills");
-    fs::create_dir_all(&elsewhere).unwrap();
-    let host = careful(host);
-    for file in ["state.json", "state.lock"] {
-        fs::rename(host.plugin_dir().join(file), elsewhere.join(file)).unwrap();
-    }
-    host.blocks("shell_exec", &json!({"command": "ls"}));
-}
-
-#[test]
 fn a_script_cannot_end_its_session_by_starting_a_host() {
     let nested = "CHIBI_HOOK=on_start CHIBI_HOOK_DATA='{}' \"$EXE\"\n";
     let host = Host::stdin()
@@ -350,10 +337,9 @@ fn state_goes_to_the_users_state_directory_when_the_plugin_directory_is_not_writ
     let activate = r#"{"tool_name":"skill_careful","arguments":{}}"#;
     match nobody("pre_tool", activate) {
         Ok(output) if output.status.success() => {
-            assert!(
-                host.home().join("state/agent-skills/state.json").exists(),
-                "{output:?}"
-            );
+            let states = fs::read_dir(host.home().join("state/agent-skills")).unwrap();
+            let mut names = states.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            assert!(names.any(|name| name.starts_with("state-")), "{output:?}");
             let shell = r#"{"tool_name":"shell_exec","arguments":{"command":"ls"}}"#;
             let blocked = nobody("pre_tool", shell).unwrap();
             assert!(String::from_utf8_lossy(&blocked.stdout).contains("\"block\":true"));

@@ -65,6 +65,7 @@ mod shell_grammar;
 mod shell_tables;
 mod simulate;
 mod skill_hooks;
+mod state_copies;
 mod terminal;
 mod trust;
 mod validate;

@@ -19,6 +19,18 @@ pub fn checks(app: &App) -> Vec<Check> {
         Ok(sessions) => Check::ok("state", format!("{sessions} sessions are recorded")),
         Err((file, why)) => unreadable(&file, &why.reason),
     });
+    checks.extend(app.store().lacks_copy().map(|(copy, why)| {
+        let text = format!(
+            "of two copies of what is active, `{}` cannot be relied on: {why}",
+            copy.display()
+        );
+        let dir = copy.parent().unwrap_or(&copy).display().to_string();
+        Check::warn(
+            "state-copy",
+            text,
+            format!("check permissions and free space of {dir}"),
+        )
+    }));
     checks
 }
 

@@ -19,11 +19,8 @@ const LOCKS: [&str; 4] = [
 
 /// The checks of this area.
 pub fn checks(app: &App) -> Vec<Check> {
-    let state = app.store().dir().to_owned();
-    let mut places = vec![app.dirs.plugin.clone()];
-    if state != app.dirs.plugin {
-        places.push(state);
-    }
+    let mut places = app.dirs.private(&app.env).to_vec();
+    places.dedup();
     let mut checks: Vec<Check> = places.iter().flat_map(|dir| locks(dir)).collect();
     checks.extend(staging(app));
     checks.extend(places.iter().filter_map(|dir| temporary(dir)));

@@ -135,7 +135,7 @@ impl Places<'_> {
             return Some("contains the home directory");
         }
         let project = real(self.project_dir);
-        let ours = Directories::of(self.base).state_places(self.base);
+        let ours = Directories::of(self.base).private(self.base);
         ours.iter().map(|dir| real(dir)).find_map(|dir| {
             if dir.starts_with(&project) {
                 Some("contains the directory of agent-skills")

@@ -91,7 +91,7 @@ fn sessions_of_ended_processes_are_forgotten() {
     let of = |ended: &Ended| (ended.session.clone(), ended.skill.clone(), ended.why);
     let gone = (Some("4194304-1".to_owned()), "z".to_owned(), End::HostGone);
     assert_eq!(ended.iter().map(of).collect::<Vec<_>>(), [gone]);
-    let state = store.file.read().unwrap().unwrap();
+    let state = store.record.read().unwrap().unwrap();
     let keys: Vec<&String> = state.sessions.keys().collect();
     assert_eq!(keys, ["4194305-1", "named:keep"]);
 }
@@ -115,8 +115,8 @@ fn whatever_is_wrong_with_the_file_it_is_unreadable() {
         r#"{"version":2,"sessions":{}}"#,
         r#"{"version":1,"sessions":{"a":3}}"#,
     ] {
-        fs::write(store.file.path(), content).unwrap();
-        fs::set_permissions(store.file.path(), fs::Permissions::from_mode(0o600)).unwrap();
+        fs::write(store.record.path(), content).unwrap();
+        fs::set_permissions(store.record.path(), fs::Permissions::from_mode(0o600)).unwrap();
         assert!(store.session(&named("a")).is_err(), "{content:?}");
         assert!(
             store
@@ -125,15 +125,15 @@ fn whatever_is_wrong_with_the_file_it_is_unreadable() {
             "{content:?}"
         );
     }
-    fs::write(store.file.path(), r#"{"version":1,"sessions":{}}"#).unwrap();
-    fs::set_permissions(store.file.path(), fs::Permissions::from_mode(0o622)).unwrap();
+    fs::write(store.record.path(), r#"{"version":1,"sessions":{}}"#).unwrap();
+    fs::set_permissions(store.record.path(), fs::Permissions::from_mode(0o622)).unwrap();
     assert!(store.session(&named("a")).is_err(), "writable by others");
 }
 
 #[test]
 fn a_reset_by_one_host_keeps_the_sessions_it_may_have_hit_closed() {
     let (_dir, store) = store();
-    fs::write(store.file.path(), "garbage").unwrap();
+    fs::write(store.record.path(), "garbage").unwrap();
     store.begin(&named("fresh")).unwrap();
     // The host that found it can go on; this test's parent is older than the reset.
     assert_eq!(activated(&store, &named("fresh")), []);
@@ -161,15 +161,15 @@ fn a_conversation_is_known_until_the_next_start_and_activations_stay() {
 fn the_same_conversation_again_writes_nothing() {
     let (_dir, store) = store();
     store.enter(&named("a"), "work", false).unwrap();
-    let before = fs::metadata(store.file.path()).unwrap().ino();
+    let before = fs::metadata(store.record.path()).unwrap().ino();
     store.enter(&named("a"), "work", false).unwrap();
-    assert_eq!(fs::metadata(store.file.path()).unwrap().ino(), before);
+    assert_eq!(fs::metadata(store.record.path()).unwrap().ino(), before);
 }
 
 #[test]
 fn entering_a_conversation_does_not_open_a_session_that_a_reset_closed() {
     let (_dir, store) = store();
-    fs::write(store.file.path(), "garbage").unwrap();
+    fs::write(store.record.path(), "garbage").unwrap();
     store.enter(&of_parent(), "work", false).unwrap();
     assert!(store.session(&of_parent()).is_err());
     store.begin(&named("fresh")).unwrap();
@@ -204,7 +204,7 @@ fn the_file_is_private() {
     let (_dir, store) = store();
     activate(&store, &named("a"), skill("x"));
     assert_eq!(
-        fs::metadata(store.file.path()).unwrap().mode() & 0o777,
+        fs::metadata(store.record.path()).unwrap().mode() & 0o777,
         0o600
     );
 }
