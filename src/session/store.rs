@@ -27,9 +27,10 @@ pub struct Store {
 impl Store {
     /// The store of this installation.
     pub fn of(dirs: &Directories, env: &Env) -> Self {
+        let record = Record::of(dirs, env);
         Self {
-            record: Record::of(dirs, env),
-            lock: dirs.state(env).join("state.lock"),
+            lock: record.path().with_file_name("state.lock"),
+            record,
         }
     }
 

@@ -106,15 +106,17 @@ unsafe impl Sync for HandlerStack {}
 
 static STACK: HandlerStack = HandlerStack(UnsafeCell::new([0; 32 * 1024]));
 
-/// Prepares `word` from here on, and ends the call with it after `deadline`, counted from now; without
-/// one, never.
+/// Prepares `word` from here on, and ends the call with it after `deadline`, counted from when it was first
+/// prepared; without one, never.
 pub fn prepare(word: &'static LastWord, deadline: Option<Duration>) {
-    replace(word);
+    let before = WORD.swap(std::ptr::from_ref(word).cast_mut(), Ordering::SeqCst);
     if PHASE.load(Ordering::SeqCst) == NOTHING_PREPARED {
         know_surroundings();
         // Before the first handler stands there: it may be called at once.
         PHASE.store(PREPARED, Ordering::SeqCst);
         take_signals();
+    } else if std::ptr::eq(before, word) {
+        return;
     }
     set_deadline(deadline);
 }

@@ -90,7 +90,9 @@ mod platform {
     ];
 
     /// Typing into a terminal.
-    const TYPING: [u64; 2] = [libc::TIOCSTI, libc::TIOCLINUX];
+    // The C libraries disagree on the type.
+    #[allow(clippy::unnecessary_cast)]
+    const TYPING: [u64; 2] = [libc::TIOCSTI as u64, libc::TIOCLINUX as u64];
 
     /// Which argument of a call that sends holds the flags: `MSG_FASTOPEN` connects.
     const SENDING: [(c_long, u8); 3] = [
