@@ -16,7 +16,7 @@ use crate::permission::{
 use crate::request::{RunSkillScript, ToolCall, ToolUse, written_skill};
 use crate::session::{ActiveSkill, Session, Standing};
 use crate::skill::{Skill, ToolList};
-use crate::sys::Env;
+use crate::sys::{Env, files, limits};
 
 /// Owns what a [`Scope`] borrows.
 #[derive(Debug)]
@@ -108,7 +108,11 @@ fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
     if exports_all || env.path("BASH_ENV").is_some() {
         return None;
     }
-    let name = |(name, _): (&OsStr, _)| name.to_str().map(str::to_owned);
+    // An empty HOME is not where `~` leads.
+    let name = |(name, value): (&OsStr, &OsStr)| {
+        let counts = name != "HOME" || !value.is_empty();
+        name.to_str().filter(|_| counts).map(str::to_owned)
+    };
     Some(env.vars().filter_map(name).collect())
 }
 
@@ -215,6 +219,24 @@ impl Resolve for OnDisk {
                 _ => return path.to_owned(),
             }
         }
+    }
+
+    fn is_repository(&self, dir: &Path) -> bool {
+        let git = dir.join(".git");
+        let is_dir = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.is_dir());
+        let read = |name| files::read_capped(&git.join(name), limits::CONFIG_FILE).ok();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).to_ascii_lowercase();
+        // Git looks further up where one of these is missing.
+        let head = read("HEAD").map(text);
+        let is_whole = head.is_some_and(|head| head.starts_with("ref: refs/"))
+            && [&git, &git.join("objects"), &git.join("refs")]
+                .iter()
+                .all(|path| is_dir(path));
+        let here = |text: String| !text.contains("worktree") && !text.contains("include");
+        is_whole
+            && read("config").map(text).is_some_and(here)
+            && !git.join("config.worktree").exists()
+            && !git.join("commondir").exists()
     }
 
     fn links_in(&self, dir: &Path) -> Vec<PathBuf> {

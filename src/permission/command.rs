@@ -3,7 +3,7 @@
 
 mod matching;
 
-use matching::{ASSIGNMENT, Atom, BREAK, DYNAMIC, NAME_PART};
+use matching::{ASSIGNMENT, Atom, BREAK, DYNAMIC, HOME, NAME_PART};
 
 use super::shell::{is_name, may_be_exported};
 use super::template::Piece;
@@ -42,6 +42,18 @@ impl Canonical {
     /// begins otherwise does not become `..`.
     pub fn name_part(&mut self) {
         self.0.push(NAME_PART);
+    }
+}
+
+impl Canonical {
+    /// The same command with each word below this directory written as one below [`HOME`].
+    pub fn below_home(&self, home: &str) -> Self {
+        let below = |word: &str| match word.strip_prefix(home) {
+            Some(rest) if rest.starts_with('/') => format!("{HOME}{rest}"),
+            _ => word.to_owned(),
+        };
+        let words: Vec<String> = self.0.split(BREAK).map(below).collect();
+        Self(words.join(&BREAK.to_string()))
     }
 }
 
@@ -254,6 +266,10 @@ impl Words {
                     self.begin(atoms);
                 }
                 (None, _) if c.is_whitespace() => self.between = true,
+                (None, '~') if self.begins_word(atoms) && chars.as_str().starts_with('/') => {
+                    self.begin(atoms);
+                    atoms.push(Atom::Is(HOME));
+                }
                 (None, '*') => {
                     self.begin(atoms);
                     atoms.push(Atom::Any);
@@ -273,6 +289,10 @@ impl Words {
     fn literal(&mut self, text: &str, atoms: &mut Vec<Atom>) {
         self.begin(atoms);
         atoms.extend(text.chars().map(Atom::Is));
+    }
+
+    fn begins_word(&self, atoms: &[Atom]) -> bool {
+        self.between || atoms.is_empty()
     }
 
     fn begin(&mut self, atoms: &mut Vec<Atom>) {

@@ -1,8 +1,11 @@
 //! Shell commands between the rules and the shell room: which entries grant a simple command,
 //! which let a file be redirected to, and what denials make of the whole.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use super::argument::Ground;
-use super::call::{Call, Scope};
+use super::call::{Call, Places, Scope};
 use super::command::{Canonical, CommandPattern};
 use super::path::Located;
 use super::refusal::{Reason, Refusal};
@@ -33,7 +36,8 @@ pub fn findings(
 
 /// The files that a command's redirections write, as far as it can be read.
 pub fn written_files(command: &str, ground: Ground) -> impl Iterator<Item = String> {
-    let redirected = shell::redirected(command, ground.places.cdpath, ground.steps)
+    let places = ground.places;
+    let redirected = shell::redirected(command, variables(places), places.cdpath, ground.steps)
         .files
         .into_iter();
     redirected
@@ -65,10 +69,16 @@ pub fn undenied(
         Refusal::new(call.tool, Reason::Denied { source, rule })
     };
     let text = call.text(key);
+    let home = ground.places.home.as_deref().and_then(Path::to_str);
     if let Some((source, rule, _)) = denials.first() {
         let denies = |command: &Canonical| {
-            let speaks =
-                |patterns: &[CommandPattern]| patterns.iter().any(|one| one.may_match(command));
+            let below_home = home.map(|home| command.below_home(home));
+            let speaks = |patterns: &[CommandPattern]| {
+                let forms = std::iter::once(command).chain(&below_home);
+                patterns
+                    .iter()
+                    .any(|one| forms.clone().any(|form| one.may_match(form)))
+            };
             denials.iter().position(|(.., patterns)| speaks(patterns))
         };
         let unclear = |part: &str| refuse(source, rule.written()).part("unclear command", part);
@@ -91,7 +101,8 @@ pub fn undenied(
     }
     if in_force.denials().any(|(_, rule)| speaks_of_files(rule)) {
         let text = text.unwrap_or_default();
-        let redirected = shell::redirected(text, ground.places.cdpath, ground.steps);
+        let places = ground.places;
+        let redirected = shell::redirected(text, variables(places), places.cdpath, ground.steps);
         for (part, writes) in redirected.unclear {
             let speaks = |rule: &Rule| tools(writes).any(|tool| rule.test_of(&tool).is_some());
             if let Some((source, rule)) = in_force.denials().find(|(_, rule)| speaks(rule)) {
@@ -105,6 +116,18 @@ pub fn undenied(
         }
     }
     Ok(())
+}
+
+/// What is known of the variables of the host's shell. `$HOME` and `~` are the same only where
+/// `HOME` is set.
+fn variables(places: &Places) -> Variables<'_> {
+    let environment = places.environment.as_ref();
+    let is_set = environment.is_some_and(|names| names.contains("HOME"));
+    let home = places.home.as_deref().and_then(Path::to_str);
+    Variables {
+        inherited: environment,
+        home: home.filter(|home| is_set && home.starts_with('/') && !home.ends_with('/')),
+    }
 }
 
 const WRITERS: [&str; 2] = ["write_file", "file_edit"];
@@ -152,9 +175,13 @@ struct Rules<'a> {
 
 impl shell::Rules for Rules<'_> {
     fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<String> {
+        let below_home = variables(self.ground.places)
+            .home
+            .map(|home| command.below_home(home));
+        let forms = || std::iter::once(command).chain(&below_home);
         let grants = |rule: &&&Rule| match rule.test_of(self.tool) {
             Some(Test::Command(patterns)) => patterns.iter().any(|pattern| {
-                pattern.matches(command)
+                forms().any(|form| pattern.matches(form))
                     && spelled.iter().all(|word| pattern.spells(word))
                     && (home || !pattern.holds_relative_path())
             }),
@@ -214,6 +241,19 @@ impl shell::Rules for Rules<'_> {
             .any(|home| located == Located::of(&home.to_string_lossy(), places, resolve))
     }
 
+    fn is_toplevel(&self) -> bool {
+        let Ground {
+            places, resolve, ..
+        } = self.ground;
+        let steers_git =
+            |names: &BTreeSet<String>| names.iter().any(|name| name.starts_with("GIT_"));
+        let is_free = places
+            .environment
+            .as_ref()
+            .is_some_and(|names| !steers_git(names));
+        is_free && resolve.is_repository(&places.project_root)
+    }
+
     fn searches_directories(&self) -> bool {
         self.ground.places.cdpath
     }
@@ -223,8 +263,6 @@ impl shell::Rules for Rules<'_> {
     }
 
     fn variables(&self) -> Variables<'_> {
-        Variables {
-            inherited: self.ground.places.environment.as_ref(),
-        }
+        variables(self.ground.places)
     }
 }

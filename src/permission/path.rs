@@ -15,6 +15,11 @@ pub trait Resolve {
 
     /// The entries of a directory that are links.
     fn links_in(&self, dir: &Path) -> Vec<PathBuf>;
+
+    /// Whether git surely takes this directory for the top of a working tree.
+    fn is_repository(&self, _: &Path) -> bool {
+        false
+    }
 }
 
 /// Asks about each path once: one command may name the same directories a thousand times.
@@ -52,6 +57,10 @@ impl Resolve for Remembering<'_> {
         let mut known = self.known.borrow_mut();
         known.insert(path.to_owned(), canonical.clone());
         canonical
+    }
+
+    fn is_repository(&self, dir: &Path) -> bool {
+        self.inner.is_repository(dir)
     }
 
     fn links_in(&self, dir: &Path) -> Vec<PathBuf> {
@@ -163,6 +172,10 @@ pub mod fake {
                 }
             }
             done
+        }
+
+        fn is_repository(&self, dir: &Path) -> bool {
+            dir == Path::new("/p")
         }
 
         fn links_in(&self, dir: &Path) -> Vec<PathBuf> {

@@ -68,9 +68,7 @@ impl Scene {
             home: Some("/h".into()),
             plugin_dir: "/h/.chibi/plugins/agent-skills".into(),
             skill_dirs: vec!["/skills/s".into()],
-            environment: Some(BTreeSet::from(
-                ["PATH", "HOME", "GIT_DIR"].map(str::to_owned),
-            )),
+            environment: Some(BTreeSet::from(["PATH", "HOME", "PAGER"].map(str::to_owned))),
             cdpath: false,
             skill_roots: Vec::new(),
             private: Vec::new(),

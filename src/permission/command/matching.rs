@@ -9,6 +9,8 @@ pub const DYNAMIC: char = '\u{2}';
 pub const ASSIGNMENT: char = '\u{3}';
 /// Stands for a part of a file's name that only the shell will know: a glob, a number.
 pub const NAME_PART: char = '\u{4}';
+/// Stands for the home directory, which `~` before a slash means in a pattern.
+pub const HOME: char = '\u{5}';
 
 /// One part of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +63,7 @@ pub fn is_relative_path(word: &[Atom]) -> bool {
         // `npx @scope/tool` names a package.
         Some((before, _)) => {
             !(before.is_empty()
-                || before == "~"
+                || before == HOME.to_string()
                 || before.ends_with(':')
                 || before.starts_with('@'))
         }

@@ -103,6 +103,15 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
     }
 }
 
+/// Whether a neutral command of this name is as harmless where it is not the shell's own.
+pub fn is_program_too(name: &str) -> bool {
+    const PROGRAMS: [&str; 17] = [
+        "echo", "true", "false", "pwd", "test", "[", "printf", "sleep", "date", "basename",
+        "dirname", "seq", "uname", "whoami", "id", "nproc", "hostname",
+    ];
+    PROGRAMS.contains(&name)
+}
+
 fn is_any(word: &Word, texts: &[&str]) -> bool {
     word.text().is_some_and(|text| texts.contains(&text))
 }

@@ -3,6 +3,7 @@
 //! read is denied too.
 
 use super::Fault;
+use super::names::Variables;
 use super::read::read;
 use super::special::is_special;
 use super::step::{Simple, Step};
@@ -150,7 +151,7 @@ impl Seeker<'_> {
                 "too many command lines within command lines",
             ));
         }
-        for step in read(text, self.steps)? {
+        for step in read(text, Variables::default(), self.steps)? {
             match step {
                 Step::Command(simple) => {
                     if let Some(found) = self.simple(&simple, depth)? {

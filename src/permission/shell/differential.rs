@@ -8,6 +8,7 @@ use brush_parser::ast::{
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions};
 
+use super::names::Variables;
 use super::read::read;
 use super::step::Step;
 use crate::permission::steps::Steps;
@@ -20,7 +21,7 @@ mod shell_grammar;
 
 /// The simple commands that our reading sees.
 fn ours(command: &str) -> Option<Vec<String>> {
-    let steps = read(command, &Steps::default()).ok()?;
+    let steps = read(command, Variables::default(), &Steps::default()).ok()?;
     let simple = |step: Step| match step {
         Step::Command(simple) if !simple.words.is_empty() => {
             shown(simple.words.iter().map(|word| word.raw.clone()).collect())

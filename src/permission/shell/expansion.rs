@@ -21,11 +21,33 @@ pub fn arithmetic(text: &str) -> Result<usize, Fault> {
             _ => break,
         }
     }
-    Err(Fault::new(
+    sum_of_names(inside)
+        .map(|width| 3 + width)
+        .ok_or_else(evaluates_names)
+}
+
+/// Arithmetic over a name evaluates the text that it has as a value.
+pub fn evaluates_names() -> Fault {
+    Fault::new(
         "$((",
         "arithmetic with anything but numbers may run commands",
-    ))
+    )
 }
+
+/// The width of names and numbers with one operator between each two, up to and with `))`. Whether
+/// the names are those of numbers is asked where the text was parsed.
+fn sum_of_names(inside: &str) -> Option<usize> {
+    let (expression, _) = inside.split_once("))")?;
+    let is_term = |term: &str| {
+        let term = term.trim_matches(' ');
+        term.len() <= LONGEST_NAME && term.chars().all(is_name_char) && is_parameter(term)
+    };
+    let is_sum = expression.split(['+', '-', '*', '/', '%']).all(is_term);
+    is_sum.then_some(expression.len() + 2)
+}
+
+/// Longest name or number in arithmetic.
+const LONGEST_NAME: usize = 64;
 
 /// The width of `${…}` at the start of `text`, if it is a plain form: `${x}`, `${#x}`, `${x:0:7}`,
 /// or an operator with literal text after the name.

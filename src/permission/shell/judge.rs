@@ -17,6 +17,7 @@ use crate::permission::steps::Steps;
 
 mod exporting;
 mod redirections;
+mod toplevel;
 
 use exporting::may_export_all;
 
@@ -34,6 +35,10 @@ pub trait Rules {
     fn is_home_ground(&self, directory: &str) -> bool;
     /// Whether this is the project's root or the skill's own directory.
     fn is_home(&self, directory: &str) -> bool;
+    /// Whether `git rev-parse --show-toplevel` surely names the directory that the shell begins in.
+    fn is_toplevel(&self) -> bool {
+        false
+    }
     /// Whether `cd x` may lead to an `x` elsewhere, since `CDPATH` is set.
     fn searches_directories(&self) -> bool;
     /// Whether filters at the end of a pipe need no grant.
@@ -98,7 +103,12 @@ struct View<'a> {
 
 impl Judge<'_> {
     fn text(&mut self, text: &str, in_loop: bool) {
-        let steps = match read(text, self.steps) {
+        // A text within a text may run in another shell, so it begins without constants.
+        let known = match self.texts {
+            0 => self.rules.variables(),
+            _ => Variables::default(),
+        };
+        let steps = match read(text, known, self.steps) {
             Ok(steps) => steps,
             Err(fault) => return self.fault(&fault, text),
         };
@@ -192,6 +202,7 @@ impl Judge<'_> {
         let variables = self.rules.variables();
         Variables {
             inherited: variables.inherited.filter(|_| !self.exports_all),
+            ..variables
         }
     }
 
@@ -273,7 +284,7 @@ impl Judge<'_> {
             ));
         }
         match builtin {
-            Builtin::Neutral if !view.programs_only || HARMLESS_PROGRAMS.contains(&name) => {
+            Builtin::Neutral if !view.programs_only || builtins::is_program_too(name) => {
                 return Ok("it needs no grant".to_owned());
             }
             Builtin::ChangeDirectory(directory) if !view.programs_only => {
@@ -283,6 +294,9 @@ impl Judge<'_> {
                 } else {
                     Err(Fault::new("", "it leaves the project"))
                 };
+            }
+            _ if name == "cd" && self.stays_at_toplevel(view) => {
+                return Ok("it stays in the project".to_owned());
             }
             _ => {}
         }
@@ -363,12 +377,6 @@ impl Judge<'_> {
                 && filters::is_filter(view.words)
     }
 }
-
-/// The shell's own neutral commands that are harmless programs too.
-const HARMLESS_PROGRAMS: [&str; 17] = [
-    "echo", "true", "false", "pwd", "test", "[", "printf", "sleep", "date", "basename", "dirname",
-    "seq", "uname", "whoami", "id", "nproc", "hostname",
-];
 
 /// A command as patterns are compared with it.
 fn canonical(view: &View) -> Canonical {

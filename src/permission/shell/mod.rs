@@ -4,6 +4,7 @@
 
 mod builtins;
 mod conditional;
+mod constants;
 mod deny;
 #[cfg(test)]
 mod differential;
@@ -26,6 +27,7 @@ mod step;
 #[cfg(test)]
 #[rustfmt::skip]
 mod tests;
+mod tree;
 mod word;
 mod wrappers;
 

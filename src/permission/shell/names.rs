@@ -70,6 +70,8 @@ pub struct Variables<'a> {
     /// The names in its environment: setting one of these reaches every program. `None` where
     /// they are not known, or where the shell may export what is set.
     pub inherited: Option<&'a BTreeSet<String>>,
+    /// What `$HOME` and `~` stand for, where that is known.
+    pub home: Option<&'a str>,
 }
 
 impl Variables<'_> {
@@ -117,6 +119,7 @@ mod tests {
         let inherited = BTreeSet::from(["EDITOR_ARGS".to_owned(), "GIT_DIR".to_owned()]);
         let known = Variables {
             inherited: Some(&inherited),
+            home: None,
         };
         for name in ["LANG", "LC_ALL", "LC_TIME", "CI", "RUST_LOG"] {
             assert!(may_be_exported(name) && unknown.may_be_set(name), "{name}");

@@ -6,22 +6,26 @@ use rable::{ListOperator, Node, NodeKind};
 
 use super::Fault;
 use super::conditional;
-use super::names;
+use super::constants;
+use super::expansion;
+use super::names::{self, Variables};
 use super::scan::scan;
 use super::step::{Assignment, Scope, ScopeKind, Simple, Step};
+use super::tree;
 use super::word::Word;
 use crate::permission::steps::Steps;
 
 mod redirects;
 
-/// Reads a whole command line.
+/// Reads a whole command line. What is known of its `variables` is put in where they are used.
 ///
 /// # Errors
 /// For everything that RESTRICTION.md §4.10 refuses.
-pub fn read(source: &str, steps: &Steps) -> Result<Vec<Step>, Fault> {
+pub fn read(source: &str, variables: Variables, steps: &Steps) -> Result<Vec<Step>, Fault> {
     let scanned = scan(source, steps)?;
     let nodes = rable::parse(&scanned.text, false)
         .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
+    let nodes = constants::fill(nodes, &scanned.text, variables, steps);
     let mut reader = Reader::default();
     for node in &nodes {
         reader.node(node)?;
@@ -302,6 +306,13 @@ impl Reader {
         let word = Word::read(node)?;
         if let NodeKind::Word { parts, .. } = &node.kind {
             for part in parts {
+                if let NodeKind::ArithmeticExpansion {
+                    expression: Some(sum),
+                } = &part.kind
+                    && tree::names_in(sum).next().is_some()
+                {
+                    return Err(expansion::evaluates_names());
+                }
                 if let NodeKind::CommandSubstitution { command, .. }
                 | NodeKind::ProcessSubstitution { command, .. } = &part.kind
                 {

@@ -18,21 +18,23 @@ pub struct Redirected {
 }
 
 /// Looks for the redirections of a command. `cdpath` says whether `CDPATH` is set.
-pub fn redirected(command: &str, cdpath: bool, steps: &Steps) -> Redirected {
+pub fn redirected(command: &str, variables: Variables, cdpath: bool, steps: &Steps) -> Redirected {
     let recorder = Recorder {
         seen: RefCell::default(),
+        variables,
         cdpath,
     };
     judge(command, &recorder, steps);
     recorder.seen.into_inner()
 }
 
-struct Recorder {
+struct Recorder<'a> {
     seen: RefCell<Redirected>,
+    variables: Variables<'a>,
     cdpath: bool,
 }
 
-impl Rules for Recorder {
+impl Rules for Recorder<'_> {
     fn grants(&self, _: &Canonical, _: &[&str], _: bool) -> Option<String> {
         None
     }
@@ -60,7 +62,7 @@ impl Rules for Recorder {
     }
 
     fn variables(&self) -> Variables<'_> {
-        Variables::default()
+        self.variables
     }
 
     fn unclear(&self, part: &str, writes: bool) {

@@ -1,8 +1,10 @@
 //! RESTRICTION.md §4 sentence by sentence: commands under a list, and what becomes of them.
 
 mod classes;
+mod constants;
 mod denials;
 mod effects;
+mod honest;
 mod places;
 
 use crate::permission::scene::{Scene, scene};
@@ -132,7 +134,7 @@ fn neutral_commands_need_no_grant_in_their_harmless_forms() {
             "read -p x y", "readonly PATH=x", "exit 'a[$(id)]'", "wait -p x", "true $x", ": *",
             "a+=1", "a[0]=1", "a=(1 2)", "[[ -v x ]]", "[[ -R x ]]", "[[ a -eq b ]]",
             "[[ a < b ]]", "[[ a && b ]]", "[[ (a) ]]", "source x", ". x", "trap x EXIT",
-            "hash -p x y", "enable -f x y", "exec > x", "exec 3<x", "type $x", "date -f x", "date \"$x\"", "hostname x", "sleep $x", "basename $x", "id \"$x\"", "X=1 git a", "GIT_DIR=x", "RANDOM=1", "_=x", "for _ in a; do git a; done", "for PATH in a; do git a; done", "read HOME", "set -a; X=1", "export X=1; git a", "xargs date", "env X=1 git a", "HTTPS_PROXY=x", "IFS= git a",
+            "hash -p x y", "enable -f x y", "exec > x", "exec 3<x", "type $x", "date -f x", "date \"$x\"", "hostname x", "sleep $x", "basename $x", "id \"$x\"", "X=1 git a", "PAGER=x", "RANDOM=1", "_=x", "for _ in a; do git a; done", "for PATH in a; do git a; done", "read HOME", "set -a; X=1", "export X=1; git a", "xargs date", "env X=1 git a", "HTTPS_PROXY=x", "IFS= git a",
             "a=1 git a", "((1))", "((x=1))", "for i in 1 2; do cd sub; done", "GIT_DIR=x git a",
             "env GIT_DIR=x git a", "env -i git a", "sudo git a", "watch git a", "ssh h git a",
             "npx git", "command -p git a", "builtin git a",

@@ -1,0 +1,267 @@
+//! Variables whose value is known wherever they are used (RESTRICTION.md §11, "Constants"): their
+//! uses are read as if the value stood there, and the command is judged so. `OUT=out; ls > "$OUT/x"`
+//! writes `out/x`. `$HOME` and the `~` of `~/x` are such values, too.
+//!
+//! All conditions are in [`Constant::of`] and [`fill`], and nothing else makes a [`Constant`].
+
+use rable::{ListOperator, Node, NodeKind};
+
+use super::names::{self, Variables};
+use super::special::is_special;
+use super::tree::{Item, any, items, names_in};
+use crate::permission::steps::Steps;
+
+/// More assignments than this are not looked at: each is looked for in the whole text.
+const MAX: usize = 24;
+
+/// A variable that has one value at each of its uses.
+#[derive(Debug, PartialEq, Eq)]
+struct Constant {
+    name: String,
+    value: String,
+}
+
+impl Constant {
+    /// A bare `NAME=LITERAL` that is a whole item of the top-level list, so that it is done in this
+    /// shell before all that follows, for a name that is mentioned nowhere else but as `$NAME` and
+    /// `${NAME…}` behind it.
+    fn of(item: &Item, text: &str, variables: Variables) -> Option<Self> {
+        let sequential = |operator| matches!(operator, None | Some(ListOperator::Semi));
+        let begins = sequential(item.before) || item.before == Some(ListOperator::Background);
+        let NodeKind::Command {
+            assignments,
+            words,
+            redirects,
+        } = &item.command.kind
+        else {
+            return None;
+        };
+        let [assignment] = assignments.as_slice() else {
+            return None;
+        };
+        if !begins || !sequential(item.after) || !words.is_empty() || !redirects.is_empty() {
+            return None;
+        }
+        let written = literal(assignment)?;
+        let (name, value) = names::assignment(&written)?;
+        let may_be = variables.may_be_set(name) && !names::may_be_exported(name);
+        if !may_be || is_special(name) || !is_only_used(name, text, 1) {
+            return None;
+        }
+        Some(Self {
+            name: name.to_owned(),
+            value: plain(value)?,
+        })
+    }
+
+    /// `$HOME`, if nothing in the text could give it another value.
+    fn home(variables: Variables, text: &str) -> Option<Self> {
+        let value = variables.home.and_then(plain)?;
+        is_only_used("HOME", text, 0).then(|| Self {
+            name: "HOME".to_owned(),
+            value,
+        })
+    }
+}
+
+/// Puts constants in where they are used. `text` is what `nodes` were parsed from.
+pub fn fill(nodes: Vec<Node>, text: &str, variables: Variables, steps: &Steps) -> Vec<Node> {
+    if variables.inherited.is_none() || !text.contains(['$', '~']) {
+        return nodes;
+    }
+    let mut filled = nodes.clone();
+    let mut constants: Vec<Constant> = Constant::home(variables, text).into_iter().collect();
+    // The value of one may be made of those before it, which stand in the tree by then.
+    loop {
+        for node in &mut filled {
+            put_in(node, &constants);
+        }
+        let items = items(&filled);
+        let assigned = items
+            .iter()
+            .filter(|item| is_assignment(item.command))
+            .count();
+        if assigned > MAX || !steps.spend((1 + assigned) * text.len() / 4) {
+            return nodes;
+        }
+        let known = constants.len();
+        for constant in items
+            .iter()
+            .filter_map(|item| Constant::of(item, text, variables))
+        {
+            if !constants.contains(&constant) {
+                constants.push(constant);
+            }
+        }
+        if constants.len() == known {
+            break;
+        }
+    }
+    let opaque = filled
+        .iter_mut()
+        .any(|node| any(node, &mut |node| is_opaque(node)));
+    if opaque { nodes } else { filled }
+}
+
+/// Whether a name is mentioned `bindings` times, before any use, and otherwise only as `$NAME` and
+/// `${NAME…}`: also where quotes are taken out, which could hide it.
+fn is_only_used(name: &str, text: &str, bindings: usize) -> bool {
+    let unquoted: String = text
+        .chars()
+        .filter(|c| !matches!(c, '"' | '\'' | '\\'))
+        .collect();
+    [text, &unquoted].into_iter().all(|text| {
+        let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut mentions = text.match_indices(name).filter_map(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + name.len()..]);
+            let whole = !before.ends_with(part) && !after.starts_with(part);
+            let used = before.ends_with('$') || before.ends_with("${") || is_in_sum(before, after);
+            whole.then_some(used)
+        });
+        (0..bindings).all(|_| mentions.next() == Some(false)) && mentions.all(|is_use| is_use)
+    })
+}
+
+/// Whether a name between these stands in `$((…))`, where the scan lets nothing assign.
+fn is_in_sum(before: &str, after: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || "_ +-*/%".contains(c);
+    before.trim_end_matches(part).ends_with("$((")
+        && after.trim_start_matches(part).starts_with("))")
+}
+
+/// A value without its quotes, if it is of characters that mean the same everywhere.
+fn plain(value: &str) -> Option<String> {
+    let single = value
+        .strip_prefix('\'')
+        .and_then(|value| value.strip_suffix('\''));
+    let value = single.map_or_else(|| value.replace('"', ""), str::to_owned);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+,-".contains(c);
+    (!value.is_empty() && value.chars().all(is_plain)).then_some(value)
+}
+
+/// The text of a word in which nothing is expanded, as it is written.
+fn literal(word: &Node) -> Option<String> {
+    let NodeKind::Word { parts, .. } = &word.kind else {
+        return None;
+    };
+    let text = |part: &Node| match &part.kind {
+        NodeKind::WordLiteral { value } => Some(value.clone()),
+        _ => None,
+    };
+    parts.iter().map(text).collect()
+}
+
+fn is_assignment(node: &Node) -> bool {
+    matches!(&node.kind, NodeKind::Command { assignments, words, .. } if words.is_empty() && !assignments.is_empty())
+}
+
+/// Puts constants in everywhere below a node.
+fn put_in(node: &mut Node, constants: &[Constant]) {
+    any(node, &mut |node| {
+        if let NodeKind::Word { value, parts, .. } = &mut node.kind {
+            put_in_word(value, parts, constants);
+        }
+        false
+    });
+}
+
+fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
+    let below_home = written.starts_with("~/");
+    let tildes = written.matches('~').count();
+    // Braces expand before variables do, and other tildes are looked for after the constant's end.
+    if written.replace("${", "").contains('{') || tildes > usize::from(below_home) {
+        return;
+    }
+    let find = |name: &str| constants.iter().find(|constant| constant.name == name);
+    for (at, part) in parts.iter_mut().enumerate() {
+        match &mut part.kind {
+            NodeKind::ParamExpansion {
+                param,
+                op: None,
+                arg: None,
+            } => {
+                if let Some(constant) = find(param) {
+                    let value = constant.value.clone();
+                    part.kind = NodeKind::WordLiteral { value };
+                }
+            }
+            // What is left of it are numbers, whatever it comes to.
+            NodeKind::ArithmeticExpansion { expression } => {
+                let is_number = |name: &str| {
+                    find(name).is_some_and(|one| one.value.chars().all(|c| c.is_ascii_digit()))
+                };
+                if expression
+                    .as_ref()
+                    .is_some_and(|sum| names_in(sum).all(is_number))
+                {
+                    *expression = None;
+                }
+            }
+            NodeKind::WordLiteral { value } if at == 0 && below_home => {
+                if let Some(home) = find("HOME")
+                    && let Some(rest) = value.strip_prefix('~')
+                {
+                    *value = format!("{}{rest}", home.value);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a command may bind variables out of sight: it evaluates text, or is not known.
+fn is_opaque(node: &Node) -> bool {
+    const EVALUATES: [&str; 16] = [
+        "eval", "source", ".", "trap", "coproc", "alias", "unalias", "enable", "emulate",
+        "autoload", "zmodload", "sched", "vared", "bind", "complete", "fc",
+    ];
+    /// Their operands name variables, also when these are not known.
+    const BINDS: [&str; 16] = [
+        "read",
+        "wait",
+        "unset",
+        "mapfile",
+        "readarray",
+        "getopts",
+        "let",
+        "export",
+        "readonly",
+        "declare",
+        "typeset",
+        "local",
+        "integer",
+        "float",
+        "print",
+        "printf",
+    ];
+    const RUNS_BUILTINS: [&str; 6] = ["command", "builtin", "time", "exec", "noglob", "nocorrect"];
+    let NodeKind::Command { words, .. } = &node.kind else {
+        return false;
+    };
+    let texts: Vec<Option<String>> = words
+        .iter()
+        .map(|word| literal(word).map(|text| text.replace(['"', '\'', '\\'], "")))
+        .collect();
+    let is = |text: &Option<String>, list: &[&str]| {
+        text.as_deref().is_some_and(|text| list.contains(&text))
+    };
+    let Some(program) = texts.first() else {
+        return false;
+    };
+    let is_named = |word: &Node| match &word.kind {
+        NodeKind::Word { value, .. } => names::assignment(value).is_some(),
+        _ => false,
+    };
+    let is_known = |(at, text): (usize, &Option<String>)| text.is_some() || is_named(&words[at]);
+    // Behind the format are only values, unless the format is an option.
+    let format = texts.get(1).and_then(Option::as_deref);
+    let prints = is(program, &["printf"]) && format.is_some_and(|format| !format.starts_with('-'));
+    let binds_unknown = || !prints && !texts.iter().enumerate().all(is_known);
+    program.is_none()
+        || is(program, &EVALUATES)
+        || is(program, &BINDS) && binds_unknown()
+        || is(program, &RUNS_BUILTINS)
+            && texts
+                .iter()
+                .any(|text| is(text, &EVALUATES) || is(text, &BINDS) && binds_unknown())
+}
