@@ -228,7 +228,11 @@ impl Resolve for OnDisk {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).to_ascii_lowercase();
         // Git looks further up where one of these is missing.
         let head = read("HEAD").map(text);
-        let is_whole = head.is_some_and(|head| head.starts_with("ref: refs/"))
+        let is_commit = |head: &str| {
+            let hex = head.trim_end();
+            hex.len() >= 40 && hex.chars().all(|c| c.is_ascii_hexdigit())
+        };
+        let is_whole = head.is_some_and(|head| head.starts_with("ref: refs/") || is_commit(&head))
             && [&git, &git.join("objects"), &git.join("refs")]
                 .iter()
                 .all(|path| is_dir(path));
@@ -265,6 +269,51 @@ mod tests {
             OnDisk.canonical(Path::new("/no-such/../x")),
             Path::new("/no-such/../x")
         );
+    }
+
+    #[test]
+    fn a_repository_that_git_may_look_past_is_none() {
+        let root = tempfile::tempdir().unwrap();
+        let git = root.path().join(".git");
+        let write = |name: &str, text: &str| fs::write(git.join(name), text).unwrap();
+        for dir in ["objects", "refs"] {
+            fs::create_dir_all(git.join(dir)).unwrap();
+        }
+        write("config", "[core]\n\tbare = false\n");
+        assert!(!OnDisk.is_repository(root.path()));
+        write("HEAD", &"0a".repeat(20));
+        assert!(OnDisk.is_repository(root.path()));
+        write("HEAD", "ref: refs/heads/main\n");
+        assert!(OnDisk.is_repository(root.path()));
+        for (name, hostile) in [
+            ("config", "[core]\n\tWorkTree = /\n"),
+            ("config", "[include]\n\tpath = x\n"),
+            ("HEAD", "x\n"),
+            ("config.worktree", ""),
+            ("commondir", "../x\n"),
+        ] {
+            let before = fs::read(git.join(name)).ok();
+            write(name, hostile);
+            assert!(!OnDisk.is_repository(root.path()), "{name}: {hostile}");
+            match before {
+                Some(before) => fs::write(git.join(name), before).unwrap(),
+                None => fs::remove_file(git.join(name)).unwrap(),
+            }
+        }
+        let other = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(&git, other.path().join(".git")).unwrap();
+        assert!(!OnDisk.is_repository(other.path()) && OnDisk.is_repository(root.path()));
+    }
+
+    #[test]
+    fn variables_are_known_where_nothing_adds_to_them() {
+        let known =
+            |vars: &[(&str, &str)]| known_variables(&Env::new(vars.to_vec(), Path::new("/")));
+        let names = known(&[("PATH", "/bin"), ("HOME", "")]).unwrap();
+        assert!(names.contains("PATH") && !names.contains("HOME"));
+        assert!(known(&[("BASH_ENV", "x")]).is_none());
+        assert!(known(&[("SHELLOPTS", "braceexpand:allexport")]).is_none());
+        assert!(known(&[("SHELLOPTS", "braceexpand"), ("BASH_ENV", "")]).is_some());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use rable::{ListOperator, Node, NodeKind};
 
+use super::expansion::LONGEST_SUM;
 use super::names::{self, Variables};
 use super::special::is_special;
 use super::tree::{Item, any, items, names_in};
@@ -25,7 +26,7 @@ impl Constant {
     /// A bare `NAME=LITERAL` that is a whole item of the top-level list, so that it is done in this
     /// shell before all that follows, for a name that is mentioned nowhere else but as `$NAME` and
     /// `${NAME…}` behind it.
-    fn of(item: &Item, text: &str, variables: Variables) -> Option<Self> {
+    fn of(item: &Item, known: &[Self], text: &Text, variables: Variables) -> Option<Self> {
         let sequential = |operator| matches!(operator, None | Some(ListOperator::Semi));
         let begins = sequential(item.before) || item.before == Some(ListOperator::Background);
         let NodeKind::Command {
@@ -42,10 +43,10 @@ impl Constant {
         if !begins || !sequential(item.after) || !words.is_empty() || !redirects.is_empty() {
             return None;
         }
-        let written = literal(assignment)?;
+        let written = literal(assignment, known)?;
         let (name, value) = names::assignment(&written)?;
         let may_be = variables.may_be_set(name) && !names::may_be_exported(name);
-        if !may_be || is_special(name) || !is_only_used(name, text, 1) {
+        if !may_be || is_special(name) || !text.only_uses(name, 1) {
             return None;
         }
         Some(Self {
@@ -55,9 +56,9 @@ impl Constant {
     }
 
     /// `$HOME`, if nothing in the text could give it another value.
-    fn home(variables: Variables, text: &str) -> Option<Self> {
+    fn home(variables: Variables, text: &Text) -> Option<Self> {
         let value = variables.home.and_then(plain)?;
-        is_only_used("HOME", text, 0).then(|| Self {
+        text.only_uses("HOME", 0).then(|| Self {
             name: "HOME".to_owned(),
             value,
         })
@@ -65,68 +66,76 @@ impl Constant {
 }
 
 /// Puts constants in where they are used. `text` is what `nodes` were parsed from.
-pub fn fill(nodes: Vec<Node>, text: &str, variables: Variables, steps: &Steps) -> Vec<Node> {
+pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Steps) -> Vec<Node> {
     if variables.inherited.is_none() || !text.contains(['$', '~']) {
         return nodes;
     }
-    let mut filled = nodes.clone();
-    let mut constants: Vec<Constant> = Constant::home(variables, text).into_iter().collect();
-    // The value of one may be made of those before it, which stand in the tree by then.
-    loop {
-        for node in &mut filled {
-            put_in(node, &constants);
-        }
-        let items = items(&filled);
-        let assigned = items
-            .iter()
-            .filter(|item| is_assignment(item.command))
-            .count();
-        if assigned > MAX || !steps.spend((1 + assigned) * text.len() / 4) {
+    let searched = Text::new(text);
+    let mut constants: Vec<Constant> = Constant::home(variables, &searched).into_iter().collect();
+    let items = items(&nodes);
+    let assigned = items
+        .iter()
+        .filter(|item| is_assignment(item.command))
+        .count();
+    // The value of one may be made of those before it.
+    for item in items.iter().filter(|item| is_assignment(item.command)) {
+        if assigned > MAX || !steps.spend(text.len() / 16) {
             return nodes;
         }
-        let known = constants.len();
-        for constant in items
-            .iter()
-            .filter_map(|item| Constant::of(item, text, variables))
-        {
-            if !constants.contains(&constant) {
-                constants.push(constant);
-            }
-        }
-        if constants.len() == known {
-            break;
+        let found = Constant::of(item, &constants, &searched, variables);
+        constants.extend(found);
+    }
+    let is_opaque = |node: &mut Node| is_opaque(node, &constants);
+    if !constants.is_empty() && !nodes.iter_mut().any(|node| any(node, &mut { is_opaque })) {
+        for node in &mut nodes {
+            put_in(node, &constants);
         }
     }
-    let opaque = filled
-        .iter_mut()
-        .any(|node| any(node, &mut |node| is_opaque(node)));
-    if opaque { nodes } else { filled }
+    nodes
 }
 
-/// Whether a name is mentioned `bindings` times, before any use, and otherwise only as `$NAME` and
-/// `${NAME…}`: also where quotes are taken out, which could hide it.
-fn is_only_used(name: &str, text: &str, bindings: usize) -> bool {
-    let unquoted: String = text
-        .chars()
-        .filter(|c| !matches!(c, '"' | '\'' | '\\'))
-        .collect();
-    [text, &unquoted].into_iter().all(|text| {
+/// The text of a command line, and the same without quotes, which could hide a name.
+struct Text<'a> {
+    written: &'a str,
+    unquoted: String,
+}
+
+impl<'a> Text<'a> {
+    fn new(written: &'a str) -> Self {
+        let quotes = ['"', '\'', '\\'];
+        Self {
+            written,
+            unquoted: written.replace(quotes, ""),
+        }
+    }
+
+    /// Whether a name is mentioned `bindings` times, before any use, and otherwise only as `$NAME`
+    /// and `${NAME…}`.
+    fn only_uses(&self, name: &str, bindings: usize) -> bool {
         let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let mut mentions = text.match_indices(name).filter_map(|(at, _)| {
-            let (before, after) = (&text[..at], &text[at + name.len()..]);
-            let whole = !before.ends_with(part) && !after.starts_with(part);
-            let used = before.ends_with('$') || before.ends_with("${") || is_in_sum(before, after);
-            whole.then_some(used)
-        });
-        (0..bindings).all(|_| mentions.next() == Some(false)) && mentions.all(|is_use| is_use)
-    })
+        [self.written, &self.unquoted].into_iter().all(|text| {
+            let mut mentions = text.match_indices(name).filter_map(|(at, _)| {
+                let (before, after) = (&text[..at], &text[at + name.len()..]);
+                let whole = !before.ends_with(part) && !after.starts_with(part);
+                let used =
+                    before.ends_with('$') || before.ends_with("${") || is_in_sum(before, after);
+                whole.then_some(used)
+            });
+            (0..bindings).all(|_| mentions.next() == Some(false)) && mentions.all(|is_use| is_use)
+        })
+    }
 }
 
 /// Whether a name between these stands in `$((…))`, where the scan lets nothing assign.
 fn is_in_sum(before: &str, after: &str) -> bool {
-    let part = |c: char| c.is_ascii_alphanumeric() || "_ +-*/%".contains(c);
-    before.trim_end_matches(part).ends_with("$((")
-        && after.trim_start_matches(part).starts_with("))")
+    let is_other = |byte: &u8| !(byte.is_ascii_alphanumeric() || b"_ +-*/%".contains(byte));
+    // No further than a sum may be long.
+    let before = &before.as_bytes()[before.len().saturating_sub(LONGEST_SUM)..];
+    let after = &after.as_bytes()[..after.len().min(LONGEST_SUM)];
+    let opens = before.iter().rposition(is_other).map(|at| &before[..=at]);
+    let closes = after.iter().position(is_other).map(|at| &after[at..]);
+    opens.is_some_and(|text| text.ends_with(b"$(("))
+        && closes.is_some_and(|text| text.starts_with(b"))"))
 }
 
 /// A value without its quotes, if it is of characters that mean the same everywhere.
@@ -139,16 +148,30 @@ fn plain(value: &str) -> Option<String> {
     (!value.is_empty() && value.chars().all(is_plain)).then_some(value)
 }
 
-/// The text of a word in which nothing is expanded, as it is written.
-fn literal(word: &Node) -> Option<String> {
+/// The text of a word in which nothing but constants is expanded, otherwise as it is written.
+fn literal(word: &Node, constants: &[Constant]) -> Option<String> {
     let NodeKind::Word { parts, .. } = &word.kind else {
         return None;
     };
     let text = |part: &Node| match &part.kind {
         NodeKind::WordLiteral { value } => Some(value.clone()),
-        _ => None,
+        part => used(part, constants).map(str::to_owned),
     };
     parts.iter().map(text).collect()
+}
+
+/// The value of the constant that this part of a word is a use of.
+fn used<'a>(part: &NodeKind, constants: &'a [Constant]) -> Option<&'a str> {
+    let NodeKind::ParamExpansion {
+        param,
+        op: None,
+        arg: None,
+    } = part
+    else {
+        return None;
+    };
+    let found = constants.iter().find(|constant| constant.name == *param);
+    found.map(|constant| constant.value.as_str())
 }
 
 fn is_assignment(node: &Node) -> bool {
@@ -174,17 +197,12 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
     }
     let find = |name: &str| constants.iter().find(|constant| constant.name == name);
     for (at, part) in parts.iter_mut().enumerate() {
+        if let Some(value) = used(&part.kind, constants) {
+            let value = value.to_owned();
+            part.kind = NodeKind::WordLiteral { value };
+            continue;
+        }
         match &mut part.kind {
-            NodeKind::ParamExpansion {
-                param,
-                op: None,
-                arg: None,
-            } => {
-                if let Some(constant) = find(param) {
-                    let value = constant.value.clone();
-                    part.kind = NodeKind::WordLiteral { value };
-                }
-            }
             // What is left of it are numbers, whatever it comes to.
             NodeKind::ArithmeticExpansion { expression } => {
                 let is_number = |name: &str| {
@@ -210,7 +228,7 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
 }
 
 /// Whether a command may bind variables out of sight: it evaluates text, or is not known.
-fn is_opaque(node: &Node) -> bool {
+fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
     const EVALUATES: [&str; 16] = [
         "eval", "source", ".", "trap", "coproc", "alias", "unalias", "enable", "emulate",
         "autoload", "zmodload", "sched", "vared", "bind", "complete", "fc",
@@ -240,7 +258,7 @@ fn is_opaque(node: &Node) -> bool {
     };
     let texts: Vec<Option<String>> = words
         .iter()
-        .map(|word| literal(word).map(|text| text.replace(['"', '\'', '\\'], "")))
+        .map(|word| literal(word, constants).map(|text| text.replace(['"', '\'', '\\'], "")))
         .collect();
     let is = |text: &Option<String>, list: &[&str]| {
         text.as_deref().is_some_and(|text| list.contains(&text))

@@ -8,11 +8,9 @@ use super::Fault;
 /// # Errors
 /// For names, expansions and anything else: a variable's *text* would be evaluated.
 pub fn arithmetic(text: &str) -> Result<usize, Fault> {
-    /// The parser recurses on operators and parentheses.
-    const LONGEST: usize = 200;
     let inside = &text[3..];
     let mut depth = 0_usize;
-    for (at, c) in inside.char_indices().take(LONGEST) {
+    for (at, c) in inside.char_indices().take(LONGEST_SUM) {
         match c {
             '(' => depth += 1,
             ')' if depth > 0 => depth -= 1,
@@ -40,14 +38,15 @@ fn sum_of_names(inside: &str) -> Option<usize> {
     let (expression, _) = inside.split_once("))")?;
     let is_term = |term: &str| {
         let term = term.trim_matches(' ');
-        term.len() <= LONGEST_NAME && term.chars().all(is_name_char) && is_parameter(term)
+        term.chars().all(is_name_char) && is_parameter(term)
     };
-    let is_sum = expression.split(['+', '-', '*', '/', '%']).all(is_term);
+    let is_short = expression.len() <= LONGEST_SUM;
+    let is_sum = is_short && expression.split(['+', '-', '*', '/', '%']).all(is_term);
     is_sum.then_some(expression.len() + 2)
 }
 
-/// Longest name or number in arithmetic.
-const LONGEST_NAME: usize = 64;
+/// Longest arithmetic, in bytes: the parser recurses on operators and parentheses.
+pub const LONGEST_SUM: usize = 200;
 
 /// The width of `${…}` at the start of `text`, if it is a plain form: `${x}`, `${#x}`, `${x:0:7}`,
 /// or an operator with literal text after the name.

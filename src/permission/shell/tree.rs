@@ -90,7 +90,7 @@ pub fn any(node: &mut Node, wanted: &mut dyn FnMut(&mut Node) -> bool) -> bool {
             } => stack.extend(assignments.iter_mut().chain(words).chain(redirects)),
             NodeKind::Pipeline { commands, .. } => stack.extend(commands),
             NodeKind::List { items } => {
-                stack.extend(items.iter_mut().map(|item| &mut item.command))
+                stack.extend(items.iter_mut().map(|item| &mut item.command));
             }
             NodeKind::If {
                 condition,
@@ -143,7 +143,7 @@ pub fn any(node: &mut Node, wanted: &mut dyn FnMut(&mut Node) -> bool) -> bool {
             }
             NodeKind::Redirect { target, .. } => stack.push(target),
             NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => {
-                stack.push(pipeline)
+                stack.push(pipeline);
             }
             NodeKind::CommandSubstitution { command, .. }
             | NodeKind::ProcessSubstitution { command, .. } => {

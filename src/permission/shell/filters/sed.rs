@@ -59,7 +59,8 @@ fn is_substitution(script: &str) -> bool {
 
 /// What follows a regular expression and its delimiter. Some versions look for the delimiter
 /// without knowing brackets, others know them, so that it may not stand in any. Inside them a
-/// backslash is an ordinary character: `[\]` is closed.
+/// backslash is an ordinary character to most, which close `[\]`; to some it escapes the `]`, so
+/// that it may not stand before one.
 fn after_regex(text: &str, delimiter: char) -> Option<&str> {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
@@ -97,7 +98,7 @@ fn bracket(inside: &str, delimiter: char) -> Option<usize> {
                 class[letters..].strip_prefix(":]")?;
                 at += 2 + letters + 2;
             }
-            None if c == ']' => return Some(at + 1),
+            None if c == ']' => return (!inside[..at].ends_with('\\')).then_some(at + 1),
             None if c == delimiter
                 || inside[at..].starts_with("[.")
                 || inside[at..].starts_with("[=") =>
@@ -136,7 +137,7 @@ mod tests {
     fn substitutions_and_lines_that_are_picked() {
         for script in [
             "s/a/b/", "s/a/b/g", "s|origin/||", "s,a,b,2", "s#.*github.com[:/]##", "s/a\\/b/c/", "s/[]x]/y/gI", "s/[^]x]/y/",
-            "s/[\\]/x/", "s/[[:space:]]*$//", "s/\\x1b\\[[0-9]*m//g", "s/^v//p", "s/<[^>]*>//g", "s/a/\\//", "s/a/&&/", "p", "1p",
+            "s/[[:space:]]*$//", "s/\\x1b\\[[0-9]*m//g", "s/^v//p", "s/<[^>]*>//g", "s/a/\\//", "s/a/&&/", "p", "1p",
             "$p", "$d", "1,20p", "/x/d", "/^$/d", "/a/,/b/p", "10,$p", "/a\\/b/p", "/[[:digit:]]/p",
         ] {
             // Without an address a command is not picked out of the lines.
@@ -154,7 +155,7 @@ mod tests {
         for script in [
             "", "s/a/b/e", "s/a/b/w x", "s/a/b/gw x", "s/a/b/we", "s/a/b/m", "1e id", "e", "e id", "w x", "1w x", "r x",
             "1r /etc/passwd", "R x", "W x", "s/a/b/;e id", "s/a/b/\ne id", "{p}", "1{p}", "1,2{p", "p;p", "s/a/b", "s/a", "s",
-            "sxaxbx", "s;a;b;", "s\\a\\b\\", "s/[/]/w x/", "s/[/]/x/", "s/[a/b/", "s/[\\/]/x/", "s/[[./.]]/x/", "s/[[=a=]]/x/",
+            "sxaxbx", "s;a;b;", "s\\a\\b\\", "s/[/]/w x/", "s/[/]/x/", "s/[a/b/", "s/[\\]/x/", "/[\\]/,/]/p", "s/[\\]/]\\/x/g", "s/[\\/]/x/", "s/[[./.]]/x/", "s/[[=a=]]/x/",
             "s/[[:a/b:]]/x/", "s//b/", "//p", "/a/I p", "/a/Ip", "\\,a,p", "1!p", "1~2p", "1,+2p", "1 p", "1,p", ",1p", "1,2,3p",
             "1p ", "1pw x", "1pe", "1d\n1e id", "$!d", "y/a/b/", "=", "$=", "l", "n", "q", "1q", "i x", "a x", "c x", ":a", "ba",
             "1s/a/b/", "/x/s/a/b/e", "s/a/b/ e", "s/a/b/}", "s/a/b/#e", "#n", "s/\\c\\/a/b/w x/", "s/a/\\c\\/w x/", "s,[,],w x,",

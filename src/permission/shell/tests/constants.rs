@@ -61,6 +61,24 @@ fn what_may_have_another_value_is_not_known() {
 }
 
 #[test]
+fn many_assignments_cost_no_time() {
+    let chain: Vec<String> = (1..24).map(|n| format!("A{n}=$A{}\n", n - 1)).collect();
+    let chain = chain.concat();
+    let uses = "echo $A0 $A23;".repeat(900);
+    let long = "a".repeat(40_000);
+    for command in [
+        format!("A0=x\n{chain}{uses}true"), "A=1;".repeat(900), format!("A=1; git {}", "$A".repeat(20_000)), format!("A=1; git {}", "$A ".repeat(4000)),
+        format!("A=1; B=2; git <<'E'\n{long}\nE\n"), "A=".repeat(30_000), format!("A=1; git '{}'", "A".repeat(60_000)), format!("A=1; git '{}'", "A ".repeat(30_000)),
+        format!("A=1; git $((A{}))", "+A".repeat(20_000)), format!("A=1; git $((A{}", " A".repeat(20_000)), format!("A=1; git '{}'", "$((A ".repeat(10_000)), format!("A=1; git '$((A{}))'", "+A".repeat(25_000)), format!("A=1; {}", "git $((A+A)) $((A*A));".repeat(900)),
+    ] {
+        let begun = std::time::Instant::now();
+        let _ = writer().runs(&command);
+        let millis = begun.elapsed().as_millis();
+        assert!(millis < 1000, "{millis} ms for {}…", &command[..30]);
+    }
+}
+
+#[test]
 fn the_top_of_the_working_tree_is_where_the_shell_is() {
     let root = "cd \"$(git rev-parse --show-toplevel)\"";
     let git = scene().active("Bash(git:*) Bash(./run) Write(out/**)");
