@@ -57,7 +57,7 @@ const ANSWERED: u8 = 3;
 /// The host cannot be told, and must not go on.
 const HOLDING: u8 = 4;
 
-/// Faults: a handler that returns from one of them meets it again at once.
+/// Faults: a handler that returns from one that is real meets it again at once.
 const FAULTS: [libc::c_int; 7] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -133,7 +133,7 @@ pub fn is_prepared() -> bool {
 
 /// Ends the call with the prepared word, unless an answer is under way already.
 pub fn say() -> ! {
-    end(libc::SIGABRT);
+    end(false);
     leave(0)
 }
 
@@ -232,7 +232,7 @@ fn know_surroundings() {
 
 #[allow(unsafe_code)]
 fn take_signals() {
-    let handler: extern "C" fn(libc::c_int) = end_of_call;
+    let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = end_of_call;
     // SAFETY: all structures are plain data for which zero is valid; the stack is static, and the
     // handler does only what one may.
     unsafe {
@@ -242,7 +242,7 @@ fn take_signals() {
         libc::sigaltstack(&raw const stack, std::ptr::null_mut());
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as usize;
-        action.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
         // Whatever else could end the call is kept waiting, a write beyond a limit (SIGXFSZ) too, which
         // then is an error like others. Whoever started us may have kept the deadline waiting.
         let mut waiting = std::mem::zeroed();
@@ -284,17 +284,20 @@ fn end_before_kill() {
 }
 
 #[allow(unsafe_code)]
-extern "C" fn end_of_call(signal: libc::c_int) {
+extern "C" fn end_of_call(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: a plain call.
     if unsafe { libc::getpid() } != OWNER.load(Ordering::SeqCst) {
         leave(127);
     }
-    end(signal);
+    // SAFETY: the kernel fills it for the handler. What a process sent, ourselves by `abort` included, has
+    // a code of 0 or less, and nothing is the matter where it interrupts us.
+    let is_from_kernel = unsafe { (*info).si_code } > 0;
+    end(is_from_kernel && FAULTS.contains(&signal));
 }
 
 /// Says the last word if nothing was said yet, and leaves; returns where something that matters more is
-/// not to be interrupted.
-fn end(signal: libc::c_int) {
+/// not to be interrupted, and can go on.
+fn end(is_fault: bool) {
     let turn = PHASE.compare_exchange(PREPARED, ANSWERING, Ordering::SeqCst, Ordering::SeqCst);
     match turn {
         Ok(_) => {
@@ -305,7 +308,7 @@ fn end(signal: libc::c_int) {
             }
             leave(0)
         }
-        Err(ANSWERING | HOLDING) if !FAULTS.contains(&signal) => {}
+        Err(ANSWERING | HOLDING) if !is_fault => {}
         Err(ANSWERING | HOLDING) => leave(1),
         Err(_) => leave(0),
     }
