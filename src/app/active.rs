@@ -164,8 +164,7 @@ impl App {
     ) -> Result<T> {
         if let Some(written) = written {
             let catalog = self.catalog_naming(written);
-            let session = self.store().session(&self.session()).unwrap_or_default();
-            return then(self.usable_or_active(&catalog, written, &session)?);
+            return then(usable(&catalog, written)?);
         }
         let session = self.store().session(&self.session());
         let session = session.map_err(|unreadable| unreadable.error())?;

@@ -22,11 +22,7 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let catalog = app.catalog();
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
-    // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
-    let (store, key) = (app.store(), app.session());
-    let mut session = store.session(&key).unwrap_or_default();
-    // A person may have called one that is kept from the model.
-    if offered.is_empty() && session.active().next().is_none() {
+    if offered.is_empty() {
         hidden.extend([
             ours::READ_FILE,
             ours::RUN_SCRIPT,
@@ -37,6 +33,9 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let withheld = catalog.withheld_tools();
     let listed = tools.iter().map(|tool| tool.name.as_str());
     hidden.extend(listed.filter(|tool| withheld.contains(*tool)));
+    // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
+    let (store, key) = (app.store(), app.session());
+    let mut session = store.session(&key).unwrap_or_default();
     let cares = |offered: &Offered| offered.skill.fields.is_forked();
     let sub_agents = offered
         .iter()
@@ -60,8 +59,6 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
             ours::MARKETPLACE => Some(OurTool::Marketplace { action: None }),
             ours::READ_FILE => Some(OurTool::ReadSkillFile { skill: None }),
             ours::SESSION => Some(OurTool::Session),
-            ours::PROPOSE => Some(OurTool::Propose { new: false }),
-            ours::CREATE => Some(OurTool::Propose { new: true }),
             ours::RUN_SCRIPT => Some(OurTool::RunSkillScript { skill: None }),
             name => offered
                 .iter()

@@ -75,10 +75,6 @@ pub struct Settings {
     pub always_allowed: Vec<String>,
     /// Who may end a restriction.
     pub deactivate: Deactivate,
-    /// Whether a model may propose changes to skills; else a tool of that name is another's.
-    pub proposals: bool,
-    /// Whether it may propose new ones.
-    pub new_skills: bool,
 }
 
 impl Default for Settings {
@@ -91,8 +87,6 @@ impl Default for Settings {
             scripts: ScriptScope::default(),
             always_allowed: Vec::new(),
             deactivate: Deactivate::default(),
-            proposals: true,
-            new_skills: true,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! itself if it is executable. Scripts need not be (CORPUS.md §6: three of four real ones lack the
 //! bit). It starts nothing.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -211,14 +211,13 @@ pub fn find(name: &str, env: &Env) -> Option<PathBuf> {
         .unwrap_or("/usr/local/bin:/usr/bin:/bin".as_ref());
     // Absolute, because the script will have another working directory than we have.
     let dirs = std::env::split_paths(path).filter(|dir| dir.is_absolute());
-    let mut programs = dirs.map(|dir| dir.join(name));
-    programs.find(|program| is_executable(program))
+    let dirs = std::env::join_paths(dirs).ok()?;
+    which::which_in(name, Some(dirs), "/").ok()
 }
 
+/// Whether this is a file that we may execute.
 fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    which::which_in(path, None::<&OsStr>, "/").is_ok()
 }
 
 /// Whether the file is machine code for the system to execute.

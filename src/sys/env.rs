@@ -3,11 +3,8 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-
-use super::{files, limits, process};
 
 /// A snapshot of environment variables, working directory and our own executable.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +65,7 @@ impl Env {
 
     /// The user's home directory: `$HOME`, else what the system's user database says.
     pub fn home(&self) -> Option<PathBuf> {
-        self.path("HOME").or_else(user_home)
+        self.path("HOME").or_else(dirs::home_dir)
     }
 
     /// The user's project: `CHIBI_PROJECT_ROOT`, else the version-control root above the working
@@ -87,48 +84,5 @@ impl Env {
         self.vars
             .iter()
             .map(|(k, v)| (k.as_os_str(), v.as_os_str()))
-    }
-}
-
-/// What the user database says. Its file is read here: the C library's way would make up a quarter
-/// of a static executable, and would not work there.
-fn user_home() -> Option<PathBuf> {
-    let users = files::read_capped(Path::new("/etc/passwd"), limits::CONFIG_FILE).ok();
-    let home = users.and_then(|users| home_in(&users, process::effective_user()));
-    home.or_else(other_home)
-}
-
-/// Where the file has no people in it, as on macOS.
-#[cfg(not(target_os = "linux"))]
-fn other_home() -> Option<PathBuf> {
-    std::env::home_dir()
-}
-
-#[cfg(target_os = "linux")]
-fn other_home() -> Option<PathBuf> {
-    None
-}
-
-fn home_in(users: &[u8], user: u32) -> Option<PathBuf> {
-    let user = user.to_string();
-    let mut lines = users.split(|byte| *byte == b'\n');
-    let home = lines.find_map(|line| {
-        let mut fields = line.split(|byte| *byte == b':').skip(2);
-        (fields.next()? == user.as_bytes()).then(|| fields.nth(2))?
-    })?;
-    (!home.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(home)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn without_a_variable_the_user_database_knows_the_home() {
-        let users = b"root:x:0:0:root:/root:/bin/sh\nbroken\nada:x:1000:1000:::/bin/sh\nbob:x:1001:1:B,,:/home/b:/bin/sh\n";
-        assert_eq!(home_in(users, 0), Some("/root".into()));
-        assert_eq!(home_in(users, 1001), Some("/home/b".into()));
-        assert_eq!(home_in(users, 1000), None);
-        assert_eq!(home_in(users, 7), None);
     }
 }

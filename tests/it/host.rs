@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -33,6 +33,16 @@ pub struct Ran {
     pub stdout: String,
     pub stderr: String,
     pub status: i32,
+}
+
+impl Ran {
+    fn of(output: Output) -> Self {
+        Self {
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            status: output.status.code().unwrap_or(-1),
+        }
+    }
 }
 
 impl Host {
@@ -119,7 +129,7 @@ impl Host {
 
     /// The executable in this host's surroundings, not yet told which call it is.
     pub fn command(&self) -> Command {
-        self.surround(Command::new(env!("CARGO_BIN_EXE_agent-skills")))
+        self.surround(Command::new(assert_cmd::cargo::cargo_bin!("agent-skills")))
     }
 
     /// Another program in them.
@@ -287,7 +297,8 @@ impl Host {
 
     /// A person's command without a terminal, as a script of theirs runs it, or a model's shell.
     pub fn unattended(&self, args: &[&str]) -> Ran {
-        finish(self.command().args(args), b"")
+        let mut command = assert_cmd::Command::from_std(self.command());
+        Ran::of(command.args(args).output().unwrap())
     }
 
     /// A person's command that must succeed; its standard output.
@@ -334,9 +345,5 @@ pub fn finish(command: &mut Command, stdin: &[u8]) -> Ran {
     if let Some(feeder) = feeder {
         feeder.join().unwrap();
     }
-    Ran {
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        status: output.status.code().unwrap_or(-1),
-    }
+    Ran::of(output)
 }
