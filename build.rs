@@ -68,6 +68,7 @@ fn sysroot() -> String {
 }
 
 /// Whether an empty program can be linked so.
+#[allow(clippy::disallowed_methods, reason = "a place of the build's own")]
 fn can_link(arguments: &[String], library: Option<&str>) -> bool {
     let out = Path::new(&var("OUT_DIR")).join("probe");
     let source = out.with_extension("rs");

@@ -47,6 +47,13 @@ impl Error {
         self
     }
 
+    /// Adds the next step where the reason suggests none.
+    #[must_use]
+    pub fn or_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint.get_or_insert_with(|| hint.into());
+        self
+    }
+
     /// Puts what was being attempted in front: `<context>: <message>`.
     #[must_use]
     pub fn context(mut self, context: impl fmt::Display) -> Self {

@@ -7,7 +7,12 @@
 //! with that word. `AGENT_SKILLS_BIN=path`
 //! measures another executable, such as the one that install.sh made.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::too_many_lines)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::too_many_lines,
+    clippy::disallowed_methods
+)]
 
 mod cases;
 mod fixture;

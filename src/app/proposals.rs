@@ -27,7 +27,7 @@ pub struct ChangedFile {
 impl App {
     /// The proposals that wait for this user.
     pub fn proposals(&self) -> Proposals {
-        Proposals::at(self.store().dir().join("proposals"))
+        Proposals::at(self.store().dir().to_owned())
     }
 
     /// What is written down when something becomes of a proposal.

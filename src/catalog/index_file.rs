@@ -6,15 +6,15 @@
 
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;
-use crate::sys::{files, hash, limits};
+use crate::sys::{Dir, Durable, EntryName, files, hash, limits};
 
 /// Changes with the form.
 const MAGIC: &[u8; 16] = b"agent-skills ix2";
@@ -194,25 +194,35 @@ pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
         bytes.extend(hash(part).to_le_bytes());
     }
     bytes.extend(parts.concat());
-    if let Some(dir) = path.parent() {
-        if !path.exists() {
-            let _ = fs::DirBuilder::new().mode(0o700).create(dir);
-            make_room(dir);
+    let name = path.file_name().and_then(EntryName::parse);
+    if let Some((dir, name)) = path.parent().and_then(place).zip(name) {
+        if !dir.has(&name) {
+            make_room(&dir);
         }
-        let _ = files::replace_scratch_file(path, &bytes, 0o600);
+        let _ = dir.replace(&name, &bytes, 0o600, Durable::No);
     }
 }
 
+/// The directory of indexes, made if it is missing and the one that it is in is there.
+fn place(dir: &Path) -> Option<Dir> {
+    let name = dir.file_name().and_then(EntryName::parse)?;
+    Dir::anchor(dir.parent()?)
+        .ok()?
+        .make_private_dir(&name)
+        .ok()
+}
+
 /// Removes the indexes that were not written for longest, and litter after a kill.
-fn make_room(dir: &Path) {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+fn make_room(dir: &Dir) {
+    let entries = dir.entries().unwrap_or_default().into_iter();
+    let changed = |name: &EntryName| dir.open_file(name).ok()?.1.modified().ok();
     let mut files: Vec<_> = entries
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .filter_map(|(name, _)| Some((changed(&name)?, name)))
         .collect();
     if files.len() >= limits::CATALOG_INDEXES {
         files.sort();
-        for (_, path) in &files[..=files.len() - limits::CATALOG_INDEXES] {
-            let _ = fs::remove_file(path);
+        for (_, name) in &files[..=files.len() - limits::CATALOG_INDEXES] {
+            let _ = dir.remove_file(name);
         }
     }
 }

@@ -1,8 +1,7 @@
 //! `new`: a skill's first files. A person at a terminal is asked for what no flag says.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::author_args::New;
@@ -12,19 +11,16 @@ use crate::app::App;
 use crate::author::{NewFile, Script, Wish, scaffold};
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
+use crate::marketplace::{InstalledName, SKILLS};
 use crate::permission::{Restriction, RuleNote};
 use crate::skill::{SkillName, one_line};
-use crate::sys::files;
+use crate::sys::{Base, Dir, EntryPath};
 
 /// Writes the skill, and says what to do next.
 pub fn new(app: &App, wanted: &New, caller: Caller) -> Result<String> {
     let name = name(&wanted.name)?;
-    let parent = match (&wanted.dir, wanted.layer) {
-        (Some(dir), _) => app.env.cwd.join(dir),
-        (None, Some(layer)) => app.layer_dir(layer).join("skills"),
-        (None, None) => app.env.cwd.clone(),
-    };
-    let dir = parent.join(name.as_str());
+    let parent = parent(app, wanted);
+    let dir = parent.path.join(name.as_str());
     let taken = || {
         Error::new(format!(
             "`{}` exists already, and nothing is overwritten",
@@ -35,25 +31,57 @@ pub fn new(app: &App, wanted: &New, caller: Caller) -> Result<String> {
     if dir.symlink_metadata().is_ok() {
         return Err(taken());
     }
+    let installed = InstalledName::try_from(&name)?;
     let wish = wish(wanted, name, caller == Caller::Person { terminal: true })?;
     let files = scaffold(&wish);
-    fs::create_dir_all(&parent).map_err(|error| {
-        Error::io("create directory", &parent, &error).hint("check its permissions, or use --dir")
-    })?;
-    // Made aside and moved in whole: what is half written is no skill.
-    let staged = files::temp_sibling(&dir);
-    let made = write(&staged, &files).and_then(|()| {
-        fs::rename(&staged, &dir).map_err(|error| Error::io("create directory", &dir, &error))
-    });
-    if let Err(error) = made {
-        let _ = fs::remove_dir_all(&staged);
-        return Err(if dir.exists() {
+    let made = make(&parent, &installed, &files);
+    made.map_err(|error| {
+        if dir.exists() {
             taken()
         } else {
-            error.hint("check permissions and free space, or use --dir")
-        });
-    }
+            error.or_hint("check permissions and free space, or use --dir")
+        }
+    })?;
     Ok(told(app, wanted, &dir, &files))
+}
+
+/// Where a skill is made.
+struct Parent {
+    path: PathBuf,
+    /// The base that has it as its `skills`; none for a directory that somebody named.
+    base: Option<Base>,
+}
+
+fn parent(app: &App, wanted: &New) -> Parent {
+    let base = match (&wanted.dir, wanted.layer) {
+        (None, Some(layer)) => Some(app.base(&app.layer_dir(layer))),
+        _ => None,
+    };
+    let path = match (&base, &wanted.dir) {
+        (Some(base), _) => base.path().join(SKILLS.as_os_str()),
+        (None, Some(dir)) => app.env.cwd.join(dir),
+        (None, None) => app.env.cwd.clone(),
+    };
+    Parent { path, base }
+}
+
+/// Makes the skill aside and moves it in whole: what is half written is no skill.
+fn make(parent: &Parent, name: &InstalledName, files: &[NewFile]) -> Result<()> {
+    let failed = |error: io::Error| Error::io("create directory", &parent.path, &error);
+    let dir = match &parent.base {
+        Some(base) => base.make()?.make_dir(&SKILLS),
+        None => Dir::make_anchor(&parent.path),
+    };
+    let dir = dir.map_err(failed)?;
+    let aside = name.entry().temporary();
+    let made = dir.new_of_ours(&aside).map_err(failed).and_then(|aside| {
+        write(&aside.new_dir(name.entry()).map_err(failed)?, files)?;
+        aside
+            .rename(name.entry(), &dir, name.entry())
+            .map_err(failed)
+    });
+    let removed = dir.remove_ours(&aside).map_err(failed);
+    made.and(removed)
 }
 
 /// The name, if it is one.
@@ -138,16 +166,15 @@ fn check_tools(tools: &str) -> Result<()> {
     }
 }
 
-fn write(dir: &Path, files: &[NewFile]) -> Result<()> {
+fn write(dir: &Dir, files: &[NewFile]) -> Result<()> {
     for file in files {
-        let path = dir.join(&file.path);
-        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        made.and_then(|()| fs::write(&path, &file.text))
-            .and_then(|()| {
-                let bits = if file.executable { 0o755 } else { 0o644 };
-                fs::set_permissions(&path, fs::Permissions::from_mode(bits))
-            })
-            .map_err(|error| Error::io("write", &path, &error))?;
+        let mode = if file.executable { 0o755 } else { 0o644 };
+        let path = EntryPath::parse(&file.path);
+        let path = path.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename));
+        let opened = path.and_then(|path| dir.create_below(&path, mode));
+        opened
+            .and_then(|mut open| open.write_all(file.text.as_bytes()))
+            .map_err(|error| Error::io("write", &dir.path().join(&file.path), &error))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! event is decided elsewhere. Nothing here fails: a call must not depend on whether it could be
 //! written down.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixDatagram;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::masking::{mask, mask_value};
-use crate::sys::{FileLock, Moment, limits, remark};
+use crate::sys::{Dir, EntryName, FileLock, Moment, limits, remark};
 
 /// Where events go.
 #[derive(Debug, Clone)]
@@ -127,31 +127,38 @@ impl Audit {
     }
 
     fn append(&self, line: &[u8]) -> io::Result<()> {
-        let mut file = open(&self.file).or_else(|error| {
-            // The user's state directory may not be there yet.
-            let dir = self.file.parent().ok_or(error)?;
-            fs::create_dir_all(dir)?;
-            open(&self.file)
-        })?;
+        let name = self.file.file_name().and_then(EntryName::parse);
+        let (path, name) = self
+            .file
+            .parent()
+            .zip(name)
+            .ok_or(io::ErrorKind::InvalidInput)?;
+        // The user's state directory may not be there yet.
+        let dir = Dir::make_anchor(path)?;
+        let mut file = dir.append(&name, 0o600)?;
         if file.metadata()?.len() + line.len() as u64 > self.max {
-            self.put_aside();
-            file = open(&self.file)?;
+            self.put_aside(&dir, &name);
+            file = dir.append(&name, 0o600)?;
         }
         write_line(&file, line)
     }
 
     /// Makes room for a new log. Whoever still has the old one open writes into the one that was
     /// put aside, where it is not lost.
-    fn put_aside(&self) {
+    fn put_aside(&self, dir: &Dir, name: &EntryName) {
         // Busy means that another process is at it; the log may be a little too long meanwhile.
         let lock = FileLock::exclusive(&self.file.with_extension("lock"), limits::AUDIT_LOCK);
-        let still_full = || fs::metadata(&self.file).is_ok_and(|now| now.len() > self.max / 2);
+        let now = || dir.open_file(name);
+        let still_full = || now().is_ok_and(|(_, now)| now.len() > self.max / 2);
         if lock.is_err() || !still_full() {
             return;
         }
         for kept in (0..limits::AUDIT_KEPT).rev() {
             // One that is not there yet leaves nothing to move.
-            let _ = fs::rename(numbered(&self.file, kept), numbered(&self.file, kept + 1));
+            let numbered = |kept| EntryName::parse(numbered(Path::new(name.as_os_str()), kept));
+            if let Some((old, new)) = numbered(kept).zip(numbered(kept + 1)) {
+                let _ = dir.rename(&old, dir, &new);
+            }
         }
     }
 }
@@ -166,6 +173,11 @@ pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
     name.into()
 }
 
+/// A file of the administrator's or the user's own choice, which may be a link or a device.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "its path is written in a configuration"
+)]
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     // A FIFO that nobody reads would keep us waiting.
@@ -198,6 +210,7 @@ fn to_syslog(line: &[u8]) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::governance::read_log;
+    use std::fs;
 
     fn audit(dir: &Path, max: u64) -> Audit {
         Audit {

@@ -1,13 +1,12 @@
 //! Changing one key of a TOML file, with everything else in it, comments too, left as it is.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::error::{Error, Result};
-use crate::sys::{FileLock, files, limits};
+use crate::sys::{Base, Durable, EntryName, FileLock, limits};
 
 /// Sets `key`, which may be `table.key`, to what `value` says as TOML, or to `value` as text. The
 /// file is written only if `check` takes what it would then be.
@@ -70,11 +69,16 @@ fn change(
     edit: &dyn Fn(&mut DocumentMut) -> Result<()>,
     check: &dyn Fn(&str) -> Result<()>,
 ) -> Result<()> {
-    if let Some(dir) = path.parent() {
-        fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
-    }
+    let (dir, name) = path
+        .parent()
+        .zip(path.file_name().and_then(EntryName::parse))
+        .ok_or_else(|| {
+            Error::new(format!("`{}` is no file", path.display())).hint("check the path")
+        })?;
+    // A file that is a link, as dotfile managers make it, stays one.
+    let file = Base::own(dir.to_owned()).file(&name)?;
     let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
-    let before = match files::read_capped(path, limits::CONFIG_FILE) {
+    let before = match file.dir.read(&file.name, limits::CONFIG_FILE) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| {
             Error::new(format!("`{}` is not UTF-8", path.display()))
                 .hint("save it as UTF-8, or remove it to have the defaults")
@@ -99,14 +103,16 @@ fn change(
     if after == before {
         return Ok(());
     }
-    // A file that is a link, as dotfile managers make it, stays one.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    files::replace_file(&target, after.as_bytes(), 0o600)
+    let written = file
+        .dir
+        .replace(&file.name, after.as_bytes(), 0o600, Durable::Yes);
+    written.map_err(|error| file.dir.error("write", &file.name, &error))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn edited(before: &str, key: &[&str], value: &str) -> String {
         let dir = tempfile::tempdir().unwrap();

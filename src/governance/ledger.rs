@@ -2,7 +2,6 @@
 //! said yes to, and what a record of it covers, is not known here.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::marker::PhantomData;
 use std::os::unix::fs::MetadataExt;
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::sys::owner::Owner;
-use crate::sys::{FileLock, files, limits};
+use crate::sys::{Dir, FileLock, files, limits};
 
 /// What is recorded under a name. Files of every version up to its own are understood; of a later
 /// one nothing is known, so it counts for nothing.
@@ -125,7 +124,7 @@ impl<V: Record> Ledger<V> {
 
     fn change(&self, edit: impl FnOnce(&mut BTreeMap<String, V>)) -> Result<()> {
         if let Some(dir) = self.file.parent() {
-            fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
+            Dir::make_anchor(dir).map_err(|source| Error::io("create", dir, &source))?;
         }
         let _lock = FileLock::exclusive(&self.file.with_extension("lock"), limits::INSTALL_LOCK)?;
         let mut entries = self.entries()?;
@@ -146,6 +145,7 @@ impl<V: Record> Ledger<V> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

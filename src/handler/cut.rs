@@ -1,12 +1,12 @@
 //! Telling the user which skills the prompt had no room for, once for each set of them.
 
-use std::fs;
-
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::catalog::{Cut, Left};
-use crate::sys::{files, limits, remark};
+use crate::sys::{Dir, Durable, EntryName, files, limits, remark};
+
+const TOLD_FILE: EntryName = EntryName::of("told");
 
 /// How many sets are remembered: one for each project that is worked in by turns.
 const REMEMBERED: usize = 20;
@@ -53,7 +53,7 @@ fn is_told(app: &App, cut: &[Cut]) -> bool {
     }
     let digest = format!("{:x}", digest.finalize());
     let store = app.store();
-    let path = store.dir().join("told");
+    let path = store.dir().join(TOLD_FILE.as_os_str());
     let known = files::read_capped(&path, limits::TOLD_FILE).unwrap_or_default();
     let known = String::from_utf8_lossy(&known).into_owned();
     if known.lines().any(|line| line == digest) {
@@ -63,8 +63,9 @@ fn is_told(app: &App, cut: &[Cut]) -> bool {
     let mut lines: Vec<&str> = kept.collect();
     lines.reverse();
     lines.push(&digest);
-    if fs::create_dir_all(store.dir()).is_ok() {
-        let _ = files::replace_scratch_file(&path, (lines.join("\n") + "\n").as_bytes(), 0o600);
+    if let Ok(dir) = Dir::make_anchor(store.dir()) {
+        let text = lines.join("\n") + "\n";
+        let _ = dir.replace(&TOLD_FILE, text.as_bytes(), 0o600, Durable::No);
     }
     false
 }

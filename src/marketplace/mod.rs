@@ -73,5 +73,6 @@ pub use reference::As;
 pub use remove::Removed;
 pub use scan::{Finding, Severity, scan as scan_directory};
 pub use sources::{Source, within_sources};
+pub use swap::SKILLS;
 pub use update::{Change, Edited, UpdateOptions, Updated};
 pub use verify::{State, Verified};

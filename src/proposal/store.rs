@@ -1,21 +1,24 @@
 //! The proposals that wait, a file each in a directory of their own. A further, empty file tells that
 //! the user has not heard of the last of them.
 
-use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::record::{Comment, Proposal, ProposalId, SEE};
 use crate::error::{Error, Result};
-use crate::sys::{FileLock, files, limits};
+use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
 
 /// The directory of proposals.
 #[derive(Debug, Clone)]
 pub struct Proposals {
-    dir: PathBuf,
+    base: Base,
 }
+
+const PROPOSALS: EntryName = EntryName::of("proposals");
+const LOCK: EntryName = EntryName::of(".lock");
+/// Says that the user has not heard of the last of them.
+const UNTOLD: EntryName = EntryName::of("untold");
 
 /// What became of a proposal that was handed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,16 +30,19 @@ pub enum Added {
 }
 
 impl Proposals {
-    /// Those in `dir`.
-    pub fn at(dir: PathBuf) -> Self {
-        Self { dir }
+    /// Those kept in `state`.
+    pub fn at(state: PathBuf) -> Self {
+        Self {
+            base: Base::own(state),
+        }
     }
 
     /// Every one that waits, oldest first, and what is wrong with files that cannot be read.
     pub fn list(&self) -> (Vec<Proposal>, Vec<Error>) {
-        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-        let ids = names.filter_map(|name| ProposalId::parse(name.strip_suffix(".json")?).ok());
+        let entries = self.open().and_then(|dir| dir.entries().ok());
+        let names = entries.into_iter().flatten();
+        let id = |name: &EntryName| ProposalId::parse(name.as_str()?.strip_suffix(".json")?).ok();
+        let ids = names.filter_map(|(name, _)| id(&name));
         let (mut found, mut broken) = (Vec::new(), Vec::new());
         for id in ids {
             match self.get(&id) {
@@ -53,12 +59,12 @@ impl Proposals {
     /// # Errors
     /// When there is none of this id, or its file cannot be read.
     pub fn get(&self, id: &ProposalId) -> Result<Proposal> {
-        let path = self.file(id);
-        let bytes = match files::read_capped(&path, limits::PROPOSAL_FILE) {
+        let none = || Error::new(format!("there is no proposal {id}")).hint(SEE);
+        let (dir, name) = (self.open().ok_or_else(none)?, file(id));
+        let path = dir.path_of(&name);
+        let bytes = match dir.read(&name, limits::PROPOSAL_FILE) {
             Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(Error::new(format!("there is no proposal {id}")).hint(SEE));
-            }
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(none()),
             Err(error) => return Err(Error::io("read", &path, &error).hint("remove the file")),
         };
         let read: Option<Proposal> = serde_json::from_slice(&bytes).ok();
@@ -80,7 +86,7 @@ impl Proposals {
     /// # Errors
     /// When too many wait already, or it cannot be written.
     pub fn add(&self, proposal: &Proposal) -> Result<Added> {
-        let _turn = self.turn()?;
+        let (dir, _turn) = self.turn()?;
         if self.get(&proposal.id).is_ok() {
             return Ok(Added::Already);
         }
@@ -89,9 +95,9 @@ impl Proposals {
             return Err(Error::new(text)
                 .hint("ask the user to decide some of them: `agent-skills proposals list`"));
         }
-        self.write(proposal)?;
+        write(&dir, proposal)?;
         // Best effort: the user hears of it a little less.
-        let _ = fs::write(self.untold(), "");
+        let _ = dir.replace(&UNTOLD, b"", 0o600, Durable::No);
         Ok(Added::New)
     }
 
@@ -101,14 +107,14 @@ impl Proposals {
     /// When there is no such proposal, it has too many comments, or it cannot be written.
     pub fn comment(&self, id: &ProposalId, comment: Comment) -> Result<Proposal> {
         self.get(id)?;
-        let _turn = self.turn()?;
+        let (dir, _turn) = self.turn()?;
         let mut proposal = self.get(id)?;
         if proposal.comments.len() >= limits::PROPOSAL_COMMENTS {
             let text = format!("the proposal {id} has {} comments", proposal.comments.len());
             return Err(Error::new(text).hint("that is all it can have: the user should decide"));
         }
         proposal.comments.push(comment);
-        self.write(&proposal)?;
+        write(&dir, &proposal)?;
         Ok(proposal)
     }
 
@@ -117,44 +123,53 @@ impl Proposals {
     /// # Errors
     /// When it cannot be removed.
     pub fn remove(&self, id: &ProposalId) -> Result<()> {
-        let path = self.file(id);
-        match fs::remove_file(&path) {
+        let Some(dir) = self.open() else {
+            return Ok(());
+        };
+        let name = file(id);
+        match dir.remove_file(&name) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Error::io("remove", &path, &error).hint("remove the file"))
+                Err(dir.error("remove", &name, &error).hint("remove the file"))
             }
             _ => Ok(()),
         }
     }
 
     /// Whether the user has not heard of some of them, asked by whoever tells it now: the next one
-    /// is told that there is nothing. One system call where nothing is new.
+    /// is told that there is nothing.
     pub fn take_untold(&self) -> bool {
-        fs::remove_file(self.untold()).is_ok()
+        self.open()
+            .is_some_and(|dir| dir.remove_file(&UNTOLD).is_ok())
     }
 
-    fn write(&self, proposal: &Proposal) -> Result<()> {
-        let json = serde_json::to_vec_pretty(proposal)
-            .map_err(|error| Error::new(format!("could not write the proposal: {error}")))?;
-        files::replace_file(&self.file(&proposal.id), &json, 0o600)
+    fn turn(&self) -> Result<(Dir, FileLock)> {
+        let state = self.base.make()?;
+        let dir = state.make_private_dir(&PROPOSALS).map_err(|error| {
+            let error = state.error("make directory", &PROPOSALS, &error);
+            error.or_hint("check that it can be written to")
+        })?;
+        let turn = dir.lock(&LOCK, PATIENCE)?;
+        Ok((dir, turn))
     }
 
-    fn turn(&self) -> Result<FileLock> {
-        let failed = |error| {
-            Error::io("make directory", &self.dir, &error).hint("check that it can be written to")
-        };
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true).mode(0o700);
-        builder.create(&self.dir).map_err(failed)?;
-        FileLock::exclusive(&self.dir.join(".lock"), PATIENCE)
+    /// The directory, if it is there.
+    fn open(&self) -> Option<Dir> {
+        self.base.open().ok()??.open_dir(&PROPOSALS).ok()
     }
+}
 
-    fn file(&self, id: &ProposalId) -> PathBuf {
-        self.dir.join(format!("{id}.json"))
-    }
+fn write(dir: &Dir, proposal: &Proposal) -> Result<()> {
+    let json = serde_json::to_vec_pretty(proposal)
+        .map_err(|error| Error::new(format!("could not write the proposal: {error}")))?;
+    let name = file(&proposal.id);
+    let written = dir.replace(&name, &json, 0o600, Durable::Yes);
+    written.map_err(|error| dir.error("write", &name, &error))
+}
 
-    fn untold(&self) -> PathBuf {
-        self.dir.join("untold")
-    }
+/// The name of a proposal's file.
+fn file(id: &ProposalId) -> EntryName {
+    // An id is hexadecimal.
+    EntryName::parse(format!("{id}.json")).unwrap_or(UNTOLD)
 }
 
 /// Others hold the lock for a millisecond.

@@ -53,6 +53,7 @@ pub struct Start<'a> {
 ///
 /// # Errors
 /// When the system refuses pipes or a process, or the host is gone already.
+#[allow(clippy::disallowed_methods, reason = "/dev/null")]
 pub fn start(image: &Image, start: Start) -> io::Result<Running> {
     let Start {
         limit,

@@ -1,7 +1,6 @@
 //! Which conversation a session is in, and what follows from that for what is active in it.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -46,7 +45,7 @@ impl Store {
         match self.record.read() {
             Ok(state) if !state.as_deref().is_some_and(is_settled) => {}
             Ok(_) => {
-                let _ = fs::remove_file(&mark);
+                let _ = files::remove(&mark);
                 return Ok(Vec::new());
             }
             Err(_) => {
@@ -71,7 +70,7 @@ impl Store {
             Ok(())
         });
         if entered.is_ok() {
-            let _ = fs::remove_file(&mark);
+            let _ = files::remove(&mark);
         } else {
             leave();
         }

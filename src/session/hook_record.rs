@@ -2,14 +2,14 @@
 //! each, beside the state, so that a host that is killed takes none of it along. What the hooks
 //! are and whether they may run is not known here.
 
-use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::sys::{FileLock, files, limits};
+use crate::sys::{Dir, Durable, EntryName, FileLock, limits};
 
 /// One activation of a skill with hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,21 +30,26 @@ pub struct HookRecord {
 /// All of them.
 #[derive(Debug, Clone)]
 pub struct HookRecords {
-    dir: PathBuf,
+    state: PathBuf,
 }
 
 /// A record that only this process deals with, as long as this lives.
 #[derive(Debug)]
 pub struct Taken {
-    file: PathBuf,
+    dir: Dir,
+    stem: EntryName,
     _lock: FileLock,
 }
+
+const HOOKS: EntryName = EntryName::of("hooks");
+const JSON: EntryName = EntryName::of(".json");
+const LOCK: EntryName = EntryName::of(".lock");
 
 impl HookRecords {
     /// The records beside the state in `dir`.
     pub fn at(dir: &Path) -> Self {
         Self {
-            dir: dir.join("hooks"),
+            state: dir.to_owned(),
         }
     }
 
@@ -53,26 +58,32 @@ impl HookRecords {
     /// # Errors
     /// When it cannot be written, or the end of an earlier activation is being dealt with.
     pub fn begin(&self, record: &HookRecord) -> Result<bool> {
-        fs::create_dir_all(&self.dir).map_err(|source| Error::io("create", &self.dir, &source))?;
-        let file = self.file(record);
-        let _lock = FileLock::exclusive(&file.with_extension("lock"), limits::HOOK_LOCK)?;
-        if file.exists() {
+        let dir = Dir::make_anchor(&self.state).and_then(|state| state.make_dir(&HOOKS));
+        let failed = |source| Error::io("create", &self.state.join(HOOKS.as_os_str()), &source);
+        let (dir, stem) = (dir.map_err(failed)?, stem(record));
+        let file = stem.with_end(&JSON);
+        let _lock = dir.lock(&stem.with_end(&LOCK), limits::HOOK_LOCK)?;
+        if dir.has(&file) {
             return Ok(false);
         }
         let json = serde_json::to_vec(record).map_err(|error| Error::new(error.to_string()))?;
-        files::replace_file(&file, &json, 0o600)?;
+        let written = dir.replace(&file, &json, 0o600, Durable::Yes);
+        written.map_err(|error| dir.error("write", &file, &error))?;
         Ok(true)
     }
 
     /// Every record. What cannot be read is none.
     pub fn all(&self) -> Vec<HookRecord> {
-        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let paths = entries.map(|entry| entry.path());
-        let records = paths.filter(|path| path.extension().is_some_and(|end| end == "json"));
-        let read = |path: PathBuf| {
-            let bytes = files::read_capped(&path, limits::HOOK_RECORD).ok()?;
+        let Some(dir) = self.open() else {
+            return Vec::new();
+        };
+        let names = dir.entries().unwrap_or_default().into_iter();
+        let names = names.map(|(name, _)| name);
+        let records = names.filter(|name| name.as_os_str().as_bytes().ends_with(b".json"));
+        let read = |name: EntryName| {
+            let bytes = dir.read(&name, limits::HOOK_RECORD).ok()?;
             let record: HookRecord = serde_json::from_slice(&bytes).ok()?;
-            (self.file(&record) == path).then_some(record)
+            (stem(&record).with_end(&JSON) == name).then_some(record)
         };
         records
             .take(limits::HOOK_RECORDS)
@@ -83,41 +94,49 @@ impl HookRecords {
     /// Takes a record, unless another process has it or has dealt with it. A process that dies
     /// lets go of it.
     pub fn take(&self, record: &HookRecord) -> Option<Taken> {
-        let file = self.file(record);
-        let lock = FileLock::exclusive(&file.with_extension("lock"), std::time::Duration::ZERO);
-        let taken = Taken {
-            _lock: lock.ok()?,
-            file,
-        };
-        if taken.file.exists() {
-            return Some(taken);
+        let (dir, stem) = (self.open()?, stem(record));
+        let lock = dir.lock(&stem.with_end(&LOCK), std::time::Duration::ZERO);
+        let lock = lock.ok()?;
+        if dir.has(&stem.with_end(&JSON)) {
+            return Some(Taken {
+                dir,
+                stem,
+                _lock: lock,
+            });
         }
         // Waiting made the file for the lock anew.
-        let _ = fs::remove_file(taken.file.with_extension("lock"));
+        let _ = dir.remove_file(&stem.with_end(&LOCK));
         None
     }
 
-    fn file(&self, record: &HookRecord) -> PathBuf {
-        let mut hash = Sha256::new();
-        hash.update(&record.owner);
-        hash.update([0]);
-        hash.update(&record.skill);
-        let name = format!("{:x}", hash.finalize());
-        self.dir.join(&name[..32]).with_extension("json")
+    fn open(&self) -> Option<Dir> {
+        Dir::anchor(&self.state).ok()?.open_dir(&HOOKS).ok()
     }
+}
+
+/// What the names of a record's files begin with.
+fn stem(record: &HookRecord) -> EntryName {
+    let mut hash = Sha256::new();
+    hash.update(&record.owner);
+    hash.update([0]);
+    hash.update(&record.skill);
+    let name = format!("{:x}", hash.finalize());
+    EntryName::parse(&name[..32]).unwrap_or(HOOKS)
 }
 
 impl Taken {
     /// Nothing is owed any more.
     pub fn done(self) {
-        let _ = fs::remove_file(&self.file);
-        let _ = fs::remove_file(self.file.with_extension("lock"));
+        for end in [JSON, LOCK] {
+            let _ = self.dir.remove_file(&self.stem.with_end(&end));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn an_activation_is_recorded_once_and_taken_by_one() {

@@ -1,13 +1,11 @@
 //! Which calls were refused before, so that a repeated one can be answered more firmly. A courtesy
 //! and nothing more: it is appended to without a lock, and whatever goes wrong with it is ignored.
 
-use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::SessionKey;
-use crate::sys::{files, hash, limits};
+use crate::sys::{Dir, EntryName, files, hash, limits};
 
 /// The record of refusals: fixed-size hashes of session and call.
 #[derive(Debug, Clone)]
@@ -15,13 +13,14 @@ pub struct Refusals {
     file: PathBuf,
 }
 
+const FILE: EntryName = EntryName::of("refusals");
 const RECORD: usize = size_of::<u64>();
 
 impl Refusals {
     /// The record in `dir`.
     pub fn at(dir: &Path) -> Self {
         Self {
-            file: dir.join("refusals"),
+            file: dir.join(FILE.as_os_str()),
         }
     }
 
@@ -34,16 +33,11 @@ impl Refusals {
         }
         if known.len() as u64 + RECORD as u64 > limits::REFUSALS_FILE {
             // Old sessions' refusals are of no use; beginning anew is cheaper than sorting them.
-            let _ = fs::remove_file(&self.file);
+            let _ = files::remove(&self.file);
         }
-        let mut options = OpenOptions::new();
-        let file = options
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
-            .open(&self.file);
-        let _ = file.and_then(|mut file| file.write_all(&record));
+        let file = self.file.parent().map(Dir::anchor);
+        let file = file.and_then(|dir| dir.ok()?.append(&FILE, 0o600).ok());
+        let _ = file.map(|mut file| file.write_all(&record));
         false
     }
 }
@@ -52,6 +46,7 @@ impl Refusals {
 mod tests {
     use super::*;
     use crate::sys::Env;
+    use std::fs;
 
     #[test]
     fn a_call_is_known_from_the_second_time_in_its_own_session() {

@@ -1,7 +1,6 @@
 //! The state on disk: read without a lock, changed under one, replaced whole.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,13 +14,14 @@ use super::state::{ActiveSkill, End, Ended, Reset, Session, State};
 use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::ProcessId;
-use crate::sys::{Directories, Env, FileLock, limits};
+use crate::sys::{Dir, Directories, EntryName, Env, files, limits};
+
+const LOCK: EntryName = EntryName::of("state.lock");
 
 /// The state and its lock.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(super) record: Record,
-    lock: PathBuf,
 }
 
 impl Store {
@@ -38,7 +38,6 @@ impl Store {
     pub fn at(dir: &Path) -> Self {
         Self {
             record: Record::at(dir),
-            lock: dir.join("state.lock"),
         }
     }
 
@@ -109,7 +108,7 @@ impl Store {
         if nothing_to_do {
             return Ok(Vec::new());
         }
-        let _ = fs::remove_file(left_mark(self.record.path(), key));
+        let _ = files::remove(&left_mark(self.record.path(), key));
         let realm = key::realm();
         let mut ended = Vec::new();
         self.change(|state, unreadable| {
@@ -328,8 +327,8 @@ impl Store {
         edit: impl FnOnce(&mut State, Option<Unreadable>) -> Result<()>,
     ) -> Result<()> {
         let dir = self.dir();
-        fs::create_dir_all(dir).map_err(|source| Error::io("create", dir, &source))?;
-        let _lock = FileLock::exclusive(&self.lock, limits::HOOK_LOCK)?;
+        let made = Dir::make_anchor(dir).map_err(|source| Error::io("create", dir, &source))?;
+        let _lock = made.lock(&LOCK, limits::HOOK_LOCK)?;
         let (before, unreadable) = match self.record.read_anew() {
             Ok(state) => (state.unwrap_or_default(), None),
             Err(unreadable) => (Rc::default(), Some(unreadable)),

@@ -27,6 +27,13 @@ pub struct Found {
     pub below: EntryPath,
 }
 
+impl Found {
+    fn open(&self) -> Result<(File, Metadata)> {
+        let opened = Dir::anchor(&self.root).and_then(|root| root.open_below(&self.below));
+        opened.map_err(|error| Error::io("read", &self.path, &error))
+    }
+}
+
 /// One bundled file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
@@ -100,8 +107,7 @@ impl SkillPath {
     /// As [`SkillPath::resolve`], and when it cannot be read.
     pub fn open(&self, dir: &Path) -> Result<(Found, File, Metadata)> {
         let found = self.find(dir)?;
-        let opened = Dir::anchor(&found.root).and_then(|root| root.open_below(&found.below));
-        let (file, metadata) = opened.map_err(|error| Error::io("read", &found.path, &error))?;
+        let (file, metadata) = found.open()?;
         Ok((found, file, metadata))
     }
 
@@ -247,6 +253,7 @@ fn what_is_there(dir: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::files;
     use proptest::prelude::*;
     use std::os::unix::fs::symlink;
 
@@ -369,6 +376,33 @@ mod tests {
         let root = tree(&names.iter().map(String::as_str).collect::<Vec<_>>());
         let listing = Listing::of(root.path(), 50);
         assert_eq!((listing.resources.len(), listing.total), (50, 60));
+    }
+
+    #[test]
+    fn what_was_found_inside_is_never_read_outside() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("file"), "secret").unwrap();
+        for swapped in ["a/file", "a", "a/b"] {
+            let root = tree(&["a/b/file", "a/file"]);
+            symlink("a/b/file", root.path().join("link")).unwrap();
+            let found = |path| {
+                let path = SkillPath::parse(path, root.path()).unwrap();
+                path.find(root.path()).unwrap()
+            };
+            let found = ["a/file", "a/b/file", "link"].map(found);
+            assert!(found.iter().all(|found| found.open().is_ok()));
+            let place = root.path().join(swapped);
+            fs::rename(&place, root.path().join("aside")).unwrap();
+            let to = if swapped == "a/file" { "file" } else { "" };
+            symlink(outside.path().join(to), &place).unwrap();
+            for found in found {
+                // What is there still is the skill's own.
+                if let Ok((file, metadata)) = found.open() {
+                    let bytes = files::read_file_capped(&file, metadata.len(), 99).unwrap();
+                    assert_eq!(bytes, b"text", "{swapped}: {found:?}");
+                }
+            }
+        }
     }
 
     proptest! {

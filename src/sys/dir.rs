@@ -67,6 +67,7 @@ impl Dir {
     ///
     /// # Errors
     /// When it cannot be made or opened.
+    #[allow(clippy::disallowed_methods, reason = "the user chose the path")]
     pub fn make_anchor(path: &Path) -> io::Result<Self> {
         match Self::anchor(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -220,10 +221,12 @@ impl Dir {
     /// # Errors
     /// When the file cannot be opened, or another process still holds the lock after `wait`.
     pub fn lock(&self, name: &EntryName, wait: Duration) -> Result<FileLock> {
-        let path = self.path_of(name);
+        FileLock::of(self.open_lock(name), &self.path_of(name), wait)
+    }
+
+    pub(super) fn open_lock(&self, name: &EntryName) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE;
-        let opened = self.regular(&[], name, flags, 0o600);
-        FileLock::of(opened.map(|(file, _)| file), &path, wait)
+        Ok(self.regular(&[], name, flags, 0o600)?.0)
     }
 }
 

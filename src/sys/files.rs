@@ -1,13 +1,13 @@
 //! Files: bounded reads that never hang, and whole replacement.
 
 use std::ffi::CString;
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 
+use super::{Dir, Durable, EntryName};
 use crate::error::{Error, Result};
 
 /// Opens a regular file for reading. A FIFO or device is refused without waiting for it.
@@ -26,6 +26,7 @@ pub fn open_with_metadata(path: &Path) -> io::Result<(File, Metadata)> {
     open_with(path, 0)
 }
 
+#[allow(clippy::disallowed_methods, reason = "for reading")]
 fn open_with(path: &Path, flags: i32) -> io::Result<(File, Metadata)> {
     let file = OpenOptions::new()
         .read(true)
@@ -111,7 +112,7 @@ fn read_into(mut bytes: Vec<u8>, source: impl Read, max: u64) -> io::Result<Vec<
 /// # Errors
 /// When the directory cannot be written; the old file is then untouched.
 pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    replace(&temp_sibling(path), path, bytes, mode, true)
+    replace(path, bytes, mode, Durable::Yes)
 }
 
 /// As [`replace_file`], but not proof against a power cut, which saves the wait for the disk: for
@@ -120,33 +121,28 @@ pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 /// # Errors
 /// As [`replace_file`].
 pub fn replace_scratch_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    replace(&temp_sibling(path), path, bytes, mode, false)
+    replace(path, bytes, mode, Durable::No)
 }
 
-/// As [`replace_file`], with the new file made at `temp`, which is on the same file system: for
-/// writers that clean up after a kill in a place of their own.
+fn replace(path: &Path, bytes: &[u8], mode: u32, durable: Durable) -> Result<()> {
+    let written = split(path).and_then(|(dir, name)| dir.replace(&name, bytes, mode, durable));
+    written.map_err(|source| Error::io("write", path, &source))
+}
+
+/// Removes a file of ours, or a link of that name, not what it leads to.
 ///
 /// # Errors
-/// As [`replace_file`].
-pub fn replace_file_through(temp: &Path, path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    replace(temp, path, bytes, mode, true)
+/// When there is none, or it cannot be removed.
+pub fn remove(path: &Path) -> io::Result<()> {
+    split(path).and_then(|(dir, name)| dir.remove_file(&name))
 }
 
-fn replace(temp: &Path, path: &Path, bytes: &[u8], mode: u32, durable: bool) -> Result<()> {
-    let written = (|| {
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create_new(true).mode(mode).open(temp)?;
-        file.write_all(bytes)?;
-        if durable {
-            file.sync_data()?;
-        }
-        fs::rename(temp, path)
-    })();
-    written.map_err(|source| {
-        // The temporary file is litter now; the error to report is the first one.
-        let _ = fs::remove_file(temp);
-        Error::io("write", path, &source)
-    })
+/// The directory of a file, which is the user's choice, and the file's name there.
+pub(super) fn split(path: &Path) -> io::Result<(Dir, EntryName)> {
+    let name = path.file_name().and_then(EntryName::parse);
+    let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    Ok((Dir::anchor(dir.unwrap_or(Path::new(".")))?, name))
 }
 
 /// Whether this process may create files in `dir`.
@@ -159,57 +155,10 @@ pub fn is_writable(dir: &Path) -> bool {
     unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
 }
 
-/// Swaps two paths of one file system as one step. `false` where the system cannot do that;
-/// nothing has changed then.
-///
-/// # Errors
-/// Whatever the system says of the paths themselves.
-#[allow(unsafe_code)]
-pub fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
-    #[cfg(target_os = "linux")]
-    {
-        let a = CString::new(a.as_os_str().as_bytes())?;
-        let b = CString::new(b.as_os_str().as_bytes())?;
-        // SAFETY: both are NUL-terminated and outlive the call, which keeps no pointer. The system
-        // call is made directly because not every libc has a wrapper for it.
-        let answer = unsafe {
-            libc::syscall(
-                libc::SYS_renameat2,
-                libc::AT_FDCWD,
-                a.as_ptr(),
-                libc::AT_FDCWD,
-                b.as_ptr(),
-                libc::RENAME_EXCHANGE,
-            )
-        };
-        if answer == 0 {
-            return Ok(true);
-        }
-        let error = io::Error::last_os_error();
-        match error.raw_os_error() {
-            Some(libc::EINVAL | libc::ENOSYS | libc::ENOTSUP) => Ok(false),
-            _ => Err(error),
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = (a, b);
-        Ok(false)
-    }
-}
-
-/// A name beside `path` that no other process and no other call of this one uses. It begins with
-/// a dot and ends in `.tmp`, which is how litter after a kill is known.
-pub fn temp_sibling(path: &Path) -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    path.with_file_name(format!(".{name}.{}-{count}.tmp", std::process::id()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_fifo_is_refused_and_not_waited_for() {
@@ -250,18 +199,6 @@ mod tests {
             0o600
         );
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn two_directories_are_exchanged_whole_or_not_at_all() {
-        let root = tempfile::tempdir().unwrap();
-        let (a, b) = (root.path().join("a"), root.path().join("b"));
-        fs::create_dir_all(a.join("was-a")).unwrap();
-        fs::create_dir_all(b.join("was-b")).unwrap();
-        let swapped = exchange(&a, &b).unwrap();
-        assert_eq!(b.join("was-a").exists(), swapped);
-        assert!(exchange(&a, &root.path().join("missing")).is_err() || !swapped);
-        assert_eq!(a.join("was-b").exists(), swapped);
     }
 
     #[test]

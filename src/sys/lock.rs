@@ -1,11 +1,11 @@
 //! An advisory file lock with a deadline, released when dropped or when the process dies.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::files;
 use crate::error::{Error, Result};
 
 /// An exclusive lock on a file that exists only to be locked.
@@ -15,20 +15,13 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    /// Takes the lock, waiting at most `wait`. The file is made when it is missing.
+    /// Takes the lock, waiting at most `wait`. The file is made when it is missing. Somebody may
+    /// have put a FIFO or a link there: neither is waited for or followed.
     ///
     /// # Errors
     /// When the file cannot be opened, or another process still holds the lock after `wait`.
     pub fn exclusive(path: &Path, wait: Duration) -> Result<Self> {
-        let mut options = OpenOptions::new();
-        let file = options
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            // Somebody may have put a FIFO or a link there: neither is waited for or followed.
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOFOLLOW)
-            .open(path);
+        let file = files::split(path).and_then(|(dir, name)| dir.open_lock(&name));
         Self::of(file, path, wait)
     }
 
@@ -36,7 +29,7 @@ impl FileLock {
     pub(super) fn of(file: io::Result<File>, path: &Path, wait: Duration) -> Result<Self> {
         let file = file.map_err(|source| {
             Error::io("open lock", path, &source)
-                .hint("check that its directory can be written to, or remove the file")
+                .or_hint("check that its directory can be written to, or remove the file")
         })?;
         let began = Instant::now();
         // A lock is held for about a millisecond; polling keeps the deadline ours, which a

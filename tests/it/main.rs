@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used)]
 // What was skipped, and why, is told where the test runner shows it.
 #![allow(clippy::print_stdout)]
+// A test makes what it needs as it likes.
+#![allow(clippy::disallowed_methods)]
 
 mod always_on;
 mod archives;
@@ -27,6 +29,7 @@ mod fork;
 mod hooks;
 mod host;
 mod hostile;
+mod hostile_project;
 mod index;
 mod installing;
 mod jobs;

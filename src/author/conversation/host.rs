@@ -1,10 +1,10 @@
 //! The host's part: one fresh process of this program for each hook and tool call, with the data
 //! where that generation puts it (HOST.md §2), in a home of its own that is gone afterwards.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::{Seek, Write};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Component, Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,7 +14,13 @@ use wait_timeout::ChildExt;
 use super::script::Script;
 use crate::author::skills_at;
 use crate::error::{Error, Result};
-use crate::sys::{Env, files, limits, process};
+use crate::sys::{Dir, EntryKind, EntryName, EntryPath, Env, files, limits, process};
+
+/// The plugin directory on a stage, and the project.
+const PLUGIN: &str = "home/.chibi/plugins/agent-skills";
+const PROJECT: &str = "project";
+/// What is left out of a copied skill.
+const GIT: EntryName = EntryName::of(".git");
 
 /// A generation of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,30 +71,33 @@ impl<'a> Host<'a> {
                 let real = dir
                     .canonicalize()
                     .map_err(|error| Error::io("open directory", &dir, &error))?;
-                let name = real.file_name().unwrap_or_default().to_owned();
-                copy(&real, &stage.skills().join(name), 0)?;
+                let failed = |error| Error::io("copy", &real, &error);
+                let name = real.file_name().and_then(EntryName::parse);
+                let name = name.ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+                let to = stage.make(&format!("{PLUGIN}/skills"))?.make_dir(&name);
+                let copied = Dir::anchor(&real).and_then(|from| copy(&from, &to?, 0));
+                copied.map_err(failed)?;
             }
         }
         for (path, text) in &script.files {
-            if path
-                .components()
-                .any(|part| !matches!(part, Component::Normal(_)))
-            {
+            let Some(below) = EntryPath::parse(path) else {
                 let text = format!("`files` has the path `{}`", path.display());
                 return Err(Error::new(text).hint("name files of the project, relative to it"));
-            }
-            write(&stage.project().join(path), text.as_bytes())?;
+            };
+            write(&stage.make(PROJECT)?, &below, text.as_bytes())?;
         }
+        let plugin = stage.make(PLUGIN)?;
         if !script.config.is_empty() {
             write(
-                &stage.plugin().join("config.toml"),
+                &plugin,
+                &EntryName::of("config.toml").into(),
                 script.config.as_bytes(),
             )?;
         }
         // Where an installation has the program; skills may look for it there.
-        let program = stage.plugin().join("agent-skills");
-        std::os::unix::fs::symlink(exe, &program)
-            .map_err(|error| Error::io("write", &program, &error))?;
+        let program = EntryName::of("agent-skills");
+        let made = plugin.link_to(exe, &program);
+        made.map_err(|error| plugin.error("write", &program, &error))?;
         Ok(Self {
             generation,
             env,
@@ -120,7 +129,7 @@ impl<'a> Host<'a> {
 
     /// A text without what differs from play to play.
     pub fn settled(&self, text: &str) -> String {
-        text.replace(&self.stage.0.display().to_string(), "<stage>")
+        text.replace(&self.stage.dir.path().display().to_string(), "<stage>")
     }
 
     /// Whether a path lies in the project.
@@ -176,18 +185,8 @@ impl<'a> Host<'a> {
     /// Runs one call to its end. Files, not pipes: a call that writes much never waits for us.
     fn run(&self, mut command: Command, input: &[u8]) -> Result<String> {
         let failed = |error: std::io::Error| Error::io("run", self.exe, &error);
-        let scratch = |name: &str| {
-            let path = self.stage.0.join(name);
-            File::options()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .open(path)
-                .map_err(failed)
-        };
-        let (mut given, mut told, mut remarks) =
-            (scratch("stdin")?, scratch("stdout")?, scratch("stderr")?);
+        let scratch = || self.stage.dir.create_unseen().map_err(failed);
+        let (mut given, mut told, mut remarks) = (scratch()?, scratch()?, scratch()?);
         given
             .write_all(input)
             .and_then(|()| given.rewind())
@@ -230,70 +229,78 @@ impl<'a> Host<'a> {
 }
 
 /// A directory that is gone when the play is over.
-struct Stage(PathBuf);
+struct Stage {
+    parent: Dir,
+    name: EntryName,
+    dir: Dir,
+}
 
 impl Stage {
     fn new() -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("agent-skills-stage-{}-{count}", std::process::id());
-        let dir = std::env::temp_dir().join(name);
-        let made = DirBuilder::new().mode(0o700).create(&dir);
-        made.map_err(|error| {
-            Error::io("create directory", &dir, &error).hint("remove it, or set TMPDIR")
+        let parent = std::env::temp_dir();
+        let made = (|| {
+            let parent = Dir::anchor(&parent.canonicalize()?)?;
+            let name = EntryName::parse(name).ok_or(io::ErrorKind::InvalidFilename)?;
+            let dir = parent.new_of_ours(&name)?;
+            Ok(Self { parent, name, dir })
+        })();
+        let stage = made.map_err(|error: io::Error| {
+            Error::io("create directory in", &parent, &error).hint("remove it, or set TMPDIR")
         })?;
-        let real = dir
-            .canonicalize()
-            .map_err(|error| Error::io("open directory", &dir, &error));
-        let stage = Self(real.inspect_err(|_| drop(fs::remove_dir(&dir)))?);
-        for dir in [stage.skills(), stage.project().join(".git")] {
-            fs::create_dir_all(&dir)
-                .map_err(|error| Error::io("create directory", &dir, &error))?;
+        for dir in [format!("{PLUGIN}/skills"), format!("{PROJECT}/.git")] {
+            stage.make(&dir)?;
         }
         Ok(stage)
     }
 
+    /// A directory in it, made with those that lead to it.
+    fn make(&self, path: &str) -> Result<Dir> {
+        let made = EntryPath::parse(path).ok_or(io::ErrorKind::InvalidFilename.into());
+        let made = made.and_then(|path| self.dir.make_below(&path));
+        made.map_err(|error| Error::io("create directory", &self.dir.path().join(path), &error))
+    }
+
     fn home(&self) -> PathBuf {
-        self.0.join("home")
+        self.dir.path().join("home")
     }
 
     fn plugin(&self) -> PathBuf {
-        self.home().join(".chibi/plugins/agent-skills")
-    }
-
-    fn skills(&self) -> PathBuf {
-        self.plugin().join("skills")
+        self.dir.path().join(PLUGIN)
     }
 
     fn project(&self) -> PathBuf {
-        self.0.join("project")
+        self.dir.path().join(PROJECT)
     }
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = self.parent.remove_ours(&self.name);
     }
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-    made.and_then(|()| fs::write(path, bytes))
-        .map_err(|error| Error::io("write", path, &error))
+fn write(dir: &Dir, path: &EntryPath, bytes: &[u8]) -> Result<()> {
+    let file = dir.create_below(path, 0o644);
+    let written = file.and_then(|mut file| file.write_all(bytes));
+    written.map_err(|error| Error::io("write a file in", dir.path(), &error))
 }
 
 /// Copies a skill's regular files; links are not followed.
-fn copy(from: &Path, to: &Path, depth: usize) -> Result<()> {
-    let failed = |error| Error::io("copy", from, &error);
-    fs::create_dir_all(to).map_err(failed)?;
-    for entry in fs::read_dir(from).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let kind = entry.file_type().map_err(failed)?;
-        let target = to.join(entry.file_name());
-        if kind.is_dir() && entry.file_name() != ".git" && depth < limits::DIGEST_DEPTH {
-            copy(&entry.path(), &target, depth + 1)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), target).map_err(failed)?;
+fn copy(from: &Dir, to: &Dir, depth: usize) -> io::Result<()> {
+    for (name, kind) in from.entries()? {
+        match kind {
+            EntryKind::Dir if name != GIT && depth < limits::DIGEST_DEPTH => {
+                copy(&from.open_dir(&name)?, &to.make_dir(&name)?, depth + 1)?;
+            }
+            EntryKind::File => {
+                let (mut file, metadata) = from.open_file(&name)?;
+                let mode = metadata.permissions().mode() & 0o777;
+                io::copy(&mut file, &mut to.create(&name, mode)?)?;
+            }
+            _ => {}
         }
     }
     Ok(())

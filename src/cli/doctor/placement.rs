@@ -109,7 +109,8 @@ fn wrong_place(dir: &Path, file: &Path) -> Option<Check> {
 fn chmod(file: &Path, mode: u32, done: &str) -> impl FnOnce() -> Result<String, Error> + 'static {
     let (file, done) = (file.to_owned(), format!("`{}` {done}", file.display()));
     move || {
-        let changed = fs::set_permissions(&file, fs::Permissions::from_mode(mode & 0o7777));
+        let permissions = fs::Permissions::from_mode(mode & 0o7777);
+        let changed = fs::File::open(&file).and_then(|file| file.set_permissions(permissions));
         changed.map_err(|error| Error::io("change the mode of", &file, &error))?;
         Ok(done)
     }

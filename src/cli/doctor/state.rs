@@ -1,15 +1,15 @@
 //! Whether what is active can be written down and read again: without that every call is refused
 //! while a skill may be active (law 2).
 
-use std::fs;
+use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::check::Check;
 use crate::app::App;
 use crate::error::Error;
-use crate::sys::files;
 use crate::sys::process::effective_user;
+use crate::sys::{EntryName, files};
 
 /// The checks of this area.
 pub fn checks(app: &App) -> Vec<Check> {
@@ -42,10 +42,10 @@ fn writing(app: &App, dir: &Path) -> Check {
             format!("`{shown}` is made when it is needed"),
         );
     }
-    let probe = files::temp_sibling(&dir.join("doctor"));
+    let probe = dir.join(EntryName::of("doctor").temporary().as_os_str());
     let written = files::replace_scratch_file(&probe, b"x", 0o600);
     // Gone already when it could not be written.
-    let _ = fs::remove_file(&probe);
+    let _ = files::remove(&probe);
     match written {
         Err(error) => {
             let text = format!("nothing can be written down: {error}");
@@ -93,7 +93,8 @@ fn unreadable(file: &Path, why: &str) -> Check {
 /// What stands in it stays: a restriction must not be lifted by a repair.
 fn made_private(file: PathBuf) -> impl FnOnce() -> Result<String, Error> + 'static {
     move || {
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o600))
+        File::open(&file)
+            .and_then(|open| open.set_permissions(Permissions::from_mode(0o600)))
             .map_err(|error| Error::io("change the mode of", &file, &error))?;
         Ok(format!(
             "`{}` can be read and written by you only",

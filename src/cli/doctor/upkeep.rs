@@ -7,7 +7,7 @@ use super::check::Check;
 use crate::app::App;
 use crate::error::{Error, Result};
 use crate::script::JobId;
-use crate::sys::{FileLock, limits};
+use crate::sys::{FileLock, files, limits};
 
 /// Locks that commands and hooks hold for moments.
 const LOCKS: [&str; 4] = [
@@ -95,7 +95,7 @@ fn temporary(dir: &Path) -> Option<Check> {
 
 fn remove(files: &[PathBuf]) -> Result<String> {
     for file in files {
-        fs::remove_file(file).map_err(|error| Error::io("remove", file, &error))?;
+        files::remove(file).map_err(|error| Error::io("remove", file, &error))?;
     }
     Ok(format!("{} temporary files are gone", files.len()))
 }

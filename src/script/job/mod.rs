@@ -11,4 +11,4 @@ pub use id::{JobId, Owner};
 pub use keeper::Keeper;
 pub use progress::{Job, Look, Summary};
 pub use scratch::Scratch;
-pub use store::{Facts, Jobs, Origin, Spools, private_dir};
+pub use store::{Facts, Jobs, Origin, Spools};

@@ -1,16 +1,17 @@
 //! A script's own temporary directory. It lies in the directory of the job that the script may
 //! become, so that one rule cleans up after both.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{JobId, Jobs, private_dir};
+use super::{JobId, Jobs};
 use crate::error::Result;
+use crate::sys::EntryName;
 
 /// An empty directory, removed when dropped unless it is kept.
 #[derive(Debug)]
 pub struct Scratch {
-    job: PathBuf,
+    /// The job whose directory goes with this; none when it is kept.
+    job: Option<(Jobs, JobId)>,
     path: PathBuf,
 }
 
@@ -20,10 +21,14 @@ impl Scratch {
     /// # Errors
     /// When it cannot be made.
     pub fn make(jobs: &Jobs, id: &JobId) -> Result<Self> {
-        let job = jobs.dir_of(id);
-        let path = job.join("tmp");
-        private_dir(&path)?;
-        Ok(Self { job, path })
+        const TMP: EntryName = EntryName::of("tmp");
+        let dir = jobs.make(id)?;
+        let tmp = dir.make_private_dir(&TMP);
+        let tmp = tmp.map_err(|error| dir.error("create", &TMP, &error))?;
+        Ok(Self {
+            job: Some((jobs.clone(), id.clone())),
+            path: tmp.path().to_owned(),
+        })
     }
 
     /// The directory.
@@ -33,15 +38,14 @@ impl Scratch {
 
     /// Leaves it to the job, which is cleaned up with all it has.
     pub fn keep(mut self) {
-        self.job = PathBuf::new();
+        self.job = None;
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if !self.job.as_os_str().is_empty() {
-            // What cannot be removed now is removed when it is old.
-            let _ = fs::remove_dir_all(&self.job);
+        if let Some((jobs, id)) = &self.job {
+            jobs.remove(id);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The directory of all jobs: making one, finding one, and cleaning up after those long over.
 
 use std::ffi::CString;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,7 +16,7 @@ use super::progress::{Job, Summary};
 use crate::error::{Error, Result};
 use crate::script::capture::Captured;
 use crate::script::spool;
-use crate::sys::{files, limits};
+use crate::sys::{Dir, Durable, EntryName, files, limits};
 
 /// What is written down about a job when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,13 +114,11 @@ impl Jobs {
             let text = format!("{running} jobs are running already, which is the most at once");
             return Err(Error::new(text).hint("wait for one of them, or stop it"));
         }
-        let dir = self.dir_of(id);
-        private_dir(&dir)?;
+        let place = self.make(id)?;
+        let dir = place.path().to_owned();
         let write = |source: io::Error| Error::io("write", &dir, &source);
-        let make = |name: &str, captured: &Captured| {
-            let mut options = File::options();
-            let file = options.read(true).write(true).create_new(true).mode(0o600);
-            let file = file.open(dir.join(name))?;
+        let make = |name: &'static str, captured: &Captured| {
+            let file = place.create(&EntryName::of(name), 0o600)?;
             let begun = spool::begin(&file, captured.text().as_bytes())?;
             Ok::<_, io::Error>((file, begun))
         };
@@ -131,7 +129,9 @@ impl Jobs {
         let job = Job::of(id.clone(), dir.clone(), facts.clone());
         job.mark_seen(begun)?;
         let json = serde_json::to_vec(facts).map_err(|error| Error::new(error.to_string()))?;
-        files::replace_scratch_file(&dir.join(Job::FACTS), &json, 0o600)?;
+        let facts = EntryName::of(Job::FACTS);
+        let written = place.replace(&facts, &json, 0o600, Durable::No);
+        written.map_err(write)?;
         Ok(Spools {
             dir: File::open(&dir).map_err(write)?,
             stop,
@@ -140,10 +140,43 @@ impl Jobs {
         })
     }
 
+    /// The directory of a job, made if it is missing. This user alone can enter it.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(super) fn make(&self, id: &JobId) -> Result<Dir> {
+        let failed = |source| Error::io("create", &self.dir_of(id), &source);
+        let (state, name) = self
+            .place()
+            .ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+        let id = EntryName::parse(id.as_str());
+        let id = id.ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+        let jobs = Dir::make_anchor(state).and_then(|state| state.make_private_dir(&name));
+        let made = jobs.and_then(|jobs| match jobs.find_dir(&id)? {
+            Some(there) => Ok(there),
+            None => jobs.new_of_ours(&id),
+        });
+        made.map_err(failed)
+    }
+
+    fn place(&self) -> Option<(&Path, EntryName)> {
+        let name = self.dir.file_name().and_then(EntryName::parse);
+        self.dir.parent().zip(name)
+    }
+
+    /// The directory of all jobs, if it is there.
+    fn open(&self) -> Option<Dir> {
+        let (state, name) = self.place()?;
+        Dir::anchor(state).ok()?.open_dir(&name).ok()
+    }
+
     /// Forgets a job that did not come to be.
     pub fn remove(&self, id: &JobId) {
-        // What cannot be removed now is removed when it is old.
-        let _ = fs::remove_dir_all(self.dir_of(id));
+        let id = EntryName::parse(id.as_str());
+        if let Some((jobs, id)) = self.open().zip(id) {
+            // What cannot be removed now is removed when it is old.
+            let _ = jobs.remove_ours(&id);
+        }
     }
 
     /// The job that `owner` knows as `written`. Cleans up first.
@@ -177,21 +210,21 @@ impl Jobs {
 
     /// Removes what ended a day ago, and what never became a job.
     fn clean(&self) {
-        let Ok(entries) = fs::read_dir(&self.dir) else {
+        let Some(jobs) = self.open() else {
             return;
         };
-        for entry in entries.flatten() {
-            let id = entry.file_name().to_str().and_then(JobId::parse);
+        for (name, _) in jobs.entries().unwrap_or_default() {
+            let id = name.as_str().and_then(JobId::parse);
             let job = id.and_then(|id| self.read(id));
             if job.as_ref().is_some_and(Job::is_running) {
                 continue;
             }
-            let path = entry.path();
-            let end = fs::metadata(path.join(Job::EXIT)).or_else(|_| entry.metadata());
+            let path = jobs.path_of(&name);
+            let end = fs::metadata(path.join(Job::EXIT)).or_else(|_| fs::symlink_metadata(&path));
             let changed = end.and_then(|meta| meta.modified());
             let age = changed.ok().and_then(|changed| changed.elapsed().ok());
             if age.is_some_and(|age| age > limits::JOB_AGE) {
-                let _ = fs::remove_dir_all(&path);
+                let _ = jobs.remove_ours(&name);
             }
         }
     }
@@ -219,15 +252,6 @@ pub fn millis(time: Duration) -> u64 {
     time.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// Makes a directory that only this user can enter, and those above it.
-///
-/// # Errors
-/// When it cannot be made.
-pub fn private_dir(dir: &Path) -> Result<()> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
-    made.map_err(|source| Error::io("create", dir, &source))
-}
-
 fn unknown(written: &str) -> Error {
     let shown: String = written.chars().take(60).collect();
     Error::new(format!("there is no job `{}`", shown.escape_debug()))
@@ -236,6 +260,10 @@ fn unknown(written: &str) -> Error {
 
 /// Makes a FIFO and opens it from both sides, so that opening waits for nobody.
 #[allow(unsafe_code)]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a directory that only this user can enter"
+)]
 fn make_fifo(path: &Path) -> io::Result<File> {
     let name = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: a C string that outlives the call.

@@ -1,5 +1,7 @@
 use std::os::unix::fs::MetadataExt;
 
+use std::fs;
+
 use super::*;
 use crate::session::Standing;
 

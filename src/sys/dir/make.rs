@@ -25,8 +25,23 @@ impl Dir {
     /// # Errors
     /// `AlreadyExists`, and whatever the system says.
     pub fn new_dir(&self, name: &EntryName) -> io::Result<Self> {
-        mkdirat(&self.fd, name.as_os_str(), open::mode_of(0o777))?;
+        self.new_dir_with(name, 0o777)
+    }
+
+    pub(super) fn new_dir_with(&self, name: &EntryName, mode: u32) -> io::Result<Self> {
+        mkdirat(&self.fd, name.as_os_str(), open::mode_of(mode))?;
         self.open_dir(name)
+    }
+
+    /// As [`Dir::make_dir`]; one that is made can be entered by this user only.
+    ///
+    /// # Errors
+    /// As [`Dir::make_dir`].
+    pub fn make_private_dir(&self, name: &EntryName) -> io::Result<Self> {
+        match self.new_dir_with(name, 0o700) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open_dir(name),
+            made => made,
+        }
     }
 
     /// A directory in this one, made if it is missing.
@@ -38,6 +53,26 @@ impl Dir {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open_dir(name),
             made => made,
         }
+    }
+
+    /// As [`Dir::make_dir`], with the directories that lead to it.
+    ///
+    /// # Errors
+    /// As [`Dir::make_dir`].
+    pub fn make_below(&self, path: &EntryPath) -> io::Result<Self> {
+        let (through, last) = path.split();
+        let Some(on_the_way) = self.make_all(through)? else {
+            return self.make_dir(last);
+        };
+        on_the_way.make_dir(last)
+    }
+
+    fn make_all(&self, names: &[EntryName]) -> io::Result<Option<Self>> {
+        let mut at: Option<Self> = None;
+        for name in names {
+            at = Some(at.as_ref().unwrap_or(self).make_dir(name)?);
+        }
+        Ok(at)
     }
 
     /// Makes a file for writing that is not there yet, with the directories that lead to it.
@@ -52,10 +87,7 @@ impl Dir {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !through.is_empty() => {}
             created => return created,
         }
-        let mut at: Option<Self> = None;
-        for name in through {
-            at = Some(at.as_ref().unwrap_or(self).make_dir(name)?);
-        }
+        self.make_all(through)?;
         create()
     }
 

@@ -107,6 +107,13 @@ impl EntryPath {
     }
 }
 
+impl From<EntryName> for EntryPath {
+    fn from(last: EntryName) -> Self {
+        let through = Vec::new();
+        Self { through, last }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,12 +14,13 @@ pub const MARK: EntryName = EntryName::of(".agent-skills");
 const DEPTH: usize = 64;
 
 impl Dir {
-    /// Makes a directory that is not there yet and marks it as ours.
+    /// Makes a directory that is not there yet, that this user alone can enter, and marks it as
+    /// ours.
     ///
     /// # Errors
     /// `AlreadyExists`, and whatever the system says.
     pub fn new_of_ours(&self, name: &EntryName) -> io::Result<Self> {
-        let dir = self.new_dir(name)?;
+        let dir = self.new_dir_with(name, 0o700)?;
         dir.mark()?;
         Ok(dir)
     }

@@ -1,0 +1,358 @@
+//! A repository that somebody cloned attacks its reader: every place in its `.chibi` that may be a
+//! link is one, its lockfile and journals name what they like, and every verb runs in it. What lies
+//! outside the project stays as it was, byte for byte.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::host::Ran;
+use crate::market_sources::skill;
+use crate::repository::{Hub, commit};
+
+/// A home with a canary, a project in it that was cloned, and a source to install from.
+struct Clone {
+    hub: Hub,
+    host: Host,
+}
+
+/// What lies at a path: a file's bytes and mode, or where a link leads.
+type Everything = Vec<(PathBuf, String)>;
+
+impl Clone {
+    fn new() -> Self {
+        let hub = Hub::new();
+        let text = skill("pdf");
+        hub.repository(
+            "acme/skills",
+            &[
+                ("skills/pdf/SKILL.md", &text),
+                ("skills/pdf/evil", "#!/bin/sh\n"),
+                ("skills/csv/SKILL.md", &skill("csv")),
+            ],
+        );
+        let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+        for file in [
+            "canary/a/lock",
+            "canary/a/old/SKILL.md",
+            "canary/b/c/file",
+            "canary/pdf/SKILL.md",
+        ] {
+            let path = host.home().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, format!("{file} is the user's")).unwrap();
+        }
+        fs::write(
+            host.home().join("canary/a/journal.json"),
+            r#"{"name":"pdf"}"#,
+        )
+        .unwrap();
+        fs::write(host.home().join("canary/audit.jsonl"), "").unwrap();
+        Self { hub, host }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.host.project().join(".chibi").join(path)
+    }
+
+    /// Installs the skill there, updates it and leaves what an update leaves.
+    fn with_history(self) -> Self {
+        self.succeeds(&["install", "acme/pdf", "--project"]);
+        let source = self.hub.dir().join("acme/skills");
+        fs::write(source.join("skills/pdf/evil"), "#!/bin/sh\necho 2\n").unwrap();
+        commit(&source);
+        self.succeeds(&["update", "--project"]);
+        fs::write(source.join("skills/pdf/evil"), "#!/bin/sh\necho 3\n").unwrap();
+        commit(&source);
+        self
+    }
+
+    fn succeeds(&self, args: &[&str]) {
+        self.host.succeeds(args);
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        self.host.person(words)
+    }
+
+    /// Everything that is the user's: the home but for the project, and what our own plugin
+    /// directory holds besides its skills.
+    fn outside(&self) -> Everything {
+        let mut found = Vec::new();
+        let mut todo = vec![self.host.home().to_owned()];
+        while let Some(dir) = todo.pop() {
+            for entry in fs::read_dir(&dir).unwrap().map(Result::unwrap) {
+                let (path, kind) = (entry.path(), entry.file_type().unwrap());
+                let own = self.host.plugin_dir();
+                if path == self.host.project()
+                    || (path.starts_with(&own)
+                        && !path.starts_with(own.join("skills"))
+                        && path != own)
+                {
+                    continue;
+                }
+                let what = if kind.is_dir() {
+                    todo.push(path.clone());
+                    "a directory".to_owned()
+                } else if kind.is_symlink() {
+                    format!("a link to {}", fs::read_link(&path).unwrap().display())
+                } else {
+                    format!("{:?}", String::from_utf8_lossy(&fs::read(&path).unwrap()))
+                };
+                found.push((path, what));
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+const VERBS: [&[&str]; 22] = [
+    &["install"],
+    &["install", "--yes"],
+    &["install", "--frozen"],
+    &["install", "--frozen", "--yes"],
+    &["install", "--project"],
+    &[
+        "install",
+        "acme/pdf",
+        "--project",
+        "--yes",
+        "--accept-findings",
+    ],
+    &[
+        "install",
+        "acme/pdf",
+        "--project",
+        "--name",
+        "other",
+        "--yes",
+    ],
+    &["update", "--project", "--dry-run"],
+    &["update", "--project", "--diff", "--dry-run"],
+    &["update", "--project", "--yes"],
+    &["update", "--project", "--yes", "--force"],
+    &["update", "--project", "--yes", "--stash"],
+    &["remove", "pdf", "--project"],
+    &["remove", "x", "--project"],
+    &["rollback", "pdf", "--project"],
+    &["verify", "--project"],
+    &["history", "pdf", "--project"],
+    &["list-installed", "--long"],
+    &["list-installed", "--json"],
+    &["doctor"],
+    &["doctor", "--fix"],
+    &["link", "canary-skill", "--project"],
+];
+
+/// A place below `.chibi`, and where a link there leads.
+const PLACES: [(&str, &str); 14] = [
+    ("", "../../canary"),
+    ("", "../../.chibi"),
+    ("staging", "../../../canary"),
+    ("staging", "../../.."),
+    ("skills", "../../../canary"),
+    ("skills", "../../../.chibi/plugins"),
+    ("previous", "../../../canary"),
+    ("stash", "../../../canary"),
+    ("cache", "../../../canary"),
+    ("audit.jsonl", "../../../canary/audit.jsonl"),
+    (".staging.lock", "../../../canary/new-file"),
+    (".install.lock", "../../../canary/new-file"),
+    ("skills.lock.json", "../../../canary/b/c/file"),
+    ("config.toml", "../../../canary/b/c/file"),
+];
+
+#[test]
+fn no_verb_writes_or_deletes_through_a_link_of_a_project() {
+    for (place, target) in PLACES {
+        let clone = Clone::new().with_history();
+        let dir = clone.host.project().join("canary-skill");
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("SKILL.md"), skill("linked")).unwrap();
+        let path = clone.at(place);
+        // Joined with nothing, a path ends in a slash, and means what a link leads to.
+        let path = if place.is_empty() {
+            clone.host.project().join(".chibi")
+        } else {
+            path
+        };
+        let aside = clone.host.project().join("aside");
+        if path.symlink_metadata().is_ok() {
+            fs::rename(&path, &aside).unwrap();
+        }
+        symlink(target, &path).unwrap();
+        let before = clone.outside();
+        for verb in VERBS {
+            let ran = clone.run(verb);
+            let now = clone.outside();
+            assert_eq!(now, before, "{place} -> {target}: {verb:?}: {ran:?}");
+            assert!(path.is_symlink(), "{place}: {verb:?}: {ran:?}");
+            assert!(!ran.stderr.contains("panicked"), "{verb:?}: {ran:?}");
+        }
+        let is_in_the_way =
+            !["previous", "stash", "cache", "audit.jsonl", "config.toml"].contains(&place);
+        if is_in_the_way {
+            let told = clone
+                .host
+                .fails(&["install", "acme/csv", "--project", "--yes"]);
+            let shown = path.display().to_string();
+            assert!(
+                told.contains(&shown)
+                    && told.contains("symbolic link")
+                    && told.contains("remove it"),
+                "{place}: {told}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_lockfile_or_a_journal_names_is_never_a_path() {
+    let valid = Clone::new().with_history();
+    let lock: Value =
+        serde_json::from_slice(&fs::read(valid.at("skills.lock.json")).unwrap()).unwrap();
+    for name in [
+        "../../../.chibi/plugins/evil",
+        "../../canary/b",
+        "/tmp/agent-skills-evil",
+        "..",
+        ".",
+        "",
+        "a/b",
+        "\u{1b}]0;x\u{7}",
+        "pdf\u{202e}txt",
+        ".git",
+    ] {
+        let clone = Clone::new();
+        fs::create_dir_all(clone.at("skills")).unwrap();
+        let mut hostile = lock.clone();
+        hostile["skills"][0]["name"] = json!(name);
+        fs::write(clone.at("skills.lock.json"), hostile.to_string()).unwrap();
+        // What a killed command of the same name would have left.
+        let litter = clone.at("staging/1-0");
+        fs::create_dir_all(litter.join("old")).unwrap();
+        let journal = json!({"name": name, "entry": null, "placed": null});
+        for (file, text) in [
+            ("journal.json", journal.to_string()),
+            ("lock", String::new()),
+            (".agent-skills", "1\n".to_owned()),
+            ("old/SKILL.md", skill("evil")),
+        ] {
+            fs::write(litter.join(file), text).unwrap();
+        }
+        let before = clone.outside();
+        let inside = crate::repository::files(&clone.at(""));
+        for verb in VERBS {
+            let ran = clone.run(verb);
+            assert_eq!(clone.outside(), before, "{name:?}: {verb:?}: {ran:?}");
+            let told = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(
+                !told.contains(['\u{1b}', '\u{202e}', '\u{7}']),
+                "{verb:?}: {told:?}"
+            );
+            assert!(litter.join("old/SKILL.md").exists(), "{verb:?}");
+        }
+        // Nothing of it was taken for ours, and nothing was put there.
+        let mut now = crate::repository::files(&clone.at(""));
+        now.retain(|(path, _)| !path.to_string_lossy().ends_with(".lock"));
+        let mut expected = inside;
+        expected.retain(|(path, _)| !path.to_string_lossy().ends_with(".lock"));
+        assert_eq!(now, expected, "{name:?}");
+    }
+}
+
+#[test]
+fn a_host_that_works_in_a_clone_changes_nothing_outside_it() {
+    for (place, target) in [
+        ("staging", "../../.."),
+        ("skills", "../../../.chibi/plugins"),
+    ] {
+        let clone = Clone::new().with_history();
+        let _ = fs::rename(clone.at(place), clone.host.project().join("aside"));
+        symlink(target, clone.at(place)).unwrap();
+        let before = clone.outside();
+        for arguments in [
+            json!({"action": "install", "reference": "acme/pdf"}),
+            json!({"action": "list_installed"}),
+            json!({"action": "update"}),
+            json!({"action": "remove", "name": "pdf"}),
+        ] {
+            clone.host.tool("skill_marketplace", &arguments);
+            let mut now = clone.outside();
+            // The model may install into the user's own skills; nothing else.
+            now.retain(|(path, _)| !path.starts_with(clone.host.skills_dir().join("pdf")));
+            assert_eq!(now, before, "{place}: {arguments}");
+        }
+    }
+}
+
+#[test]
+fn a_link_of_a_projects_lockfile_is_made_by_nobody_but_its_user() {
+    let clone = Clone::new().with_history();
+    clone.succeeds(&["remove", "pdf", "--project"]);
+    let working_copy = clone.host.home().join("canary/pdf");
+    fs::write(working_copy.join("SKILL.md"), skill("pdf")).unwrap();
+    let entry = json!({
+        "id": "x#", "name": "pdf", "source": working_copy, "kind": "link", "requested": "x",
+        "ref": null, "commit": null, "path": "", "tree": null, "sha256": "", "files": {},
+        "license": null,
+    });
+    let lock = json!({"version": 1, "skills": [entry]}).to_string();
+    fs::write(clone.at("skills.lock.json"), lock).unwrap();
+    let ran = clone.run(&["install", "--yes"]);
+    assert!(
+        clone.at("skills/pdf").symlink_metadata().is_err(),
+        "{ran:?}"
+    );
+    assert!(ran.stderr.contains("is a link to"), "{ran:?}");
+}
+
+#[test]
+fn the_users_own_links_work() {
+    let hub = Hub::new();
+    hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    // Home's `.chibi`, as those have it who keep it on another disk.
+    fs::rename(host.home().join(".chibi"), host.home().join("disk")).unwrap();
+    symlink("disk", host.home().join(".chibi")).unwrap();
+    // The configuration, as those have it who keep it in a repository of their own.
+    let dotfile = host.home().join("dotfiles.toml");
+    fs::write(&dotfile, "# mine\n").unwrap();
+    symlink(&dotfile, host.plugin_dir().join("config.toml")).unwrap();
+    host.succeeds(&["install", "acme/pdf"]);
+    host.succeeds(&["install", "acme/pdf", "--layer", "personal"]);
+    host.succeeds(&["config", "set", "tenant", "acme"]);
+    assert!(
+        host.home()
+            .join("disk/plugins/agent-skills/skills/pdf/SKILL.md")
+            .exists()
+    );
+    assert!(host.home().join("disk/skills/pdf/SKILL.md").exists());
+    assert!(fs::read_to_string(&dotfile).unwrap().contains("tenant"));
+    assert!(host.plugin_dir().join("config.toml").is_symlink());
+    host.succeeds(&["remove", "pdf", "--layer", "personal"]);
+    // A skill at its place as a link, as `npx skills` makes one for each agent.
+    let real = host.project().join(".agents/skills/csv");
+    fs::create_dir_all(&real).unwrap();
+    fs::write(real.join("SKILL.md"), skill("csv")).unwrap();
+    let agent = host.project().join(".claude/skills");
+    fs::create_dir_all(&agent).unwrap();
+    symlink("../../.agents/skills/csv", agent.join("csv")).unwrap();
+    host.succeeds(&["trust"]);
+    assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
+    let dir = project_link(host.project());
+    host.succeeds(&["link", dir.to_str().unwrap(), "--project"]);
+    host.succeeds(&["remove", "mine", "--project"]);
+    assert!(dir.join("SKILL.md").exists(), "only the link is removed");
+}
+
+fn project_link(project: &Path) -> PathBuf {
+    let dir = project.join("mine");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("SKILL.md"), skill("mine")).unwrap();
+    dir
+}
