@@ -317,6 +317,10 @@ fn what_killed_commands_left_is_found_and_removed() {
     let facts =
         json!({"owner": "session:x", "label": "a.sh", "origin": null, "started": 0, "limit": 1});
     fs::write(job.join("job.json"), facts.to_string()).unwrap();
+    // What makes them ours.
+    for dir in [&plugin.join("staging/1-0"), &job] {
+        fs::write(dir.join(".agent-skills"), "1\n").unwrap();
+    }
     finds(&host, "temporary-files", "warn", &["1 temporary"]);
     finds(&host, "staging-litter", "warn", &["staging"]);
     finds(&host, "jobs-lost", "warn", &["1 jobs"]);
