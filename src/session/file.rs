@@ -14,7 +14,7 @@ use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;
-use crate::sys::{files, limits};
+use crate::sys::{Dir, files, limits};
 
 /// One place where the state lies, or may lie.
 #[derive(Debug, Clone)]
@@ -96,7 +96,7 @@ impl StateFile {
         let written = replace().or_else(|error| {
             // The user's directories may not be there yet.
             let dir = self.path.parent().filter(|dir| !dir.exists());
-            dir.filter(|dir| fs::create_dir_all(dir).is_ok())
+            dir.filter(|dir| Dir::make_anchor(dir).is_ok())
                 .map_or(Err(error), |_| replace())
         });
         written.map_err(|error| {
@@ -110,6 +110,6 @@ impl StateFile {
     /// Removes it, if that can be done.
     pub(super) fn remove(&self) {
         self.seen.take();
-        let _ = fs::remove_file(&self.path);
+        let _ = files::remove(&self.path);
     }
 }

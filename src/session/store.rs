@@ -18,7 +18,7 @@ use crate::sys::{Dir, Directories, EntryName, Env, files, limits};
 
 const LOCK: EntryName = EntryName::of("state.lock");
 
-/// The state and its lock.
+/// The state.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(super) record: Record,
@@ -27,10 +27,8 @@ pub struct Store {
 impl Store {
     /// The store of this installation.
     pub fn of(dirs: &Directories, env: &Env) -> Self {
-        let record = Record::of(dirs, env);
         Self {
-            lock: record.path().with_file_name("state.lock"),
-            record,
+            record: Record::of(dirs, env),
         }
     }
 
