@@ -3,7 +3,7 @@
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -185,7 +185,7 @@ fn reason(refusal: &Refusal) -> String {
         Reason::NotGranted { skill, .. } => format!("{skill}: no entry"),
         Reason::Protected { .. } => "protected path".to_owned(),
         Reason::Unclear { why, .. } => why.clone(),
-        Reason::ForPeople => "for people".to_owned(),
+        Reason::ForPeople | Reason::OurProgram => "for people".to_owned(),
         Reason::TooMuchWork => "too much work".to_owned(),
         Reason::UnreadableState => "unreadable state".to_owned(),
     }
@@ -195,7 +195,7 @@ fn reason(refusal: &Refusal) -> String {
 fn granting_entry(scope: &Scope, call: &Call) -> String {
     let settings = Settings::default();
     let root = &scope.places.project_root;
-    let grants = |skill: &Restriction, dir: &PathBuf, entry: &str| {
+    let grants = |skill: &Restriction, dir: &Path, entry: &str| {
         let alone = Restriction::parse(skill.source(), Some(&[entry.to_owned()]), &[], dir, root);
         let scope = Scope {
             restrictions: &[alone],
@@ -205,14 +205,9 @@ fn granting_entry(scope: &Scope, call: &Call) -> String {
         };
         decide(&scope, call, &OnDisk) == Decision::Allow(Granted::Rules)
     };
-    let skills = scope
-        .restrictions
-        .iter()
-        .zip(&scope.places.skill_dirs)
-        .rev();
-    let entries = skills.flat_map(|(skill, dir)| {
+    let entries = scope.restrictions.iter().rev().flat_map(|skill| {
         let rules = skill.allowed().into_iter().flatten();
-        rules.map(move |rule| (skill, dir, rule.written()))
+        rules.map(move |rule| (skill, skill.directory(), rule.written()))
     });
     let mut tried = BTreeSet::new();
     for (skill, dir, entry) in entries.take(limits::AUDIT_ENTRIES) {

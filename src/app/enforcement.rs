@@ -1,8 +1,7 @@
 //! From what a session has active to the scope that a decision is made in.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirEntry};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::{App, Config};
@@ -10,13 +9,11 @@ use crate::error::{Error, Result};
 use crate::governance::Policies;
 use crate::host::alias::{self, Capability};
 use crate::host::{ours, tools};
-use crate::permission::{
-    Enforce, OurTool, Places, Resolve, Restriction, Scope, Settings, Stacking,
-};
+use crate::permission::{Enforce, OurTool, Places, Restriction, Scope, Settings, Stacking};
 use crate::request::{RunSkillScript, ToolCall, ToolUse, written_skill};
 use crate::session::{ActiveSkill, Session, Standing};
 use crate::skill::{Skill, ToolList};
-use crate::sys::{Env, files, limits};
+use crate::sys::Env;
 
 /// Owns what a [`Scope`] borrows.
 #[derive(Debug)]
@@ -35,7 +32,7 @@ impl Enforcement {
     /// When a policy or the configuration denies something that has no meaning.
     pub fn of(app: &App, config: &Config, policies: &Policies, session: &Session) -> Result<Self> {
         let activated = &session.activated;
-        let project_root = app.env.project_root();
+        let project_root = app.project_dir();
         let (unloaded, counting): (Vec<_>, Vec<_>) = activated
             .iter()
             .partition(|skill| skill.standing == Standing::Unloaded);
@@ -62,24 +59,20 @@ impl Enforcement {
         if !activated.is_empty() {
             denied.push(denials("the configuration", &config.deny, &project_root)?);
         }
-        // Every place whose skills the model is told of.
-        let skill_roots = app.roots(config).into_iter().map(|root| root.dir);
+        let active = counting.iter().chain(&unloaded);
+        let active = active.map(|skill| PathBuf::from(&skill.dir));
         Ok(Self {
             restrictions: counting.iter().map(parse).collect(),
             denials: denied,
             settings,
             places: Places {
                 home: app.env.home(),
-                plugin_dir: app.dirs.plugin.clone(),
-                skill_dirs: counting
-                    .iter()
-                    .chain(&unloaded)
-                    .map(|skill| PathBuf::from(&skill.dir))
-                    .collect(),
-                skill_roots: skill_roots.collect(),
-                private: app.dirs.private(&app.env).into(),
                 environment: known_variables(&app.env),
                 cdpath: app.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
+                protected: app.protected_places(config, active),
+                executable: app.env.exe.clone(),
+                path: app.program_directories(),
+                working_dir: app.env.cwd.clone(),
                 project_root,
             },
             mcp_tools: session.mcp_tools.clone(),
@@ -200,110 +193,9 @@ fn looking(verb: &str) -> Option<&'static str> {
     }
 }
 
-/// The file system's answer to where a path leads.
-#[derive(Debug)]
-pub struct OnDisk;
-
-impl Resolve for OnDisk {
-    fn canonical(&self, path: &Path) -> PathBuf {
-        let mut rest: Vec<OsString> = Vec::new();
-        let mut existing = path.to_owned();
-        loop {
-            if let Ok(mut canonical) = existing.canonicalize() {
-                canonical.extend(rest.iter().rev());
-                return canonical;
-            }
-            match (existing.file_name().map(ToOwned::to_owned), existing.pop()) {
-                (Some(name), true) => rest.push(name),
-                // A `..` behind something that does not exist leads nowhere that could be named.
-                _ => return path.to_owned(),
-            }
-        }
-    }
-
-    fn is_repository(&self, dir: &Path) -> bool {
-        let git = dir.join(".git");
-        let is_dir = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.is_dir());
-        let read = |name| files::read_capped(&git.join(name), limits::CONFIG_FILE).ok();
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).to_ascii_lowercase();
-        // Git looks further up where one of these is missing.
-        let head = read("HEAD").map(text);
-        let is_commit = |head: &str| {
-            let hex = head.trim_end();
-            hex.len() >= 40 && hex.chars().all(|c| c.is_ascii_hexdigit())
-        };
-        let is_whole = head.is_some_and(|head| head.starts_with("ref: refs/") || is_commit(&head))
-            && [&git, &git.join("objects"), &git.join("refs")]
-                .iter()
-                .all(|path| is_dir(path));
-        let here = |text: String| !text.contains("worktree") && !text.contains("include");
-        is_whole
-            && read("config").map(text).is_some_and(here)
-            && !git.join("config.worktree").exists()
-            && !git.join("commondir").exists()
-    }
-
-    fn links_in(&self, dir: &Path) -> Vec<PathBuf> {
-        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-        let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
-        entries.filter(is_link).map(|entry| entry.path()).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_path_is_resolved_as_far_as_it_exists() {
-        let root = tempfile::tempdir().unwrap();
-        let real = root.path().canonicalize().unwrap();
-        std::fs::create_dir(root.path().join("a")).unwrap();
-        std::os::unix::fs::symlink("a", root.path().join("link")).unwrap();
-        assert_eq!(
-            OnDisk.canonical(&root.path().join("link/new/file")),
-            real.join("a/new/file")
-        );
-        assert_eq!(OnDisk.canonical(Path::new("/")), Path::new("/"));
-        assert_eq!(
-            OnDisk.canonical(Path::new("/no-such/../x")),
-            Path::new("/no-such/../x")
-        );
-    }
-
-    #[test]
-    fn a_repository_that_git_may_look_past_is_none() {
-        let root = tempfile::tempdir().unwrap();
-        let git = root.path().join(".git");
-        let write = |name: &str, text: &str| fs::write(git.join(name), text).unwrap();
-        for dir in ["objects", "refs"] {
-            fs::create_dir_all(git.join(dir)).unwrap();
-        }
-        write("config", "[core]\n\tbare = false\n");
-        assert!(!OnDisk.is_repository(root.path()));
-        write("HEAD", &"0a".repeat(20));
-        assert!(OnDisk.is_repository(root.path()));
-        write("HEAD", "ref: refs/heads/main\n");
-        assert!(OnDisk.is_repository(root.path()));
-        for (name, hostile) in [
-            ("config", "[core]\n\tWorkTree = /\n"),
-            ("config", "[include]\n\tpath = x\n"),
-            ("HEAD", "x\n"),
-            ("config.worktree", ""),
-            ("commondir", "../x\n"),
-        ] {
-            let before = fs::read(git.join(name)).ok();
-            write(name, hostile);
-            assert!(!OnDisk.is_repository(root.path()), "{name}: {hostile}");
-            match before {
-                Some(before) => fs::write(git.join(name), before).unwrap(),
-                None => fs::remove_file(git.join(name)).unwrap(),
-            }
-        }
-        let other = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink(&git, other.path().join(".git")).unwrap();
-        assert!(!OnDisk.is_repository(other.path()) && OnDisk.is_repository(root.path()));
-    }
 
     #[test]
     fn variables_are_known_where_nothing_adds_to_them() {

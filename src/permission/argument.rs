@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::call::{Call, OurTool, Places};
 use super::domain::web_address;
-use super::path::{Located, Resolve};
+use super::path::{Located, Remembering, Resolve};
+use super::protected::Protection;
 use super::rule::Rule;
 use super::steps::Steps;
 use super::test::{Test, as_text};
@@ -21,6 +22,8 @@ pub struct Ground<'a> {
     pub resolve: &'a dyn Resolve,
     /// What the decision may still cost.
     pub steps: &'a Steps,
+    /// What is protected.
+    pub protection: &'a Protection<'a>,
 }
 
 /// Where a path argument leads.
@@ -30,6 +33,18 @@ enum Place<'a> {
 }
 
 impl Ground<'_> {
+    /// The ground of one decision, on which each path is looked at once and every step counts.
+    pub fn of<T>(places: &Places, resolve: &dyn Resolve, decide: impl FnOnce(Ground) -> T) -> T {
+        let steps = Steps::default();
+        let resolve = &Remembering::new(resolve, &steps);
+        decide(Ground {
+            places,
+            resolve,
+            steps: &steps,
+            protection: &Protection::new(&places.protected, resolve, &steps),
+        })
+    }
+
     /// Whether a rule that speaks of the call's tool by `test` allows its arguments.
     pub fn allows(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
         fits_source(rule, call) == Some(true)
@@ -92,7 +107,7 @@ impl Ground<'_> {
             &[Argument::Path, Argument::Source]
         };
         for key in tool.keys(meanings) {
-            places.push(self.place(path(tool, key, call)?));
+            places.push(self.place(tool, path(tool, key, call)?));
         }
         for key in tool.keys(&[Argument::Glob]) {
             let glob = text_or(call, key, Some(""))?;
@@ -101,16 +116,16 @@ impl Ground<'_> {
                 return None;
             }
             let path = Path::new(base).join(fixed_part(glob)?);
-            places.push(self.place(path.to_str()?).on_disk()?);
+            places.push(self.place(tool, path.to_str()?).on_disk()?);
         }
         Some(places)
     }
 
-    fn place<'c>(&self, path: &'c str) -> Place<'c> {
+    fn place<'c>(&self, tool: &HostTool, path: &'c str) -> Place<'c> {
         if path.starts_with("vfs://") {
             return Place::Virtual(path);
         }
-        Place::OnDisk(Located::of(path, self.places, self.resolve))
+        Place::OnDisk(Located::of_tool(tool.name, path, self.places, self.resolve))
     }
 }
 

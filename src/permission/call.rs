@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::protected::ProtectedPlaces;
 use super::restriction::Restriction;
 use super::settings::Settings;
+use crate::host::paths::{self, Base};
 
 /// A tool call as the host is about to make it.
 #[derive(Debug, Clone, Copy)]
@@ -67,23 +69,48 @@ pub struct Scope<'a> {
 /// Directories that decisions are about, as they were given: links in them are not resolved.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
-    /// Where relative paths begin and where the host's shell starts.
+    /// Where the host's shell starts.
     pub project_root: PathBuf,
-    /// What `~` stands for, if anything.
+    /// Where the host's process is: some of its tools begin there.
+    pub working_dir: PathBuf,
+    /// What `~` stands for in a shell and in patterns, if anything.
     pub home: Option<PathBuf>,
-    /// Ours; with the directories and files below, never written while a skill restricts.
-    pub plugin_dir: PathBuf,
-    /// The directories of all skills.
-    pub skill_dirs: Vec<PathBuf>,
     /// The names of the variables that the host's shell begins with: a command that sets one of
     /// them gives it to every program. `None` where they are not known.
     pub environment: Option<BTreeSet<String>>,
     /// Whether `CDPATH` is set in the host's environment, so that `cd x` may lead elsewhere.
     pub cdpath: bool,
-    /// The directories that hold skills; what lies elsewhere by a link in them is ours, too.
-    pub skill_roots: Vec<PathBuf>,
-    /// Further files and directories of ours, such as the trust store.
-    pub private: Vec<PathBuf>,
+    /// What no call changes while a skill restricts.
+    pub protected: ProtectedPlaces,
+    /// Our own executable, which no command runs while anything is in force.
+    pub executable: Option<PathBuf>,
+    /// Where the host's shell looks for programs.
+    pub path: Vec<PathBuf>,
+}
+
+impl Places {
+    /// Where one of the host's tools goes for `written`: an absolute path, not yet normal.
+    pub fn of_tool(&self, tool: &str, written: &str) -> PathBuf {
+        let meaning = paths::meaning(tool);
+        let below_home = written.strip_prefix('~').zip(self.home.as_deref());
+        match below_home {
+            Some((rest, home)) if meaning.expands_tilde && is_below(rest) => {
+                home.join(rest.trim_start_matches('/'))
+            }
+            _ => self.begin(meaning.base).join(written),
+        }
+    }
+
+    fn begin(&self, base: Base) -> &Path {
+        match base {
+            Base::WorkingDirectory if self.working_dir.is_absolute() => &self.working_dir,
+            Base::WorkingDirectory | Base::Project => &self.project_root,
+        }
+    }
+}
+
+fn is_below(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
 }
 
 impl<'a> Call<'a> {

@@ -10,7 +10,7 @@ use super::command::{Canonical, CommandPattern};
 use super::path::Located;
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
-use super::shell::{self, Finding, Variables};
+use super::shell::{self, Finding, Guard, Touched, Variables};
 use super::stacking::{Group, InForce};
 use super::subject::Tool;
 use super::test::Test;
@@ -34,15 +34,15 @@ pub fn findings(
     shell::judge(command, &rules, ground.steps)
 }
 
-/// The files that a command's redirections write, as far as it can be read.
-pub fn written_files(command: &str, ground: Ground) -> impl Iterator<Item = String> {
-    let places = ground.places;
-    let redirected = shell::redirected(command, variables(places), places.cdpath, ground.steps)
-        .files
-        .into_iter();
-    redirected
-        .filter(|(_, writes)| *writes)
-        .map(|(path, _)| path)
+/// What a command touches besides running programs, whatever grants it.
+pub fn touched(command: &str, tool: &str, own: &[&Path], ground: Ground) -> Touched {
+    let guard = Guard {
+        ground,
+        begin: &ground.places.of_tool(tool, ""),
+        own,
+        variables: variables(ground.places),
+    };
+    shell::touched(command, guard)
 }
 
 /// Refuses a command that a denial speaks of, in any of its parts.
@@ -54,6 +54,7 @@ pub fn undenied(
     tool: &Tool,
     call: &Call,
     key: &str,
+    touched: Option<&Touched>,
     ground: Ground,
 ) -> Result<(), Refusal> {
     let denials: Vec<_> = in_force
@@ -99,19 +100,17 @@ pub fn undenied(
             }
         }
     }
-    if in_force.denials().any(|(_, rule)| speaks_of_files(rule)) {
-        let text = text.unwrap_or_default();
-        let places = ground.places;
-        let redirected = shell::redirected(text, variables(places), places.cdpath, ground.steps);
-        for (part, writes) in redirected.unclear {
-            let speaks = |rule: &Rule| tools(writes).any(|tool| rule.test_of(&tool).is_some());
+    let files = in_force.denials().any(|(_, rule)| speaks_of_files(rule));
+    if let Some(touched) = touched.filter(|_| files) {
+        for (part, writes) in &touched.unclear {
+            let speaks = |rule: &Rule| tools(*writes).any(|tool| rule.test_of(&tool).is_some());
             if let Some((source, rule)) = in_force.denials().find(|(_, rule)| speaks(rule)) {
-                return Err(refuse(source, rule.written()).part("unclear redirection", &part));
+                return Err(refuse(source, rule.written()).part("unclear redirection", part));
             }
         }
-        for (path, writes) in redirected.files {
-            if let Some((source, rule)) = denied_file(in_force, &path, writes, ground) {
-                return Err(refuse(source, rule).part("redirection", &path));
+        for (path, writes) in &touched.files {
+            if let Some((source, rule)) = denied_file(in_force, path, *writes, tool, ground) {
+                return Err(refuse(source, rule).part("redirection", path));
             }
         }
     }
@@ -150,9 +149,10 @@ fn denied_file<'a>(
     in_force: &InForce<'a>,
     path: &str,
     writes: bool,
+    shell: &Tool,
     ground: Ground,
 ) -> Option<(&'a str, &'a str)> {
-    let located = Located::of(path, ground.places, ground.resolve);
+    let located = Located::of_tool(shell.name, path, ground.places, ground.resolve);
     let denies = |rule: &Rule, tool: &Tool| match rule.test_of(tool) {
         Some(Test::Path(pattern)) => pattern.touches(&located, ground.places, ground.resolve),
         Some(Test::Any) => true,
@@ -198,11 +198,9 @@ impl shell::Rules for Rules<'_> {
         let Ground {
             places, resolve, ..
         } = self.ground;
-        let located = Located::of(path, places, resolve);
-        if writes && located.is_protected(places, resolve) {
-            return Err("skills and their restrictions cannot be changed".to_owned());
-        }
-        if let Some((source, rule)) = denied_file(self.in_force, path, writes, self.ground) {
+        let located = Located::of_tool(self.tool.name, path, places, resolve);
+        let denied = denied_file(self.in_force, path, writes, self.tool, self.ground);
+        if let Some((source, rule)) = denied {
             return Err(format!("`{source}` denies it with `{rule}`"));
         }
         let grants = |rule: &&&Rule| {
@@ -223,7 +221,7 @@ impl shell::Rules for Rules<'_> {
         let Ground {
             places, resolve, ..
         } = self.ground;
-        let located = Located::of(directory, places, resolve);
+        let located = Located::of_tool(self.tool.name, directory, places, resolve);
         let project = std::iter::once(places.project_root.as_path());
         project
             .chain(self.group.directories.iter().copied())
@@ -234,11 +232,11 @@ impl shell::Rules for Rules<'_> {
         let Ground {
             places, resolve, ..
         } = self.ground;
-        let located = Located::of(directory, places, resolve);
+        let located = Located::of_tool(self.tool.name, directory, places, resolve);
         let project = std::iter::once(places.project_root.as_path());
         project
             .chain(self.group.directories.iter().copied())
-            .any(|home| located == Located::of(&home.to_string_lossy(), places, resolve))
+            .any(|home| located == Located::at(home, resolve))
     }
 
     fn is_toplevel(&self) -> bool {

@@ -5,11 +5,12 @@ use super::argument::Ground;
 use super::baseline;
 use super::call::{Call, OurTool, Scope};
 use super::command_line;
-use super::path::{Located, Remembering, Resolve};
+use super::path::Resolve;
+use super::protect::protect;
 use super::refusal::{Reason, Refusal};
 use super::settings::Enforce;
+use super::shell::Touched;
 use super::stacking::{Group, InForce};
-use super::steps::Steps;
 use super::subject::Tool;
 use super::test::Test;
 use crate::host::tools::{self, Argument, Effect};
@@ -38,13 +39,7 @@ pub enum Granted {
 
 /// Decides about a call.
 pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
-    let steps = Steps::default();
-    let ground = Ground {
-        places: scope.places,
-        resolve: &Remembering::new(resolve, &steps),
-        steps: &steps,
-    };
-    match judge(scope, call, ground) {
+    match Ground::of(scope.places, resolve, |ground| judge(scope, call, ground)) {
         Ok(granted) => Decision::Allow(granted),
         Err(refusal) => Decision::Block(refusal),
     }
@@ -52,13 +47,10 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
 
 /// Whether something denies a call, whatever else would allow it.
 pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
-    let steps = Steps::default();
-    let ground = Ground {
-        places: scope.places,
-        resolve: &Remembering::new(resolve, &steps),
-        steps: &steps,
-    };
-    undenied(&InForce::of(scope), scope, call, ground).is_err() || steps.are_spent()
+    Ground::of(scope.places, resolve, |ground| {
+        let in_force = InForce::of(scope);
+        undenied(&in_force, scope, call, ground).is_err() || ground.steps.are_spent()
+    })
 }
 
 /// Decides about a call when it is not known what is in force: reading goes on, nothing else.
@@ -128,27 +120,60 @@ fn judge_in_force(
     call: &Call,
     ground: Ground,
 ) -> Result<Granted, Refusal> {
-    undenied(in_force, scope, call, ground)?;
+    let touched = touched(in_force, call, ground);
+    if let Some(part) = touched.as_ref().and_then(|touched| touched.ours.as_ref()) {
+        let refusal = Refusal::new(call.tool, Reason::OurProgram).part("command", part);
+        return if in_force.may_refuse() {
+            Err(refusal)
+        } else {
+            Ok(Granted::Warned(refusal))
+        };
+    }
+    undenied_touching(in_force, scope, call, touched.as_ref(), ground)?;
     let mut granted = Granted::Unrestricted;
     for group in &in_force.groups {
-        let protect = |granted| {
-            // Only for what would be granted: it looks at many directories.
-            unprotected(group, call, ground, named_files(call)).map(|()| granted)
-        };
         let judged = well_formed(group, call)
             .and_then(|()| judge_group(group, in_force, scope, call, ground))
-            .and_then(protect);
+            .and_then(|granted| {
+                // Only for what would be granted: it looks at many directories.
+                protect(&group.skill(), call, touched.as_ref(), ground).map(|()| granted)
+            });
         match judged {
             Ok(by) => granted = by,
             Err(refusal) if group.enforce == Enforce::Warn => granted = Granted::Warned(refusal),
             Err(refusal) => return Err(refusal),
         }
     }
+    if in_force.groups.is_empty()
+        && let Some(skill) = in_force.denying_skill()
+    {
+        protect(skill, call, touched.as_ref(), ground)?;
+    }
     Ok(granted)
+}
+
+/// What a shell command touches while anything is in force; nothing for other calls.
+fn touched(in_force: &InForce, call: &Call, ground: Ground) -> Option<Touched> {
+    let command = command_key(call).and_then(|key| call.text(key))?;
+    let own = in_force.own_directories();
+    in_force
+        .is_anything()
+        .then(|| command_line::touched(command, call.tool, &own, ground))
 }
 
 /// Refuses what some denial speaks of.
 fn undenied(in_force: &InForce, scope: &Scope, call: &Call, ground: Ground) -> Result<(), Refusal> {
+    let touched = touched(in_force, call, ground);
+    undenied_touching(in_force, scope, call, touched.as_ref(), ground)
+}
+
+fn undenied_touching(
+    in_force: &InForce,
+    scope: &Scope,
+    call: &Call,
+    touched: Option<&Touched>,
+    ground: Ground,
+) -> Result<(), Refusal> {
     let tool = Tool::of(call, scope.mcp_tools);
     for (source, rule) in in_force.denials() {
         let test = rule.test_of(&tool);
@@ -159,7 +184,7 @@ fn undenied(in_force: &InForce, scope: &Scope, call: &Call, ground: Ground) -> R
         }
     }
     match command_key(call) {
-        Some(key) => command_line::undenied(in_force, &tool, call, key, ground),
+        Some(key) => command_line::undenied(in_force, &tool, call, key, touched, ground),
         None => Ok(()),
     }
 }
@@ -188,35 +213,6 @@ fn well_formed(group: &Group, call: &Call) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses to write where skills and restrictions are kept, whatever the rules say.
-fn unprotected(
-    group: &Group,
-    call: &Call,
-    ground: Ground,
-    mut written: impl Iterator<Item = String>,
-) -> Result<(), Refusal> {
-    let Ground {
-        places, resolve, ..
-    } = ground;
-    let protected = |path: &String| {
-        let on_disk = !path.starts_with("vfs://");
-        on_disk && Located::of(path, places, resolve).is_protected(places, resolve)
-    };
-    written.find(protected).map_or(Ok(()), |path| {
-        let skill = group.skill();
-        Err(Refusal::new(call.tool, Reason::Protected { skill }).part("path", &path))
-    })
-}
-
-/// The files that a call of the host's own tools writes.
-fn named_files(call: &Call) -> impl Iterator<Item = String> {
-    let changes = tools::find(call.tool).filter(|tool| tool.effect == Effect::Change);
-    let keys = changes
-        .into_iter()
-        .flat_map(|tool| tool.keys(&[Argument::Path]));
-    keys.filter_map(|key| call.text(key)).map(str::to_owned)
-}
-
 /// The key of the argument that is a shell command, if the tool takes one.
 pub fn command_key(call: &Call) -> Option<&'static str> {
     let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
@@ -231,12 +227,7 @@ fn judge_group(
     ground: Ground,
 ) -> Result<Granted, Refusal> {
     let command = command_key(call).and_then(|key| call.text(key));
-    // A command that is granted without being looked into may still name files to write.
-    let written = command
-        .into_iter()
-        .flat_map(|command| command_line::written_files(command, ground));
     if baseline::allows(call, in_force.baseline(scope.settings)) {
-        unprotected(group, call, ground, written)?;
         return Ok(Granted::Baseline);
     }
     let tool = Tool::of(call, scope.mcp_tools);
@@ -247,7 +238,6 @@ fn judge_group(
         .peekable();
     let is_reached = tests.peek().is_some();
     if tests.any(|(rule, test)| ground.allows(rule, test, call)) {
-        unprotected(group, call, ground, written)?;
         return Ok(Granted::Rules);
     }
     let reason = |why: &str| Reason::NotGranted {

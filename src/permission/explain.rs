@@ -6,9 +6,8 @@ use super::argument::Ground;
 use super::call::{Call, Scope};
 use super::command_line;
 use super::decide::{Decision, Granted, command_key, decide};
-use super::path::{Remembering, Resolve};
+use super::path::Resolve;
 use super::stacking::InForce;
-use super::steps::Steps;
 use super::subject::Tool;
 use super::test::Test;
 
@@ -55,23 +54,17 @@ pub fn explain(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Explanation
         tool: call.tool.to_owned(),
         allowed: matches!(decision, Decision::Allow(_)),
         message,
-        parts: parts(scope, call, resolve),
+        parts: Ground::of(scope.places, resolve, |ground| parts(scope, call, ground)),
     }
 }
 
 /// The parts of a shell command under each group whose entries speak of commands.
-fn parts(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Vec<Part> {
+fn parts(scope: &Scope, call: &Call, ground: Ground) -> Vec<Part> {
     let Some(command) = command_key(call).and_then(|key| call.text(key)) else {
         return Vec::new();
     };
     let in_force = InForce::of(scope);
     let tool = Tool::of(call, scope.mcp_tools);
-    let steps = Steps::default();
-    let ground = Ground {
-        places: scope.places,
-        resolve: &Remembering::new(resolve, &steps),
-        steps: &steps,
-    };
     let groups = in_force.groups.iter().filter(|group| {
         let mut tests = group.rules.iter().filter_map(|rule| rule.test_of(&tool));
         !tests.any(|test| *test == Test::Any)

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use super::call::Places;
 use super::steps::Steps;
 
-/// The one question that deciding about a path asks the file system, answered by the caller.
+/// The questions that deciding about a path asks the file system, answered by the caller.
 pub trait Resolve {
     /// The path without links: its deepest existing parent canonicalised, and the rest.
     fn canonical(&self, path: &Path) -> PathBuf;
@@ -19,6 +19,16 @@ pub trait Resolve {
     /// Whether git surely takes this directory for the top of a working tree.
     fn is_repository(&self, _: &Path) -> bool {
         false
+    }
+
+    /// Whether there is a directory at this path, maybe through a link.
+    fn is_directory(&self, _path: &Path) -> bool {
+        false
+    }
+
+    /// Whether two paths lead to the same file.
+    fn is_same_file(&self, one: &Path, other: &Path) -> bool {
+        self.canonical(one) == self.canonical(other)
     }
 }
 
@@ -72,6 +82,14 @@ impl Resolve for Remembering<'_> {
         };
         links.entry(dir.to_owned()).or_insert_with(asked).clone()
     }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        self.steps.spend(ASK) && self.inner.is_directory(path)
+    }
+
+    fn is_same_file(&self, one: &Path, other: &Path) -> bool {
+        self.steps.spend(ASK) && self.inner.is_same_file(one, other)
+    }
 }
 
 /// Steps of one question to the file system.
@@ -89,29 +107,17 @@ pub struct Located {
 }
 
 impl Located {
-    /// Where the host goes for `written`: relative to the project, with `~` as the home.
-    pub fn of(written: &str, places: &Places, resolve: &dyn Resolve) -> Self {
-        let home = places.home.as_deref();
-        let below_home = written.strip_prefix('~').zip(home);
-        let path = match below_home {
-            Some((rest, home)) if rest.is_empty() || rest.starts_with('/') => {
-                home.join(rest.trim_start_matches('/'))
-            }
-            _ => places.project_root.join(written),
-        };
+    /// An absolute path.
+    pub fn at(path: &Path, resolve: &dyn Resolve) -> Self {
         Self {
-            lexical: normalise(&path),
-            canonical: resolve.canonical(&path),
+            lexical: normalise(path),
+            canonical: resolve.canonical(path),
         }
     }
 
-    /// Whether either spelling lies in (or is) a directory whose links are resolved too.
-    pub fn is_below(&self, dir: &Path, resolve: &dyn Resolve) -> bool {
-        let canonical = resolve.canonical(dir);
-        let dir = normalise(dir);
-        [&self.lexical, &self.canonical]
-            .into_iter()
-            .any(|path| path.starts_with(&dir) || path.starts_with(&canonical))
+    /// Where one of the host's tools goes for `written`.
+    pub fn of_tool(tool: &str, written: &str, places: &Places, resolve: &dyn Resolve) -> Self {
+        Self::at(&places.of_tool(tool, written), resolve)
     }
 
     /// Whether the path stays in a directory, as written and with links resolved.
@@ -120,21 +126,6 @@ impl Located {
         let lexical =
             self.lexical.starts_with(normalise(dir)) || self.lexical.starts_with(&canonical);
         lexical && self.canonical.starts_with(&canonical)
-    }
-
-    /// Whether writing here could change skills, restrictions or what is trusted.
-    pub fn is_protected(&self, places: &Places, resolve: &dyn Resolve) -> bool {
-        std::iter::once(&places.plugin_dir)
-            .chain(&places.skill_dirs)
-            .chain(&places.skill_roots)
-            .chain(&places.private)
-            .filter(|dir| !dir.as_os_str().is_empty())
-            .any(|dir| self.is_below(dir, resolve))
-            // Looked for last: in a directory with many skills that takes a while.
-            || places.skill_roots.iter().any(|root| {
-                let mut linked = resolve.links_in(root).into_iter();
-                linked.any(|link| self.is_below(&link, resolve))
-            })
     }
 }
 
@@ -182,51 +173,12 @@ pub mod fake {
             let links = self.0.iter().map(|(from, _)| PathBuf::from(from));
             links.filter(|link| link.parent() == Some(dir)).collect()
         }
-    }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn writing_to_our_own_directories_is_seen_through_links_and_dots() {
-        let places = Places {
-            project_root: "/p".into(),
-            home: Some("/h".into()),
-            plugin_dir: "/h/.chibi/plugins/agent-skills".into(),
-            skill_dirs: vec!["/p/.skills/pdf".into()],
-            environment: None,
-            cdpath: false,
-            skill_roots: vec!["/skills".into()],
-            private: vec!["/h/trust.json".into()],
-        };
-        let links = fake::Links(vec![
-            ("/p/link", "/h/.chibi"),
-            ("/p/.skills", "/real"),
-            ("/skills/mine", "/p/work/mine"),
-        ]);
-        for path in [
-            "/h/.chibi/plugins/agent-skills/state.json",
-            "~/.chibi/plugins/agent-skills",
-            "link/plugins/agent-skills/x",
-            "a/../.skills/pdf/SKILL.md",
-            "/real/pdf/SKILL.md",
-            "/skills/new/SKILL.md",
-            "work/mine/SKILL.md",
-            "/h/trust.json",
-        ] {
-            let located = Located::of(path, &places, &links);
-            assert!(located.is_protected(&places, &links), "{path}");
-        }
-        for path in [
-            "x",
-            "/h/.chibi/plugins/other",
-            "~x/.chibi/plugins/agent-skills",
-            "/real/pd",
-        ] {
-            let located = Located::of(path, &places, &links);
-            assert!(!located.is_protected(&places, &links), "{path}");
+        /// A directory is there if it is named as a link to itself.
+        fn is_directory(&self, path: &Path) -> bool {
+            let path = self.canonical(path);
+            let mut entries = self.0.iter();
+            entries.any(|(from, to)| from == to && Path::new(from) == path)
         }
     }
 }

@@ -201,8 +201,11 @@ mod tests {
         ]);
         let places = places();
         let pattern = PathPattern::parse(&[Piece::Written(pattern)]).unwrap();
-        let path = Located::of(path, &places, &links);
-        pattern.covers(&path, &places, &links)
+        let path = match path.strip_prefix('~') {
+            Some(rest) => PathBuf::from(format!("/h{rest}")),
+            None => places.project_root.join(path),
+        };
+        pattern.covers(&Located::at(&path, &links), &places, &links)
     }
 
     #[test]
@@ -265,7 +268,7 @@ mod tests {
         let links = Links::default();
         let pattern = PathPattern::parse(&[directory.clone(), Piece::Written("/x/**")]).unwrap();
         let covers =
-            |path: &str| pattern.covers(&Located::of(path, &places, &links), &places, &links);
+            |path: &str| pattern.covers(&Located::at(Path::new(path), &links), &places, &links);
         assert!(covers("/s k/*/x/a") && !covers("/s k/z/x/a") && !covers("/s k/*/y"));
         assert!(PathPattern::parse(&[directory, Piece::Written("x")]).is_err());
     }

@@ -40,7 +40,11 @@ pub enum Reason {
     Protected {
         /// The skill that restricts.
         skill: String,
+        /// What is there, or not known.
+        why: String,
     },
+    /// It runs our own executable, which is for people.
+    OurProgram,
     /// It cannot be judged.
     Unclear {
         /// The skill that restricts.
@@ -124,11 +128,11 @@ impl Refusal {
                 brief(source, 64),
                 brief(rule, 80)
             ),
-            Reason::Protected { skill } => format!(
-                " while the skill `{}` is active: skills and their restrictions cannot be changed then.",
-                brief(skill, 64)
-            ),
-            Reason::Unclear { skill, why } => format!(
+            Reason::OurProgram => {
+                ": while a skill or policy restricts, agent-skills is for people at a terminal."
+                    .to_owned()
+            }
+            Reason::Protected { skill, why } | Reason::Unclear { skill, why } => format!(
                 " while the skill `{}` is active: {}.",
                 brief(skill, 64),
                 brief(why, 200)
@@ -144,7 +148,7 @@ impl Refusal {
 
     fn advice(&self) -> String {
         match &self.0.reason {
-            Reason::NotGranted { skill, .. } | Reason::Protected { skill } => format!(
+            Reason::NotGranted { skill, .. } | Reason::Protected { skill, .. } => format!(
                 " Use an allowed tool, or tell the user that the skill {} does not permit this.",
                 brief(skill, 64)
             ),
@@ -154,7 +158,9 @@ impl Refusal {
             Reason::Unclear { .. } | Reason::TooMuchWork => {
                 " Write it more simply, or tell the user that it cannot be checked.".to_owned()
             }
-            Reason::ForPeople => " Use skill_marketplace, or tell the user the command.".to_owned(),
+            Reason::ForPeople | Reason::OurProgram => {
+                " Use skill_marketplace, or tell the user the command.".to_owned()
+            }
             Reason::UnreadableState => {
                 " The user's next prompt resets it, or else `agent-skills deactivate` does."
                     .to_owned()

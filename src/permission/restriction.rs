@@ -10,6 +10,7 @@ use super::template::Directories;
 #[derive(Debug, Clone)]
 pub struct Restriction {
     source: String,
+    of_skill: bool,
     directory: PathBuf,
     allowed: Option<Vec<Rule>>,
     denied: Vec<Rule>,
@@ -54,6 +55,7 @@ impl Restriction {
         notes.extend(deny_notes);
         Self {
             source: skill.to_owned(),
+            of_skill: true,
             directory: skill_dir.to_owned(),
             allowed: allowed.filter(|rules| !rules.iter().any(Rule::is_everything)),
             denied,
@@ -63,7 +65,15 @@ impl Restriction {
 
     /// Parses denials that no skill brought; `source` names them in messages.
     pub fn policy(source: &str, denied: &[String], project_root: &Path) -> Self {
-        Self::parse(source, None, denied, project_root, project_root)
+        Self {
+            of_skill: false,
+            ..Self::parse(source, None, denied, project_root, project_root)
+        }
+    }
+
+    /// Whether a skill brought it.
+    pub fn is_of_skill(&self) -> bool {
+        self.of_skill
     }
 
     /// The skill's name, or whose policy it is.

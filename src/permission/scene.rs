@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::call::{Call, OurTool, Places, Scope};
 use super::decide::{Decision, decide};
 use super::path::fake::Links;
+use super::protected::ProtectedPlaces;
 use super::restriction::Restriction;
 use super::settings::Settings;
 
@@ -18,6 +19,7 @@ pub struct Scene {
     policy: Vec<Restriction>,
     settings: Settings,
     mcp_tools: BTreeSet<String>,
+    links: Links,
 }
 
 fn own(list: &[&str]) -> Vec<String> {
@@ -62,16 +64,25 @@ impl Scene {
         self
     }
 
+    /// Links of the file system, and directories: those that lead to themselves.
+    pub fn on(mut self, links: &[(&'static str, &'static str)]) -> Self {
+        self.links = Links(links.to_vec());
+        self
+    }
+
     pub fn scoped<T>(&self, ask: impl FnOnce(&Scope) -> T) -> T {
         let places = Places {
             project_root: "/p".into(),
+            working_dir: "/p".into(),
             home: Some("/h".into()),
-            plugin_dir: "/h/.chibi/plugins/agent-skills".into(),
-            skill_dirs: vec!["/skills/s".into()],
             environment: Some(BTreeSet::from(["PATH", "HOME", "PAGER"].map(str::to_owned))),
             cdpath: false,
-            skill_roots: Vec::new(),
-            private: Vec::new(),
+            protected: ProtectedPlaces::new(
+                vec!["/h/.chibi".into(), "/skills/s".into()],
+                vec!["/p/.claude/skills".into()],
+            ),
+            executable: Some("/h/.chibi/plugins/agent-skills/agent-skills".into()),
+            path: vec!["/bin".into(), "/h/bin".into()],
         };
         ask(&Scope {
             restrictions: &self.restrictions,
@@ -88,7 +99,7 @@ impl Scene {
             arguments,
             ours,
         };
-        self.scoped(|scope| decide(scope, &call, &Links::default()))
+        self.scoped(|scope| decide(scope, &call, &self.links))
     }
 
     pub fn allows(&self, tool: &str, arguments: &Value) -> bool {

@@ -116,6 +116,22 @@ impl<'a> InForce<'a> {
         self.denying.iter().flat_map(rules)
     }
 
+    /// Whether anything is held against a call, be it only to warn.
+    pub fn is_anything(&self) -> bool {
+        !self.groups.is_empty() || self.denials().next().is_some()
+    }
+
+    /// The first skill, active or not, whose denials hold.
+    pub fn denying_skill(&self) -> Option<&'a str> {
+        let denies = |one: &&&Restriction| one.is_of_skill() && !one.denied().is_empty();
+        self.denying.iter().find(denies).map(|one| one.source())
+    }
+
+    /// The active skills' own directories.
+    pub fn own_directories(&self) -> Vec<&'a Path> {
+        self.active.iter().map(|one| one.directory()).collect()
+    }
+
     /// The same with those denials only that the user wants to be told of.
     pub fn warnings(&self) -> Self {
         Self {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use agent_skills::permission::{
-    Call, Decision, Places, Resolve, Restriction, Scope, Settings, decide,
+    Call, Decision, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
 };
 use serde_json::json;
 
@@ -129,7 +129,7 @@ impl World {
         let places = Places {
             project_root: project,
             home: Some(self.at("home")),
-            plugin_dir: self.at("plugin"),
+            protected: ProtectedPlaces::new(vec![self.at("plugin")], Vec::new()),
             ..Places::default()
         };
         let scope = Scope {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use agent_skills::permission::{
-    Call, Decision, Places, Resolve, Restriction, Scope, Settings, decide,
+    Call, Decision, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
 };
 use serde_json::json;
 
@@ -37,8 +37,10 @@ pub fn refusal(entries: &str, command: &str) -> Option<String> {
     let places = Places {
         project_root: project.to_owned(),
         home: Some("/home/me".into()),
-        plugin_dir: "/home/me/.chibi/plugins/agent-skills".into(),
-        skill_dirs: vec!["/skills/t".into()],
+        protected: ProtectedPlaces::new(
+            vec!["/home/me/.chibi".into(), "/skills/t".into()],
+            vec!["/work/project/.claude/skills".into()],
+        ),
         ..Places::default()
     };
     let scope = Scope {

@@ -228,7 +228,9 @@ fn nothing_is_written_where_restrictions_are_kept() {
         let scene = scene().active(list);
         for path in [
             "/skills/s/SKILL.md",
-            "~/.chibi/plugins/agent-skills/state.json",
+            "/h/.chibi/plugins/agent-skills/state.json",
+            "../h/.chibi/new",
+            ".claude/skills/new/SKILL.md",
         ] {
             assert!(
                 !scene.allows("write_file", &json!({ "path": path })),

@@ -12,7 +12,7 @@ use crate::permission::command::Canonical;
 use crate::permission::steps::Steps;
 
 /// Programs that run the words after them, whatever their options.
-const RUN_WORDS: [&str; 67] = [
+pub(super) const RUN_WORDS: [&str; 67] = [
     "sudo",
     "doas",
     "su",

@@ -45,6 +45,8 @@ pub trait Rules {
     fn pipe_filters(&self) -> bool;
     /// What is known of the shell's variables.
     fn variables(&self) -> Variables<'_>;
+    /// Is told of each command, and where it may run.
+    fn command(&self, _words: &[Word], _directories: &WorkingDirectories) {}
     /// Is told of a part whose redirections lead to files that are not known.
     fn unclear(&self, _part: &str, _writes: bool) {}
 }
@@ -150,6 +152,7 @@ impl Judge<'_> {
 
     fn command(&mut self, simple: &Simple) {
         let texts = self.texts;
+        self.rules.command(&simple.words, &self.directories);
         match self.simple(simple) {
             Ok(by) => self.findings.push(Finding {
                 kind: "command",

@@ -17,7 +17,11 @@ mod judge;
 mod lexer;
 mod names;
 mod neutral;
+mod operand;
+mod operands;
 mod position;
+mod programs;
+mod reach;
 mod read;
 mod redirected;
 mod scan;
@@ -34,7 +38,8 @@ mod wrappers;
 pub use deny::denied;
 pub use judge::{Finding, Rules, judge};
 pub use names::{Variables, is_name, may_be_exported};
-pub use redirected::redirected;
+pub use reach::Guard;
+pub use redirected::{Touched, touched};
 
 /// Something in a command that cannot be vouched for.
 #[derive(Debug, Clone, PartialEq, Eq)]

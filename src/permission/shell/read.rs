@@ -22,6 +22,21 @@ mod redirects;
 /// # Errors
 /// For everything that RESTRICTION.md §4.10 refuses.
 pub fn read(source: &str, variables: Variables, steps: &Steps) -> Result<Vec<Step>, Fault> {
+    read_with_loops(source, variables, steps).map(|(steps, _)| steps)
+}
+
+/// A loop's variable, and the words it goes over.
+pub type Loop = (String, Vec<Word>);
+
+/// Reads a whole command line, and its loops' variables.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_loops(
+    source: &str,
+    variables: Variables,
+    steps: &Steps,
+) -> Result<(Vec<Step>, Vec<Loop>), Fault> {
     let scanned = scan(source, steps)?;
     let nodes = rable::parse(&scanned.text, false)
         .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
@@ -39,13 +54,14 @@ pub fn read(source: &str, variables: Variables, steps: &Steps) -> Result<Vec<Ste
     if !reader.has_test && !reader.steps.iter().any(acts) {
         return Err(Fault::new("", "it holds no command"));
     }
-    Ok(reader.steps)
+    Ok((reader.steps, reader.for_loops))
 }
 
 #[derive(Default)]
 struct Reader {
     steps: Vec<Step>,
     loops: usize,
+    for_loops: Vec<Loop>,
     substitutions: usize,
     heredocs: usize,
     files: usize,
@@ -109,10 +125,19 @@ impl Reader {
                 self.steps.push(Step::Loop(var.clone()));
                 self.redirects(redirects)?;
                 // `for x; do` has this word too, which the parser gives no parts.
-                let is_all = |node: &&Node| matches!(&node.kind, NodeKind::Word { value, .. } if value == "\"$@\"");
-                for word in words.iter().flatten().filter(|word| !is_all(word)) {
-                    self.word(word)?;
+                let is_all = |node: &Node| matches!(&node.kind, NodeKind::Word { value, .. } if value == "\"$@\"");
+                let mut over = Vec::new();
+                for word in words.iter().flatten() {
+                    over.push(if is_all(word) {
+                        Word::unknown()
+                    } else {
+                        self.word(word)?
+                    });
                 }
+                if over.is_empty() {
+                    over.push(Word::unknown());
+                }
+                self.for_loops.push((var.clone(), over));
                 self.repeated(&[body])
             }
             NodeKind::Case {

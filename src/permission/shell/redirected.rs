@@ -1,40 +1,182 @@
-//! What a command's redirections name, whatever grants the command: denials and protected places
-//! ask for it.
+//! What a command touches besides running programs, whatever grants it: the files that its
+//! redirections name, and operands that lie where nothing may be changed. Denials and protected
+//! places ask for it.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
+use super::Fault;
+use super::directories::WorkingDirectories;
 use super::judge::{Rules, judge};
 use super::names::Variables;
+use super::operand::{Known, Operand, operands};
+use super::operands::Operands;
+use super::reach::{Guard, Reach};
+use super::read::{Loop, read_with_loops};
+use super::step::Step;
+use super::word::Word;
+use super::wrappers::{self, Inner};
 use crate::permission::command::Canonical;
-use crate::permission::steps::Steps;
 
-/// The files that redirections of a command lead to.
+/// What a command touches.
 #[derive(Debug, Default)]
-pub struct Redirected {
-    /// Each file, and whether it is written.
+pub struct Touched {
+    /// Each file that a redirection leads to, and whether it is written.
     pub files: Vec<(String, bool)>,
     /// Parts that lead to files which are not known, and whether these are written.
     pub unclear: Vec<(String, bool)>,
+    /// The first operand that would change a protected place.
+    pub protected: Option<Fault>,
+    /// The first command that runs our own executable.
+    pub ours: Option<String>,
 }
 
-/// Looks for the redirections of a command. `cdpath` says whether `CDPATH` is set.
-pub fn redirected(command: &str, variables: Variables, cdpath: bool, steps: &Steps) -> Redirected {
+/// Texts within texts that are looked into.
+const MAX_TEXTS: usize = 8;
+
+/// Looks at everything that a command touches.
+pub fn touched(command: &str, guard: Guard) -> Touched {
+    let held = Held::of(command, guard);
     let recorder = Recorder {
         seen: RefCell::default(),
-        variables,
-        cdpath,
+        texts: RefCell::default(),
+        guard,
+        held,
     };
-    judge(command, &recorder, steps);
+    judge(command, &recorder, guard.ground.steps);
+    for _ in 0..MAX_TEXTS {
+        let Some(text) = recorder.texts.borrow_mut().pop() else {
+            break;
+        };
+        judge(&text, &recorder, guard.ground.steps);
+    }
     recorder.seen.into_inner()
 }
 
+/// What the variables of a command hold, where only one thing says it.
+struct Held {
+    /// Every assignment, and every mention of a name that could bind it.
+    set: BTreeMap<String, Vec<String>>,
+    loops: Vec<Loop>,
+}
+
+impl Held {
+    fn of(command: &str, guard: Guard) -> Self {
+        let mut set: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        // What cannot be read is refused, or looked at by nobody.
+        let (steps, loops) =
+            read_with_loops(command, guard.variables, guard.ground.steps).unwrap_or_default();
+        for step in steps {
+            let Step::Command(simple) = step else {
+                continue;
+            };
+            let assigned = simple.assignments.iter().map(|one| one.raw.as_str());
+            let mentioned = simple.words.iter().map(|word| word.raw.as_str());
+            for text in assigned.chain(mentioned) {
+                let (name, value) = text.split_once('=').unwrap_or((text, ""));
+                let name = name.trim_end_matches('+').to_owned();
+                set.entry(name).or_default().push(value.to_owned());
+            }
+        }
+        Self { set, loops }
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        self.set.contains_key(name) || self.loops.iter().any(|(variable, _)| variable == name)
+    }
+
+    /// Whether a variable holds nothing but what `mktemp` made.
+    fn is_temporary(&self, name: &str) -> bool {
+        let [value] = self.set.get(name).map_or(&[][..], Vec::as_slice) else {
+            return false;
+        };
+        let inside = value.trim_matches('"').strip_prefix("$(mktemp");
+        let inside = inside.and_then(|inside| inside.strip_suffix(')'));
+        !self.loops.iter().any(|(variable, _)| variable == name)
+            && inside.is_some_and(|inside| {
+                (inside.is_empty() || inside.starts_with(' '))
+                    && !inside.contains(['$', '`', '(', ')', ';', '&', '|', '<', '>', '\n'])
+            })
+    }
+
+    /// The paths that a loop's variable takes; `None` where one of them is not known.
+    fn values(&self, name: &str, known: Known) -> Option<Vec<String>> {
+        if self.set.contains_key(name) {
+            return None;
+        }
+        let mut values = Vec::new();
+        for (_, words) in self.loops.iter().filter(|(variable, _)| variable == name) {
+            for operand in words.iter().flat_map(|word| operands(word, known)) {
+                let Operand::Path(path) = operand else {
+                    return None;
+                };
+                values.push(path);
+            }
+        }
+        (!values.is_empty()).then_some(values)
+    }
+}
+
 struct Recorder<'a> {
-    seen: RefCell<Redirected>,
-    variables: Variables<'a>,
-    cdpath: bool,
+    seen: RefCell<Touched>,
+    texts: RefCell<Vec<String>>,
+    guard: Guard<'a>,
+    held: Held,
+}
+
+impl Recorder<'_> {
+    /// Keeps the texts that a shell among the words would run and that are not followed.
+    fn keep_texts(&self, words: &[Word]) {
+        let shell = |word: &Word| word.text().is_some_and(super::deny::runs_text);
+        let followed = matches!(wrappers::unwrap(words), Some(Inner::Text(_)));
+        if followed || !words.iter().any(shell) {
+            return;
+        }
+        let texts = words.iter().filter_map(Word::text);
+        let mut kept = self.texts.borrow_mut();
+        for text in texts.filter(|text| text.contains(char::is_whitespace)) {
+            if kept.len() < MAX_TEXTS {
+                kept.push(text.to_owned());
+            }
+        }
+    }
 }
 
 impl Rules for Recorder<'_> {
+    fn command(&self, words: &[Word], directories: &WorkingDirectories) {
+        let places = self.guard.ground.places;
+        let home = places.home.as_deref().and_then(|home| home.to_str());
+        let mut here = directories.resolve("");
+        let current = here.next().filter(|_| here.next().is_none());
+        let current =
+            current.map(|here| self.guard.begin.join(here).to_string_lossy().into_owned());
+        let outside = Known {
+            home: home.filter(|_| !self.held.is_set("HOME")),
+            current: current.as_deref(),
+            is_temporary: &|name| self.held.is_temporary(name),
+            values: &|_| None,
+        };
+        let operands = Operands {
+            reach: Reach {
+                guard: self.guard,
+                directories,
+                known: Known {
+                    values: &|name| self.held.values(name, outside),
+                    ..outside
+                },
+            },
+        };
+        let mut seen = self.seen.borrow_mut();
+        if seen.ours.is_none() {
+            seen.ours = operands.runs_ours(words).map(|word| word.raw.clone());
+        }
+        if seen.protected.is_none() {
+            seen.protected = operands.check(words).err();
+        }
+        drop(seen);
+        self.keep_texts(words);
+    }
+
     fn grants(&self, _: &Canonical, _: &[&str], _: bool) -> Option<String> {
         None
     }
@@ -54,7 +196,7 @@ impl Rules for Recorder<'_> {
     }
 
     fn searches_directories(&self) -> bool {
-        self.cdpath
+        self.guard.ground.places.cdpath
     }
 
     fn pipe_filters(&self) -> bool {
@@ -62,7 +204,7 @@ impl Rules for Recorder<'_> {
     }
 
     fn variables(&self) -> Variables<'_> {
-        self.variables
+        self.guard.variables
     }
 
     fn unclear(&self, part: &str, writes: bool) {

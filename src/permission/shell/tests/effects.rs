@@ -151,7 +151,7 @@ fn find_runs_and_deletes_only_what_is_granted() {
     );
     all_run(
         &scene().active("Bash(find * -delete)"),
-        &["find . -name x -delete"],
+        &["find build -name x -delete"],
     );
 }
 
@@ -179,7 +179,7 @@ fn a_value_of_find_hides_no_action() {
     );
     all_run(
         &scene().active("Bash(find * -delete)"),
-        &["find . -type f -empty -delete", "find . -depth -delete", "find . -name \"$x\" -delete"],
+        &["find a -type f -empty -delete", "find a -depth -delete", "find a b -name \"$x\" -delete"],
     );
 }
 

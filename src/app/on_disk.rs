@@ -1,0 +1,185 @@
+//! The file system's answers to what deciding about a path asks.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::{self, DirEntry};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use crate::permission::Resolve;
+use crate::sys::{files, limits};
+
+/// This machine's file system, as it is now.
+#[derive(Debug)]
+pub struct OnDisk;
+
+/// Links that are followed before a path counts as going round in circles, as in the kernel.
+const MAX_LINKS: usize = 40;
+
+impl Resolve for OnDisk {
+    /// Looks at each component once, so that a long path costs no more than its length.
+    fn canonical(&self, path: &Path) -> PathBuf {
+        let mut ahead: VecDeque<Step> = steps(path).collect();
+        let mut done = PathBuf::from("/");
+        let mut links = 0;
+        while let Some(step) = ahead.pop_front() {
+            let Step::Into(name) = step else {
+                done.pop();
+                continue;
+            };
+            done.push(name);
+            match fs::read_link(&done) {
+                Ok(target) => {
+                    links += 1;
+                    if links > MAX_LINKS {
+                        return path.to_owned();
+                    }
+                    done.pop();
+                    if target.is_absolute() {
+                        done = PathBuf::from("/");
+                    }
+                    for step in steps(&target).collect::<Vec<_>>().into_iter().rev() {
+                        ahead.push_front(step);
+                    }
+                }
+                // It exists and is no link.
+                Err(error) if error.kind() == ErrorKind::InvalidInput => {}
+                // A `..` behind something that does not exist leads nowhere that could be named.
+                Err(_) if ahead.contains(&Step::Out) => return path.to_owned(),
+                Err(_) => done.extend(ahead.drain(..).map(|step| match step {
+                    Step::Into(name) => name,
+                    Step::Out => OsString::from(".."),
+                })),
+            }
+        }
+        done
+    }
+
+    fn is_repository(&self, dir: &Path) -> bool {
+        let git = dir.join(".git");
+        let is_dir = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.is_dir());
+        let read = |name| files::read_capped(&git.join(name), limits::CONFIG_FILE).ok();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).to_ascii_lowercase();
+        // Git looks further up where one of these is missing.
+        let head = read("HEAD").map(text);
+        let is_commit = |head: &str| {
+            let hex = head.trim_end();
+            hex.len() >= 40 && hex.chars().all(|c| c.is_ascii_hexdigit())
+        };
+        let is_whole = head.is_some_and(|head| head.starts_with("ref: refs/") || is_commit(&head))
+            && [&git, &git.join("objects"), &git.join("refs")]
+                .iter()
+                .all(|path| is_dir(path));
+        let here = |text: String| !text.contains("worktree") && !text.contains("include");
+        is_whole
+            && read("config").map(text).is_some_and(here)
+            && !git.join("config.worktree").exists()
+            && !git.join("commondir").exists()
+    }
+
+    fn links_in(&self, dir: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        entries.filter(is_link).map(|entry| entry.path()).collect()
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
+    fn is_same_file(&self, one: &Path, other: &Path) -> bool {
+        let identity = |path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+        identity(one).is_some_and(|one| Some(one) == identity(other))
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Into(OsString),
+    Out,
+}
+
+fn steps(path: &Path) -> impl Iterator<Item = Step> {
+    path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(Step::Into(name.to_owned())),
+        Component::ParentDir => Some(Step::Out),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_path_is_resolved_as_far_as_it_exists() {
+        let root = tempfile::tempdir().unwrap();
+        let real = root.path().canonicalize().unwrap();
+        let at = |path: &str| root.path().join(path);
+        fs::create_dir(at("a")).unwrap();
+        symlink("a", at("link")).unwrap();
+        symlink("not/yet", at("dangling")).unwrap();
+        symlink("round", at("round")).unwrap();
+        for (path, expected) in [
+            ("link/new/file", "a/new/file"),
+            ("link/../a", "a"),
+            ("dangling/x", "not/yet/x"),
+        ] {
+            assert_eq!(OnDisk.canonical(&at(path)), real.join(expected), "{path}");
+        }
+        assert_eq!(OnDisk.canonical(&at("round/x")), at("round/x"));
+        assert_eq!(OnDisk.canonical(Path::new("/")), Path::new("/"));
+        let nowhere = Path::new("/no-such/../x");
+        assert_eq!(OnDisk.canonical(nowhere), nowhere);
+    }
+
+    #[test]
+    fn a_repository_that_git_may_look_past_is_none() {
+        let root = tempfile::tempdir().unwrap();
+        let git = root.path().join(".git");
+        let write = |name: &str, text: &str| fs::write(git.join(name), text).unwrap();
+        for dir in ["objects", "refs"] {
+            fs::create_dir_all(git.join(dir)).unwrap();
+        }
+        write("config", "[core]\n\tbare = false\n");
+        assert!(!OnDisk.is_repository(root.path()));
+        write("HEAD", &"0a".repeat(20));
+        assert!(OnDisk.is_repository(root.path()));
+        write("HEAD", "ref: refs/heads/main\n");
+        assert!(OnDisk.is_repository(root.path()));
+        for (name, hostile) in [
+            ("config", "[core]\n\tWorkTree = /\n"),
+            ("config", "[include]\n\tpath = x\n"),
+            ("HEAD", "x\n"),
+            ("config.worktree", ""),
+            ("commondir", "../x\n"),
+        ] {
+            let before = fs::read(git.join(name)).ok();
+            write(name, hostile);
+            assert!(!OnDisk.is_repository(root.path()), "{name}: {hostile}");
+            match before {
+                Some(before) => fs::write(git.join(name), before).unwrap(),
+                None => fs::remove_file(git.join(name)).unwrap(),
+            }
+        }
+        let other = tempfile::tempdir().unwrap();
+        symlink(&git, other.path().join(".git")).unwrap();
+        assert!(!OnDisk.is_repository(other.path()) && OnDisk.is_repository(root.path()));
+    }
+
+    #[test]
+    fn a_file_is_the_same_under_every_name() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        fs::write(at("file"), "").unwrap();
+        fs::hard_link(at("file"), at("hard")).unwrap();
+        symlink("file", at("soft")).unwrap();
+        fs::write(at("other"), "").unwrap();
+        assert!(OnDisk.is_same_file(&at("file"), &at("hard")));
+        assert!(OnDisk.is_same_file(&at("soft"), &at("file")));
+        assert!(!OnDisk.is_same_file(&at("file"), &at("other")));
+        assert!(!OnDisk.is_same_file(&at("none"), &at("none")));
+    }
+}

@@ -1,0 +1,57 @@
+//! What a call would change that nothing changes while a skill restricts, whatever the rules say:
+//! the one function that a tool's paths, a command's redirections and its operands go through.
+
+use super::argument::Ground;
+use super::call::Call;
+use super::path::Located;
+use super::protected::Relation;
+use super::refusal::{Reason, Refusal};
+use super::shell::Touched;
+use crate::host::tools::{self, Argument, Effect};
+
+/// Refuses to change what is protected while `skill` restricts.
+///
+/// # Errors
+/// The refusal, which names the path or operand.
+pub fn protect(
+    skill: &str,
+    call: &Call,
+    touched: Option<&Touched>,
+    ground: Ground,
+) -> Result<(), Refusal> {
+    let refuse = |kind: &str, part: &str, why: &str| {
+        let (skill, why) = (skill.to_owned(), why.to_owned());
+        Refusal::new(call.tool, Reason::Protected { skill, why }).part(kind, part)
+    };
+    let redirected = touched.into_iter().flat_map(|touched| {
+        let written = touched.files.iter().filter(|(_, writes)| *writes);
+        written.map(|(path, _)| path.as_str())
+    });
+    for path in named_files(call).chain(redirected) {
+        if path.starts_with("vfs://") {
+            continue;
+        }
+        let located = Located::of_tool(call.tool, path, ground.places, ground.resolve);
+        if ground.protection.relation(&located) == Relation::Within {
+            return Err(refuse("path", path, KEPT));
+        }
+    }
+    match touched.and_then(|touched| touched.protected.as_ref()) {
+        Some(fault) => Err(refuse("operand", &fault.part, &fault.why)),
+        None => Ok(()),
+    }
+}
+
+const KEPT: &str = "skills and what restricts them are kept there";
+
+/// The files that a call of the host's own tools writes.
+fn named_files<'c>(call: &Call<'c>) -> impl Iterator<Item = &'c str> {
+    let changes = tools::find(call.tool).filter(|tool| tool.effect == Effect::Change);
+    let keys = changes
+        .into_iter()
+        .flat_map(|tool| tool.keys(&[Argument::Path]));
+    keys.filter_map(|key| call.text(key))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! Programs × options × spellings × places: whatever grants a command, it changes no protected
+//! place and runs nothing of ours; and what has nothing to do with them passes.
+
+use serde_json::json;
+
+use crate::permission::scene::{Scene, scene};
+
+/// Every form of a restriction: entries for each program, a bare shell, and denials only.
+fn scenes() -> Vec<(&'static str, Scene)> {
+    const EACH: &str = "Bash(rm:*) Bash(rmdir:*) Bash(unlink:*) Bash(shred:*) Bash(truncate:*) \
+        Bash(tee:*) Bash(chmod:*) Bash(chown:*) Bash(mv:*) Bash(cp:*) Bash(install:*) \
+        Bash(rsync:*) Bash(ln:*) Bash(dd:*) Bash(sed:*) Bash(find:*) Bash(find * -delete) \
+        Bash(git:*) Bash(touch:*) Bash(mkdir:*) Bash(python3:*) Bash(cat:*) Bash(ls:*) Bash(grep:*) \
+        Bash(sudo:*) Bash(busybox:*) Bash(cd:*) Bash(pytest:*) Bash(make:*) Bash(tar:*) \
+        Bash(agent-skills:*) Bash(skills:*) Bash(./skills:*) Bash(mktemp:*) Write Read";
+    let disk = [
+        ("/p", "/p"),
+        ("/h", "/h"),
+        ("/h/work", "/h/work"),
+        ("/tmp", "/tmp"),
+        ("/p/.claude", "/p/.claude"),
+        ("/p/sub", "/p/sub"),
+        ("/p/link", "/h/.chibi"),
+        ("/p/up", "/h"),
+        ("/h/bin/skills", OURS),
+        ("/p/skills", OURS),
+    ];
+    let deny = ["Bash(no-such-program:*)"];
+    [
+        ("entries", scene().active(EACH)),
+        ("bare", scene().active("Bash Write Read")),
+        ("denials", scene().skill("pdf", None, &deny)),
+    ]
+    .map(|(name, scene)| (name, scene.on(&disk)))
+    .into()
+}
+
+const OURS: &str = "/h/.chibi/plugins/agent-skills/agent-skills";
+
+/// Spellings of places that are protected, from the project's root.
+const INSIDE: [&str; 22] = [
+    "/h/.chibi/plugins/agent-skills/state.json",
+    "~/.chibi/plugins/agent-skills/state.json",
+    "$HOME/.chibi/state.json",
+    "\"${HOME}/.chibi/state.json\"",
+    "~/.chibi",
+    "../h/.chibi/x",
+    "'/h/.chibi/x y'",
+    "/h/./work/../.chibi/x",
+    ".claude/skills/new/SKILL.md",
+    "./.claude/skills",
+    "$PWD/.claude/skills/x",
+    "\"$(pwd)\"/.claude/skills/x",
+    "/skills/s/SKILL.md",
+    "link/state.json",
+    "up/.chibi/x",
+    "/h/.ch*/x",
+    "/h/.[bc]hibi/x",
+    "/h/{work,.chibi}/x",
+    "/h/{work,{a,.chi{b,c}i}}/x",
+    "/h/.Chibi/x",
+    "~/.chibi/$x",
+    "u?/.chibi/x",
+];
+
+/// Places above protected ones.
+const AROUND: [&str; 9] = [
+    "~", "/h", "$HOME", ".claude", "..", "../p", "up", "/", "/{h,tmp}",
+];
+
+/// `@` stands for the operand.
+const CHANGE: [&str; 32] = [
+    "rm @",
+    "rm -rf @",
+    "rm -rf -- x @",
+    "command rm -f @",
+    "env A=b rm -f @",
+    "timeout 5 rm -f @",
+    "nice rm -f @",
+    "sudo rm -f @",
+    "busybox rm -f @",
+    "bash -c 'rm -f @'",
+    "if true; then rm -f @; fi",
+    "rmdir @",
+    "unlink @",
+    "shred -u @",
+    "truncate -s 0 @",
+    "echo x | tee @",
+    "echo x | tee -a out @",
+    "chmod -R 000 @",
+    "chown me @",
+    "mv @ /tmp/x",
+    "mv -t /tmp @",
+    "cp -T x @",
+    "cp x -t @ -T",
+    "ln -s @ y",
+    "ln @ y",
+    "dd if=x of=@",
+    "sed -i s/a/b/ @",
+    "sed -Ei.bak s/a/b/ @",
+    "find @ -delete",
+    "find @ -name x -delete",
+    "find @ -exec rm -f {} +",
+    "git clean -fdx @",
+];
+
+/// Programs that may touch what is above a protected place, not what is in it.
+const ENTER: [&str; 15] = [
+    "cp x @",
+    "mv x @",
+    "ln -sfn x @",
+    "install -m 755 x @",
+    "rsync -a x @",
+    "rsync x @ --exclude y",
+    "touch @",
+    "mkdir -p @",
+    "python3 @",
+    "python3 tool.py --out=@",
+    "python3 tool.py -o@",
+    "tar -C @ -xf a.tar",
+    "make DEST=@",
+    "git add @",
+    "git -C @ clean -fd",
+];
+
+fn refused(command: &str) {
+    for (name, scene) in scenes() {
+        assert!(!scene.runs(command), "{name}: {command}");
+    }
+}
+
+fn runs(command: &str) {
+    for (name, scene) in scenes() {
+        let why = || scene.refusal("shell_exec", &json!({ "command": command }));
+        assert!(scene.runs(command), "{name}: {command}: {}", why());
+    }
+}
+
+#[test]
+fn no_program_changes_a_protected_place() {
+    for form in CHANGE.iter().chain(&ENTER) {
+        for place in INSIDE {
+            if form.contains('\'') && place.contains('\'')
+                || form.contains("-o@") && place.starts_with('~')
+            {
+                continue;
+            }
+            // What its own directory holds, the active skill may use.
+            let uses = ENTER[6..].contains(form) && !form.starts_with("git -C");
+            if !(uses && place.starts_with("/skills/s")) {
+                refused(&form.replace('@', place));
+            }
+        }
+    }
+}
+
+#[test]
+fn none_removes_or_replaces_what_holds_one() {
+    for form in CHANGE {
+        for place in AROUND {
+            refused(&form.replace('@', place));
+        }
+    }
+}
+
+#[test]
+fn what_is_not_known_is_not_removed_whole_and_not_moved() {
+    for command in [
+        "rm -rf \"$x\"",
+        "rm $x",
+        "rm -r \"$(cat list)\"",
+        "rm -rf build/$x",
+        "mv \"$x\" y",
+        "mv y \"$x\"",
+        "chmod -R 755 \"$d\"",
+        "find \"$d\" -delete",
+        "cat list | xargs rm -rf",
+        "find build -exec rm -rf {} +",
+        "rm -rf \"$(mktemp -d)/../h\"",
+        "t=$(mktemp -d); t=/h; rm -rf \"$t\"",
+        "t=$(mktemp -d; echo /h); rm -rf \"$t\"",
+        "for d in a ~; do rm -rf \"$d\"; done",
+        "for d in a /h/.*; do rm -rf \"$d\"; done",
+        "for d in \"$x\"; do rm -rf \"$d\"; done",
+    ] {
+        refused(command);
+    }
+}
+
+#[test]
+fn where_a_command_runs_is_known_or_it_is_not_let_in() {
+    for command in [
+        "cd ~/.chibi/plugins/agent-skills && rm -f state.json",
+        "cd ~ && rm -rf .chibi",
+        "cd /h && touch .chibi/x",
+        "cd sub && rm -f ../.claude/skills/x",
+        "cd sub; rm -f ../.claude/skills/x",
+        "cd .claude && rm -rf skills",
+        "cd .claude && mv ../x skills",
+        "git -C ~/.chibi clean -fd",
+        "git clean -fdx",
+        "find -delete",
+        "ln -s ../h/.chibi x",
+        "ln -s .. sub/x",
+        "ln -s /x/.claude",
+        "mv build/.claude .",
+        "cp -r other/.claude .",
+        "cp -r templates/. .",
+        "rsync -a --delete x/ .",
+        "rsync -a x/ .",
+        "cp -r x .claude/",
+        "cp link/x y && cp up z",
+    ] {
+        if !command.starts_with("cp -r x .claude") {
+            refused(command);
+        }
+    }
+}
+
+#[test]
+fn our_own_executable_is_not_run_by_any_name() {
+    for program in [
+        OURS,
+        "skills",
+        "./skills",
+        "/h/bin/skills",
+        "~/bin/skills",
+        "\"$HOME\"/bin/skills",
+    ] {
+        for form in [
+            "@ list",
+            "CHIBI_HOOK=on_start CHIBI_HOOK_DATA={} exec @",
+            "exec -a x @",
+            "env -i A=b @ x",
+            "sudo @",
+            "timeout 5 @",
+            "echo x | xargs @",
+            "find . -name x -exec @ {} \\;",
+            "bash -c '@ list'",
+            "sudo bash -c '@ list'",
+            "(cd sub; true) && @",
+            "x=$(@)",
+            "echo x | @",
+        ] {
+            if !(form.contains('\'') && program.contains('\'')) {
+                refused(&form.replace('@', program));
+            }
+        }
+    }
+    refused(&format!("cp {OURS} x"));
+    let policy = scene().policy(&["WebFetch"]);
+    assert!(!policy.runs(&format!("{OURS} deactivate")));
+    assert!(policy.runs("rm -rf ~/.chibi"), "no skill restricts");
+}
+
+#[test]
+fn what_has_nothing_to_do_with_them_passes() {
+    for command in [
+        "rm -rf build",
+        "rm -rf build/*",
+        "rm -f *.o",
+        "rm -rf ./b*",
+        "rm -rf build dist .cache",
+        "cp ../a.txt .",
+        "cp a.txt .claude/",
+        "cp dist/* .",
+        "cp -r src ~",
+        "mv build/x .",
+        "mv a b",
+        "mv a.txt ~/work/",
+        "git add .",
+        "git status",
+        "git diff ~/.chibi/x",
+        "git log -- .claude/skills/x",
+        "git rm old.txt",
+        "git mv a b",
+        "git clean -fd build",
+        "git clean -n",
+        "pytest .",
+        "python3 /skills/s/scripts/x.py in.pdf out.pdf",
+        "cat /skills/s/SKILL.md ~/.chibi/x",
+        "ls -la ~/.chibi .claude/skills",
+        "grep -r x .claude/skills",
+        "sed -i s/a/b/ src/x",
+        "sed -n 1,5p src/x",
+        "find . -name '*.rs'",
+        "find build -name '*.o' -delete",
+        "find src -type f -exec grep -l x {} +",
+        "chmod +x run.sh",
+        "tar -xf a.tar",
+        "mkdir -p a/b ~/work/x",
+        "ln -s ../lib/x.so x.so",
+        "dd if=/dev/zero of=out bs=1",
+        "cd sub && rm -rf build && cp ../a .",
+        "for d in build dist; do rm -rf \"$d\"; done",
+        "for f in src/*.bak; do rm -f \"$f\"; done",
+        "t=$(mktemp -d); rm -rf \"$t\"",
+        "t=\"$(mktemp -d)\" && rm -rf \"${t}\"",
+        "rm -f \"$x\"",
+        "rm -rf \"$PWD/build\"",
+        "python3 tool.py \"$x\"",
+        "truncate -s 0 log.txt",
+    ] {
+        runs(command);
+    }
+}

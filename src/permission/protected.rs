@@ -1,0 +1,293 @@
+//! Where skills, restrictions and what is trusted are kept, and how a path stands to it: the one
+//! question that is asked for tools' paths, redirections and operands alike. Places are known by
+//! their paths, so that those which do not exist yet are protected like those which do.
+
+use std::cell::OnceCell;
+use std::path::{Component, Path, PathBuf};
+
+use unicode_normalization::UnicodeNormalization;
+
+use super::path::{Located, Resolve, normalise};
+use super::steps::Steps;
+
+/// In a path: any text within one name, but no dot where the name begins (`*` and `?`).
+pub const ANY: char = '\u{1}';
+/// In a path: any text within one name.
+pub const ANYTHING: char = '\u{2}';
+
+/// Files and directories that no call changes while a skill restricts.
+#[derive(Debug, Clone, Default)]
+pub struct ProtectedPlaces {
+    places: Vec<PathBuf>,
+    roots: Vec<PathBuf>,
+}
+
+/// How a path stands to the protected places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Relation {
+    /// It has nothing to do with them.
+    Apart,
+    /// It is a directory above one of them, whether that exists or not.
+    Around,
+    /// It is one of them, or lies in one.
+    Within,
+}
+
+impl ProtectedPlaces {
+    /// These places with all that is below them. `roots` are the ones that hold skills: what lies
+    /// elsewhere by a link in them is protected too.
+    pub fn new(places: Vec<PathBuf>, roots: Vec<PathBuf>) -> Self {
+        let is_named = |path: &PathBuf| path.is_absolute();
+        Self {
+            places: places.into_iter().filter(is_named).collect(),
+            roots: roots.into_iter().filter(is_named).collect(),
+        }
+    }
+}
+
+/// The protected places as the file system has them now; looked at once for a decision.
+pub struct Protection<'a> {
+    protected: &'a ProtectedPlaces,
+    resolve: &'a dyn Resolve,
+    steps: &'a Steps,
+    places: OnceCell<Vec<Folded>>,
+    linked: OnceCell<Vec<Folded>>,
+}
+
+impl<'a> Protection<'a> {
+    /// The places as `resolve` has them.
+    pub fn new(protected: &'a ProtectedPlaces, resolve: &'a dyn Resolve, steps: &'a Steps) -> Self {
+        Self {
+            protected,
+            resolve,
+            steps,
+            places: OnceCell::new(),
+            linked: OnceCell::new(),
+        }
+    }
+
+    /// How a path stands to them, as written and with links resolved. [`ANY`] and [`ANYTHING`] in
+    /// it stand for whatever they may match.
+    pub fn relation(&self, path: &Located) -> Relation {
+        let paths = [Folded::of(&path.lexical), Folded::of(&path.canonical)];
+        self.strongest(&paths)
+    }
+
+    /// Whether a relative path leads into one of them from some directory above it.
+    pub fn may_lie_within(&self, relative: &Path) -> bool {
+        let path = Folded::of(relative);
+        let mut places = self.known().iter().chain(self.linked());
+        !path.0.is_empty() && places.any(|place| place.is_entered_by(&path))
+    }
+
+    fn strongest(&self, paths: &[Folded]) -> Relation {
+        let among = |places: &[Folded]| {
+            self.steps.spend(places.len());
+            let pairs = paths
+                .iter()
+                .flat_map(|path| places.iter().map(move |place| path.relation(place)));
+            pairs.max().unwrap_or(Relation::Apart)
+        };
+        match among(self.known()) {
+            Relation::Within => Relation::Within,
+            // Looked for last: in a directory with many skills that takes a while.
+            other => other.max(among(self.linked())),
+        }
+    }
+
+    fn known(&self) -> &[Folded] {
+        self.places.get_or_init(|| {
+            let protected = self.protected.places.iter().chain(&self.protected.roots);
+            self.both_forms(protected)
+        })
+    }
+
+    fn linked(&self) -> &[Folded] {
+        self.linked.get_or_init(|| {
+            let roots = self.protected.roots.iter();
+            let links: Vec<PathBuf> = roots.flat_map(|root| self.resolve.links_in(root)).collect();
+            self.both_forms(links.iter())
+        })
+    }
+
+    fn both_forms<'p>(&self, paths: impl Iterator<Item = &'p PathBuf>) -> Vec<Folded> {
+        let mut forms = Vec::new();
+        for path in paths {
+            for form in [normalise(path), self.resolve.canonical(path)] {
+                let form = Folded::of(&form);
+                if !forms.contains(&form) {
+                    forms.push(form);
+                }
+            }
+        }
+        forms
+    }
+}
+
+/// The components of a path as file systems compare them that know neither case nor how a letter
+/// is composed. Where they do, that protects a few names more than there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Folded(Vec<String>);
+
+impl Folded {
+    fn of(path: &Path) -> Self {
+        let normal = |component| match component {
+            Component::Normal(name) => Some(fold(&name.to_string_lossy())),
+            _ => None,
+        };
+        Self(normalise(path).components().filter_map(normal).collect())
+    }
+
+    fn relation(&self, place: &Self) -> Relation {
+        let same = self.0.iter().zip(&place.0);
+        if !same.into_iter().all(|(name, place)| may_be(name, place)) {
+            Relation::Apart
+        } else if self.0.len() < place.0.len() {
+            Relation::Around
+        } else {
+            Relation::Within
+        }
+    }
+
+    /// Whether this place is entered by `path` from a directory above it.
+    fn is_entered_by(&self, path: &Self) -> bool {
+        (0..self.0.len()).any(|from| {
+            let rest = Self(self.0[from..].to_vec());
+            path.relation(&rest) == Relation::Within
+        })
+    }
+}
+
+/// Whether a name, which may hold wildcards, may be this one.
+pub fn may_be(name: &str, place: &str) -> bool {
+    if !name.contains([ANY, ANYTHING]) {
+        return name == place;
+    }
+    let hidden = place.starts_with('.') && name.starts_with(ANY);
+    let mut parts = name.split([ANY, ANYTHING]);
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = place.strip_prefix(first) else {
+        return false;
+    };
+    let last = name.rsplit([ANY, ANYTHING]).next().unwrap_or_default();
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    !hidden && place.len() >= first.len() + last.len() && place.ends_with(last)
+}
+
+fn fold(name: &str) -> String {
+    if name.is_ascii() {
+        name.to_ascii_lowercase()
+    } else {
+        name.to_lowercase().nfd().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permission::path::fake::Links;
+    use Relation::{Apart, Around, Within};
+
+    fn relation(path: &str) -> Relation {
+        let protected = ProtectedPlaces::new(
+            vec!["/h/.chibi".into(), "/etc/x".into()],
+            vec!["/p/.claude/skills".into(), "/dangling".into()],
+        );
+        let links = Links(vec![
+            ("/p/link", "/h"),
+            ("/h/.chibi", "/real/chibi"),
+            ("/dangling", "/nowhere/yet"),
+            ("/p/.claude/skills/mine", "/p/work/mine"),
+        ]);
+        let path = Located::at(Path::new(path), &links);
+        Protection::new(&protected, &links, &Steps::default()).relation(&path)
+    }
+
+    #[test]
+    fn places_are_known_by_path_through_links_dots_and_case() {
+        for (path, expected) in [
+            ("/h/.chibi", Within),
+            ("/h/.chibi/plugins/other/x", Within),
+            ("/real/chibi/x", Within),
+            ("/p/link/.chibi", Within),
+            ("/p/a/../.claude/skills/new/SKILL.md", Within),
+            ("/nowhere/yet/x", Within),
+            ("/p/work/mine/SKILL.md", Within),
+            ("/H/.Chibi/X", Within),
+            ("/", Around),
+            ("/h", Around),
+            ("/p", Around),
+            ("/p/.claude", Around),
+            ("/p/work", Around),
+            ("/p/link", Around),
+            ("/nowhere", Around),
+            ("/p/.claude/settings.json", Apart),
+            ("/p/src", Apart),
+            ("/h/.chibix", Apart),
+        ] {
+            assert_eq!(relation(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_are_compared_whatever_their_letters_are_composed_of() {
+        let protected = ProtectedPlaces::new(vec!["/h/é".into()], Vec::new());
+        let links = Links::default();
+        let path = Located::at(Path::new("/h/E\u{301}/x"), &links);
+        assert_eq!(
+            Protection::new(&protected, &links, &Steps::default()).relation(&path),
+            Within
+        );
+    }
+
+    #[test]
+    fn a_glob_stands_for_whatever_it_may_match() {
+        let protected = ProtectedPlaces::new(vec!["/h/.chibi/x".into()], Vec::new());
+        let (links, steps) = (Links::default(), Steps::default());
+        let protection = Protection::new(&protected, &links, &steps);
+        for (glob, expected) in [
+            ("/h/*", Apart),
+            ("/h/.*", Around),
+            ("/h/.*i", Around),
+            ("/h/.c*b*i", Around),
+            ("/h/.c*bi*i", Apart),
+            ("/h/^bi", Around),
+            ("/h/^", Around),
+            ("/*/.chib*/^", Within),
+            ("/h/.chibi/y*", Apart),
+            ("/h/.chibi/x/y*", Within),
+            ("/*", Around),
+            ("/h/*/../.chibi", Around),
+        ] {
+            let path = glob.replace('*', "\u{1}").replace('^', "\u{2}");
+            let path = Located::at(Path::new(&path), &links);
+            assert_eq!(protection.relation(&path), expected, "{glob}");
+        }
+    }
+
+    #[test]
+    fn a_relative_path_may_lead_in_from_above() {
+        let protected = ProtectedPlaces::new(vec!["/h/.chibi/plugins".into()], Vec::new());
+        let links = Links::default();
+        let steps = Steps::default();
+        let protection = Protection::new(&protected, &links, &steps);
+        for (path, expected) in [
+            (".chibi/plugins/x", true),
+            ("plugins/x", true),
+            ("h/.chibi/plugins", true),
+            ("src/plugins", false),
+            ("x", false),
+        ] {
+            assert_eq!(
+                protection.may_lie_within(Path::new(path)),
+                expected,
+                "{path}"
+            );
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A word as the paths it may name: quotes, `~`, `$HOME`, globs and braces read as shells read
+//! them. What a program does with a path is not known here.
+
+use super::word::Word;
+use crate::permission::protected::{ANY, ANYTHING};
+
+/// What a word may name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    /// A path, in which [`ANY`] and [`ANYTHING`] stand for what a glob matches.
+    Path(String),
+    /// Something that only the shell knows, after this text.
+    Unknown(String),
+    /// What `mktemp` has just made.
+    Temporary,
+}
+
+/// What a word may refer to.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// `~` and `$HOME`.
+    pub home: Option<&'a str>,
+    /// `$PWD`, while it is one directory.
+    pub current: Option<&'a str>,
+    /// Whether a variable holds nothing but what `mktemp` made.
+    pub is_temporary: &'a dyn Fn(&str) -> bool,
+    /// The paths that a loop's variable takes one after the other.
+    pub values: &'a dyn Fn(&str) -> Option<Vec<String>>,
+}
+
+/// Alternatives of braces that are followed.
+const MAX_ALTERNATIVES: usize = 64;
+
+/// Everything that a word may name.
+pub fn operands(word: &Word, known: Known) -> Vec<Operand> {
+    if let Some(text) = word.text() {
+        return vec![Operand::Path(text.to_owned())];
+    }
+    // Words that wrappers add are not written anywhere.
+    if word.pieces.len() == 1 && !word.raw.contains(['$', '`', '*', '?', '[', '{', '~']) {
+        return vec![Operand::Unknown(String::new())];
+    }
+    let mut alternatives = vec![word.raw.clone()];
+    let mut done = Vec::new();
+    while let Some(raw) = alternatives.pop() {
+        match braces(&raw) {
+            Some(more) if alternatives.len() + done.len() + more.len() <= MAX_ALTERNATIVES => {
+                alternatives.extend(more);
+            }
+            Some(_) => return vec![Operand::Unknown(String::new())],
+            None => done.push(raw),
+        }
+    }
+    done.iter()
+        .flat_map(|raw| Reader::new(raw, known).read())
+        .collect()
+}
+
+/// The alternatives of a brace that shells expand, one without another in it.
+fn braces(raw: &str) -> Option<Vec<String>> {
+    let mut quote = None;
+    let mut chars = raw.char_indices();
+    // Where each began that is open, and its commas.
+    let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
+    while let Some((at, c)) = chars.next() {
+        match (quote, c) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (quote, '\\') if quote != Some('\'') => drop(chars.next()),
+            (None, '\'' | '"') => quote = Some(c),
+            // `${x}` is no such brace.
+            (None, '{') if raw[..at].ends_with('$') => drop(chars.find(|(_, c)| *c == '}')),
+            (None, '{') => open.push((at, Vec::new())),
+            (None, ',') => open
+                .last_mut()
+                .into_iter()
+                .for_each(|(_, commas)| commas.push(at)),
+            (None, '}') => {
+                let Some((from, commas)) = open.pop() else {
+                    continue;
+                };
+                let (before, after) = (&raw[..from], &raw[at + 1..]);
+                if commas.is_empty() && raw[from..at].contains("..") {
+                    return Some(vec![format!("{before}{ANYTHING}{after}")]);
+                }
+                if !commas.is_empty() {
+                    let begins = std::iter::once(from).chain(commas.iter().copied());
+                    let ends = commas.iter().copied().chain([at]);
+                    let part = |(begin, end): (usize, usize)| &raw[begin + 1..end];
+                    let parts = begins.zip(ends).map(part);
+                    return Some(parts.map(|part| format!("{before}{part}{after}")).collect());
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    known: Known<'a>,
+    quoted: bool,
+    /// Several, where a variable has several values.
+    texts: Vec<String>,
+}
+
+/// Why reading ended before the end of the word.
+enum End {
+    Unknown,
+    Temporary,
+}
+
+impl<'a> Reader<'a> {
+    fn new(raw: &'a str, known: Known<'a>) -> Self {
+        Self {
+            rest: raw,
+            known,
+            quoted: false,
+            texts: vec![String::new()],
+        }
+    }
+
+    fn read(mut self) -> Vec<Operand> {
+        let end = self.tilde().and_then(|()| {
+            while let Some(c) = self.rest.chars().next() {
+                self.rest = &self.rest[c.len_utf8()..];
+                self.step(c)?;
+            }
+            Ok(())
+        });
+        match end {
+            Ok(()) => self.texts.into_iter().map(Operand::Path).collect(),
+            Err(End::Unknown) => self.texts.into_iter().map(Operand::Unknown).collect(),
+            Err(End::Temporary) => vec![Operand::Temporary],
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        for one in &mut self.texts {
+            one.push_str(text);
+        }
+    }
+
+    fn tilde(&mut self) -> Result<(), End> {
+        let Some(rest) = self.rest.strip_prefix('~') else {
+            return Ok(());
+        };
+        if !(rest.is_empty() || rest.starts_with('/')) {
+            return Err(End::Unknown);
+        }
+        self.rest = rest;
+        let home = self.known.home.ok_or(End::Unknown)?;
+        self.push(home);
+        Ok(())
+    }
+
+    fn step(&mut self, c: char) -> Result<(), End> {
+        match c {
+            '"' => self.quoted = !self.quoted,
+            '\'' if !self.quoted => {
+                let (inside, rest) = self.rest.split_once('\'').ok_or(End::Unknown)?;
+                self.rest = rest;
+                self.push(inside);
+            }
+            '\\' => {
+                let next = self.rest.chars().next().ok_or(End::Unknown)?;
+                if self.quoted && !matches!(next, '$' | '`' | '"' | '\\') {
+                    self.push("\\");
+                }
+                self.rest = &self.rest[next.len_utf8()..];
+                self.push(next.encode_utf8(&mut [0; 4]));
+            }
+            '`' => return Err(End::Unknown),
+            '$' => self.dollar()?,
+            '*' | '?' if !self.quoted => self.push(&ANY.to_string()),
+            '[' if !self.quoted => {
+                // Whatever the bracket means, it is over at the last one that may close it.
+                let name = self.rest.find('/').unwrap_or(self.rest.len());
+                if let Some(close) = self.rest[..name].rfind(']') {
+                    self.rest = &self.rest[close + 1..];
+                }
+                self.push(&ANYTHING.to_string());
+            }
+            c => self.push(c.encode_utf8(&mut [0; 4])),
+        }
+        Ok(())
+    }
+
+    fn dollar(&mut self) -> Result<(), End> {
+        if self.rest.starts_with('(') {
+            return self.substitution();
+        }
+        let inside = self
+            .rest
+            .strip_prefix('{')
+            .and_then(|rest| rest.split_once('}'));
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let (name, rest) = inside.unwrap_or_else(|| {
+            let end = self.rest.find(|c| !is_name(c)).unwrap_or(self.rest.len());
+            self.rest.split_at(end)
+        });
+        if name.is_empty() && inside.is_none() {
+            self.push("$");
+            return Ok(());
+        }
+        self.rest = rest;
+        match name {
+            "HOME" => self.whole(self.known.home),
+            "PWD" => self.whole(self.known.current),
+            name if (self.known.is_temporary)(name) && self.stays_below() => Err(End::Temporary),
+            name => {
+                let values = (self.known.values)(name).ok_or(End::Unknown)?;
+                if values.len() * self.texts.len() > MAX_ALTERNATIVES {
+                    return Err(End::Unknown);
+                }
+                let before = std::mem::take(&mut self.texts);
+                for text in before {
+                    let both = values.iter().map(|value| format!("{text}{value}"));
+                    self.texts.extend(both);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// `$(mktemp …)` and `$(pwd)`; no other command is known to print a path.
+    fn substitution(&mut self) -> Result<(), End> {
+        let (inside, rest) = self.rest[1..].split_once(')').ok_or(End::Unknown)?;
+        let plain = !inside.contains(['$', '`', '(', ';', '&', '|', '<', '>', '\n']);
+        let mut words = inside.split_whitespace();
+        match words.next() {
+            Some("mktemp") if plain && self.stays_below() => Err(End::Temporary),
+            Some("pwd") if plain && words.next().is_none() => {
+                self.rest = rest;
+                self.whole(self.known.current)
+            }
+            _ => Err(End::Unknown),
+        }
+    }
+
+    fn whole(&mut self, text: Option<&str>) -> Result<(), End> {
+        let text = text.ok_or(End::Unknown)?;
+        self.push(text);
+        Ok(())
+    }
+
+    /// Whether this begins the path, and what is behind it leads nowhere else.
+    fn stays_below(&self) -> bool {
+        self.texts.iter().all(String::is_empty) && !self.rest.contains("..")
+    }
+}

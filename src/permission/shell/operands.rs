@@ -1,0 +1,371 @@
+//! What the operands of a command would change (RESTRICTION.md §11.11): whatever grants it, it
+//! must not remove, move, replace or link what restricts it, nor run our own executable.
+
+use std::path::{Path, PathBuf};
+
+use super::Fault;
+use super::deny::RUN_WORDS;
+use super::operand::Operand;
+use super::programs::{self, Program};
+use super::reach::{Checked, Reach};
+use super::word::Word;
+use super::wrappers::{self, Inner};
+use crate::permission::protected::Relation;
+
+/// One command in the directories where it may run.
+pub struct Operands<'a> {
+    /// Where its words lead.
+    pub reach: Reach<'a>,
+}
+
+const KEPT: &str = "skills and what restricts them are kept there";
+const NOT_KNOWN: &str = "it is not known what this removes or moves";
+/// Words of a command each of which may begin another.
+const MAX_WORDS: usize = 256;
+
+impl Operands<'_> {
+    /// Whether a word of the command runs our own executable.
+    pub fn runs_ours<'w>(&self, words: &'w [Word]) -> Option<&'w Word> {
+        self.commands_in(words)
+            .filter_map(|words| words.first())
+            .find(|word| self.reach.is_ours(word))
+    }
+
+    /// Refuses what would change a protected place.
+    ///
+    /// # Errors
+    /// The word that would, and why it may not.
+    pub fn check(&self, words: &[Word]) -> Checked {
+        // What a wrapper or `find` runs is looked at again in each around it.
+        if !self.reach.guard.ground.steps.spend(1 + words.len()) {
+            return Err(Fault::too_much());
+        }
+        if let Some(Inner::Command(inner)) = wrappers::unwrap(words) {
+            return self.check(&inner);
+        }
+        let Some((program, arguments)) = words.split_first() else {
+            return Ok(());
+        };
+        let name = program.text().unwrap_or_default();
+        self.program(Program::of(name), arguments)?;
+        for words in self.commands_in(words).skip(1) {
+            let program = Program::of(words[0].text().unwrap_or_default());
+            if program.changes() {
+                self.program(program, &words[1..])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The command, and every other that may begin at one of its words.
+    fn commands_in<'w>(&self, words: &'w [Word]) -> impl Iterator<Item = &'w [Word]> {
+        let program = words.first().and_then(Word::text).unwrap_or_default();
+        let base = program.rsplit('/').next().unwrap_or(program);
+        let several = RUN_WORDS.contains(&base);
+        let count = if several {
+            words.len().min(MAX_WORDS)
+        } else {
+            1
+        };
+        self.reach.guard.ground.steps.spend(count * words.len());
+        (0..count.min(words.len())).map(|at| &words[at..])
+    }
+
+    fn program(&self, program: Program, arguments: &[Word]) -> Checked {
+        match program {
+            Program::Reads => Ok(()),
+            Program::Changes { whole_trees } => {
+                let whole = arguments.iter().any(|word| is_option(word, whole_trees));
+                self.options(arguments)?;
+                plain(arguments).try_for_each(|word| self.changed(word, whole))
+            }
+            Program::Moves | Program::Copies { .. } | Program::Links => {
+                self.placed(program, arguments)
+            }
+            Program::Sed if arguments.iter().any(|word| is_option(word, "i")) => {
+                self.options(arguments)?;
+                plain(arguments).try_for_each(|word| self.changed(word, false))
+            }
+            Program::Sed | Program::Other => self.others(arguments),
+            Program::Dd => arguments.iter().try_for_each(|word| {
+                let unread = !word.raw.starts_with("if=");
+                let value = |text: &str| text.strip_prefix("of=").map(str::to_owned);
+                self.reach.each(word, |operand| match operand {
+                    Operand::Path(text) => value(text).map_or(Ok(()), |path| {
+                        refuse_if(word, self.reach.relation(&path) != Relation::Apart)
+                    }),
+                    _ if unread => self.part(word, operand),
+                    _ => Ok(()),
+                })
+            }),
+            Program::Find => self.find(arguments),
+            Program::Git => {
+                let (program, behind) = programs::git(arguments);
+                match program {
+                    Program::Changes { .. } => self.git_changes(arguments, behind),
+                    program => self.program(program, arguments),
+                }
+            }
+        }
+    }
+
+    /// Programs that are not known may use whatever is not protected, and the active skill's files.
+    fn others(&self, arguments: &[Word]) -> Checked {
+        arguments
+            .iter()
+            .try_for_each(|word| self.reach.each(word, |operand| self.part(word, operand)))
+    }
+
+    /// The values of options.
+    fn options(&self, arguments: &[Word]) -> Checked {
+        let options = arguments
+            .iter()
+            .filter(|word| word.prefix().starts_with('-'));
+        options
+            .into_iter()
+            .try_for_each(|word| self.reach.each(word, |operand| self.part(word, operand)))
+    }
+
+    /// Whether some part of a word lies in a protected place that is not the active skill's own.
+    fn part(&self, word: &Word, operand: &Operand) -> Checked {
+        let (Operand::Path(text) | Operand::Unknown(text)) = operand else {
+            return Ok(());
+        };
+        let after_letter = text.strip_prefix('-').and_then(|text| text.get(1..));
+        let splits = text.split(['=', ':', ',', '@']);
+        let after = text
+            .match_indices(['=', ':'])
+            .map(|(at, _)| &text[at + 1..]);
+        let steps = self.reach.guard.ground.steps;
+        let mut parts = std::iter::once(text.as_str())
+            .chain(after_letter)
+            .chain(splits)
+            .chain(after)
+            .filter(|part| !part.is_empty() && !part.starts_with('-'));
+        refuse_if(
+            word,
+            parts.any(|part| !steps.spend(1 + part.len() / 16) || self.reach.is_foreign(part)),
+        )
+    }
+
+    /// An operand that is removed or changed, with all that is in it.
+    fn changed(&self, word: &Word, whole: bool) -> Checked {
+        self.reach.each(word, |operand| match operand {
+            Operand::Path(text) => refuse_if(word, self.reach.relation(text) != Relation::Apart),
+            // Text that becomes several words may bring the option too.
+            Operand::Unknown(_) if whole || !word.is_one_word() => {
+                Err(Fault::new(&word.raw, NOT_KNOWN))
+            }
+            Operand::Unknown(_) => self.part(word, operand),
+            Operand::Temporary => Ok(()),
+        })
+    }
+
+    /// `mv`, `cp`, `ln` and the like.
+    fn placed(&self, program: Program, arguments: &[Word]) -> Checked {
+        self.options(arguments)?;
+        let words: Vec<&Word> = plain(arguments).collect();
+        let is_one = |word: &Word| word.prefix().starts_with('-') && word.text() != Some("--");
+        let begin = arguments
+            .iter()
+            .position(|word| !word.prefix().starts_with('-'));
+        // A value of an option that stands behind would look like the destination.
+        let mixed = begin.is_some_and(|begin| arguments[begin..].iter().any(is_one));
+        let (links, into) = match program {
+            Program::Copies { links, into } => (links, into),
+            _ => ("", "t"),
+        };
+        let has = |letters: &str| {
+            let one = |word: &Word| is_option(word, letters);
+            !letters.is_empty() && arguments.iter().any(one)
+        };
+        let all = mixed || has(into) || words.len() < 2;
+        // Those of `rsync` that remove what is not among the sources, or the sources themselves,
+        // and the one by which the destination is not entered.
+        let removing = |word: &Word| {
+            let long = ["--del", "--remove", "--no-target"];
+            let short = word.prefix().starts_with('-') && !word.prefix().starts_with("--");
+            long.iter().any(|option| word.raw.starts_with(option))
+                || short && word.prefix().contains('T')
+        };
+        let removes = arguments.iter().any(removing);
+        let (destinations, sources) = match words.split_last() {
+            Some((last, sources)) if !all => (std::slice::from_ref(last), sources),
+            _ => (words.as_slice(), words.as_slice()),
+        };
+        for word in sources {
+            match program {
+                Program::Moves => self.changed(word, true)?,
+                Program::Links => self.linked(word)?,
+                _ if has(links) => self.linked(word)?,
+                _ if removes => self.changed(word, true)?,
+                _ => self.copied(word)?,
+            }
+        }
+        // A link without a name gets that of what it leads to, here.
+        if let (Program::Links, [word]) = (program, words.as_slice()) {
+            self.reach.each(word, |operand| {
+                let here = entry(operand).map(|name| self.reach.relation(&name));
+                refuse_if(word, here != Some(Relation::Apart))
+            })?;
+        }
+        for word in destinations {
+            self.reach.each(word, |operand| match operand {
+                Operand::Path(text) => self.destination(word, text, sources, removes),
+                Operand::Unknown(_) if program == Program::Moves => {
+                    Err(Fault::new(&word.raw, NOT_KNOWN))
+                }
+                _ => self.part(word, operand),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A source of a copy is only read; one that leads elsewhere by a link may be copied as one.
+    fn copied(&self, word: &Word) -> Checked {
+        self.reach.each(word, |operand| match operand {
+            Operand::Path(text) => refuse_if(
+                word,
+                self.reach.leads_in(text) || self.reach.is_our_file(text),
+            ),
+            _ => Ok(()),
+        })
+    }
+
+    /// What a link leads to, from here or from where the link is.
+    fn linked(&self, word: &Word) -> Checked {
+        self.reach.each(word, |operand| match operand {
+            Operand::Path(text) => {
+                let climbs = text.split('/').filter(|part| *part == "..").count();
+                let below = text.trim_start_matches("../");
+                let protection = self.reach.guard.ground.protection;
+                let inside = climbs > 0 && protection.may_lie_within(Path::new(below));
+                let above = climbs > 0 && below.trim_matches(['.', '/']).is_empty();
+                refuse_if(
+                    word,
+                    above || inside || self.reach.relation(text) != Relation::Apart,
+                )
+            }
+            _ => self.part(word, operand),
+        })
+    }
+
+    fn destination(&self, word: &Word, text: &str, sources: &[&Word], removes: bool) -> Checked {
+        let Some(paths) = self.reach.paths(text) else {
+            return Err(Fault::new(&word.raw, NOT_KNOWN));
+        };
+        for path in paths {
+            match self.reach.relation_at(&path) {
+                Relation::Apart => {}
+                Relation::Around if !removes && self.reach.is_directory(&path) => {
+                    let other = |source: &&&Word| !std::ptr::eq(**source, word);
+                    for source in sources.iter().filter(other) {
+                        self.reach.each(source, |operand| {
+                            let name = entry(operand).map(|name| path.join(name));
+                            let apart =
+                                |path: PathBuf| self.reach.relation_at(&path) == Relation::Apart;
+                            refuse_if(word, !name.is_some_and(apart))
+                        })?;
+                    }
+                }
+                _ => return Err(Fault::new(&word.raw, KEPT)),
+            }
+        }
+        Ok(())
+    }
+
+    fn find(&self, arguments: &[Word]) -> Checked {
+        const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+        const GLOBAL: [&str; 3] = ["-H", "-L", "-P"];
+        let is =
+            |word: &Word, texts: &[&str]| word.text().is_some_and(|text| texts.contains(&text));
+        let begins = |word: &Word| word.prefix().starts_with(['-', '(', '!']);
+        let globals = arguments
+            .iter()
+            .take_while(|word| is(word, &GLOBAL))
+            .count();
+        let behind = &arguments[globals..];
+        let (paths, tests) =
+            behind.split_at(behind.iter().position(begins).unwrap_or(behind.len()));
+        let mut removes = tests.iter().any(|word| is(word, &["-delete"]));
+        let mut writes = removes;
+        for at in (0..tests.len()).filter(|at| is(&tests[*at], &RUNS)) {
+            let command = &tests[at + 1..];
+            let end = command.iter().position(|word| is(word, &[";", "+"]));
+            let mut words = command[..end.unwrap_or(command.len())].to_vec();
+            wrappers::make_unknown(&mut words, "{}");
+            words.push(Word::unknown());
+            let changes =
+                |words: &[Word]| Program::of(words[0].text().unwrap_or_default()).changes();
+            removes |= self.commands_in(&words).any(changes)
+                || matches!(wrappers::unwrap(&words), Some(Inner::Command(inner)) if changes(&inner));
+            writes = true;
+            self.check(&words)?;
+        }
+        writes |= tests.iter().any(|word| word.prefix().starts_with("-f"));
+        if removes && paths.is_empty() {
+            return self.changed(&Word::literal("."), true);
+        }
+        match (removes, writes) {
+            (true, _) => paths.iter().try_for_each(|word| self.changed(word, true)),
+            (false, true) => self.others(arguments),
+            (false, false) => Ok(()),
+        }
+    }
+
+    /// `git clean`, `rm` and `mv`, below every directory that is named before them.
+    fn git_changes(&self, arguments: &[Word], behind: &[Word]) -> Checked {
+        let before = &arguments[..arguments.len() - behind.len()];
+        self.options(before)?;
+        let named: Vec<&Word> = plain(before).collect();
+        // The last one is the word itself.
+        let elsewhere = &named[..named.len().saturating_sub(1)];
+        for word in elsewhere {
+            self.changed(word, true)?;
+        }
+        let cleans = named.last().and_then(|word| word.text()) == Some("clean");
+        if cleans && plain(behind).next().is_none() {
+            return self.changed(&Word::literal("."), true);
+        }
+        plain(behind).try_for_each(|word| self.changed(word, true))
+    }
+}
+
+fn refuse_if(word: &Word, refused: bool) -> Checked {
+    if refused {
+        return Err(Fault::new(&word.raw, KEPT));
+    }
+    Ok(())
+}
+
+/// The name under which a source would stand in a directory, if it is known.
+fn entry(operand: &Operand) -> Option<String> {
+    let Operand::Path(text) = operand else {
+        return None;
+    };
+    let name = text.rsplit('/').next()?;
+    (!matches!(name, "" | "." | "..")).then(|| name.to_owned())
+}
+
+/// Words that are no options.
+fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
+    let mut ended = false;
+    arguments.iter().filter(move |word| {
+        let ends = !ended && word.text() == Some("--");
+        ended |= ends;
+        !ends && (ended || !word.prefix().starts_with('-'))
+    })
+}
+
+/// Whether a word may be an option with one of these letters, also among others and written out.
+fn is_option(word: &Word, letters: &str) -> bool {
+    let Some(option) = word.prefix().strip_prefix('-') else {
+        return false;
+    };
+    match option.strip_prefix('-') {
+        Some(long) => {
+            letters.is_empty() || long.starts_with(|c: char| letters.to_lowercase().contains(c))
+        }
+        None => letters.is_empty() || option.contains(|c: char| letters.contains(c)),
+    }
+}
