@@ -1,0 +1,131 @@
+//! What a lockfile keeps, what it refuses, and where it is written.
+
+use super::*;
+use std::fs;
+
+fn entry(name: &str) -> LockEntry {
+    LockEntry {
+        id: format!("https://github.com/o/r#skills/{name}"),
+        name: InstalledName::parse(name).unwrap(),
+        source: "https://github.com/o/r".to_owned(),
+        kind: Kind::Git,
+        requested: format!("o/{name}"),
+        rev: None,
+        commit: Some("a".repeat(40)),
+        path: format!("skills/{name}"),
+        tree: None,
+        sha256: String::new(),
+        files: BTreeMap::new(),
+        license: None,
+        other: Map::new(),
+    }
+}
+
+#[test]
+fn the_order_of_installs_does_not_show() {
+    let texts = [["a", "b"], ["b", "a"]].map(|names| {
+        let dir = tempfile::tempdir().unwrap();
+        for name in names {
+            let base = Base::own(dir.path().to_owned());
+            let mut file = Lockfile::read(&base).unwrap();
+            file.put(entry(name), &base.make().unwrap()).unwrap();
+        }
+        fs::read_to_string(dir.path().join("skills.lock.json")).unwrap()
+    });
+    assert_eq!(texts[0], texts[1]);
+    assert!(texts[0].ends_with("}\n"));
+}
+
+#[test]
+fn entries_are_replaced_and_taken_out_and_unknown_fields_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut with_field = entry("a");
+    with_field
+        .other
+        .insert("later".to_owned(), Value::Bool(true));
+    let base = Base::own(dir.path().to_owned());
+    let scratch = base.make().unwrap();
+    let mut file = Lockfile::read(&base).unwrap();
+    file.put(entry("a"), &scratch).unwrap();
+    file.put(with_field.clone(), &scratch).unwrap();
+    file.put(entry("b"), &scratch).unwrap();
+    file.take("b", &scratch).unwrap();
+    assert_eq!(Lockfile::read(&base).unwrap().entries, [with_field]);
+}
+
+#[test]
+fn what_is_not_understood_is_never_overwritten() {
+    for (text, reads) in [
+        ("{\"version\":2,\"skills\":[{\"new\":1}],\"x\":{}}", true),
+        ("<<<<<<< HEAD\n{}\n=======\n", false),
+        ("{\"version\":1,\"skills\":[{}]}", false),
+        ("", false),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("skills.lock.json");
+        fs::write(&path, text).unwrap();
+        let base = Base::own(dir.path().to_owned());
+        match Lockfile::read(&base) {
+            Ok(mut file) => {
+                assert!(reads, "{text}");
+                assert!(file.check_writable().is_err());
+                assert!(file.put(entry("a"), &base.make().unwrap()).is_err());
+            }
+            Err(error) => assert!(!reads && error.next_step().is_some(), "{text}: {error}"),
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+}
+
+#[test]
+fn what_a_repository_writes_into_it_is_neither_a_path_nor_shown_raw() {
+    let hostile = "\u{1b}[2J\u{202e}x";
+    for (field, value) in [
+        ("name", "../../x"),
+        ("name", "/x"),
+        ("name", ".."),
+        ("name", hostile),
+        ("id", hostile),
+        ("source", hostile),
+        ("kind", hostile),
+        ("requested", hostile),
+        ("ref", hostile),
+        ("commit", hostile),
+        ("commit", "ä"),
+        ("path", hostile),
+        ("tree", hostile),
+        ("sha256", hostile),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut entry = serde_json::to_value(entry("a")).unwrap();
+        entry[field] = value.into();
+        let text = serde_json::json!({"version": 1, "skills": [entry]}).to_string();
+        fs::write(dir.path().join("skills.lock.json"), text).unwrap();
+        let error = Lockfile::read(&Base::own(dir.path().to_owned())).unwrap_err();
+        let text = error.to_string();
+        assert_eq!(visible(&text), text, "{field}");
+    }
+}
+
+#[test]
+fn the_users_own_may_be_a_link_and_a_projects_may_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |path: &str| dir.path().join(path);
+    fs::create_dir_all(at("home")).unwrap();
+    fs::create_dir_all(at("elsewhere")).unwrap();
+    fs::write(at("elsewhere/lock"), r#"{"version":1,"skills":[]}"#).unwrap();
+    std::os::unix::fs::symlink("../elsewhere/lock", at("home/skills.lock.json")).unwrap();
+    let shared = Base::shared(dir.path().to_owned(), EntryName::of("home"));
+    let error = Lockfile::read(&shared).unwrap_err();
+    assert!(error.to_string().contains("symbolic link"), "{error}");
+    let own = Base::own(at("home"));
+    let mut file = Lockfile::read(&own).unwrap();
+    file.put(entry("a"), &own.make().unwrap()).unwrap();
+    let text = fs::read_to_string(at("elsewhere/lock")).unwrap();
+    assert!(text.contains("o/a") && at("home/skills.lock.json").is_symlink());
+}
+
+#[test]
+fn the_owner_is_that_of_the_source() {
+    assert_eq!(entry("a").owner().as_deref(), Some("o"));
+}
