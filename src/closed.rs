@@ -54,7 +54,7 @@ const LEAST_SCHEMA: LastWord = LastWord {
     answer: concat!(
         r#"[{"name":"skill_marketplace","description":"Manages Agent Skills; it failed to start, tell the "#,
         r#"user.","parameters":{"type":"object","properties":{},"required":[]},"hooks":["on_start","#,
-        r#""post_system_prompt","pre_api_tools","pre_tool","pre_tool_output","pre_cache_output","#,
+        r#""pre_message","post_system_prompt","pre_api_tools","pre_tool","pre_tool_output","pre_cache_output","#,
         r#""pre_shell_exec","pre_file_write","pre_file_read","pre_fetch_url"]}]"#
     ),
     decides: false,

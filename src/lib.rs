@@ -98,6 +98,7 @@ fn hook(app: &App, hook: Hook) -> Response {
         Hook::OnStart => handler::on_start(app),
         Hook::OnEnd => handler::on_end(app),
         Hook::PostSystemPrompt(context) => handler::post_system_prompt(app, context.as_deref()),
+        Hook::PreMessage(prompt) => handler::pre_message(app, prompt.as_ref()),
         Hook::PreApiTools(tools) => handler::pre_api_tools(app, &tools),
         Hook::PreTool(used) => handler::pre_tool(app, used.as_ref()),
         Hook::FinalArguments(used) => handler::final_arguments(app, used.as_ref()),

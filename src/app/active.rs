@@ -164,7 +164,8 @@ impl App {
     ) -> Result<T> {
         if let Some(written) = written {
             let catalog = self.catalog_naming(written);
-            return then(usable(&catalog, written)?);
+            let session = self.store().session(&self.session()).unwrap_or_default();
+            return then(self.usable_or_active(&catalog, written, &session)?);
         }
         let session = self.store().session(&self.session());
         let session = session.map_err(|unreadable| unreadable.error())?;

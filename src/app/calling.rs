@@ -130,7 +130,7 @@ pub fn script_of(app: &App, used: &ToolUse, session: &Session) -> Option<PathBuf
     match written_skill(&used.arguments) {
         Some(written) => {
             let catalog = app.catalog_naming(written);
-            usable(&catalog, written)
+            app.usable_or_active(&catalog, written, session)
                 .ok()
                 .map(|skill| skill.dir.clone())
         }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::ByContext;
 use super::count::Count;
-use super::{ByContext, ModelInstalls};
 use crate::catalog::{Budget, Order};
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
@@ -50,8 +50,9 @@ pub struct Config {
     /// Whether a model may propose changes to skills, for the user to decide; `true` by default.
     #[serde(serialize_with = "true_by_default")]
     pub proposals: Option<bool>,
-    /// Whether it may propose new skills, too; `false` by default.
-    pub create_skill: bool,
+    /// Whether it may propose new skills, too; `true` by default.
+    #[serde(serialize_with = "true_by_default")]
+    pub create_skill: Option<bool>,
     /// Whether commands without a terminal may decide what only the user decides; `false` by default.
     pub unattended: bool,
     /// Whose machine this is, for skills with a `scope` and for the audit log.
@@ -91,6 +92,19 @@ pub struct Config {
     pub call_seconds: CallSeconds,
     /// What differs for the scripts of single skills, by name.
     pub skills: BTreeMap<String, SkillSettings>,
+}
+
+/// Who may install on the model's word alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelInstalls {
+    /// Skills of the configured sources.
+    #[default]
+    Sources,
+    /// Any skill.
+    Any,
+    /// None.
+    Off,
 }
 
 /// What happens when a script of the active skill is read instead of run.
@@ -201,6 +215,8 @@ impl Config {
             scripts: self.scripts,
             always_allowed: self.always_allowed.clone(),
             deactivate: self.deactivate,
+            proposals: self.takes_proposals(),
+            new_skills: self.takes_new_skills(),
         }
     }
 
@@ -219,7 +235,7 @@ impl Config {
 
     /// Whether a model may propose new skills.
     pub fn takes_new_skills(&self) -> bool {
-        self.takes_proposals() && self.create_skill
+        self.takes_proposals() && self.create_skill.unwrap_or(true)
     }
 
     /// Which layer comes first.

@@ -173,6 +173,8 @@ pub fn our_tool<'a>(used: &'a ToolUse, script_of: Option<&'a Path>) -> Option<Ou
             skill: written_skill(&used.arguments),
         }),
         ours::SESSION => Some(OurTool::Session),
+        ours::PROPOSE => Some(OurTool::Propose { new: false }),
+        ours::CREATE => Some(OurTool::Propose { new: true }),
         ours::RUN_SCRIPT => Some(match parsed() {
             Some(ToolCall::RunSkillScript(RunSkillScript::Job(_))) => OurTool::Job,
             _ => OurTool::RunSkillScript { skill: script_of },

@@ -1,7 +1,7 @@
 //! What every handler needs: where things are, and who is calling.
 
 use std::cell::{OnceCell, RefCell};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Config;
@@ -11,7 +11,7 @@ use crate::governance::{Event, Policies};
 use crate::host::ours;
 use crate::request::Protocol;
 use crate::script::{Jobs, Limit, Owner, Settings};
-use crate::session::{Refusals, SessionKey, Store};
+use crate::session::{Refusals, Session, SessionKey, Store};
 use crate::skill::Skill;
 use crate::sys::process::ProcessId;
 use crate::sys::{Directories, Env, last_word, limits};
@@ -34,6 +34,7 @@ pub(super) struct Known {
     pub(super) policies: OnceCell<Policies>,
     pub(super) config: OnceCell<Config>,
     pub(super) project: OnceCell<PathBuf>,
+    context: OnceCell<String>,
     store: OnceCell<Store>,
     session: OnceCell<SessionKey>,
     /// Events of a host's call, until its answer is out.
@@ -65,9 +66,36 @@ impl App {
         })
     }
 
-    /// The host's context, as the last prompt of this session told it.
+    /// The host's context, as this call or the last prompt of this session told it.
     pub fn context(&self) -> Option<String> {
-        self.store().context(&self.session())
+        let told = self.known.context.get().cloned();
+        told.or_else(|| self.store().context(&self.session()))
+    }
+
+    /// Remembers for this call which context it is in: the host told it.
+    pub fn is_in(&self, context: &str) {
+        let _ = self.known.context.set(context.to_owned());
+    }
+
+    /// The skill that somebody named and may use, as [`usable`] has it, or that is active: who called
+    /// it may have been a person, whom more is open to.
+    ///
+    /// # Errors
+    /// As [`usable`].
+    pub fn usable_or_active<'a>(
+        &self,
+        catalog: &'a Catalog,
+        written: &str,
+        session: &Session,
+    ) -> Result<&'a Skill> {
+        usable(catalog, written).or_else(|refused| {
+            let is_active = |entry: &&Entry| {
+                let mut active = session.active();
+                active.any(|active| Path::new(&active.dir) == entry.dir)
+            };
+            let entry = catalog.by_name(written).filter(is_active);
+            entry.and_then(Entry::usable).ok_or(refused)
+        })
     }
 
     /// The record of active skills.

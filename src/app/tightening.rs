@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::config::{Config, ScriptReads, Visibility};
-use super::model_install::ModelInstalls;
+use super::config::{Config, ModelInstalls, ScriptReads, Visibility};
 use crate::governance::Floors;
 use crate::permission::{Enforce, ScriptScope, Stacking};
 use crate::script::Mode;

@@ -1,12 +1,52 @@
-//! What only the user decides, and how a process shows that it is the user's. It knows no decision.
+//! The one function that asks whether who wants something done may have it done (see `decisions`),
+//! and how a process shows that it is the user's.
 
 use std::io::IsTerminal;
 
+use super::args::Verb;
+use super::decisions::{Who, decision};
+use super::model_install::{ModelInstall, model_may};
 use super::run::Caller;
-use crate::app::App;
+use crate::app::{App, snapshot};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::skill::one_line;
+
+/// Variables of a call of the host's, which what the call starts inherits.
+const OF_A_CALL: [&str; 4] = [
+    "CHIBI_HOOK",
+    "CHIBI_HOOK_DATA",
+    "CHIBI_TOOL_NAME",
+    "CHIBI_TOOL_ARGS",
+];
+
+/// Lets `verb`, which `words` are, be done by whoever wants it, or refuses.
+///
+/// # Errors
+/// When it is somebody else's to decide.
+pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<()> {
+    let decision = decision(verb);
+    match (decision.who, verb) {
+        (Who::Anyone, _) => Ok(()),
+        (Who::Remover, Verb::Remove { name, .. }) if caller == Caller::Host => {
+            may_take_away(app, caller, name, &decision.command)
+        }
+        (Who::Person | Who::Remover, _) => decided_by_a_person(app, caller, &decision.command),
+        // What a model asks of the host was judged by `pre_tool`; a direct call is its user's.
+        (Who::Installer, _) if caller == Caller::Host || !is_below_a_host(app) => Ok(()),
+        (Who::Installer, _) => match model_may(app, words) {
+            ModelInstall::Allowed => Ok(()),
+            ModelInstall::AllowedAs(reference) => {
+                let text = format!(
+                    "`{}` can be understood in several ways",
+                    one_line(&words.join(" "))
+                );
+                Err(Error::new(text).hint(format!("write `agent-skills install {reference}`")))
+            }
+            ModelInstall::Refused(_) => Err(of_their_own(&decision.command)),
+        },
+    }
+}
 
 /// Refuses to do `command` unless a person asks for it: not the host, by way of which it could be the
 /// model; not a process below a host; and at a terminal, at which no model types, or where the user's
@@ -15,13 +55,8 @@ use crate::skill::one_line;
 /// # Errors
 /// When it is, or could be, somebody else.
 pub fn decided_by_a_person(app: &App, caller: Caller, command: &str) -> Result<()> {
-    let below = || app.store().is_below_a_host();
-    // With an unreadable record nobody knows what is above.
-    if caller == Caller::Host || below().unwrap_or(true) {
-        let text = format!("only a person at a shell of their own can decide to {command}");
-        return Err(Error::new(text).hint(format!(
-            "ask the user to run `agent-skills {command}` in a terminal"
-        )));
+    if caller == Caller::Host || is_below_a_host(app) {
+        return Err(of_their_own(command));
     }
     let unattended = || app.config().is_ok_and(|config| config.unattended);
     if std::io::stdin().is_terminal() || unattended() {
@@ -33,22 +68,37 @@ pub fn decided_by_a_person(app: &App, caller: Caller, command: &str) -> Result<(
     ))
 }
 
-/// As [`decided_by_a_person`] for what takes the skill `written` away, if the configuration has that
-/// always on: what it denies would be allowed.
-///
-/// # Errors
-/// As [`decided_by_a_person`].
-pub fn may_take_away(app: &App, caller: Caller, verb: &str, written: &str) -> Result<()> {
+fn of_their_own(command: &str) -> Error {
+    let text = format!("only a person at a shell of their own can decide to {command}");
+    Error::new(text).hint(format!(
+        "ask the user to run `agent-skills {command}` in a terminal"
+    ))
+}
+
+/// With an unreadable record nobody knows what is above.
+fn is_below_a_host(app: &App) -> bool {
+    let in_a_call = OF_A_CALL.iter().any(|name| app.env.os(name).is_some());
+    in_a_call || app.store().is_below_a_host().unwrap_or(true)
+}
+
+/// As [`decided_by_a_person`] for what takes the skill `written` away, if that restricts something or
+/// the configuration has it always on: what it denies would be allowed.
+fn may_take_away(app: &App, caller: Caller, written: &str, command: &str) -> Result<()> {
     let catalog = app.catalog_naming(written);
     let is_meant = |entry: &&Entry| {
         entry.name() == written || entry.dir.file_name().is_some_and(|dir| dir == written)
     };
     let named = catalog.by_name(written).into_iter();
     let mut meant = catalog.entries().iter().filter(is_meant).chain(named);
-    if meant.any(|entry| is_always_on(app, entry)) {
-        return decided_by_a_person(app, caller, &format!("{verb} {}", one_line(written)));
+    if meant.any(|entry| restricts(entry) || is_always_on(app, entry)) {
+        return decided_by_a_person(app, caller, command);
     }
     Ok(())
+}
+
+fn restricts(entry: &Entry) -> bool {
+    let skill = entry.disclosed();
+    skill.is_some_and(|skill| snapshot(skill, "").is_restricted())
 }
 
 /// In any context, also where this one does not see it. Doubt counts as yes.

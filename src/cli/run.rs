@@ -7,8 +7,7 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::check::check;
-use super::options::ConfigVerb;
-use super::person::{decided_by_a_person, may_take_away};
+use super::person::may;
 use super::screen::Screen;
 use super::trust::TrustOf;
 use super::{
@@ -18,7 +17,6 @@ use super::{
 };
 use crate::app::App;
 use crate::error::Error;
-use crate::skill::one_line;
 
 /// Who wants it done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +66,8 @@ pub fn run(
     caller: Caller,
     live: &mut dyn Write,
 ) -> Result<String, Failure> {
-    let words = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
-    let cli = match Cli::try_parse_from(words) {
+    let all = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
+    let cli = match Cli::try_parse_from(all) {
         Ok(cli) => cli,
         // Help and version are answers, which clap hands over as errors.
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
@@ -83,18 +81,14 @@ pub fn run(
             help()
         });
     };
+    let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+    may(app, caller, &verb, &words.collect::<Vec<_>>())?;
     Ok(match verb {
         Verb::Install(install) => market::install(app, install, caller)?,
-        Verb::Remove { name, scope } => {
-            may_take_away(app, caller, "remove", &name)?;
-            market::remove(app, &name, scope)?
-        }
+        Verb::Remove { name, scope } => market::remove(app, &name, scope)?,
         Verb::Update(update) => market::update(app, &update, caller)?,
         Verb::Outdated { names, scope, json } => market::outdated(app, &names, json, scope)?,
-        Verb::Rollback { name, scope } => {
-            decided_by_a_person(app, caller, &format!("rollback {}", one_line(&name)))?;
-            market::rollback(app, &name, scope)?
-        }
+        Verb::Rollback { name, scope } => market::rollback(app, &name, scope)?,
         Verb::History(of) => history::history(app, &of)?,
         Verb::Proposals(verb) => proposals::proposals(app, verb, caller)?,
         Verb::Verify { names, scope, json } => market::verify(app, &names, json, scope)?,
@@ -119,7 +113,7 @@ pub fn run(
         Verb::SearchInstalled { words, json } => search::search(app, &words, json)?,
         Verb::Use { name, .. } => return Err(search::not_here(&name).into()),
         Verb::Check(call) => check(app, &call)?,
-        Verb::Deactivate { context } => installed::deactivate(app, context.as_deref(), caller)?,
+        Verb::Deactivate { context } => installed::deactivate(app, context.as_deref())?,
         Verb::Jobs {
             follow: Some(id), ..
         } => jobs::follow(app, &id, live)?,
@@ -131,23 +125,11 @@ pub fn run(
         Verb::Man => man::page(),
         Verb::Complete { words } => complete::complete(app, &words),
         Verb::Trust(TrustOf { list: true, .. }) => trust::list(app)?,
-        Verb::Trust(of) => {
-            decided_by_a_person(app, caller, "trust")?;
-            trust::trust(app, &of)?
-        }
-        Verb::Untrust(of) => {
-            decided_by_a_person(app, caller, "untrust")?;
-            trust::untrust(app, &of)?
-        }
-        Verb::Approve { name } => {
-            decided_by_a_person(app, caller, &format!("approve {}", one_line(&name)))?;
-            approve::approve(app, &name)?
-        }
+        Verb::Trust(of) => trust::trust(app, &of)?,
+        Verb::Untrust(of) => trust::untrust(app, &of)?,
+        Verb::Approve { name } => approve::approve(app, &name)?,
         Verb::Enable { name, name_only } => visibility::enable(app, &name, name_only)?,
-        Verb::Disable { name, user } => {
-            may_take_away(app, caller, "disable", &name)?;
-            visibility::disable(app, &name, user)?
-        }
+        Verb::Disable { name, user } => visibility::disable(app, &name, user)?,
         Verb::New(wanted) => new::new(app, &wanted, caller)?,
         Verb::Try(wanted) => try_skill::try_skill(app, &wanted)?,
         Verb::Simulate(wanted) => simulate::simulate(app, &wanted)?,
@@ -157,12 +139,7 @@ pub fn run(
         Verb::ToPrompt { paths } => validate::to_prompt(&paths)?,
         Verb::Audit(filter) => audit::audit(app, &filter)?,
         Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json, screen)?,
-        Verb::Config { verb } => {
-            if matches!(verb, ConfigVerb::Set { .. }) {
-                decided_by_a_person(app, caller, "config set")?;
-            }
-            config::config(app, verb)?
-        }
+        Verb::Config { verb } => config::config(app, verb)?,
     })
 }
 

@@ -6,12 +6,13 @@ use std::time::Instant;
 use super::fork::place;
 use super::judge::nothing_is_in_force;
 use crate::app::fork::{self, Place};
-use crate::app::{App, Instructions, put_in_force, required_line, resolve};
+use crate::app::{App, Called, Instructions, put_in_force, required_line, resolve};
 use crate::app::{run_post_hooks, run_pre_hooks};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::request::Activate;
 use crate::response::Response;
+use crate::session::{Session, Unreadable};
 use crate::skill::{Skill, Wrapper};
 use crate::sys::limits;
 
@@ -23,16 +24,29 @@ pub fn activate(app: &App, wanted: Activate) -> Response {
 
 fn try_activate(app: &App, wanted: Activate) -> Result<String> {
     let called = resolve(app, wanted)?;
-    let (skill, session) = (&called.skill, app.store().session(&app.session()));
+    let session = app.store().session(&app.session());
     // Of this call `pre_tool` did not know that it is ours, so it was not judged as what it is.
     if !called.is_listed && !nothing_is_in_force(app, &session) {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
         let text = format!("`{}` is no tool here any more", ours::SKILL);
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
     }
+    hand_over(app, &called, &session)
+}
+
+/// Puts a skill in force and answers its instructions, or those to hand it over to a sub-agent.
+///
+/// # Errors
+/// When it cannot become active, or its instructions cannot be read.
+pub fn hand_over(
+    app: &App,
+    called: &Called,
+    session: &Result<Session, Unreadable>,
+) -> Result<String> {
+    let skill = &called.skill;
     let arguments = called.arguments.as_deref();
     let mut more = Vec::new();
-    match place(app, skill, &session) {
+    match place(app, skill, session) {
         Place::Here => {}
         Place::HereBecause(why) => more.push(fork::note(why)),
         Place::Apart => {

@@ -22,7 +22,11 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let catalog = app.catalog();
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
-    if offered.is_empty() {
+    // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
+    let (store, key) = (app.store(), app.session());
+    let mut session = store.session(&key).unwrap_or_default();
+    // A person may have called one that is kept from the model.
+    if offered.is_empty() && session.active().next().is_none() {
         hidden.extend([
             ours::READ_FILE,
             ours::RUN_SCRIPT,
@@ -33,9 +37,6 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let withheld = catalog.withheld_tools();
     let listed = tools.iter().map(|tool| tool.name.as_str());
     hidden.extend(listed.filter(|tool| withheld.contains(*tool)));
-    // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
-    let (store, key) = (app.store(), app.session());
-    let mut session = store.session(&key).unwrap_or_default();
     let cares = |offered: &Offered| offered.skill.fields.is_forked();
     let sub_agents = offered
         .iter()
@@ -59,6 +60,8 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
             ours::MARKETPLACE => Some(OurTool::Marketplace { action: None }),
             ours::READ_FILE => Some(OurTool::ReadSkillFile { skill: None }),
             ours::SESSION => Some(OurTool::Session),
+            ours::PROPOSE => Some(OurTool::Propose { new: false }),
+            ours::CREATE => Some(OurTool::Propose { new: true }),
             ours::RUN_SCRIPT => Some(OurTool::RunSkillScript { skill: None }),
             name => offered
                 .iter()

@@ -9,8 +9,9 @@ use crate::response::Response;
 
 /// The hooks this program always takes part in; `on_end` only where a skill needs it. They stand on
 /// exactly one tool: the host calls a hook once for each tool that lists it (HOST.md §3).
-pub const HOOKS: [&str; 10] = [
+pub const HOOKS: [&str; 11] = [
     "on_start",
+    "pre_message",
     "post_system_prompt",
     "pre_api_tools",
     "pre_tool",

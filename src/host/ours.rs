@@ -12,7 +12,7 @@ pub const SKILL: &str = "skill";
 pub const SESSION: &str = "skill_session";
 /// Proposing a change to a skill, which its user decides about.
 pub const PROPOSE: &str = "propose_skill_update";
-/// Proposing a new skill; there only when it is configured.
+/// Proposing a new skill, which its user decides about.
 pub const CREATE: &str = "create_skill";
 /// The command line, for people: `chibi -p agent-skills …` looks up a tool of that name.
 pub const DIRECT: &str = "agent-skills";

@@ -61,6 +61,7 @@ pub fn may_allow(tool: &str, ours: Option<OurTool>, context: Context) -> bool {
     match ours {
         Some(OurTool::Direct) => false,
         Some(OurTool::Skill(name)) => !context.skills_narrowed || context.has(name),
+        Some(OurTool::Propose { new }) => takes_proposal(new, context),
         Some(_) => true,
         None => {
             is_harmless(tool)
@@ -86,8 +87,18 @@ fn allows_ours(call: &Call, ours: OurTool, context: Context) -> bool {
             }),
             ScriptScope::Listed | ScriptScope::Any => true,
         },
+        OurTool::Propose { new } => takes_proposal(new, context),
         OurTool::Marketplace { action } => only_looks(action) && !chooses_a_host(call),
         OurTool::Direct => false,
+    }
+}
+
+/// A proposal changes nothing, and a skill's faults show while it is active.
+fn takes_proposal(new: bool, context: Context) -> bool {
+    if new {
+        context.settings.new_skills
+    } else {
+        context.settings.proposals
     }
 }
 
@@ -242,6 +253,8 @@ mod tests {
             (run(Some("/skills/pdf")), true),
             (run(Some("/other/pdf")), false),
             (run(None), false),
+            (Some(OurTool::Propose { new: false }), true),
+            (Some(OurTool::Propose { new: true }), true),
             (market(Some("search")), true),
             (market(Some("install")), false),
             (market(None), false),

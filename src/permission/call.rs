@@ -41,6 +41,11 @@ pub enum OurTool<'a> {
     Job,
     /// Loads and unloads skills. Each skill that it loads is a call of that skill's own tool too.
     Session,
+    /// Writes down what the model would change in a skill, for the user to decide about.
+    Propose {
+        /// Whether it would make a new one.
+        new: bool,
+    },
     /// Looks for, installs or removes skills.
     Marketplace {
         /// What to do, if the call says so.

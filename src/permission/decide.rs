@@ -57,7 +57,7 @@ pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
 pub fn decide_unreadable_state(call: &Call) -> Decision {
     let reads = match call.ours {
         Some(OurTool::Marketplace { action }) => baseline::only_looks(action),
-        Some(OurTool::Direct | OurTool::RunSkillScript { .. }) => false,
+        Some(OurTool::Direct | OurTool::RunSkillScript { .. } | OurTool::Propose { .. }) => false,
         Some(
             OurTool::ReadSkillFile { .. } | OurTool::Skill(_) | OurTool::Job | OurTool::Session,
         ) => true,

@@ -75,6 +75,10 @@ pub struct Settings {
     pub always_allowed: Vec<String>,
     /// Who may end a restriction.
     pub deactivate: Deactivate,
+    /// Whether a model may propose changes to skills; else a tool of that name is another's.
+    pub proposals: bool,
+    /// Whether it may propose new ones.
+    pub new_skills: bool,
 }
 
 impl Default for Settings {
@@ -87,6 +91,8 @@ impl Default for Settings {
             scripts: ScriptScope::default(),
             always_allowed: Vec::new(),
             deactivate: Deactivate::default(),
+            proposals: true,
+            new_skills: true,
         }
     }
 }

@@ -12,6 +12,9 @@ pub enum Hook {
     OnStart,
     /// A host process ends.
     OnEnd,
+    /// The user has written a prompt, which can still be changed. `None` when the data does not say
+    /// which.
+    PreMessage(Option<Prompt>),
     /// The system prompt is being put together, for the conversation of this name, which later
     /// hooks and tools are not told (HOST.md §6).
     PostSystemPrompt(Option<String>),
@@ -28,6 +31,15 @@ pub enum Hook {
     PreCacheOutput(String),
     /// Any other hook.
     Unknown,
+}
+
+/// A prompt as a hook sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// Its text.
+    pub text: String,
+    /// The conversation.
+    pub context: Option<String>,
 }
 
 /// A tool call as a hook sees it.
@@ -67,6 +79,10 @@ impl Hook {
         match name {
             "on_start" => Self::OnStart,
             "on_end" => Self::OnEnd,
+            "pre_message" => Self::PreMessage(text(&mut data, "prompt").map(|prompt| Prompt {
+                text: prompt,
+                context: text(&mut data, "context_name"),
+            })),
             "post_system_prompt" => Self::PostSystemPrompt(text(&mut data, "context_name")),
             "pre_api_tools" => Self::PreApiTools(listed_tools(data.get("tools"))),
             "pre_tool" => Self::PreTool(tool_use(&mut data)),

@@ -10,7 +10,7 @@ mod tool;
 
 pub use activate::Activate;
 pub use call::{Input, Kind, Payload, Protocol, Request};
-pub use hook::{Hook, ListedTool, ToolResult, ToolUse};
+pub use hook::{Hook, ListedTool, Prompt, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 pub use skill_session::{LoadMode, SkillSession};
 pub use tool::{CreateSkill, ProposeSkillUpdate, ReadSkillFile, ToolCall, written_skill};

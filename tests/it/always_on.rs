@@ -328,7 +328,8 @@ fn only_a_person_takes_away_what_is_always_on() {
             let ran = host.unattended(&[verb, "guard"]);
             assert_eq!(ran.status, 1, "{ran:?}");
             assert!(ran.stderr.contains("only a person"), "{ran:?}");
-            assert_eq!(host.unattended(&[verb, "poem"]).status, 0);
+            // A shell without a terminal takes nothing away.
+            assert_eq!(host.unattended(&[verb, "poem"]).status, 1);
         }
         prompt_in(&host, "ops-1");
         host.blocks("fetch_url", &json!({"url": "https://x.y"}));

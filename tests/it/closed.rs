@@ -254,6 +254,7 @@ fn the_hooks_are_these() {
     let hooks = Host::stdin().schema()[0]["hooks"].clone();
     let expected = [
         "on_start",
+        "pre_message",
         "post_system_prompt",
         "pre_api_tools",
         "pre_tool",

@@ -11,7 +11,7 @@ use crate::host::{Ran, finish};
 use crate::proposals::{TOOL, call, diff, propose, text};
 
 /// A shell in the host's surroundings; `$A` is the executable.
-fn shell(host: &Host, script: &str) -> Command {
+pub fn shell(host: &Host, script: &str) -> Command {
     let program = host.command();
     let mut command = Command::new("sh");
     let script = format!("unset AGENT_SKILLS_SESSION; {script}");
@@ -31,7 +31,7 @@ fn shell(host: &Host, script: &str) -> Command {
 }
 
 /// With the outer shell as a host in the conversation `x`.
-const IN_A_HOST: &str = "CHIBI_HOOK=post_system_prompt CHIBI_HOOK_DATA='{\"context_name\":\"x\"}' \
+pub const IN_A_HOST: &str = "CHIBI_HOOK=post_system_prompt CHIBI_HOOK_DATA='{\"context_name\":\"x\"}' \
     \"$A\" >&2; ";
 
 fn strict(host: Host) -> Host {

@@ -15,6 +15,7 @@ fn odd_data_for_every_hook_is_one_json_value_and_no_panic() {
     for host in Host::both() {
         for hook in [
             "on_start",
+            "pre_message",
             "post_system_prompt",
             "pre_tool",
             "pre_api_tools",

@@ -14,6 +14,7 @@ fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
             "skill_session",
             "agent-skills",
             "propose_skill_update",
+            "create_skill",
         ];
         assert_eq!(host.tool_names(), fixed);
         let host = host.skill("b", "", "").skill("a", "", "");

@@ -49,6 +49,8 @@ fn updates_removals_and_rollbacks_killed_at_any_moment_leave_the_old_or_the_new_
         ],
     );
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    // What is killed here has no terminal.
+    host.succeeds(&["config", "set", "unattended", "true"]);
     host.succeeds(&["install", "acme/pdf"]);
     let old = state(&host);
     fs::write(dir.join("skills/pdf/a"), "new").unwrap();
@@ -109,6 +111,8 @@ fn different_changes_at_once_all_end_well() {
         .collect();
     hub.repository("acme/skills", &entries);
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    // What is killed here has no terminal.
+    host.succeeds(&["config", "set", "unattended", "true"]);
     host.succeeds(&["install", "acme/a"]);
     let commands = [
         &["install", "acme/b"][..],

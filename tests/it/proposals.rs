@@ -135,10 +135,9 @@ fn a_model_may_see_and_comment_but_never_decide() {
             shown.contains("comment by the model") && shown.contains("It [2Jis right."),
             "{shown}"
         );
-        host.blocks(
-            "skill_marketplace",
-            &json!({"args": ["proposals", "--", "approve", id]}),
-        );
+        // That is no command, and approves nothing.
+        let odd = json!({"args": ["proposals", "--", "approve", id]});
+        assert!(host.tool("skill_marketplace", &odd).starts_with("Error: "));
         assert_eq!(files(&host.skills_dir()), before);
         let told = host.succeeds(&["proposals", "reject", &id, "--reason", "no"]);
         assert!(told.contains("is as it was"), "{told}");
@@ -309,20 +308,6 @@ fn the_user_is_told_once_on_standard_error() {
         propose(&host, "pdf", &diff("One.", "Eins."));
         assert!(tells().contains("2 proposals"));
         assert_eq!(tells(), "");
-    }
-}
-
-#[test]
-fn a_restricted_skill_may_not_propose_unless_it_says_so() {
-    for host in Host::both() {
-        let host = host.skill("strict", "allowed-tools: Read", "One.").skill(
-            "open",
-            "allowed-tools: Read propose_skill_update",
-            "One.",
-        );
-        let arguments = call("strict", &diff("One.", "1."));
-        host.starts().activates("strict").blocks(TOOL, &arguments);
-        host.starts().activates("open").allows(TOOL, &arguments);
     }
 }
 
@@ -508,7 +493,7 @@ fn proposals_can_be_switched_off() {
 }
 
 #[test]
-fn a_new_skill_is_a_proposal_and_off_by_default() {
+fn a_new_skill_is_a_proposal_which_can_be_switched_off() {
     for host in Host::both() {
         let arguments = json!({
             "name": "release-notes",
@@ -516,16 +501,14 @@ fn a_new_skill_is_a_proposal_and_off_by_default() {
             "body": "---\nallowed-tools: Bash\n---\n# Notes\nDo it.",
             "allowed_tools": ["Read", "Bash(git log:*)"],
         });
+        let config = host.plugin_dir().join("config.toml");
+        fs::write(&config, "create_skill = false\n").unwrap();
         assert!(!host.tool_names().contains(&"create_skill".to_owned()));
         assert!(
             host.tool("create_skill", &arguments)
                 .contains("switched off")
         );
-        fs::write(
-            host.plugin_dir().join("config.toml"),
-            "create_skill = true\n",
-        )
-        .unwrap();
+        fs::remove_file(config).unwrap();
         assert!(host.tool_names().contains(&"create_skill".to_owned()));
         let answer = host.tool("create_skill", &arguments);
         assert!(answer.contains("Nothing has changed"), "{answer}");
@@ -658,4 +641,41 @@ fn a_person_on_a_terminal_sees_the_change_and_is_asked() {
     assert!(text(&host, "pdf/SKILL.md").contains("allowed-tools"));
     crate::market_updates::on_a_terminal(&host, &words, "y\n");
     assert!(text(&host, "pdf/SKILL.md").contains("license: MIT"));
+}
+
+/// A proposal changes nothing, and a skill's faults show while it is active.
+#[test]
+fn a_restricted_skill_takes_no_proposal_away() {
+    for host in Host::both() {
+        let host = host.skill("narrow", "allowed-tools: Read", "One.").skill(
+            "denying",
+            "disallowed-tools: propose_skill_update create_skill",
+            "One.",
+        );
+        let new = json!({"name": "made", "description": "d", "body": "b"});
+        host.starts().activates("narrow");
+        host.blocks("write_file", &json!({"path": "x", "content": ""}));
+        propose(&host, "narrow", &diff("One.", "1."));
+        host.allows("create_skill", &new);
+        assert!(
+            host.tool("create_skill", &new)
+                .contains("Nothing has changed")
+        );
+        let tools = json!({"tools": [{"name": TOOL, "type": "plugin"}, {"name": "create_skill", "type": "plugin"}]});
+        let hidden = host.hook("pre_api_tools", &tools)["exclude"].to_string();
+        assert!(
+            !hidden.contains(TOOL) && !hidden.contains("create_skill"),
+            "{hidden}"
+        );
+        // Switched off, a tool of that name is another plugin's.
+        let config = host.plugin_dir().join("config.toml");
+        fs::write(&config, "create_skill = false\n").unwrap();
+        host.blocks("create_skill", &new);
+        fs::write(&config, "proposals = false\n").unwrap();
+        host.blocks(TOOL, &call("narrow", &diff("One.", "1.")));
+        fs::remove_file(config).unwrap();
+        host.starts().activates("denying");
+        host.blocks(TOOL, &call("narrow", &diff("One.", "1.")));
+        host.blocks("create_skill", &new);
+    }
 }

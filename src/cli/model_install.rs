@@ -3,7 +3,11 @@
 
 use serde_json::Value;
 
-use super::App;
+use clap::Parser;
+
+use super::args::{Cli, Verb};
+use super::decisions::decision;
+use crate::app::{App, ModelInstalls};
 use crate::host::ours;
 use crate::marketplace::within_sources;
 use crate::request::{Protocol, ToolCall};
@@ -19,39 +23,8 @@ pub enum ModelInstall {
     Refused(String),
 }
 
-/// What a model may do with the marketplace at all: the actions of its tool, and looking.
-const VERBS: [&str; 12] = [
-    "install",
-    "remove",
-    "update",
-    "search",
-    "list",
-    "list-installed",
-    "search-installed",
-    "info",
-    "use",
-    "outdated",
-    "history",
-    "verify",
-];
-
-/// What a model may do with proposals: decide about none.
-const OF_PROPOSALS: [&str; 3] = ["list", "show", "comment"];
 const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list, show and \
     comment them. Tell the user: agent-skills proposals list";
-
-/// Who may install on the model's word alone.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ModelInstalls {
-    /// Skills of the configured sources.
-    #[default]
-    Sources,
-    /// Any skill.
-    Any,
-    /// None.
-    Off,
-}
 
 /// Judges a call of `skill_marketplace`.
 pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
@@ -60,59 +33,48 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
     else {
         return ModelInstall::Allowed;
     };
-    let Some(verb) = words.first().filter(|verb| !verb.starts_with('-')) else {
+    match model_may(app, &words) {
+        // Only where the reference stands by itself can it be replaced.
+        ModelInstall::AllowedAs(_) if arguments.get("action").is_none() => {
+            refused(app, &words.join(" "), SOURCES)
+        }
+        judged => judged,
+    }
+}
+
+/// Judges a command line as if a model asked for it: what its tool has, and installs from where the
+/// configuration says.
+pub fn model_may(app: &App, words: &[String]) -> ModelInstall {
+    let line = std::iter::once("agent-skills").chain(words.iter().map(String::as_str));
+    // What cannot be understood does nothing: the command itself will say why.
+    let Ok(Cli { verb: Some(verb) }) = Cli::try_parse_from(line) else {
         return ModelInstall::Allowed;
     };
-    if verb == "proposals" {
-        let decides = |word: &String| !OF_PROPOSALS.contains(&word.as_str());
-        return if words.get(1).is_some_and(decides) {
-            ModelInstall::Refused(DECIDED_BY_PEOPLE.to_owned())
-        } else {
-            ModelInstall::Allowed
-        };
+    if !decision(&verb).for_models {
+        return ModelInstall::Refused(match verb {
+            Verb::Proposals(_) => DECIDED_BY_PEOPLE.to_owned(),
+            _ => for_people(&words.join(" ")),
+        });
     }
-    if !VERBS.contains(&verb.replace('_', "-").as_str()) {
-        return ModelInstall::Refused(for_people(&words.join(" ")));
-    }
-    if let Some(option) = words.iter().find(|word| is_the_users(word)) {
-        let with = format!("{verb} {option}");
-        return ModelInstall::Refused(for_people(&with));
-    }
-    if verb != "install" {
+    let Verb::Install(install) = verb else {
         return ModelInstall::Allowed;
-    }
-    let operands: Vec<&String> = words[1..]
-        .iter()
-        .filter(|word| !word.starts_with('-'))
-        .collect();
-    let [reference] = operands[..] else {
+    };
+    let Some(reference) = install.reference else {
         return refused(app, "install REFERENCE", "one reference at a time");
     };
     let install = format!("install {reference}");
     match app.config().map(|config| config.model_installs) {
         Ok(ModelInstalls::Any) => ModelInstall::Allowed,
-        Ok(ModelInstalls::Sources) => match within_sources(&app.dirs.plugin, reference) {
-            Some(spelled) if spelled == *reference => ModelInstall::Allowed,
-            Some(spelled) if arguments.get("action").is_some() => ModelInstall::AllowedAs(spelled),
-            _ => refused(app, &install, "a skill of a configured source"),
+        Ok(ModelInstalls::Sources) => match within_sources(&app.dirs.plugin, &reference) {
+            Some(spelled) if spelled == reference => ModelInstall::Allowed,
+            Some(spelled) => ModelInstall::AllowedAs(spelled),
+            None => refused(app, &install, SOURCES),
         },
         Ok(ModelInstalls::Off) | Err(_) => refused(app, &install, "nothing"),
     }
 }
 
-/// Whether an option gives consent, or changes what a reference means.
-fn is_the_users(word: &str) -> bool {
-    let options = [
-        "--yes",
-        "-y",
-        "--force",
-        "--accept",
-        "--reading",
-        "--project",
-        "--layer",
-    ];
-    options.iter().any(|option| word.starts_with(option))
-}
+const SOURCES: &str = "a skill of a configured source";
 
 /// What a model is told of a command that is the user's.
 fn for_people(command: &str) -> String {
@@ -186,8 +148,9 @@ mod tests {
                 "{message}"
             );
         }
+        // That is no command, and its tool will say so.
         let two = judged(&json!({"args": ["install", "anthropics/skills@pdf", "evil/x"]}));
-        assert!(matches!(two, ModelInstall::Refused(_)));
+        assert_eq!(two, ModelInstall::Allowed);
         let words = judged(&json!({"args": ["install", "--yes", "evil/x"]}));
         assert!(matches!(words, ModelInstall::Refused(_)));
         let accepting = json!({"args": ["install", "--accept-findings", "anthropics/skills@pdf"]});

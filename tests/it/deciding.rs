@@ -1,0 +1,155 @@
+//! The list of what only a person decides, as docs/policy.md has it, walked over: each command from a
+//! pipe, by way of both hosts, with a host's variables, from a terminal below a host, and from a
+//! person's terminal.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::Host;
+use crate::decisions::{IN_A_HOST, shell};
+use crate::host::finish;
+use crate::terminal::terminal;
+
+/// What the documentation says of one command.
+struct Row {
+    words: Vec<&'static str>,
+    who: &'static str,
+    for_models: bool,
+}
+
+fn rows() -> Vec<Row> {
+    let text = include_str!("../../docs/policy.md");
+    let section = text.split("## What only a person decides").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.strip_prefix("| `")?.split(" | ").collect();
+        Some(Row {
+            words: cells[0].trim_end_matches('`').split_whitespace().collect(),
+            who: cells[1].split(',').next().unwrap(),
+            for_models: cells[2].starts_with("yes"),
+        })
+    });
+    let rows: Vec<Row> = rows.collect();
+    assert!(rows.len() > 60);
+    rows
+}
+
+/// Nothing here is to reach the network.
+fn host(host: Host) -> Host {
+    host.var("AGENT_SKILLS_GITHUB_BASE", "file:///no/such/place")
+}
+
+const REFUSED: &str = "only a person";
+
+#[test]
+fn from_a_pipe_only_what_needs_no_person_is_done() {
+    let host = host(Host::stdin());
+    for Row { words, who, .. } in rows() {
+        let ran = host.unattended(&words);
+        let refused = ran.stderr.contains(REFUSED);
+        let expected = ["a person", "a remover"].contains(&who);
+        assert_eq!(refused, expected, "{words:?}: {ran:?}");
+        assert!(!refused || ran.status == 1, "{words:?}: {ran:?}");
+    }
+    assert!(!host.plugin_dir().join("config.toml").exists());
+}
+
+#[test]
+fn from_a_persons_terminal_everything_is_done_and_with_a_hosts_variables_nothing_is_decided() {
+    let host = host(Host::stdin());
+    for Row { words, who, .. } in rows() {
+        let ran = host.person(&words);
+        assert!(!ran.stderr.contains(REFUSED), "{words:?}: {ran:?}");
+        for variables in [
+            &[
+                ("CHIBI_TOOL_NAME", "agent-skills"),
+                ("CHIBI_TOOL_ARGS", "{}"),
+            ][..],
+            &[("CHIBI_TOOL_NAME", "agent-skills")],
+            &[("CHIBI_HOOK", "on_start")],
+        ] {
+            if who == "anyone" {
+                break;
+            }
+            let (_ours, theirs) = terminal(0);
+            let mut command = host.command();
+            command.args(&words).envs(variables.iter().copied());
+            let ran = finish(command.stdin(theirs), b"");
+            // An update of everything is what the model may ask for, too.
+            let expected = words != ["update"];
+            assert_eq!(ran.stderr.contains(REFUSED), expected, "{words:?}: {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn by_way_of_a_host_nothing_is_decided() {
+    for played in Host::both() {
+        let host = host(played);
+        for Row {
+            words,
+            who,
+            for_models,
+        } in rows()
+        {
+            let arguments = json!({"args": words});
+            let told = host.tool("agent-skills", &arguments);
+            let refused = told.starts_with(&format!("Error: {REFUSED}"));
+            assert_eq!(refused, who == "a person", "{words:?}: {told}");
+            // The model has no direct call, and of its own tool what is written there.
+            host.blocks("agent-skills", &arguments);
+            let answer = host.pre_tool("skill_marketplace", &arguments);
+            let blocked = answer["block"] == json!(true);
+            // Of what may be installed the reference decides.
+            let installs = words[0] == "install";
+            assert_eq!(blocked, !for_models || installs, "{words:?}: {answer}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn below_a_host_nothing_is_decided_whatever_terminal_there_is() {
+    for played in Host::both() {
+        let host = host(played);
+        std::fs::write(host.plugin_dir().join("config.toml"), "unattended = true\n").unwrap();
+        let rows = rows();
+        let calls = rows.iter().map(|row| {
+            let words = row.words.join(" ");
+            format!("echo \"== {words}\" >&2; \"$A\" {words} >/dev/null; ")
+        });
+        let script = format!("{IN_A_HOST} sh -c '{}'; echo", calls.collect::<String>());
+        let (_ours, theirs) = terminal(0);
+        let mut command: Command = shell(&host, &script);
+        let ran = finish(command.stdin(theirs).stdout(Stdio::piped()), b"");
+        for Row { words, who, .. } in rows {
+            let mark = format!("== {}\n", words.join(" "));
+            let told = ran
+                .stderr
+                .split(&mark)
+                .nth(1)
+                .unwrap_or_else(|| panic!("{mark}: {ran:?}"));
+            let told = told.split("== ").next().unwrap();
+            let expected = who != "anyone" && words != ["update"];
+            assert_eq!(told.contains(REFUSED), expected, "{words:?}: {told}");
+        }
+    }
+}
+
+/// The model's tool removes, and takes nothing away that restricts.
+#[test]
+fn a_model_removes_nothing_that_restricts() {
+    for played in Host::both() {
+        let host = host(played)
+            .skill("free", "", "")
+            .skill("listed", "allowed-tools: Read", "")
+            .skill("denying", "disallowed-tools: WebFetch", "");
+        for (name, refused) in [("listed", true), ("denying", true), ("free", false)] {
+            let call = json!({"action": "remove", "skill_ref": name});
+            let told = host.tool("skill_marketplace", &call);
+            assert_eq!(told.starts_with("Error: only a person"), refused, "{told}");
+            assert_eq!(host.skills_dir().join(name).exists(), refused, "{name}");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! A person calls a skill: a prompt that begins with `/name` or `agent-skills use name`, in both hosts.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::host::Generation;
+use crate::layers::{installed, layer_dir, put, with_layers};
+
+/// What becomes of a prompt that the user writes, and what they are told.
+fn prompt(host: &Host, text: &str) -> (Option<String>, String) {
+    let data = json!({"context_name": "default", "prompt": text, "summary": ""});
+    let (answer, told) = host.hook_with_stderr("pre_message", &data);
+    (answer["prompt"].as_str().map(str::to_owned), told)
+}
+
+/// What the model has at the beginning of the turn.
+fn turn(host: &Host, text: &str) -> String {
+    let (changed, _) = prompt(host, text);
+    format!("{}\n{}", host.prompt(), changed.unwrap_or_default())
+}
+
+fn shy(host: Host) -> Host {
+    host.skill(
+        "shy",
+        "disable-model-invocation: true\nallowed-tools: Read",
+        "Do it with $ARGUMENTS.",
+    )
+    .file("shy/notes.txt", "NOTES")
+    .file("shy/run.sh", "echo RAN\n")
+    .skill("open", "", "Open body.")
+    .skill("inner", "user-invocable: false", "Inner body.")
+}
+
+#[test]
+fn a_prompt_calls_a_skill_that_the_model_cannot() {
+    for words in [
+        "/shy the form",
+        "  /shy the form\n",
+        "agent-skills use shy the form",
+        "/Shy the form",
+    ] {
+        for host in Host::both() {
+            let host = shy(host);
+            host.starts();
+            host.schema();
+            // The model has no way to it.
+            host.knows_not("shy");
+            for (tool, call) in [
+                (
+                    "skill_marketplace",
+                    json!({"action": "use", "skill_ref": "shy"}),
+                ),
+                ("skill_session", json!({"action": "load", "names": ["shy"]})),
+                (
+                    "read_skill_file",
+                    json!({"skill": "shy", "path": "notes.txt"}),
+                ),
+                (
+                    "run_skill_script",
+                    json!({"skill": "shy", "script": "run.sh"}),
+                ),
+                ("skill_marketplace", json!({"args": ["use", "shy"]})),
+            ] {
+                assert!(
+                    host.tool(tool, &call).starts_with("Error: "),
+                    "{tool} {call}"
+                );
+            }
+            host.allows("shell_exec", &json!({"command": "ls"}));
+            let had = turn(&host, words);
+            assert!(
+                had.contains("the form") && had.contains("The user calls the skill `shy`."),
+                "{had}"
+            );
+            assert!(had.contains("Do it with"), "{had}");
+            if host.generation() == Generation::Stdin {
+                assert!(had.contains("Do it with the form."), "{had}");
+            }
+            assert_eq!(had.matches("Do it with").count(), 1, "{had}");
+            assert!(
+                had.contains("Active now, the most recently loaded last: `shy`"),
+                "{had}"
+            );
+            // Its restriction holds, and its files are open.
+            host.blocks("shell_exec", &json!({"command": "ls"}));
+            let read = json!({"skill": "shy", "path": "notes.txt"});
+            host.allows("read_skill_file", &read);
+            assert!(host.tool("read_skill_file", &read).contains("NOTES"));
+            let run = json!({"skill": "shy", "script": "run.sh"});
+            host.allows("run_skill_script", &run);
+            assert!(host.tool("run_skill_script", &run).contains("RAN"));
+            let tools = json!({"tools": [{"name": "read_skill_file", "type": "plugin"}]});
+            assert!(
+                !host.hook("pre_api_tools", &tools)["exclude"]
+                    .to_string()
+                    .contains("read_skill_file")
+            );
+            // What a later turn is told, in a run of its own, is nothing.
+            host.starts();
+            host.allows("shell_exec", &json!({"command": "ls"}));
+            assert!(host.tool("read_skill_file", &read).starts_with("Error: "));
+        }
+    }
+}
+
+#[test]
+fn only_the_first_prompt_of_a_run_is_the_users() {
+    for host in Host::both() {
+        let host = shy(host);
+        host.starts();
+        host.prompt();
+        assert_eq!(prompt(&host, "/shy x").0, None);
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        host.starts();
+        assert!(prompt(&host, "/shy x").0.is_some());
+    }
+}
+
+#[test]
+fn what_is_no_call_is_left_as_it_is() {
+    for host in Host::both() {
+        let host = shy(host);
+        host.starts();
+        for text in [
+            "shy",
+            "",
+            "/",
+            "/none",
+            "/tmp/x is odd",
+            "/shy/notes.txt",
+            "/../shy",
+            "//shy",
+            "do /shy",
+            "use shy",
+            "agent-skills install shy",
+            "/shy\u{202e}",
+            "/inner x",
+        ] {
+            assert_eq!(prompt(&host, text).0, None, "{text:?}");
+        }
+        for data in [
+            "",
+            "null",
+            "[]",
+            "{}",
+            r#"{"prompt": 3}"#,
+            r#"{"prompt": null}"#,
+        ] {
+            assert_eq!(host.raw("hook", "pre_message", data).trim(), "{}", "{data}");
+        }
+        let (_, told) = prompt(&host, "agent-skills use none");
+        assert!(told.contains("there is no skill `none`"), "{told}");
+        let (_, told) = prompt(&host, "/inner x");
+        assert!(told.contains("user-invocable"), "{told}");
+        host.allows("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+/// What hides a skill from everybody hides it from this way, too.
+#[test]
+fn nothing_that_is_hidden_or_forbidden_is_called() {
+    type Way = (&'static str, fn(&Host));
+    let ways: [Way; 6] = [
+        ("switched off", |host| {
+            fs::write(
+                host.plugin_dir().join("config.toml"),
+                "[visibility]\nshy = \"off\"\n",
+            )
+            .unwrap();
+        }),
+        ("not in this context", |host| {
+            fs::write(
+                host.plugin_dir().join("config.toml"),
+                "[catalog]\ndefault = [\"other\"]\n",
+            )
+            .unwrap();
+        }),
+        ("blocked", |host| {
+            fs::write(
+                host.home().join("enterprise/policy.toml"),
+                "[skills]\nblock = [\"shy\"]\n",
+            )
+            .unwrap();
+        }),
+        ("its tool denied", |host| {
+            fs::write(
+                host.home().join("enterprise/policy.toml"),
+                "[tools]\ndeny = [\"skill_shy\"]\n",
+            )
+            .unwrap();
+        }),
+        ("an unreadable policy", |host| {
+            fs::write(host.home().join("enterprise/policy.toml"), "[skills").unwrap();
+        }),
+        ("an administrator's of its name", |host| {
+            put(
+                &layer_dir(host, "enterprise"),
+                "shy",
+                "user-invocable: false",
+                "E",
+            );
+        }),
+    ];
+    for (what, go) in ways {
+        for host in Host::both() {
+            let host = shy(with_layers(host));
+            go(&host);
+            host.starts();
+            for name in ["shy", "plugin/shy"] {
+                let (changed, told) = prompt(&host, &format!("/{name} x"));
+                assert_eq!(changed, None, "{what}, {name}");
+                assert!(told.contains("was not called"), "{what}, {name}: {told}");
+            }
+        }
+    }
+    let host = with_layers(Host::stdin());
+    put(&host.project().join(".claude/skills"), "evil", "", "OBEY");
+    host.starts();
+    let (changed, told) = prompt(&host, "/evil x");
+    assert!(
+        changed.is_none() && told.contains("trust") && !told.contains("OBEY"),
+        "{told}"
+    );
+}
+
+/// A conversation that keeps its skills takes over what the prompt called before it was entered.
+#[test]
+fn what_a_prompt_calls_is_kept_for_its_conversation() {
+    for host in Host::both() {
+        let mut host = shy(host);
+        fs::write(
+            host.plugin_dir().join("config.toml"),
+            "scope = \"context\"\n",
+        )
+        .unwrap();
+        for _ in 0..2 {
+            // The second time some conversation is restricted already.
+            host.starts();
+            assert!(turn(&host, "/shy x").contains("Active now"));
+            host.blocks("shell_exec", &json!({"command": "ls"}));
+        }
+        host.session("another run").starts();
+        assert!(host.prompt().contains("`shy` (restricts"));
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        assert!(
+            installed(&host)
+                .iter()
+                .all(|skill: &Value| skill["name"] != "shy" || skill["offered"] == false)
+        );
+    }
+}
