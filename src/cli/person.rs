@@ -28,12 +28,14 @@ pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<(
     let decision = decision(verb);
     match (decision.who, verb) {
         (Who::Anyone, _) => Ok(()),
-        (Who::Remover, Verb::Remove { name, .. }) if caller == Caller::Host => {
+        (Who::Remover, Verb::Remove { name, .. })
+            if caller == Caller::Host && !is_below_a_host(app, caller) =>
+        {
             may_take_away(app, caller, name, &decision.command)
         }
         (Who::Person | Who::Remover, _) => decided_by_a_person(app, caller, &decision.command),
         // What a model asks of the host was judged by `pre_tool`; a direct call is its user's.
-        (Who::Installer, _) if caller == Caller::Host || !is_below_a_host(app) => Ok(()),
+        (Who::Installer, _) if !is_below_a_host(app, caller) => Ok(()),
         (Who::Installer, _) => match model_may(app, words) {
             ModelInstall::Allowed => Ok(()),
             ModelInstall::AllowedAs(reference) => {
@@ -55,7 +57,7 @@ pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<(
 /// # Errors
 /// When it is, or could be, somebody else.
 pub fn decided_by_a_person(app: &App, caller: Caller, command: &str) -> Result<()> {
-    if caller == Caller::Host || is_below_a_host(app) {
+    if caller == Caller::Host || is_below_a_host(app, caller) {
         return Err(of_their_own(command));
     }
     let unattended = || app.config().is_ok_and(|config| config.unattended);
@@ -75,10 +77,14 @@ fn of_their_own(command: &str) -> Error {
     ))
 }
 
-/// With an unreadable record nobody knows what is above.
-fn is_below_a_host(app: &App) -> bool {
+/// With an unreadable record nobody knows what is above. The host itself is right above its calls: a
+/// call that has one further up was made by a process below that, which only looks like a host.
+fn is_below_a_host(app: &App, caller: Caller) -> bool {
+    if caller == Caller::Host {
+        return app.store().is_below_a_host(true).unwrap_or(true);
+    }
     let in_a_call = OF_A_CALL.iter().any(|name| app.env.os(name).is_some());
-    in_a_call || app.store().is_below_a_host().unwrap_or(true)
+    in_a_call || app.store().is_below_a_host(false).unwrap_or(true)
 }
 
 /// As [`decided_by_a_person`] for what takes the skill `written` away, if that restricts something or

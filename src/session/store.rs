@@ -303,11 +303,11 @@ impl Store {
     }
 
     /// Whether a host that is in a conversation started this process, directly or through a shell: then
-    /// it could be the model who asks.
+    /// it could be the model who asks. With `beyond_parent` the process right above does not count.
     ///
     /// # Errors
     /// When the state cannot be read, so that nobody knows.
-    pub fn is_below_a_host(&self) -> Result<bool, Unreadable> {
+    pub fn is_below_a_host(&self, beyond_parent: bool) -> Result<bool, Unreadable> {
         let state = self.record.read()?.unwrap_or_default();
         let in_use = |key: SessionKey| {
             state.sessions.get(key.as_str()).is_some_and(|session| {
@@ -315,7 +315,9 @@ impl Store {
                     && (session.context.is_some() || !session.activated.is_empty())
             })
         };
-        Ok(SessionKey::of_ancestors().any(in_use))
+        Ok(SessionKey::of_ancestors()
+            .skip(beyond_parent.into())
+            .any(in_use))
     }
 
     /// Changes the state under the lock. `edit` is told when the file on disk is unreadable, and

@@ -153,3 +153,42 @@ fn a_model_removes_nothing_that_restricts() {
         }
     }
 }
+
+/// A process below a host can say that it is one, and that its parent is a host's call.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_only_looks_like_a_host_installs_and_removes_nothing() {
+    for played in Host::both() {
+        let host = host(played).skill("free", "", "");
+        let source = host.home().join("source");
+        std::fs::create_dir(&source).unwrap();
+        std::fs::write(
+            source.join("SKILL.md"),
+            "---\nname: evil\ndescription: d\n---\n",
+        )
+        .unwrap();
+        let source = source.display();
+        for call in [
+            format!("install\",\"{source}"),
+            "remove\",\"free".to_owned(),
+        ] {
+            let data = format!("{{\"args\":[\"{call}\"]}}");
+            let script = format!(
+                "{IN_A_HOST} export D='{data}'; \
+                 sh -c 'CHIBI_TOOL_NAME=agent-skills CHIBI_TOOL_ARGS=\"$D\" \"$A\"; \
+                 printf %s \"$D\" | CHIBI_TOOL_NAME=agent-skills \"$A\"'; echo"
+            );
+            let ran = finish(&mut shell(&host, &script), b"");
+            assert_eq!(ran.stdout.matches(REFUSED).count(), 2, "{call}: {ran:?}");
+        }
+        assert!(host.skills_dir().join("free").exists());
+        assert!(!host.skills_dir().join("evil").exists());
+        // The host's own call is not below it.
+        let data = r#"{"args":["remove","free"]}"#;
+        let script = format!(
+            "{IN_A_HOST} export CHIBI_TOOL_NAME=agent-skills CHIBI_TOOL_ARGS='{data}'; \"$A\"; echo"
+        );
+        let ran = finish(&mut shell(&host, &script), b"");
+        assert!(ran.stdout.contains("removed `free`"), "{ran:?}");
+    }
+}
