@@ -131,8 +131,14 @@ fn command(app: &App, words: &[String]) -> Response {
         Ok(answer) | Err(Failure::Answered(answer)) => Response::text(answer),
         Err(Failure::Failed(error)) => Response::failure(&error),
         Err(Failure::Misused(usage)) => {
-            let usage = usage.strip_prefix("error: ").unwrap_or(&usage).trim_end();
-            Response::failure(&Error::new(usage))
+            let usage = usage.strip_prefix("error: ").unwrap_or(&usage);
+            let mut parts = usage.split("\n\n");
+            let error = Error::new(skill::one_line(parts.next().unwrap_or_default()));
+            let form = parts.find(|part| part.starts_with("Usage:"));
+            Response::failure(&match form {
+                Some(form) => error.hint(form.trim_end()),
+                None => error,
+            })
         }
     }
 }

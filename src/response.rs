@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::sys::last_word::{self, Sent};
-use crate::sys::remark;
+use crate::sys::{Shown, remark, shown};
 
 /// The one answer of a run.
 pub struct Response {
@@ -79,7 +79,7 @@ impl Response {
             .next_step()
             .map(|hint| format!("\n{hint}"))
             .unwrap_or_default();
-        Self::text(format!("Error: {error}{hint}"))
+        Self::text(shown(&format!("Error: {error}{hint}"), false))
     }
 
     /// Writes the answer, then does what waits for that. A reader that has gone away already got what it
@@ -115,7 +115,7 @@ fn write_stdout(bytes: &[u8]) -> Sent {
 
 /// Standard output for what a person follows as it happens; the answer comes after it.
 pub fn live() -> impl Write {
-    io::stdout().lock()
+    Shown::new(io::stdout().lock())
 }
 
 /// Makes a panic in a host's call say its last word.

@@ -74,13 +74,15 @@ impl<'a> Rules<'a> {
             if !policies.judges_sources() || self.is_roots(entry) {
                 return None;
             }
-            policies.refuses_source(self.source(entry).as_deref())
+            let (source, address) = self.source(entry).unzip();
+            policies.refuses_origin(source.as_deref(), address.flatten().as_deref())
         });
         refused.map(|text| excluded("hidden-policy", text))
     }
 
-    /// Where an entry came from. What a project says of itself counts for nothing.
-    fn source(&self, entry: &Entry) -> Option<String> {
+    /// Where an entry came from, and where git really went for it, if elsewhere. What a project says of
+    /// itself counts for nothing.
+    fn source(&self, entry: &Entry) -> Option<(String, Option<String>)> {
         if entry.layer == Layer::Project {
             return None;
         }
@@ -92,7 +94,7 @@ impl<'a> Rules<'a> {
         });
         let name = entry.dir.file_name()?.to_str()?;
         let found = entries.iter().find(|installed| installed.name == *name);
-        found.map(|installed| installed.source.clone())
+        found.map(|installed| (installed.source.clone(), installed.address.clone()))
     }
 
     fn unapproved(&self, entry: &Entry, skill: &Skill, policies: &Policies) -> Option<Admission> {
@@ -283,6 +285,7 @@ impl App {
             env: &self.env,
             deadline: None,
             offline: true,
+            mirror: None,
             progress: None,
         }
     }

@@ -37,7 +37,7 @@ pub use in_force::Setting;
 pub use indexed::{PROMPT, Told};
 pub use on_disk::OnDisk;
 pub use proposals::{ChangedFile, apply_diff, proposed_for};
-pub use required::required_line;
+pub use required::{required_line, unmet, unmet_but};
 pub use script_reads::{advice, script_read};
 pub use skill_hooks::{hooks_ahead, hooks_wait, run_post_hooks, run_pre_hooks};
 pub use surroundings::{App, quoted, suggestion, usable};

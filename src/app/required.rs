@@ -1,12 +1,51 @@
-//! What an activation says of the skills that the skill requires.
+//! What is said of the skills that a skill requires: when it is activated, and to people before.
 
 use serde_json::json;
 
 use super::App;
-use crate::catalog::plain;
+use crate::catalog::{Catalog, plain};
 use crate::host::ours;
-use crate::skill::{Skill, SkillName};
+use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
+
+/// What keeps a skill from getting all that it requires; empty where nothing does.
+pub fn unmet(app: &App, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
+    unmet_but(app, catalog, skill, &|_| false)
+}
+
+/// The same, with skills that are `elsewhere` taken to be there.
+pub fn unmet_but(
+    app: &App,
+    catalog: &Catalog,
+    skill: &Skill,
+    elsewhere: &dyn Fn(&str) -> bool,
+) -> Vec<Diagnostic> {
+    if skill.fields.value("requires").is_none() {
+        return Vec::new();
+    }
+    let mut required = catalog.required(skill);
+    required.missing.retain(|name| !elsewhere(name));
+    let mut found = Vec::new();
+    if !required.missing.is_empty() {
+        let missing = listed(required.missing.iter().map(|name| plain(name)));
+        let text = format!("it requires what is not installed, or not offered: {missing}");
+        found.push(Diagnostic::warning("requires-missing", text));
+    }
+    if let Some(cycle) = &required.cycle {
+        let text = format!("its requirements run in a circle: {}", circle(cycle));
+        found.push(Diagnostic::warning("requires-circle", text));
+    }
+    let most = app.config().unwrap_or_default().most_active();
+    if required.names.len() >= most {
+        let text = format!(
+            "it and the skills that it requires are {}, and at most {most} can be active \
+             (`max_active`)",
+            required.names.len() + 1
+        );
+        found.push(Diagnostic::warning("requires-too-many", text));
+    }
+    found
+}
 
 /// Which skills are to be loaded first, and how; `None` when there is nothing to say.
 pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
@@ -17,7 +56,19 @@ pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
     let is_active = |name: &SkillName| session.active().any(|active| active.name == name.as_str());
     required.names.retain(|name| !is_active(name));
     let mut said = Vec::new();
-    if !required.names.is_empty() {
+    // The skill itself is active, or will be.
+    let others = session
+        .active()
+        .filter(|active| active.name != skill.name.as_str());
+    let would_be = required.names.len() + 1 + others.count();
+    let most = app.config().unwrap_or_default().most_active();
+    if !required.names.is_empty() && would_be > most {
+        said.push(format!(
+            "This skill requires {}. Loading them would make {would_be} skills active, and at most {most} \
+             can be. Load the ones this task needs, and tell the user, who can change `max_active`.",
+            listed(required.names.iter().map(SkillName::as_str)),
+        ));
+    } else if !required.names.is_empty() {
         let mut names = required.names.clone();
         names.push(skill.name.clone());
         let call = json!({"action": "load", "names": names, "mode": "add"});
@@ -34,10 +85,9 @@ pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
         ));
     }
     if let Some(cycle) = required.cycle {
-        let names: Vec<&str> = cycle.iter().map(SkillName::as_str).collect();
         said.push(format!(
             "Its requirements run in a circle: {}.",
-            names.join(" → ")
+            circle(&cycle)
         ));
     }
     if required.goes_on {
@@ -48,6 +98,11 @@ pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
         ));
     }
     (!said.is_empty()).then(|| said.join("\n"))
+}
+
+fn circle(names: &[SkillName]) -> String {
+    let names: Vec<&str> = names.iter().map(SkillName::as_str).collect();
+    names.join(" → ")
 }
 
 fn listed(names: impl Iterator<Item = impl AsRef<str>>) -> String {

@@ -1,6 +1,7 @@
 //! What every handler needs: where things are, and who is calling.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 use crate::governance::{Event, Policies};
 use crate::host::ours;
+use crate::marketplace::LockEntry;
 use crate::request::Protocol;
 use crate::script::{Jobs, Limit, Owner, Settings};
 use crate::session::{Refusals, Session, SessionKey, Store};
@@ -59,10 +61,28 @@ impl App {
         if !written.contains(['/', '@']) {
             return self.catalog_about(written);
         }
+        self.catalog_with_owners()
+    }
+
+    /// The same for several names.
+    pub fn catalog_naming_each(&self, written: &[String]) -> Catalog {
+        if written.iter().any(|name| name.contains(['/', '@'])) {
+            return self.catalog_with_owners();
+        }
+        self.catalog()
+    }
+
+    fn catalog_with_owners(&self) -> Catalog {
+        let read: RefCell<BTreeMap<PathBuf, Vec<LockEntry>>> = RefCell::default();
         self.catalog().with_owners(&|entry| {
             let base = entry.dir.parent()?.parent()?;
             let name = entry.dir.file_name()?.to_str()?;
-            self.market_at(&self.base(base)).origin(name).ok()??.owner()
+            let mut read = read.borrow_mut();
+            let entries = read.entry(base.to_owned()).or_insert_with(|| {
+                let base = self.base(base);
+                self.market_at(&base).entries().unwrap_or_default()
+            });
+            entries.iter().find(|entry| entry.name == *name)?.owner()
         })
     }
 

@@ -34,6 +34,9 @@ const RULES: &[(&str, Level, &str)] = &[
     ("description-overlap", Warning, "say in each description what the other is not for, or merge them"),
     ("unknown-field", Note, "other clients may not know it: move it below `metadata`"),
     ("compatibility-too-long", Note, "shorten it to 500 characters"),
+    ("requires-missing", Warning, "install what it requires, or correct the name in `requires`"),
+    ("requires-circle", Warning, "leave one of them out of `requires`"),
+    ("requires-too-many", Warning, "require fewer, or raise `max_active`"),
     // What it may use.
     ("allowed-tools-spelling", Warning, "spell the key `allowed-tools`; `--fix` does it"),
     ("null-allowed-tools", Warning, "list tools, write `\"\"` to allow none, or remove the key"),

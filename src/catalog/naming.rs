@@ -55,7 +55,22 @@ impl Catalog {
             let known = entry.owner.as_deref();
             known.is_some_and(|known| known.eq_ignore_ascii_case(owner))
         };
-        best(self.entries.iter().filter(is_theirs), name)
+        let theirs = || self.entries.iter().filter(is_theirs);
+        // One that was installed beside another of its name is offered as `OWNER-NAME`.
+        let beside = || {
+            let beside = SkillName::from_written(&format!("{owner}-{name}"))?;
+            best(theirs(), beside.as_str())
+        };
+        best(theirs(), name).or_else(beside)
+    }
+
+    /// The names that several skills have, of which the catalog offers one.
+    pub fn contested(&self) -> Vec<&SkillName> {
+        let shadowed = self.entries.iter().filter_map(Entry::shadowed);
+        let mut names: Vec<&SkillName> = shadowed.map(|skill| &skill.name).collect();
+        names.sort();
+        names.dedup();
+        names
     }
 
     /// The other entries that have this one's name.

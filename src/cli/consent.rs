@@ -8,7 +8,7 @@ use super::installed::brief;
 use super::options::Consent;
 use super::run::Caller;
 use crate::error::{Error, Result};
-use crate::marketplace::{Difference, Finding, Plan, Planned, Severity};
+use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance, Reach, Severity};
 use crate::skill::{one_line, visible};
 use crate::sys::tell;
 
@@ -18,7 +18,7 @@ const SHOWN: usize = 20;
 /// How a command finds out whether to go on.
 #[derive(Debug, Clone, Copy)]
 pub struct Consenting {
-    asks: bool,
+    terminal: bool,
     given: bool,
     accepts: bool,
 }
@@ -27,10 +27,14 @@ impl Consenting {
     /// A person on a terminal is asked, unless they said yes before.
     pub fn of(consent: Consent, caller: Caller) -> Self {
         Self {
-            asks: caller == Caller::Person { terminal: true } && !consent.yes,
+            terminal: caller == Caller::Person { terminal: true },
             given: consent.yes,
             accepts: consent.accept_findings,
         }
+    }
+
+    fn asks(self) -> bool {
+        self.terminal && !self.given
     }
 
     /// Shows what would land, and decides.
@@ -39,24 +43,36 @@ impl Consenting {
     /// When nobody can be asked and the scan found too much.
     pub fn to_install(self, plan: &Plan) -> Result<bool> {
         tell(format_args!("{}", describe(plan)));
-        if self.asks {
+        if self.asks() {
             return Ok(agrees("Install?"));
+        }
+        let from = |skill: &Planned| skill.provenance.as_ref()?.reach.as_ref()?.doubt();
+        if let Some(doubt) = plan.skills.iter().find_map(from).filter(|_| !self.given) {
+            return Err(Error::new(format!("a commit is {doubt}"))
+                .hint("look at it with `agent-skills show`; `--yes` agrees"));
         }
         let findings = plan.skills.iter().flat_map(|skill| &skill.findings);
         self.unless_suspect(findings, "installed")?;
         Ok(true)
     }
 
-    /// Shows what would change. What could do more than before is not changed unasked.
+    /// Shows what would change. What could do more than before is not changed unasked, nor is what
+    /// does not lead on from the commit installed: `--yes` says nothing of that, `downgrade` does.
     ///
     /// # Errors
     /// When nobody can be asked and somebody would have to be.
-    pub fn to_update(self, difference: &Difference) -> Result<bool> {
-        if self.asks || difference.needs_consent() {
+    pub fn to_update(self, difference: &Difference, downgrade: bool) -> Result<bool> {
+        let regress = difference.regress().filter(|_| !downgrade);
+        let needed = difference.needs_consent() || regress.is_some();
+        if self.asks() || needed {
             tell(format_args!("{}", describe_difference(difference)));
         }
-        if self.asks && difference.needs_consent() {
+        if self.asks() && needed || self.terminal && regress.is_some() {
             return Ok(agrees("Update?"));
+        }
+        if let Some(doubt) = regress {
+            return Err(Error::new(doubt)
+                .hint("look at it with `update --dry-run --diff`; `--allow-downgrade` agrees"));
         }
         self.unless_suspect(&difference.new_findings, "updated")?;
         if difference.needs_consent() && !self.given {
@@ -99,7 +115,7 @@ impl Consenting {
         findings: impl IntoIterator<Item = &'f Finding>,
         done: &str,
     ) -> Result<bool> {
-        if self.asks {
+        if self.asks() {
             return Ok(agrees(question));
         }
         if !self.given {
@@ -136,16 +152,42 @@ impl Consenting {
 
 /// What would land: enough to decide about it.
 pub fn describe(plan: &Plan) -> String {
-    let commit = plan
-        .commit
-        .as_deref()
-        .map(|commit| format!(" at {commit}"))
-        .unwrap_or_default();
+    let at = |commit: &String| format!(" at {}", one_line(commit));
+    let commit = plan.commit.as_ref().map(at).unwrap_or_default();
     let mut text = format!("From {}{commit}:\n", one_line(&plan.source));
+    let mut told: Vec<&Provenance> = Vec::new();
+    for from in plan
+        .skills
+        .iter()
+        .filter_map(|skill| skill.provenance.as_ref())
+    {
+        if !told.contains(&from) {
+            told.push(from);
+            describe_origin(&mut text, plan, from);
+        }
+    }
     for skill in &plan.skills {
         describe_skill(&mut text, skill);
     }
     text
+}
+
+/// What of where a skill comes from is not what the first line says.
+fn describe_origin(text: &mut String, plan: &Plan, from: &Provenance) {
+    let source = one_line(&from.source);
+    if from.source != plan.source {
+        let at = |commit: &String| format!(" at {}", one_line(commit));
+        let commit = from.commit.as_ref().map(at).unwrap_or_default();
+        let _ = writeln!(text, "  {source}{commit}");
+    }
+    if let Some(address) = &from.address {
+        let address = one_line(address);
+        let _ = writeln!(text, "  ATTENTION: git went to {address} for {source}");
+    }
+    if let Some(doubt) = from.reach.as_ref().and_then(Reach::doubt) {
+        let commit = one_line(from.commit.as_deref().unwrap_or("it"));
+        let _ = writeln!(text, "  ATTENTION: {commit} of {source} is {doubt}");
+    }
 }
 
 fn describe_skill(text: &mut String, skill: &Planned) {
@@ -207,10 +249,8 @@ pub fn describe_difference(difference: &Difference) -> String {
             let _ = writeln!(text, "    {label}: {}", list(items));
         }
     }
-    if difference.rewritten {
-        text.push_str(
-            "    warning: its history was rewritten; the new commit does not follow the old\n",
-        );
+    if let Some(doubt) = difference.regress() {
+        let _ = writeln!(text, "    warning: {doubt}");
     }
     if difference.edited {
         text.push_str("    it was changed after it was installed\n");

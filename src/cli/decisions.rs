@@ -242,11 +242,12 @@ fn of_update(update: &Update) -> Decision {
         dry_run: _,
         diff: _,
         force,
+        allow_downgrade,
         stash: _,
         offline: _,
         scope,
     } = update;
-    let is_plain = is_unconsented(*consent) && !force && is_default(*scope);
+    let is_plain = is_unconsented(*consent) && !force && !allow_downgrade && is_default(*scope);
     consenting("update", *consent).for_models(is_plain)
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::installed::brief;
-use crate::app::{App, Config, Enforcement, OnDisk, snapshot};
+use crate::app::{App, Config, Enforcement, OnDisk, snapshot, unmet_but};
 use crate::author::{self, Finding, Source, similarity};
 use crate::catalog::Catalog;
 use crate::governance::Policies;
@@ -15,7 +15,7 @@ use crate::marketplace::{Severity, scan_directory};
 use crate::permission::{Call, Part, Restriction, Rule, explain};
 use crate::script;
 use crate::session::Session;
-use crate::skill::Level;
+use crate::skill::{Diagnostic, Level, SkillName};
 
 /// Descriptions more alike than this leave the model a guess. The nearest two of the corpus that
 /// are for different tasks have 0.65.
@@ -30,12 +30,27 @@ pub fn of_skill(app: &App, dir: &Path, installed: &Catalog) -> Vec<Finding> {
         found.extend(tools_of(app, source));
         found.extend(overlaps(source, installed));
         found.extend(scripts(dir));
+        found.extend(requirements(app, source, installed));
     }
     found.extend(scanned(dir));
     found.sort_by(|a, b| {
         (&a.file, a.line, a.column, &a.code).cmp(&(&b.file, b.line, b.column, &b.code))
     });
     found
+}
+
+/// What it requires and would not get, of the installed skills and of those beside it.
+fn requirements(app: &App, source: &Source, installed: &Catalog) -> Vec<Finding> {
+    let dir = source.skill.dir.canonicalize().unwrap_or_default();
+    let is_beside = |written: &str| {
+        let name = SkillName::from_written(written);
+        let beside = name.map(|name| dir.with_file_name(name.as_str()).join("SKILL.md"));
+        beside.is_some_and(|file| file.exists())
+    };
+    let unmet = unmet_but(app, installed, &source.skill, &is_beside);
+    let place = source.key("requires");
+    let finding = |d: Diagnostic| Finding::new(&d.code, source.file(), place, &d.message);
+    unmet.into_iter().map(finding).collect()
 }
 
 /// What the lists of tools say that nobody understands, and what the body needs beyond them.

@@ -95,7 +95,7 @@ impl Info {
             files: listing.total,
             bytes: listing.resources.iter().map(|resource| resource.size).sum(),
             scripts: scripts.collect(),
-            report: Report::of(app, entry, &mut Origins::default()),
+            report: Report::of(app, catalog, entry, &mut Origins::default()),
         }
     }
 

@@ -7,6 +7,7 @@ use super::json;
 use super::run::Failure;
 use crate::app::App;
 use crate::skill::one_line;
+use crate::sys::Shown;
 
 /// Every job there is.
 pub fn list(app: &App, as_json: bool) -> Result<String, Failure> {
@@ -46,7 +47,7 @@ pub fn follow(app: &App, id: &str, out: &mut dyn Write) -> Result<String, Failur
     let outcome = app
         .jobs()
         .find_any(id)?
-        .follow(out, &mut std::io::stderr().lock())?;
+        .follow(out, &mut Shown::new(std::io::stderr().lock()))?;
     match outcome.exit_code() {
         Some(0) => Ok(String::new()),
         _ => Err(Failure::Answered(String::new())),

@@ -7,29 +7,28 @@ use std::path::Path;
 use super::consent::{self, Consenting};
 use super::json;
 use super::options::{Consent, Install, Scope, Update};
-use super::permitted::{permits, permits_findings};
+use super::permitted::{deciding, permits_update};
 use super::run::{Caller, Failure};
 use super::shop::{Shop, note};
-use crate::app::App;
+use crate::app::{App, unmet};
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::governance::Event;
 use crate::marketplace::{
-    Change, Edited, InstallOptions, Installed, Plan, State, Status, UpdateOptions, Updated,
-    Verified,
+    Change, Edited, InstallOptions, Installed, State, Status, UpdateOptions, Updated, Verified,
 };
-use crate::skill::one_line;
-use crate::sys::tell;
+use crate::skill::{Skill, one_line};
+use crate::sys::{remark, tell};
 
 /// Installs what a reference names, after showing it to whoever can be asked. Without a reference,
 /// what the lockfile says: the project's, else the user's.
 pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
-    let consenting = Consenting::of(install.consent, caller);
-    let policies = app.policies()?;
-    let mut confirm = |plan: &Plan| {
-        permits(&policies, install.scope, plan)?;
-        consenting.to_install(plan)
+    let command = match &install.reference {
+        Some(reference) => format!("install {}", one_line(reference)),
+        None => "install".to_owned(),
     };
+    let terms = (install.consent, install.scope);
+    let mut confirm = deciding(app, caller, terms, &command)?;
     let mut shop = Shop::new(app, install.scope).offline(install.offline);
     let installed = if let Some(reference) = &install.reference {
         let options = InstallOptions {
@@ -56,6 +55,7 @@ pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
         app.record(event.with("layer", install.scope.layer().as_str()));
     }
     let mut text = told(&installed)?;
+    text += &unmet_of(app, &installed);
     if install.scope.layer() == Layer::Project {
         text.push_str("  it is used once the project is trusted: agent-skills trust\n");
     }
@@ -68,6 +68,24 @@ fn told(installed: &[Installed]) -> Result<String> {
         return Err(Error::new("nothing was installed: you said no"));
     }
     Ok(installed.iter().map(outcome).collect())
+}
+
+/// What the new skills require and do not get.
+fn unmet_of(app: &App, installed: &[Installed]) -> String {
+    let new = installed.iter().filter(|skill| skill.status == Status::New);
+    let requires = |skill: &Installed| {
+        let skill = Skill::load(&skill.dir).ok()?;
+        skill.fields.value("requires").is_some().then_some(skill)
+    };
+    let mut text = String::new();
+    let mut catalog = None;
+    for skill in new.filter_map(requires) {
+        let catalog = catalog.get_or_insert_with(|| app.catalog());
+        for found in unmet(app, catalog, &skill) {
+            let _ = writeln!(text, "  note: `{}`: {}", skill.name, found.message);
+        }
+    }
+    text
 }
 
 fn outcome(skill: &Installed) -> String {
@@ -130,12 +148,7 @@ pub fn import_lock(
     scope: Scope,
     caller: Caller,
 ) -> Result<String, Failure> {
-    let consenting = Consenting::of(consent, caller);
-    let policies = app.policies()?;
-    let mut confirm = |plan: &Plan| {
-        permits(&policies, scope, plan)?;
-        consenting.to_install(plan)
-    };
+    let mut confirm = deciding(app, caller, (consent, scope), "import-lock")?;
     let shop = Shop::new(app, scope);
     let imported = shop
         .market(app)
@@ -167,7 +180,7 @@ pub fn import_lock(
 }
 
 /// Brings skills up to date.
-pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String> {
+pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String, Failure> {
     let consenting = Consenting::of(update.consent, caller);
     let shop = Shop::new(app, update.scope).offline(update.offline);
     let options = UpdateOptions {
@@ -181,12 +194,14 @@ pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String> {
     };
     let policies = app.policies()?;
     let mut agree = |difference: &crate::marketplace::Difference| {
-        permits_findings(&policies, &difference.new_findings)?;
+        permits_update(&policies, update.scope, difference)?;
         // What was asked for is shown also where nobody is asked to agree.
-        if update.diff && !difference.needs_consent() {
+        let shown =
+            difference.needs_consent() || difference.regress().is_some() && !update.allow_downgrade;
+        if update.diff && !shown {
             tell(format_args!("{}", consent::describe_difference(difference)));
         }
-        consenting.to_update(difference)
+        consenting.to_update(difference, update.allow_downgrade)
     };
     let updated = shop
         .market(app)
@@ -203,11 +218,45 @@ pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String> {
     if updated.is_empty() {
         return Ok("No skill here came from a source that could have a newer one.\n".to_owned());
     }
-    Ok(updated.iter().map(what_changed).collect())
+    unless_failed(&updated, updated.iter().map(what_changed).collect(), caller)
+}
+
+/// The answer, unless one of the skills could not be looked at or updated: that is told on standard
+/// error, which a model does not see, and the command has failed.
+fn unless_failed(
+    updated: &[Updated],
+    mut answer: String,
+    caller: Caller,
+) -> Result<String, Failure> {
+    let mut failed = false;
+    for one in updated {
+        if let Change::Failed { reason, hint } = &one.change {
+            failed = true;
+            let error = one_line(&format!("`{}` was left as it is: {reason}", one.name));
+            let hint = hint.as_deref().map(one_line).unwrap_or_default();
+            if caller == Caller::Host {
+                let _ = writeln!(answer, "Error: {error}\n{hint}");
+            } else {
+                remark(format_args!("{error}"));
+                tell(format_args!("hint: {hint}\n"));
+            }
+        }
+    }
+    if failed {
+        Err(Failure::Answered(answer))
+    } else {
+        Ok(answer)
+    }
 }
 
 /// Tells what `update` would change.
-pub fn outdated(app: &App, names: &[String], as_json: bool, scope: Scope) -> Result<String> {
+pub fn outdated(
+    app: &App,
+    names: &[String],
+    as_json: bool,
+    scope: Scope,
+    caller: Caller,
+) -> Result<String, Failure> {
     let options = UpdateOptions {
         dry_run: true,
         ..UpdateOptions::default()
@@ -220,13 +269,21 @@ pub fn outdated(app: &App, names: &[String], as_json: bool, scope: Scope) -> Res
         !matches!(one.change, Change::UpToDate | Change::Linked) || !one.newer_tags.is_empty()
     });
     if as_json {
-        return json::list("skills", &updated);
+        let failed = updated
+            .iter()
+            .any(|one| matches!(one.change, Change::Failed { .. }));
+        let answer = json::list("skills", &updated)?;
+        return if failed {
+            Err(Failure::Answered(answer))
+        } else {
+            Ok(answer)
+        };
     }
     if updated.is_empty() {
         return Ok("Everything is up to date.\n".to_owned());
     }
     let with_tags = |one: &Updated| what_changed(one) + &later_tags(one);
-    Ok(updated.iter().map(with_tags).collect())
+    unless_failed(&updated, updated.iter().map(with_tags).collect(), caller)
 }
 
 /// Which later versions there are for a skill that stays at a tag.
@@ -249,6 +306,7 @@ fn what_changed(skill: &Updated) -> String {
     match &skill.change {
         Change::UpToDate => format!("`{name}` is up to date\n"),
         Change::Linked => format!("`{name}` is a link to a working copy, and never updated over\n"),
+        Change::Failed { .. } => String::new(),
         Change::Available(difference) => consent::describe_difference(difference),
         Change::Updated {
             from,

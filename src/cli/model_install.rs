@@ -173,6 +173,7 @@ mod tests {
             &["enable", "x"],
             &["config", "set", "enforce", "off"],
             &["update", "-y", "pdf"],
+            &["update", "--allow-downgrade"],
             &["rollback", "pdf"],
             &["deactivate"],
         ] {

@@ -157,6 +157,9 @@ pub struct Update {
     /// The same, with a copy of the changed ones kept
     #[arg(long)]
     pub stash: bool,
+    /// Update also to a commit that does not follow the installed one
+    #[arg(long)]
+    pub allow_downgrade: bool,
     /// Use what was fetched before, without the network
     #[arg(long)]
     pub offline: bool,

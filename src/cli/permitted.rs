@@ -1,39 +1,113 @@
-//! Whether a policy lets something be installed. No flag accepts what it refuses.
+//! Whether something may be installed: by the policies, whose refusal no flag accepts, and by whoever
+//! has to decide.
 
-use super::options::Scope;
+use super::consent::Consenting;
+use super::options::{Consent, Scope};
+use super::person::decided_by_a_person;
+use super::run::Caller;
+use crate::app::App;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::governance::{Policies, Severity};
-use crate::marketplace::{self, Difference, Finding, Plan};
+use crate::marketplace::{self, Difference, Finding, Plan, Provenance};
+use crate::skill::one_line;
+
+/// What decides about an install for `command`: the policies, then the person, where what would land
+/// is not known to be its source's own, then whoever can be asked.
+///
+/// # Errors
+/// When a policy cannot be read.
+pub fn deciding<'a>(
+    app: &'a App,
+    caller: Caller,
+    (consent, scope): (Consent, Scope),
+    command: &'a str,
+) -> Result<impl FnMut(&Plan) -> Result<bool> + 'a> {
+    let policies = app.policies()?;
+    let consenting = Consenting::of(consent, caller);
+    Ok(move |plan: &Plan| {
+        permits(&policies, scope, plan)?;
+        for skill in &plan.skills {
+            is_its_sources(app, caller, skill.provenance.as_ref(), command)?;
+        }
+        consenting.to_install(plan)
+    })
+}
 
 /// Refuses what a policy forbids. An administrator who installs for everybody chooses the source.
-///
-/// # Errors
-/// When a policy forbids the source or a skill of it.
-pub fn permits(policies: &Policies, scope: Scope, plan: &Plan) -> Result<()> {
-    permits_in(policies, scope.layer(), Some(&plan.source), plan)
-}
-
-/// Refuses a skill from no source, as [`permits`] does.
-///
-/// # Errors
-/// As [`permits`].
-pub fn permits_new(policies: &Policies, plan: &Plan) -> Result<()> {
-    permits_in(policies, Layer::Plugin, None, plan)
-}
-
-fn permits_in(policies: &Policies, layer: Layer, source: Option<&str>, plan: &Plan) -> Result<()> {
-    let mut names = plan.skills.iter().map(|skill| skill.name.as_str());
-    let by_name = names.find_map(|name| policies.refuses_skill(name, name));
-    let by_source = || policies.refuses_source(source);
-    let for_all = layer == Layer::Enterprise;
-    match by_name.or_else(|| by_source().filter(|_| !for_all)) {
-        Some(reason) => Err(refused(&reason)),
-        None => permits_findings(
-            policies,
-            plan.skills.iter().flat_map(|skill| &skill.findings),
-        ),
+fn permits(policies: &Policies, scope: Scope, plan: &Plan) -> Result<()> {
+    for skill in &plan.skills {
+        permits_origin(policies, scope.layer(), skill.provenance.as_ref())?;
     }
+    permits_names(policies, plan)
+}
+
+/// Refuses a skill from no source, as an install is refused.
+///
+/// # Errors
+/// When a policy forbids it.
+pub fn permits_new(policies: &Policies, plan: &Plan) -> Result<()> {
+    permits_origin(policies, Layer::Plugin, None)?;
+    permits_names(policies, plan)
+}
+
+fn permits_names(policies: &Policies, plan: &Plan) -> Result<()> {
+    let mut names = plan.skills.iter().map(|skill| skill.name.as_str());
+    if let Some(reason) = names.find_map(|name| policies.refuses_skill(name, name)) {
+        return Err(refused(&reason));
+    }
+    let findings = plan.skills.iter().flat_map(|skill| &skill.findings);
+    permits_findings(policies, findings)
+}
+
+/// Refuses a source that a policy forbids, by its name and by where git really goes for it; and, where
+/// a policy says which sources there are, a commit that is not known to be the source's own.
+fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Provenance>) -> Result<()> {
+    if layer == Layer::Enterprise {
+        return Ok(());
+    }
+    let source = from.map(|from| from.source.as_str());
+    let address = from.and_then(|from| from.address.as_deref());
+    if let Some(reason) = policies.refuses_origin(source, address) {
+        return Err(refused(&reason));
+    }
+    match from.and_then(|from| Some((from, from.reach.as_ref()?.doubt()?))) {
+        Some((from, doubt)) if policies.judges_sources() => {
+            let commit = from.commit.as_deref().unwrap_or_default();
+            Err(refused(&format!(
+                "a policy says which sources there are, and {commit} of {} is {doubt}",
+                one_line(&from.source)
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Asks for a person where what would land is not known to be its source's own: hosts serve the commits
+/// of forks under the address of the repository that was forked.
+fn is_its_sources(
+    app: &App,
+    caller: Caller,
+    from: Option<&Provenance>,
+    command: &str,
+) -> Result<()> {
+    let doubtful = from.and_then(|from| Some((from, from.reach.as_ref()?.doubt()?)));
+    let Some((from, doubt)) = doubtful else {
+        return Ok(());
+    };
+    decided_by_a_person(app, caller, command).map_err(|error| {
+        let commit = from.commit.as_deref().unwrap_or_default();
+        error.context(format!("{commit} of {} is {doubt}", one_line(&from.source)))
+    })
+}
+
+/// Refuses an update that a policy forbids.
+///
+/// # Errors
+/// When a policy does.
+pub fn permits_update(policies: &Policies, scope: Scope, difference: &Difference) -> Result<()> {
+    permits_origin(policies, scope.layer(), difference.provenance.as_ref())?;
+    permits_findings(policies, &difference.new_findings)
 }
 
 /// Refuses a change to an installed skill that a policy forbids to use or whose findings it refuses.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::app::{App, snapshot};
+use crate::app::{App, snapshot, unmet};
 use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer};
 use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::Restriction;
@@ -88,7 +88,7 @@ impl Report {
         let budget = app.config().unwrap_or_default().budget();
         let disclosure = Disclosure::of(catalog, budget);
         let report = |entry| {
-            let mut report = Self::of(app, entry, &mut origins);
+            let mut report = Self::of(app, catalog, entry, &mut origins);
             let cut = disclosure.cut_of(entry).map(Cut::diagnostic);
             report.diagnostics.extend(cut);
             report
@@ -99,9 +99,14 @@ impl Report {
     }
 
     /// The report on one directory of the catalog.
-    pub fn of(app: &App, entry: &Entry, origins: &mut Origins) -> Self {
+    pub fn of(app: &App, catalog: &Catalog, entry: &Entry, origins: &mut Origins) -> Self {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
+        diagnostics.extend(
+            skill
+                .into_iter()
+                .flat_map(|skill| unmet(app, catalog, skill)),
+        );
         let restriction = skill.and_then(|skill| restriction(app, skill, &mut diagnostics));
         // What a project says of itself before it is trusted reaches nobody.
         let is_told = entry.layer != Layer::Project || skill.is_some();

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::app::App;
 use crate::error::Error;
+use crate::sys::shown;
 
 /// Who wants it done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,11 +57,40 @@ impl Caller {
 }
 
 /// Does what the words say; the answer is for standard output, where `live` shows right away what
-/// cannot wait for the end.
+/// cannot wait for the end. Whatever a stranger wrote is in it as [`shown`] has it.
 ///
 /// # Errors
 /// See [`Failure`].
 pub fn run(
+    app: &App,
+    words: &[OsString],
+    caller: Caller,
+    live: &mut dyn Write,
+) -> Result<String, Failure> {
+    let screen = Screen::of(&app.env, caller);
+    // What another program reads is data, exactly as it is.
+    let is_data = words
+        .first()
+        .is_some_and(|verb| DATA.iter().any(|data| verb == data));
+    let is_shown = !is_data || screen.is_terminal();
+    let fit = |answer: String| {
+        if is_shown {
+            shown(&answer, screen.is_coloured())
+        } else {
+            answer
+        }
+    };
+    match answer(app, words, caller, live) {
+        Ok(text) => Ok(fit(text)),
+        Err(Failure::Answered(text)) => Err(Failure::Answered(fit(text))),
+        Err(other) => Err(other),
+    }
+}
+
+/// Verbs whose answers other programs read: the model's text, and what the reference validator prints.
+const DATA: [&str; 3] = ["try", "read-properties", "to-prompt"];
+
+fn answer(
     app: &App,
     words: &[OsString],
     caller: Caller,
@@ -87,7 +117,9 @@ pub fn run(
         Verb::Install(install) => market::install(app, install, caller)?,
         Verb::Remove { name, scope } => market::remove(app, &name, scope)?,
         Verb::Update(update) => market::update(app, &update, caller)?,
-        Verb::Outdated { names, scope, json } => market::outdated(app, &names, json, scope)?,
+        Verb::Outdated { names, scope, json } => {
+            market::outdated(app, &names, json, scope, caller)?
+        }
         Verb::Rollback { name, scope } => market::rollback(app, &name, scope)?,
         Verb::History(of) => history::history(app, &of)?,
         Verb::Proposals(verb) => proposals::proposals(app, verb, caller)?,

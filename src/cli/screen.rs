@@ -92,6 +92,11 @@ impl Screen {
         matches!(self.kind, Kind::Terminal(_))
     }
 
+    /// Whether it takes colour.
+    pub fn is_coloured(self) -> bool {
+        self.colour
+    }
+
     /// The text as it is to be written.
     pub fn paint(self, text: &str, paint: Paint) -> String {
         let code = match paint {

@@ -8,7 +8,7 @@ use crate::catalog::Layer;
 use crate::marketplace::Market;
 use crate::request::Protocol;
 use crate::skill::one_line;
-use crate::sys::{Base, limits, remark, tell};
+use crate::sys::{Base, limits, progress, remark};
 
 /// Where skills are installed by this command.
 #[derive(Debug)]
@@ -57,17 +57,27 @@ impl Shop {
             env: &app.env,
             deadline: (app.protocol == Some(Protocol::Stdin)).then(waits),
             offline: self.offline,
+            mirror: mirror(app),
             progress: watched.then_some(progress),
         }
     }
 }
 
+/// What the environment has stand in for GitHub. Where a policy says which sources there are, or
+/// cannot be read, that is not for the environment to say.
+fn mirror(app: &App) -> Option<String> {
+    let base = app.env.text("AGENT_SKILLS_GITHUB_BASE")?;
+    if app
+        .policies()
+        .is_ok_and(|policies| !policies.judges_sources())
+    {
+        return Some(base);
+    }
+    note("AGENT_SKILLS_GITHUB_BASE is ignored: a policy says which sources there are");
+    None
+}
+
 /// Tells a person what is being done.
 pub fn note(text: &str) {
     remark(format_args!("{}", one_line(text)));
-}
-
-/// Tells how far a transfer is, over and over on one line.
-fn progress(text: &str) {
-    tell(format_args!("\r{}\x1b[K\r", one_line(text)));
 }

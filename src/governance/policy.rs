@@ -233,6 +233,12 @@ impl Policies {
         })
     }
 
+    /// As [`Policies::refuses_source`], for a source and for where git really goes for it, if elsewhere.
+    pub fn refuses_origin(&self, source: Option<&str>, address: Option<&str>) -> Option<String> {
+        let by_address = || self.refuses_source(Some(address?));
+        self.refuses_source(source).or_else(by_address)
+    }
+
     /// Whether a policy says anything about sources.
     pub fn judges_sources(&self) -> bool {
         let speaks = |lists: &Lists| lists.allow.is_some() || !lists.block.is_empty();

@@ -31,7 +31,7 @@ pub fn skill_session(app: &App, call: &SkillSession) -> Response {
 }
 
 fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
-    let catalog = app.catalog();
+    let catalog = app.catalog_naming_each(names);
     let offered =
         offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
     load(app, &offered, mode)?;
@@ -84,7 +84,7 @@ fn body(app: &App, skill: &Skill, until: Instant) -> Result<String> {
 fn unload(app: &App, written: Option<&[String]>) -> Result<String> {
     let session = session(app)?;
     let names: Option<Result<Vec<String>>> = written.map(|written| {
-        let catalog = app.catalog();
+        let catalog = app.catalog_naming_each(written);
         let meant = |name: &String| meant(&catalog, &session, name);
         written.iter().map(meant).collect()
     });

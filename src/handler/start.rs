@@ -14,6 +14,32 @@ pub fn on_start(app: &App) -> Response {
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
         Err(error) => remark(format_args!("could not reset the active skills: {error}")),
     }
+    tell_contested(app);
     run_post_hooks(app, false, Instant::now());
     Response::nothing()
+}
+
+/// Tells the user of names that several skills have: the model gets one of them only.
+fn tell_contested(app: &App) {
+    let catalog = app.catalog();
+    let names = catalog.contested();
+    let shown: Vec<String> = names
+        .iter()
+        .take(3)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if shown.is_empty() {
+        return;
+    }
+    let more = names.len() - shown.len();
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    remark(format_args!(
+        "several skills are called {}{more}; `agent-skills info NAME` tells which is used, and how to name \
+         the others",
+        shown.join(", ")
+    ));
 }

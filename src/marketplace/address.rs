@@ -12,8 +12,8 @@ const GITHUB: &str = "https://github.com/";
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoUrl(String);
 
-/// A branch, a tag or a full commit id, by the rules of `git check-ref-format`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The name of a branch or tag, by the rules of `git check-ref-format`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rev(String);
 
 /// A relative path with `/` between its parts, none of which is empty, `.` or `..`.
@@ -173,11 +173,6 @@ impl Rev {
     /// The revision as text.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-
-    /// Whether this is a whole commit id, which never moves.
-    pub fn is_commit(&self) -> bool {
-        matches!(self.0.len(), 40 | 64) && self.0.bytes().all(|b| b.is_ascii_hexdigit())
     }
 }
 

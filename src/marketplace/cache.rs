@@ -46,9 +46,10 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The place for `url`, as git is given it, in the cache of the plugin directory `home`.
-    pub fn of(home: &Path, url: &RepoUrl) -> Self {
-        let digest = format!("-{:x}", Sha256::digest(url.as_str()));
+    /// The place, in the cache of the plugin directory `home`, for what git brings for `url` from
+    /// `address`.
+    pub fn of(home: &Path, url: &RepoUrl, address: &str) -> Self {
+        let digest = format!("-{:x}", Sha256::digest(address));
         let name = SkillName::from_written(url.repo_name());
         let name = name.and_then(|name| EntryName::parse(name.as_str()));
         let name = name.unwrap_or(EntryName::of("repository"));
@@ -174,7 +175,7 @@ mod tests {
     fn locks_and_half_packs_of_a_killed_git_are_removed() {
         let world = World::new();
         let url = RepoUrl::github("o", "r").unwrap();
-        let slot = Slot::of(&world.path("home"), &url);
+        let slot = Slot::of(&world.path("home"), &url, url.as_str());
         world.with_git(|git| {
             let _turn = slot.turn(Duration::ZERO).unwrap();
             slot.prepare(&git, &"a".repeat(40)).unwrap();

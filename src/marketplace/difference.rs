@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::plan::{self, Planned};
+use super::pin::Ancestry;
+use super::plan::{self, Planned, Provenance};
 use super::scan::{self, Finding, Severity};
 use crate::skill::Skill;
 
@@ -14,6 +15,8 @@ use crate::skill::Skill;
 pub struct Difference {
     /// Its directory's name.
     pub name: String,
+    /// Where the new one comes from; none for a proposal.
+    pub provenance: Option<Provenance>,
     /// The commit it is.
     pub from: Option<String>,
     /// The commit it would be.
@@ -32,8 +35,8 @@ pub struct Difference {
     pub new_findings: Vec<Finding>,
     /// Whether it was changed after it was installed.
     pub edited: bool,
-    /// Whether the new commit does not follow the old one: history was rewritten.
-    pub rewritten: bool,
+    /// How the new commit stands to the old one; none for what has no commits.
+    pub ancestry: Option<Ancestry>,
     /// The difference line by line, if it was asked for.
     pub text: Option<String>,
 }
@@ -61,6 +64,7 @@ impl Difference {
         let findings = planned.findings.iter();
         Self {
             name: planned.name.clone(),
+            provenance: planned.provenance.clone(),
             from: None,
             to: None,
             added: only(new, now),
@@ -76,7 +80,7 @@ impl Difference {
                 .cloned()
                 .collect(),
             edited: false,
-            rewritten: false,
+            ancestry: None,
             text: None,
         }
     }
@@ -84,6 +88,11 @@ impl Difference {
     /// Whether somebody has to agree: it could do more than before.
     pub fn needs_consent(&self) -> bool {
         !self.new_scripts.is_empty() || !self.new_tools.is_empty() || self.is_suspect()
+    }
+
+    /// What is odd about the new commit, if it does not follow the old one.
+    pub fn regress(&self) -> Option<&'static str> {
+        self.ancestry?.doubt()
     }
 
     /// Whether there is something new that an install would be refused for.

@@ -18,6 +18,8 @@ pub enum Class {
     Unreachable,
     /// The repository has no such branch, tag or commit.
     NoSuchRef,
+    /// A name means more than one thing there.
+    Ambiguous,
     /// The deadline passed.
     TimedOut,
     /// More than a cap allows.
@@ -108,6 +110,7 @@ impl From<Failure> for Error {
             }
             Class::Unreachable => "check the network, the host's name and the proxy settings",
             Class::NoSuchRef => "name a branch, a tag or a full commit id that the repository has",
+            Class::Ambiguous => "give the full name of the one that is meant",
             Class::TimedOut => {
                 "try again, or run `agent-skills` in a terminal, where it may take longer"
             }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
-use super::address::{RepoUrl, Rev, SubPath};
+use super::address::{RepoUrl, SubPath};
 use super::archive;
 use super::cache::Slot;
 use super::choose::Want;
@@ -22,10 +22,12 @@ use super::lockfile::Kind;
 use super::manifest::Manifest;
 use super::memory::Memory;
 use super::origin::Origin;
-use super::past::{self, Commit};
-use super::reference::{At, Place, Reading};
-use super::refs::{Refs, Resolved};
-use super::repository::{self, Repository};
+
+use super::pin::{Ancestry, CommitId, Reach};
+use super::reference::{Place, Reading};
+use super::refs::Refs;
+use super::remote::Remote;
+use super::repository::Repository;
 use super::tree::{Node, Tree};
 use super::web::WebUrl;
 use super::well_known::Index;
@@ -86,26 +88,31 @@ pub struct Opened<'a> {
 
 /// Opens places with the user's git and curl.
 pub struct Fetcher<'a> {
-    git: Git<'a>,
-    home: PathBuf,
-    offline: bool,
-    mirror: Option<String>,
-    refs: HashMap<RepoUrl, Refs>,
-    snapshots: HashMap<(String, String), Rc<Snapshot<'a>>>,
+    pub(super) git: Git<'a>,
+    pub(super) home: PathBuf,
+    pub(super) offline: bool,
+    pub(super) mirror: Option<String>,
+    pub(super) remotes: HashMap<RepoUrl, Rc<Remote>>,
+    pub(super) refs: HashMap<RepoUrl, Refs>,
+    snapshots: HashMap<(RepoUrl, CommitId), Rc<Snapshot<'a>>>,
+    pub(super) reaches: HashMap<(RepoUrl, CommitId), Reach>,
+    pub(super) ancestries: HashMap<(RepoUrl, CommitId, CommitId), Ancestry>,
 }
 
 impl<'a> Fetcher<'a> {
     /// `git` works in its scratch directory; what was fetched is kept in `home`, and `offline`
-    /// nothing but that is used.
-    pub fn new(git: Git<'a>, home: PathBuf, offline: bool) -> Self {
-        let mirror = git.0.env.text("AGENT_SKILLS_GITHUB_BASE");
+    /// nothing but that is used. `mirror` stands in for GitHub.
+    pub fn new(git: Git<'a>, home: PathBuf, offline: bool, mirror: Option<String>) -> Self {
         Self {
             git,
             home,
             offline,
             mirror: mirror.filter(|base| !base.is_empty()),
+            remotes: HashMap::new(),
             refs: HashMap::new(),
             snapshots: HashMap::new(),
+            reaches: HashMap::new(),
+            ancestries: HashMap::new(),
         }
     }
 
@@ -127,20 +134,27 @@ impl<'a> Fetcher<'a> {
     ) -> Result<Result<Opened<'a>, Failure>> {
         let origin = |source: &str, kind, rev, commit| Origin {
             source: source.to_owned(),
+            address: None,
             kind,
             requested: requested.to_owned(),
             rev,
             commit,
+            reach: None,
         };
         let (snapshot, origin, path) = match &reading.place {
             Place::Repository { url, at } => {
-                let resolved = match self.resolve(url, at)? {
+                let resolved = match self.resolve(url, at) {
                     Ok(resolved) => resolved,
                     Err(failure) => return Ok(Err(failure)),
                 };
                 let snapshot = self.snapshot(url, &resolved.commit)?;
-                let commit = Some(resolved.commit);
-                let origin = origin(url.as_str(), Kind::Git, resolved.rev, commit);
+                let rev = resolved.pin.as_ref().map(ToString::to_string);
+                let commit = Some(resolved.commit.to_string());
+                let origin = Origin {
+                    address: self.remote(url)?.elsewhere().map(str::to_owned),
+                    reach: Some(self.reach(url, &resolved)),
+                    ..origin(url.as_str(), Kind::Git, rev, commit)
+                };
                 (snapshot, origin, resolved.path)
             }
             Place::Local(written) => {
@@ -173,7 +187,10 @@ impl<'a> Fetcher<'a> {
                     Err(failure) => return Ok(Err(failure)),
                 };
                 let (snapshot, found) = archive_of(&bytes, sha256.as_deref(), url.as_str())?;
-                let origin = origin(url.as_str(), Kind::Archive, sha256.clone(), Some(found));
+                let origin = Origin {
+                    reach: forms::may_be_a_forks(url).then_some(Reach::Unknown),
+                    ..origin(url.as_str(), Kind::Archive, sha256.clone(), Some(found))
+                };
                 (snapshot, origin, None)
             }
             Place::WellKnown(url) => {
@@ -200,7 +217,11 @@ impl<'a> Fetcher<'a> {
                 let mut memory = Memory::default();
                 memory.add_file("SKILL.md", bytes, false);
                 let snapshot = Rc::new(Snapshot::new(memory.tree(), memory, url.host())?);
-                (snapshot, origin(url.as_str(), Kind::File, None, None), None)
+                let origin = Origin {
+                    reach: forms::may_be_a_forks(url).then_some(Reach::Unknown),
+                    ..origin(url.as_str(), Kind::File, None, None)
+                };
+                (snapshot, origin, None)
             }
         };
         Ok(Ok(Opened {
@@ -230,53 +251,18 @@ impl<'a> Fetcher<'a> {
         Ok(())
     }
 
-    /// Which commit `at` means now.
-    ///
-    /// # Errors
-    /// The outer one when the address cannot be used, the inner one when git says no.
-    pub fn resolve(&mut self, url: &RepoUrl, at: &At) -> Result<Result<Resolved, Failure>> {
-        if !self.refs.contains_key(url) {
-            let address = url.fetch_from(self.mirror.as_deref())?;
-            let slot = Slot::of(&self.home, &address);
-            let listed = if self.offline {
-                let text = "it was never asked for its branches";
-                slot.refs()
-                    .ok_or_else(|| Failure::new(Class::Offline, text))
-            } else {
-                repository::list_refs(&self.git, &address)
-                    .inspect(|refs| slot.keep_refs(refs, self.git.0.scratch))
-            };
-            match listed {
-                Ok(refs) => self.refs.insert(url.clone(), Refs::parse(&refs)),
-                Err(failure) => return Ok(Err(failure.context(format!("could not read `{url}`")))),
-            };
-        }
-        Ok(self.refs[url]
-            .resolve(at)
-            .map_err(|failure| failure.context(format!("`{url}`"))))
-    }
-
-    /// Whether a repository that was asked has a branch or tag of this name.
-    pub fn has_ref(&self, url: &RepoUrl, name: &str) -> bool {
-        let rev = Rev::parse(name).map(At::Rev);
-        self.refs
-            .get(url)
-            .zip(rev.ok())
-            .is_some_and(|(refs, at)| refs.resolve(&at).is_ok())
-    }
-
     /// What the repository holds at a commit that [`Fetcher::resolve`] answered.
     ///
     /// # Errors
     /// When it cannot be fetched or read.
-    pub fn snapshot(&mut self, url: &RepoUrl, commit: &str) -> Result<Rc<Snapshot<'a>>> {
-        let key = (url.as_str().to_owned(), commit.to_owned());
+    pub fn snapshot(&mut self, url: &RepoUrl, commit: &CommitId) -> Result<Rc<Snapshot<'a>>> {
+        let key = (url.clone(), commit.clone());
         if let Some(snapshot) = self.snapshots.get(&key) {
             return Ok(Rc::clone(snapshot));
         }
-        let address = url.fetch_from(self.mirror.as_deref())?;
-        let slot = Slot::of(&self.home, &address);
-        let repository = Repository::fetch(self.git, slot, &address, commit, self.offline)?
+        let remote = self.remote(url)?;
+        let slot = Slot::of(&self.home, url, &remote.address);
+        let repository = Repository::fetch(self.git, slot, &remote, commit, self.offline)?
             .map_err(|failure| failure.context(format!("could not fetch `{url}`")))?;
         let (tree, root) = (repository.tree(commit)?, repository.root_tree(commit)?);
         let snapshot = Snapshot::new(tree, repository, url.repo_name())
@@ -285,41 +271,6 @@ impl<'a> Fetcher<'a> {
         let snapshot = Rc::new(Snapshot { root, ..snapshot });
         self.snapshots.insert(key, Rc::clone(&snapshot));
         Ok(snapshot)
-    }
-
-    /// The tags of a repository that was asked.
-    pub fn tags(&self, url: &RepoUrl) -> &[(String, String)] {
-        self.refs.get(url).map(Refs::tags).unwrap_or_default()
-    }
-
-    /// The last commits up to `commit` that changed what is at `path`, newest first; where that
-    /// can be told, only those since `old`.
-    ///
-    /// # Errors
-    /// When git says no.
-    pub fn log(
-        &self,
-        url: &RepoUrl,
-        commit: &str,
-        old: Option<&str>,
-        path: &str,
-    ) -> Result<Vec<Commit>, Failure> {
-        if self.offline {
-            return Err(Failure::new(
-                Class::Offline,
-                "its log is not kept on this machine",
-            ));
-        }
-        let address = url
-            .fetch_from(self.mirror.as_deref())
-            .map_err(|error| Failure::new(Class::Other, error.to_string()))?;
-        past::log(&self.git, &address, commit, old, path)
-    }
-
-    /// Whether a repository's history leads from `old` to `new`; `None` when nobody can tell.
-    pub fn follows(&self, url: &RepoUrl, old: &str, new: &str) -> Option<bool> {
-        let address = url.fetch_from(self.mirror.as_deref()).ok()?;
-        past::follows(&self.git, &address, old, new).ok()?
     }
 }
 

@@ -153,6 +153,22 @@ pub fn digest(fragment: &str) -> Result<String> {
     )
 }
 
+/// Whether what is at an address may be any commit's, a fork's among them: forges serve files and
+/// archives of every commit that they know under each repository's address. Those of a branch or tag
+/// named in full, and what was uploaded to a release, are the repository's.
+pub fn may_be_a_forks(url: &WebUrl) -> bool {
+    let raw = url.host() == "raw.githubusercontent.com";
+    if !raw && url.host() != "codeload.github.com" && !FORGES.contains(&url.host()) {
+        return false;
+    }
+    let path = url.as_str().splitn(4, '/').nth(3).unwrap_or_default();
+    let mut parts = path.split('/').skip(if raw { 2 } else { 3 });
+    let is_ref = parts.next() == Some("refs") && matches!(parts.next(), Some("heads" | "tags"));
+    let mut parts = path.split('/').skip(2);
+    let is_release = parts.next() == Some("releases") && parts.next() == Some("download");
+    !is_ref && !is_release
+}
+
 /// Whether an address is that of a repository by its host or its ending.
 fn is_forge(url: &str) -> bool {
     let host = url
@@ -181,8 +197,16 @@ fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
         let value = query.split('&').find_map(|pair| pair.strip_prefix(name));
         value.and_then(percent_decoded)
     };
-    // A branch, tag or commit is marked by two letters.
-    let version = field("version=").and_then(|version| version.get(2..).map(str::to_owned));
+    // Two letters mark a branch, a tag or a commit.
+    let full = |version: String| {
+        let (mark, name) = version.split_at_checked(2)?;
+        Some(match mark {
+            "GB" => format!("refs/heads/{name}"),
+            "GT" => format!("refs/tags/{name}"),
+            _ => name.to_owned(),
+        })
+    };
+    let version = field("version=").and_then(full);
     let at = at(version.as_deref().or(fragment))?;
     let want = match field("path=").filter(|path| !path.trim_matches('/').is_empty()) {
         Some(path) => Want::Path(SubPath::parse(&path)?),

@@ -11,6 +11,7 @@ use super::installed_name::InstalledName;
 use super::lockfile::{Kind, LockEntry, Lockfile};
 use super::market::Market;
 use super::past::Commit;
+use super::pin::{CommitId, Pin};
 use super::previous;
 use super::reference::{At, Place};
 use super::verify::{State, Verified};
@@ -134,23 +135,26 @@ fn asked(entry: &LockEntry, fetcher: &mut Fetcher) -> Result<Result<Asked, Failu
     let Place::Repository { url, at } = &reading.place else {
         return Ok(Ok((Vec::new(), Vec::new())));
     };
-    let at = match fetcher.resolve(url, at)? {
-        Ok(resolved) if !resolved.tag && !matches!(at, At::Rev(rev) if rev.is_commit()) => {
-            at.clone()
-        }
+    // Short names of earlier releases are a branch's or a tag's.
+    let pin = match fetcher.resolve(url, at) {
+        Ok(resolved) => resolved.pin,
+        Err(_) => entry.pin(),
+    };
+    let at = match pin {
+        Some(branch @ Pin::Branch(_)) => At::Pin(branch),
         _ => At::Default,
     };
-    let newest = match fetcher.resolve(url, &at)? {
+    let newest = match fetcher.resolve(url, &at) {
         Ok(resolved) => resolved.commit,
         Err(failure) => return Ok(Err(failure)),
     };
-    let tag = |(name, commit): &(String, String)| Tag {
-        name: name.clone(),
-        commit: commit.clone(),
-        in_use: Some(commit) == entry.commit.as_ref(),
+    let in_use = entry.commit_id();
+    let tag = |(name, commit): (&str, &CommitId)| Tag {
+        name: name.to_owned(),
+        commit: commit.to_string(),
+        in_use: Some(commit) == in_use.as_ref(),
     };
-    let tags = fetcher.tags(url).iter().map(tag).collect();
-    Ok(fetcher
-        .log(url, &newest, entry.commit.as_deref(), &entry.path)
-        .map(|log| (tags, log)))
+    let tags = fetcher.tags(url).map(tag).collect();
+    let log = fetcher.log(url, &newest, in_use.as_ref(), &entry.path);
+    Ok(log.map(|log| (tags, log)))
 }

@@ -6,13 +6,13 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use super::address::Rev;
 use super::difference::Difference;
 use super::digest::Digest;
 use super::install::Confirm;
 use super::installed_name::InstalledName;
 use super::lockfile::{LockEntry, Lockfile};
 use super::market::Market;
+use super::pin::Pin;
 use super::plan::{self, Plan};
 use super::swap::{self, Changes, Existing};
 use super::tree_copy;
@@ -46,13 +46,16 @@ impl Market<'_> {
                 return Err(Error::new(text).hint("ask whoever looks after it"));
             }
         }
-        match Lockfile::read(self.plugin_dir)?.get(name).and_then(pinned) {
-            Some(commit) => {
+        match Lockfile::read(self.plugin_dir)?
+            .get(name)
+            .and_then(LockEntry::pin)
+        {
+            Some(Pin::Commit(commit)) => {
                 let text = format!("`{name}` is pinned to the commit {commit}");
                 Err(Error::new(text)
                     .hint("what is pinned never changes: install it from a branch or tag instead"))
             }
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -134,12 +137,6 @@ impl Market<'_> {
 
 fn load(dir: &Path) -> Result<Skill> {
     Skill::load(dir).map_err(|diagnostic| Error::new(diagnostic.message).hint("repair it first"))
-}
-
-/// The commit that a skill was installed to stay at.
-fn pinned(entry: &LockEntry) -> Option<&str> {
-    let rev = entry.rev.as_deref()?;
-    Rev::parse(rev).ok()?.is_commit().then_some(rev)
 }
 
 /// Whether a skill is still the one it was, and can be offered.

@@ -47,6 +47,7 @@ impl Market<'_> {
             id: plan::id(source, ""),
             name: directory.clone(),
             source: source.to_owned(),
+            address: None,
             kind: Kind::Link,
             requested: source.to_owned(),
             rev: None,

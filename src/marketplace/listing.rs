@@ -199,18 +199,15 @@ impl Market<'_> {
         };
         match source.origin()? {
             Origin::Place(Place::Repository { url, at }) => {
-                let resolved = fetcher.resolve(&url, &at)??;
-                if cached.is_some_and(|cached| cached.state == resolved.commit) {
+                let resolved = fetcher.resolve(&url, &at)?;
+                if cached.is_some_and(|cached| cached.state == resolved.commit.as_str()) {
                     self.touch(source);
                     return Ok(None);
                 }
                 let snapshot = fetcher.snapshot(&url, &resolved.commit)?;
-                fresh.state = resolved.commit;
-                fresh.fill(
-                    source,
-                    &snapshot,
-                    (Kind::Git, url.as_str(), resolved.rev.as_deref()),
-                );
+                fresh.state = resolved.commit.to_string();
+                let rev = resolved.pin.as_ref().map(ToString::to_string);
+                fresh.fill(source, &snapshot, (Kind::Git, url.as_str(), rev.as_deref()));
             }
             Origin::Place(Place::WellKnown(url)) => {
                 let index = fetcher.index(&url)?;
@@ -348,6 +345,7 @@ fn elsewhere(source: &Source, remote: Remote) -> Listed {
         Place::Repository { url, at } => {
             let rev = match at {
                 At::Rev(rev) => Some(rev.as_str().to_owned()),
+                At::Pin(pin) => Some(pin.to_string()),
                 _ => None,
             };
             (Kind::Git, url.as_str().to_owned(), rev)

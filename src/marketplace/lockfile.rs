@@ -47,11 +47,15 @@ pub struct LockEntry {
     pub name: InstalledName,
     /// The canonical address of the repository, or the absolute directory.
     pub source: String,
+    /// Where git really went for it, if elsewhere: without user and password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
     /// See [`Kind`].
     pub kind: Kind,
     /// The reference as it was typed.
     pub requested: String,
-    /// The branch, tag or commit asked for; none for the default branch.
+    /// The full name of the branch or tag asked for (`refs/tags/v1`), or the commit; none for the
+    /// default branch. Earlier releases kept short names, which are still read.
     #[serde(rename = "ref")]
     pub rev: Option<String>,
     /// The commit installed.
@@ -83,6 +87,7 @@ impl LockEntry {
         let fields = [
             ("id", Some(&self.id)),
             ("source", Some(&self.source)),
+            ("address", self.address.as_ref()),
             ("reference", Some(&self.requested)),
             ("ref", self.rev.as_ref()),
             ("path", Some(&self.path)),

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::address::{RepoUrl, Rev, SubPath};
+use super::address::{RepoUrl, SubPath};
 use super::choose::Want;
 use super::forms;
-use super::reference::{At, Place, Reading};
+use super::reference::{self, Place, Reading};
 use super::tree;
 use super::web::WebUrl;
 use crate::error::Result;
@@ -205,10 +205,7 @@ fn elsewhere(source: &Value) -> Result<Option<Reading>> {
         Some((owner, repo)) if !url.contains([':', '@']) => RepoUrl::github(owner, repo)?,
         _ => RepoUrl::parse(url)?,
     };
-    let at = match field("sha").or(field("ref")) {
-        Some(rev) => At::Rev(Rev::parse(rev)?),
-        None => At::Default,
-    };
+    let at = reference::at(field("sha").or(field("ref")))?;
     let want = match field("path").map(|path| path.trim_start_matches("./")) {
         Some(path) if !path.is_empty() => Want::Path(SubPath::parse(path)?),
         _ => Want::Any,

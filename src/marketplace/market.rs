@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::sys::{Base, Env, limits};
 
 /// Getting, updating and removing skills in one plugin directory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Market<'a> {
     /// Holds `skills/`, `skills.lock.json`, `staging/` and `previous/`: the plugin directory, or a
     /// project's `.chibi`.
@@ -26,6 +26,8 @@ pub struct Market<'a> {
     pub deadline: Option<Instant>,
     /// Use what was fetched before, and no network.
     pub offline: bool,
+    /// Stands in for `https://github.com/`, if given.
+    pub mirror: Option<String>,
     /// Is told how far a long transfer is.
     pub progress: Option<fn(&str)>,
 }
@@ -75,7 +77,7 @@ impl Market<'_> {
 
     pub(super) fn fetcher<'s>(&'s self, staging: &'s Staging) -> Fetcher<'s> {
         let git = Git(self.tool(staging));
-        Fetcher::new(git, self.home.to_owned(), self.offline)
+        Fetcher::new(git, self.home.to_owned(), self.offline, self.mirror.clone())
     }
 
     pub(super) fn tool<'s>(&'s self, staging: &'s Staging) -> Tool<'s> {

@@ -1,18 +1,18 @@
-//! The last commits of a repository without its files: whether one follows another, and what changed a
-//! skill.
+//! The last commits of a repository without its files, and which of them changed a skill.
 
 use std::path::PathBuf;
 
-use super::address::RepoUrl;
 use super::failure::Failure;
 use super::git::{Call, Git};
+use super::pin::CommitId;
+use super::remote::{NAME, Remote};
 use super::repository::FETCH;
 use crate::sys::{EntryName, limits};
 
 const HISTORY_DIR: EntryName = EntryName::of("history.git");
 
-/// How far back a commit is looked for among the ancestors of another.
-const HISTORY: &str = "--depth=200";
+/// How far back a log goes.
+const DEPTH: usize = 200;
 /// How many commits a log has at most.
 const LOGGED: &str = "--max-count=20";
 
@@ -30,24 +30,64 @@ pub struct Commit {
 }
 
 /// A repository's last commits, without any file, in a directory of their own.
-struct Past<'a> {
+pub struct Past<'a> {
     git: &'a Git<'a>,
+    settings: &'a [String],
     dir: PathBuf,
 }
 
 impl<'a> Past<'a> {
-    fn fetch(git: &'a Git<'a>, url: &RepoUrl, commit: &str, filter: &str) -> Result<Self, Failure> {
-        let dir = git.0.scratch.path_of(&HISTORY_DIR);
-        let past = Self { git, dir };
+    /// One that has nothing yet.
+    pub fn new(git: &'a Git<'a>, remote: &'a Remote) -> Result<Self, Failure> {
+        let past = Self {
+            git,
+            settings: &remote.settings,
+            dir: git.0.scratch.path_of(&HISTORY_DIR),
+        };
         past.read(&["init", "--quiet", "--bare", "--template="])?;
-        let commits = ["--quiet", HISTORY, filter, "--", url.as_str(), commit];
-        past.read(&[&FETCH[..], &commits].concat())?;
         Ok(past)
+    }
+
+    /// Brings commits, named by id or refspec, and `depth` generations of what led to them.
+    pub fn fetch(&self, depth: usize, filter: &str, what: &[&str]) -> Result<(), Failure> {
+        let depth = format!("--depth={depth}");
+        let options = ["--quiet", &depth, filter, NAME];
+        self.read(&[&FETCH[..], &options, what].concat())
+            .map(|_| ())
+    }
+
+    /// Whether `old` is `new` or among those of its ancestors that were brought.
+    pub fn leads(&self, new: &CommitId, old: &CommitId) -> Result<bool, Failure> {
+        let ancestors = self.read(&["rev-list", new.as_str()])?;
+        let mut ancestors = ancestors.split(|b| *b == b'\n');
+        Ok(ancestors.any(|line| line == old.as_str().as_bytes()))
+    }
+
+    /// The full name of a branch or tag that was brought and leads to `commit`; branches first.
+    pub fn leading_to(&self, commit: &CommitId) -> Result<Option<String>, Failure> {
+        let object = format!("{commit}^{{commit}}");
+        if self.read(&["cat-file", "-e", &object]).is_err() {
+            return Ok(None);
+        }
+        let contains = format!("--contains={commit}");
+        let (format, places) = ("--format=%(refname)", ["refs/heads", "refs/tags"]);
+        let args = [
+            "for-each-ref",
+            "--count=1",
+            &contains,
+            format,
+            places[0],
+            places[1],
+        ];
+        let names = self.read(&args)?;
+        let names = String::from_utf8_lossy(&names);
+        Ok(names.lines().next().map(str::to_owned))
     }
 
     fn read(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
         let call = Call {
             repo: Some(&self.dir),
+            settings: self.settings,
             args,
             no_lazy_fetch: true,
             ..Call::default()
@@ -56,7 +96,7 @@ impl<'a> Past<'a> {
     }
 
     /// Whether there is more of it than was fetched.
-    fn is_cut(&self) -> bool {
+    pub fn is_cut(&self) -> bool {
         self.dir.join("shallow").exists()
     }
 }
@@ -68,31 +108,17 @@ impl Drop for Past<'_> {
     }
 }
 
-/// Whether `old` is among the last ancestors of `new`: `None` when history goes further back than
-/// is looked.
-pub fn follows(git: &Git, url: &RepoUrl, old: &str, new: &str) -> Result<Option<bool>, Failure> {
-    let past = Past::fetch(git, url, new, "--filter=tree:0")?;
-    let ancestors = past.read(&["rev-list", new])?;
-    let is_there = ancestors
-        .split(|b| *b == b'\n')
-        .any(|line| line == old.as_bytes());
-    Ok(if is_there {
-        Some(true)
-    } else {
-        (!past.is_cut()).then_some(false)
-    })
-}
-
 /// The last commits up to `new` that changed what is at `path`, newest first, with whether they
 /// came after `old`.
 pub fn log(
     git: &Git,
-    url: &RepoUrl,
-    new: &str,
-    old: Option<&str>,
+    remote: &Remote,
+    new: &CommitId,
+    old: Option<&CommitId>,
     path: &str,
 ) -> Result<Vec<Commit>, Failure> {
-    let past = Past::fetch(git, url, new, "--filter=blob:none")?;
+    let past = Past::new(git, remote)?;
+    past.fetch(DEPTH, "--filter=blob:none", &[new.as_str()])?;
     // A path is taken as it is, not as a pattern.
     let path = format!(":(literal){path}");
     let listed = |range: &[&str]| {
@@ -104,11 +130,11 @@ pub fn log(
         ];
         past.read(&[&options[..], range, &["--", &path]].concat())
     };
-    let all = String::from_utf8_lossy(&listed(&[new])?).into_owned();
+    let all = String::from_utf8_lossy(&listed(&[new.as_str()])?).into_owned();
     let exclude = old.map(|old| format!("^{old}")).unwrap_or_default();
     // Where `old` is no ancestor that was fetched, nobody knows what came after it.
     let newer = if old.is_some() {
-        listed(&[new, &exclude]).ok()
+        listed(&[new.as_str(), &exclude]).ok()
     } else {
         None
     };

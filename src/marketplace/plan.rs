@@ -13,6 +13,7 @@ use super::fetch::Snapshot;
 use super::installed_name::InstalledName;
 use super::lockfile::LockEntry;
 use super::origin::Origin;
+use super::pin::Reach;
 use super::scan::{self, Finding};
 use super::staging::Prepared;
 use crate::error::{Error, Result};
@@ -46,11 +47,26 @@ impl Plan {
     }
 }
 
+/// Where a skill that would land comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Provenance {
+    /// The canonical address, or the absolute directory.
+    pub source: String,
+    /// Where git really went for it, if elsewhere.
+    pub address: Option<String>,
+    /// The commit; none for a directory.
+    pub commit: Option<String>,
+    /// Whether that commit is the source's own; none where nobody else could have put it there.
+    pub reach: Option<Reach>,
+}
+
 /// One skill that would land.
 #[derive(Debug, Clone, Serialize)]
 pub struct Planned {
     /// Its directory in `skills/`.
     pub name: String,
+    /// Where it comes from; none for one that is made here.
+    pub provenance: Option<Provenance>,
     /// Its author's words, unescaped.
     pub description: Option<String>,
     /// Its directory in the source.
@@ -116,11 +132,13 @@ pub fn stage(
     let mut copy = CopyPlan::new(&snapshot.tree, &found.path, &others).map_err(of_skill)?;
     let content = &*snapshot.content;
     copy.write(content, &place.make()?).map_err(of_skill)?;
-    let (skill, digest, planned) = look(&place.path(), name, &found.path, copy.dropped)?;
+    let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;
+    planned.provenance = Some(origin.provenance());
     let entry = LockEntry {
         id: id(&origin.source, &found.path),
         name: name.clone(),
         source: origin.source.clone(),
+        address: origin.address.clone(),
         kind: origin.kind,
         requested: origin.requested.clone(),
         rev: origin.rev.clone(),
@@ -161,6 +179,7 @@ pub fn look(
     let warnings = skill.diagnostics.iter().filter(|d| d.level > Level::Note);
     let planned = Planned {
         name: name.to_owned(),
+        provenance: None,
         description: skill.description.clone(),
         path: path.to_owned(),
         files: digest.files.len(),

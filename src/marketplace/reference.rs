@@ -6,6 +6,7 @@ use std::fmt;
 use super::address::{RepoUrl, Rev, SubPath};
 use super::choose::Want;
 use super::forms::{address, github, named, refused, short};
+use super::pin::Pin;
 use super::web::WebUrl;
 use crate::error::Result;
 use crate::sys::limits;
@@ -77,8 +78,10 @@ pub enum As {
 pub enum At {
     /// The default branch.
     Default,
-    /// A branch, tag or commit.
+    /// The short name of a branch or tag, as people type it.
     Rev(Rev),
+    /// What can mean one thing only, as the lockfile keeps it.
+    Pin(Pin),
     /// A ref and a path in one, as in `/tree/REF/PATH`: only the repository's list of refs tells
     /// where one ends and the other begins.
     RefAndPath(SubPath),
@@ -146,9 +149,15 @@ impl Reference {
     }
 }
 
-/// The state that stands behind `#`.
+/// The state that stands behind `#`, or in a lockfile.
 pub(super) fn at(fragment: Option<&str>) -> Result<At> {
-    fragment.map_or(Ok(At::Default), |rev| Ok(At::Rev(Rev::parse(rev)?)))
+    let Some(written) = fragment else {
+        return Ok(At::Default);
+    };
+    match Pin::parse(written) {
+        Some(pin) => Ok(At::Pin(pin)),
+        None => Ok(At::Rev(Rev::parse(written)?)),
+    }
 }
 
 /// Whether a text can only be a path of this machine.
@@ -179,6 +188,7 @@ impl fmt::Display for Reading {
                 match at {
                     At::Default => Ok(()),
                     At::Rev(rev) => write!(f, " at {}", rev.as_str()),
+                    At::Pin(pin) => write!(f, " at {pin}"),
                     At::RefAndPath(place) => write!(f, " at {}", place.as_str()),
                 }
             }

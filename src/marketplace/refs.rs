@@ -3,64 +3,57 @@
 
 use super::address::{Rev, SubPath};
 use super::failure::{Class, Failure};
+use super::pin::{CommitId, Pin, Reach};
 use super::reference::At;
 
 /// The refs of one repository.
 #[derive(Debug, Clone, Default)]
 pub struct Refs {
-    head: Option<String>,
-    /// Short names, branches before tags, each with its commit.
-    named: Vec<(String, String)>,
-    /// How many of them are branches.
-    branches: usize,
+    head: Option<CommitId>,
+    /// Branches and tags, each with its commit, in the repository's order.
+    named: Vec<(Pin, CommitId)>,
 }
 
 /// One state of a repository, found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// The commit.
-    pub commit: String,
-    /// The branch, tag or commit that was asked for; none for the default branch.
-    pub rev: Option<String>,
+    pub commit: CommitId,
+    /// What was asked for; none for the default branch.
+    pub pin: Option<Pin>,
     /// The path that followed the ref.
     pub path: Option<SubPath>,
-    /// Whether it was asked for by the name of a tag, which is not meant to move.
-    pub tag: bool,
 }
 
 impl Refs {
-    /// The arguments of the `git` call whose output [`Refs::parse`] reads; the URL follows them.
+    /// The arguments of the `git` call whose output [`Refs::parse`] reads; they follow the address.
     pub const PATTERNS: [&'static str; 3] = ["HEAD", "refs/heads/*", "refs/tags/*"];
 
     /// Reads lines of `<commit> TAB <ref>`. An annotated tag has a second line, `<ref>^{}`, with
     /// the commit it stands for.
     pub fn parse(output: &str) -> Self {
         let mut refs = Self::default();
-        let (mut heads, mut tags): (Vec<_>, Vec<(String, String)>) = (Vec::new(), Vec::new());
         for (id, name) in output.lines().filter_map(|line| line.split_once('\t')) {
-            if !matches!(id.len(), 40 | 64) || !id.bytes().all(|b| b.is_ascii_hexdigit()) {
+            let Some(id) = CommitId::parse(id) else {
                 continue;
-            }
+            };
             if name == "HEAD" {
-                refs.head = Some(id.to_owned());
-            } else if let Some(branch) = name.strip_prefix("refs/heads/") {
-                heads.push((branch.to_owned(), id.to_owned()));
-            } else if let Some(tag) = name.strip_prefix("refs/tags/") {
-                match (tag.strip_suffix("^{}"), tags.last_mut()) {
-                    (Some(peeled), Some(last)) if last.0 == peeled => id.clone_into(&mut last.1),
-                    _ => tags.push((tag.to_owned(), id.to_owned())),
+                refs.head = Some(id);
+            } else if let Some(tag) = name.strip_suffix("^{}") {
+                match refs.named.last_mut() {
+                    Some((last, commit)) if Pin::parse(tag).as_ref() == Some(last) => *commit = id,
+                    _ => {}
                 }
+            } else if let Some(pin) = Pin::parse(name) {
+                refs.named.push((pin, id));
             }
         }
-        refs.branches = heads.len();
-        refs.named = heads;
-        refs.named.extend(tags);
         refs
     }
 
-    /// The commit that `at` means. A branch wins over a tag of the same name, and of `REF/PATH`
-    /// the longest beginning that is a ref is taken.
+    /// The commit that `at` means. Of `REF/PATH` the longest beginning that is a ref is taken.
     pub fn resolve(&self, at: &At) -> Result<Resolved, Failure> {
+        let whole = |pin: &Pin| Some(self.found(pin)?.with(None));
         match at {
             At::Default => {
                 let commit = self.head.clone().ok_or_else(|| {
@@ -71,60 +64,86 @@ impl Refs {
                 })?;
                 Ok(Resolved {
                     commit,
-                    rev: None,
+                    pin: None,
                     path: None,
-                    tag: false,
                 })
             }
+            At::Pin(pin) => whole(pin).ok_or_else(|| self.no_such(&pin.to_string())),
             At::Rev(rev) => self
-                .named(rev.as_str())
+                .named(rev.as_str())?
                 .ok_or_else(|| self.no_such(rev.as_str())),
             At::RefAndPath(place) => {
                 let place = place.as_str();
                 let ends = place.match_indices('/').map(|(at, _)| at);
                 let mut ends: Vec<usize> = ends.chain([place.len()]).collect();
                 ends.reverse();
-                let split = |end: usize| {
-                    let resolved = self.named(&place[..end])?;
-                    let path = SubPath::parse(&place[end..]).ok();
-                    Some(Resolved { path, ..resolved })
-                };
-                ends.into_iter()
-                    .find_map(split)
-                    .ok_or_else(|| self.no_such(place))
+                for end in ends {
+                    if let Some(resolved) = self.named(&place[..end])? {
+                        return Ok(resolved.with(SubPath::parse(&place[end..]).ok()));
+                    }
+                }
+                Err(self.no_such(place))
             }
         }
     }
 
     /// The tags, each with its commit, as the repository lists them.
-    pub fn tags(&self) -> &[(String, String)] {
-        &self.named[self.branches..]
+    pub fn tags(&self) -> impl Iterator<Item = (&str, &CommitId)> {
+        let tags = self.named.iter().filter(|(pin, _)| pin.is_tag());
+        tags.filter_map(|(pin, commit)| Some((pin.short()?, commit)))
     }
 
-    fn named(&self, rev: &str) -> Option<Resolved> {
-        let rev = Rev::parse(rev).ok()?;
-        let found = self.named.iter().position(|(name, _)| name == rev.as_str());
-        let commit = match found {
-            Some(at) => self.named[at].1.clone(),
-            None if rev.is_commit() => rev.as_str().to_ascii_lowercase(),
-            None => return None,
+    /// Whether a branch or a tag has this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.named.iter().any(|(pin, _)| pin.short() == Some(name))
+    }
+
+    /// The branch or tag that points at this very commit.
+    pub fn tip(&self, commit: &CommitId) -> Option<Reach> {
+        if self.head.as_ref() == Some(commit) {
+            return Some(Reach::Branch("HEAD".to_owned()));
+        }
+        let (pin, _) = self.named.iter().find(|(_, tip)| tip == commit)?;
+        Some(Reach::of(pin))
+    }
+
+    fn found(&self, pin: &Pin) -> Option<Resolved> {
+        let commit = match pin {
+            Pin::Commit(id) => id.clone(),
+            _ => self.named.iter().find(|(known, _)| known == pin)?.1.clone(),
         };
-        let rev = Some(rev.as_str().to_owned());
         Some(Resolved {
             commit,
-            rev,
+            pin: Some(pin.clone()),
             path: None,
-            tag: found.is_some_and(|at| at >= self.branches),
         })
     }
 
+    /// What a text means that may be a full name, a commit's id, or a short name. Nothing is chosen on a
+    /// guess: a short name that is both a branch's and a tag's is refused.
+    fn named(&self, written: &str) -> Result<Option<Resolved>, Failure> {
+        if let Some(found) = Pin::parse(written).and_then(|pin| self.found(&pin)) {
+            return Ok(Some(found));
+        }
+        let Ok(rev) = Rev::parse(written) else {
+            return Ok(None);
+        };
+        let pins = [Pin::Branch(rev.clone()), Pin::Tag(rev)];
+        match pins.each_ref().map(|pin| self.found(pin)) {
+            [Some(_), Some(_)] => {
+                let [branch, tag] = pins;
+                let text = format!(
+                    "`{written}` is a branch and a tag; `#{branch}` and `#{tag}` mean one of them"
+                );
+                Err(Failure::new(Class::Ambiguous, text))
+            }
+            [branch, tag] => Ok(branch.or(tag)),
+        }
+    }
+
     fn no_such(&self, rev: &str) -> Failure {
-        let names: Vec<&str> = self
-            .named
-            .iter()
-            .take(8)
-            .map(|(name, _)| name.as_str())
-            .collect();
+        let names = self.named.iter().filter_map(|(pin, _)| pin.short());
+        let names: Vec<&str> = names.take(8).collect();
         let text = format!(
             "no branch or tag is called `{rev}`; there are {}",
             names.join(", ")
@@ -133,9 +152,17 @@ impl Refs {
     }
 }
 
+impl Resolved {
+    fn with(self, path: Option<SubPath>) -> Self {
+        Self { path, ..self }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const HEX: &str = "9999999999999999999999999999999999999999";
 
     fn refs() -> Refs {
         let id = |digit: char| digit.to_string().repeat(40);
@@ -144,49 +171,92 @@ mod tests {
             ('a', "refs/heads/main"),
             ('b', "refs/heads/feature"),
             ('c', "refs/heads/feature/x"),
+            ('1', "refs/heads/both"),
+            ('2', &format!("refs/heads/{HEX}")),
             ('d', "refs/tags/v1"),
             ('e', "refs/tags/v1^{}"),
-            ('f', "refs/tags/main"),
+            ('f', "refs/tags/both"),
+            ('3', "refs/pull/1/head"),
         ];
         let lines = lines.map(|(digit, name)| format!("{}\t{name}\n", id(digit)));
         Refs::parse(&lines.concat())
     }
 
-    fn found(at: &At) -> (char, Option<String>) {
+    fn at(text: &str) -> At {
+        crate::marketplace::reference::at(Some(text)).unwrap()
+    }
+
+    fn found(at: &At) -> (char, String, Option<String>) {
         let resolved = refs().resolve(at).unwrap();
         let path = resolved.path.map(|path| path.as_str().to_owned());
-        (resolved.commit.chars().next().unwrap(), path)
+        let pin = resolved.pin.map(|pin| pin.to_string());
+        let first = resolved.commit.as_str().chars().next().unwrap();
+        (first, pin.unwrap_or_default(), path)
     }
 
     #[test]
-    fn branches_tags_and_commits() {
-        let rev = |text: &str| At::Rev(Rev::parse(text).unwrap());
-        assert_eq!(found(&At::Default), ('a', None));
-        assert_eq!(found(&rev("v1")), ('e', None));
-        assert_eq!(found(&rev("main")), ('a', None));
-        assert_eq!(found(&rev(&"9".repeat(40))), ('9', None));
-        assert_eq!(
-            refs().resolve(&rev("nope")).unwrap_err().class,
-            Class::NoSuchRef
-        );
+    fn each_name_is_found_under_its_full_one() {
+        for (written, commit, pin) in [
+            ("v1", 'e', "refs/tags/v1"),
+            ("main", 'a', "refs/heads/main"),
+            ("feature/x", 'c', "refs/heads/feature/x"),
+            ("refs/heads/both", '1', "refs/heads/both"),
+            ("refs/tags/both", 'f', "refs/tags/both"),
+            // Never the branch of that name.
+            (HEX, '9', HEX),
+        ] {
+            let expected = (commit, pin.to_owned(), None);
+            assert_eq!(found(&at(written)), expected, "{written}");
+        }
+        assert_eq!(found(&At::Default), ('a', String::new(), None));
+        for (written, class) in [
+            ("nope", Class::NoSuchRef),
+            ("refs/heads/v1", Class::NoSuchRef),
+            ("refs/tags/main", Class::NoSuchRef),
+            ("refs/pull/1/head", Class::NoSuchRef),
+            ("both", Class::Ambiguous),
+        ] {
+            let failure = refs().resolve(&at(written)).unwrap_err();
+            assert_eq!(failure.class, class, "{written}");
+        }
     }
 
     #[test]
     fn of_a_ref_and_a_path_in_one_the_longest_ref_wins() {
         let place = |text: &str| At::RefAndPath(SubPath::parse(text).unwrap());
-        assert_eq!(
-            found(&place("feature/x/skills/s")),
-            ('c', Some("skills/s".to_owned()))
-        );
-        assert_eq!(found(&place("feature/y")), ('b', Some("y".to_owned())));
-        assert_eq!(found(&place("main")), ('a', None));
-        assert_eq!(
-            found(&place(&format!("{}/s", "9".repeat(40)))),
-            ('9', Some("s".to_owned()))
-        );
-        assert_eq!(
-            refs().resolve(&place("x/y")).unwrap_err().class,
-            Class::NoSuchRef
-        );
+        let hex = format!("{HEX}/s");
+        for (written, commit, pin, path) in [
+            (
+                "feature/x/skills/s",
+                'c',
+                "refs/heads/feature/x",
+                Some("skills/s"),
+            ),
+            ("feature/y", 'b', "refs/heads/feature", Some("y")),
+            ("v1", 'e', "refs/tags/v1", None),
+            ("refs/tags/both/s", 'f', "refs/tags/both", Some("s")),
+            (&hex, '9', HEX, Some("s")),
+        ] {
+            let expected = (commit, pin.to_owned(), path.map(str::to_owned));
+            assert_eq!(found(&place(written)), expected, "{written}");
+        }
+        for (written, class) in [("nope/x", Class::NoSuchRef), ("both/s", Class::Ambiguous)] {
+            let failure = refs().resolve(&place(written)).unwrap_err();
+            assert_eq!(failure.class, class, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_tip_is_known_without_asking_further() {
+        let id = |digit: &str| CommitId::parse(&digit.repeat(40)).unwrap();
+        for (digit, reach) in [
+            ("a", Some(Reach::Branch("HEAD".to_owned()))),
+            ("b", Some(Reach::Branch("feature".to_owned()))),
+            ("e", Some(Reach::Tag("v1".to_owned()))),
+            ("3", None),
+            ("9", None),
+        ] {
+            assert_eq!(refs().tip(&id(digit)), reach, "{digit}");
+        }
     }
 }

@@ -45,10 +45,11 @@ impl Market<'_> {
         })
     }
 
-    /// The directory in `skills/` that `NAME` or `OWNER/NAME` means: the directory's own name, else
-    /// the skill's.
+    /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means: the directory's own
+    /// name, else the skill's.
     pub(super) fn installed(&self, written: &str) -> Result<InstalledName> {
-        let Some((owner, name)) = written.split_once('/') else {
+        let of_owner = written.rsplit_once('@').map(|(name, owner)| (owner, name));
+        let Some((owner, name)) = written.split_once('/').or(of_owner) else {
             return self.one_of(written, &self.directories());
         };
         let lockfile = Lockfile::read(self.plugin_dir)?;

@@ -3,12 +3,13 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use super::address::RepoUrl;
 use super::cache::Slot;
 use super::content::{Content, Visit, Wanted};
 use super::failure::{Class, Failure};
 use super::git::{Call, Git};
+use super::pin::CommitId;
 use super::refs::Refs;
+use super::remote::{NAME, Remote};
 use super::tree::{Node, Tree};
 use crate::error::{Error, Result};
 use crate::sys::limits;
@@ -27,10 +28,11 @@ pub struct Repository<'a> {
 }
 
 /// Asks a repository for its refs, as [`Refs::parse`] reads them.
-pub fn list_refs(git: &Git, url: &RepoUrl) -> Result<String, Failure> {
-    let mut args = vec!["ls-remote", "--quiet", "--", url.as_str()];
+pub fn list_refs(git: &Git, remote: &Remote) -> Result<String, Failure> {
+    let mut args = vec!["ls-remote", "--quiet", NAME];
     args.extend(Refs::PATTERNS);
     let call = Call {
+        settings: &remote.settings,
         args: &args,
         ..Call::default()
     };
@@ -47,23 +49,18 @@ impl<'a> Repository<'a> {
     pub fn fetch(
         git: Git<'a>,
         slot: Slot,
-        url: &RepoUrl,
-        commit: &str,
+        remote: &Remote,
+        commit: &CommitId,
         offline: bool,
     ) -> Result<Result<Self, Failure>> {
-        let settings = vec![
-            format!("remote.source.url={}", url.as_str()),
-            "remote.source.promisor=true".to_owned(),
-            "remote.source.partialclonefilter=blob:none".to_owned(),
-        ];
         let _turn = slot.turn(git.0.patience())?;
         let repository = Self {
             git,
             slot,
-            settings,
+            settings: remote.settings.clone(),
             offline,
         };
-        Ok(repository.bring(commit).map(|()| repository))
+        Ok(repository.bring(commit.as_str()).map(|()| repository))
     }
 
     fn bring(&self, commit: &str) -> Result<(), Failure> {
@@ -82,7 +79,7 @@ impl<'a> Repository<'a> {
             return Err(Failure::new(Class::Offline, text));
         }
         let fetch = |how: &[&'static str]| {
-            let args = [&FETCH[..], &[self.loudness()], how, &["source", commit]].concat();
+            let args = [&FETCH[..], &[self.loudness()], how, &[NAME, commit]].concat();
             self.git.run(&self.call(&args, ""), LINK)
         };
         let mut done = Err(Failure::new(Class::Other, ""));
@@ -115,7 +112,7 @@ impl<'a> Repository<'a> {
     ///
     /// # Errors
     /// When git cannot tell.
-    pub fn root_tree(&self, commit: &str) -> Result<String> {
+    pub fn root_tree(&self, commit: &CommitId) -> Result<String> {
         let tree = format!("{commit}^{{tree}}");
         let args = ["rev-parse", "--verify", "--quiet", &tree];
         let output = self.git.read(&self.call(&args, ""), LINK)?;
@@ -123,8 +120,8 @@ impl<'a> Repository<'a> {
     }
 
     /// The files of `commit`, and how many paths could not be used.
-    pub fn tree(&self, commit: &str) -> Result<(Tree, usize)> {
-        let args = ["ls-tree", "-r", "-t", "-z", "--full-tree", commit];
+    pub fn tree(&self, commit: &CommitId) -> Result<(Tree, usize)> {
+        let args = ["ls-tree", "-r", "-t", "-z", "--full-tree", commit.as_str()];
         let call = Call {
             no_lazy_fetch: true,
             ..self.call(&args, "")
@@ -195,7 +192,7 @@ impl<'a> Repository<'a> {
             sizes
         } else {
             let noop = ["-c", "fetch.negotiationAlgorithm=noop"];
-            let objects = [self.loudness(), "--filter=blob:none", "--stdin", "source"];
+            let objects = [self.loudness(), "--filter=blob:none", "--stdin", NAME];
             let args = [&noop[..], &FETCH, &objects].concat();
             self.git.run(&self.call(&args, &missing), LINK)?;
             self.sizes(ids)?
@@ -284,6 +281,7 @@ fn parse_entry(entry: &[u8]) -> Option<(String, Entry)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marketplace::address::RepoUrl;
     use crate::marketplace::reference::At;
     use crate::marketplace::testing::World;
 
@@ -294,11 +292,12 @@ mod tests {
         world.with_git(|git| {
             let url =
                 RepoUrl::parse(&format!("file://{}", world.path("repos/o/r").display())).unwrap();
-            let refs = Refs::parse(&list_refs(&git, &url).unwrap());
+            let remote = Remote::find(&git, &url, &url).unwrap();
+            let refs = Refs::parse(&list_refs(&git, &remote).unwrap());
             let commit = refs.resolve(&At::Default).unwrap().commit;
-            let slot = Slot::of(&world.path("home"), &url);
+            let slot = Slot::of(&world.path("home"), &url, &remote.address);
             let fetch =
-                |offline| Repository::fetch(git, slot.clone(), &url, &commit, offline).unwrap();
+                |offline| Repository::fetch(git, slot.clone(), &remote, &commit, offline).unwrap();
             assert!(fetch(true).is_err());
             let repository = fetch(false).unwrap();
             let (tree, unusable) = repository.tree(&commit).unwrap();

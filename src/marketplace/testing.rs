@@ -12,7 +12,8 @@ use super::tool::Tool;
 use crate::error::{Error, Result};
 use crate::sys::{Base, Dir, Env};
 
-/// A temporary world: `repos/` stands in for GitHub, `plugin/` is the plugin directory.
+/// A temporary world: `repos/` stands in for GitHub, `plugin/` is the plugin directory, `gitconfig`,
+/// where there is one, the user's.
 pub struct World {
     root: tempfile::TempDir,
     env: Env,
@@ -26,7 +27,7 @@ impl World {
         let vars = [
             ("PATH", std::env::var("PATH").unwrap()),
             ("HOME", path.display().to_string()),
-            ("GIT_CONFIG_GLOBAL", "/dev/null".to_owned()),
+            ("GIT_CONFIG_GLOBAL", format!("{}/gitconfig", path.display())),
             ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
             ("AGENT_SKILLS_GITHUB_BASE", base),
         ];
@@ -101,6 +102,7 @@ impl World {
             env: &self.env,
             deadline: None,
             offline: false,
+            mirror: self.env.text("AGENT_SKILLS_GITHUB_BASE"),
             progress: None,
         })
     }

@@ -6,23 +6,20 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::choose::{self, Want};
 use super::difference::Difference;
 use super::digest::Digest;
-use super::discover::Found;
-use super::fetch::{Fetcher, Snapshot};
+use super::fetch::Fetcher;
 use super::git::{Call, Git};
 use super::install::Note;
 use super::installed_name::InstalledName;
 use super::lockfile::{Kind, LockEntry, Lockfile};
 use super::market::Market;
+use super::pin::Ancestry;
 use super::plan::{self, Staged};
-use super::reference::{At, Place, Reading};
 use super::staging::Staging;
 use super::swap::Changes;
-use super::tree::Node;
 use super::tree_copy;
-use super::version;
+use super::upstream::{Seen, ancestry, find_again, is_same_tree, moved, newer_tags, seen};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
 use crate::sys::{Dir, EntryName, limits};
@@ -90,8 +87,15 @@ pub enum Change {
         /// Where what was changed by hand is kept.
         stashed: Option<String>,
     },
-    /// It was left as it is.
+    /// It was left as it is, as somebody decided or as it has to be.
     Kept {
+        /// Why, as an error's message.
+        reason: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+    /// It could not be updated, and is as it was.
+    Failed {
         /// Why, as an error's message.
         reason: String,
         /// The next step.
@@ -126,7 +130,7 @@ impl Market<'_> {
                 None => Err(Error::new(format!("nobody knows where `{name}` came from"))
                     .hint("remove it and install it from its source")),
             };
-            let change = change.unwrap_or_else(|error| Change::Kept {
+            let change = change.unwrap_or_else(|error| Change::Failed {
                 reason: error.to_string(),
                 hint: error.next_step().map(str::to_owned),
             });
@@ -171,24 +175,41 @@ impl Market<'_> {
             return Ok(Change::Linked);
         }
         let reading = entry.reading()?;
-        if is_same_commit(entry, &reading, fetcher)? {
-            return Ok(Change::UpToDate);
+        match seen(entry, &reading, fetcher)? {
+            Seen::Same(rev) if rev == entry.rev => return Ok(Change::UpToDate),
+            Seen::Same(rev) => {
+                let entry = LockEntry {
+                    rev,
+                    ..entry.clone()
+                };
+                return self.note_unless(options.dry_run, staging, entry);
+            }
+            Seen::Moved(tag) => return Ok(kept(&moved(entry, &tag))),
+            Seen::Other => {}
         }
         let opened = fetcher.open(&reading, &entry.requested, &[], false)??;
-        let found = find_again(entry, &opened.snapshot)?;
+        let found = match find_again(entry, &opened.snapshot) {
+            Ok(found) => found,
+            Err(gone) => return Ok(kept(&gone)),
+        };
+        let ancestry = ancestry(entry, &reading, &opened.origin, fetcher);
+        // Of a history that does not lead on from here nothing is noted unasked, though it has the same
+        // files: what came after it would look like an update.
+        let noted = options.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
         if is_same_tree(entry, &opened.snapshot, found) {
-            let commit = opened.origin.commit.clone();
             let entry = LockEntry {
-                commit,
+                commit: opened.origin.commit.clone(),
+                rev: opened.origin.rev.clone(),
+                address: opened.origin.address.clone(),
                 ..entry.clone()
             };
-            return self.note_unless(options.dry_run, staging, entry);
+            return self.note_unless(noted, staging, entry);
         }
         let place = staging.place_for(&entry.name)?;
         let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, place)?;
         staged.entry.other.clone_from(&entry.other);
         if staged.entry.sha256 == entry.sha256 {
-            return self.note_unless(options.dry_run, staging, staged.entry);
+            return self.note_unless(noted, staging, staged.entry);
         }
         let installed = self.dir(&entry.name);
         let now = Digest::of(&installed)?;
@@ -197,7 +218,7 @@ impl Market<'_> {
         difference.from.clone_from(&entry.commit);
         difference.to.clone_from(&staged.entry.commit);
         difference.edited = now.sha256 != entry.sha256;
-        difference.rewritten = is_rewritten(fetcher, &reading, &difference);
+        difference.ancestry = ancestry;
         if options.diff {
             difference.text = Some(line_by_line(
                 staging,
@@ -210,10 +231,11 @@ impl Market<'_> {
             return Ok(Change::Available(Box::new(difference)));
         }
         if difference.edited && options.edited == Edited::Keep {
-            return Err(edited(&entry.name));
+            return Ok(kept(&edited(&entry.name)));
         }
         if !agree(&difference)? {
-            return Err(Error::new("you said no").hint("`update` asks again"));
+            let declined = Error::new("you said no").hint("`update` asks again");
+            return Ok(kept(&declined));
         }
         self.swap_in(entry, staged, &now, options, staging)
     }
@@ -257,8 +279,8 @@ impl Market<'_> {
     }
 
     /// The skill is what its source has; the lockfile learns the new commit.
-    fn note_unless(&self, dry_run: bool, staging: &Staging, entry: LockEntry) -> Result<Change> {
-        if !dry_run {
+    fn note_unless(&self, not: bool, staging: &Staging, entry: LockEntry) -> Result<Change> {
+        if !not {
             let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
             if changes.lockfile().get(&entry.name).is_some() {
                 changes.note(staging, entry)?;
@@ -287,59 +309,10 @@ fn stash(
     Ok(home.path_of(kept.entry()).display().to_string())
 }
 
-/// Whether the repository's commit is the installed one: nothing need be fetched then.
-fn is_same_commit(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Result<bool> {
-    let Place::Repository { url, at } = &reading.place else {
-        return Ok(false);
-    };
-    if matches!(at, At::Rev(rev) if rev.is_commit()) {
-        return Ok(true);
-    }
-    let resolved = fetcher.resolve(url, at)??;
-    let same = Some(&resolved.commit) == entry.commit.as_ref();
-    if resolved.tag && !same {
-        let tag = entry.rev.as_deref().unwrap_or_default();
-        let text = format!("the tag `{tag}` of {url} has been moved to another commit");
-        return Err(Error::new(text).hint(
-            "tags are not meant to move: ask its author; removing and \
-                                          installing it again takes the new one",
-        ));
-    }
-    Ok(same)
-}
-
-/// Whether git says that nothing has changed. Links may lead out of the skill's directory, to what
-/// its tree does not cover.
-fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bool {
-    let is_link = |node: &Node| matches!(node, Node::Link { .. });
-    let tree = snapshot.tree_id(&found.path);
-    tree.is_some()
-        && tree == entry.tree.as_deref()
-        && found.path == entry.path
-        && !snapshot
-            .tree
-            .below(&found.path)
-            .any(|(_, node)| is_link(node))
-}
-
-/// The tags after the one that a skill stays at, as far as its repository was asked.
-fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
-    let reading = entry.reading().ok();
-    match (reading.map(|reading| reading.place), &entry.rev) {
-        (Some(Place::Repository { url, .. }), Some(rev)) => {
-            let names = fetcher.tags(&url).iter().map(|(name, _)| name.as_str());
-            version::later(rev, names)
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn is_rewritten(fetcher: &Fetcher, reading: &Reading, difference: &Difference) -> bool {
-    match (&reading.place, &difference.from, &difference.to) {
-        (Place::Repository { url, .. }, Some(old), Some(new)) => {
-            fetcher.follows(url, old, new) == Some(false)
-        }
-        _ => false,
+fn kept(why: &Error) -> Change {
+    Change::Kept {
+        reason: why.to_string(),
+        hint: why.next_step().map(str::to_owned),
     }
 }
 
@@ -379,26 +352,4 @@ fn edited(name: &str) -> Error {
     Error::new(text).hint(
         "`--stash` keeps a copy of your changes aside and updates, `--force` updates over them",
     )
-}
-
-/// The skill at the path it had, else the one of its name.
-fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s Found> {
-    if let Some(found) = snapshot.found.iter().find(|found| found.path == entry.path) {
-        return Ok(found);
-    }
-    let last = super::tree::base(&entry.path);
-    let last = if last.is_empty() { &entry.name } else { last };
-    let renamed = snapshot.manifest.renames.get(last).cloned();
-    let wanted = Want::Named(renamed.unwrap_or_else(|| last.to_owned()));
-    let named = choose::choose(&snapshot.found, &wanted, &[], false);
-    let moved = named
-        .ok()
-        .and_then(|found| found.first().map(|found| found.path.clone()));
-    let text = format!("{} no longer has a skill at `{}`", entry.source, entry.path);
-    Err(Error::new(text).hint(match moved {
-        Some(path) => {
-            format!("it seems to be at `{path}` now: remove it and install it from there")
-        }
-        None => "it stays as it is; `agent-skills remove` removes it".to_owned(),
-    }))
 }

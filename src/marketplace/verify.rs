@@ -52,18 +52,27 @@ impl Market<'_> {
     /// When a name is no skill of the lockfile, or something cannot be read.
     pub fn verify(&self, names: &[String]) -> Result<Vec<Verified>> {
         let lockfile = Lockfile::read(self.plugin_dir)?;
+        let mut meant: Vec<String> = Vec::new();
         for name in names {
-            if lockfile.get(name).is_none() {
+            // One that is missing has an entry and no directory.
+            let of_author = || {
+                self.installed(name)
+                    .ok()
+                    .filter(|_| name.contains(['/', '@']))
+            };
+            let known = |name: &str| lockfile.get(name).map(|entry| entry.name.to_string());
+            let found = known(name).or_else(|| known(&of_author()?));
+            meant.push(found.ok_or_else(|| {
                 let text = format!("the lockfile has no skill `{}`", name.escape_debug());
                 let names = lockfile.entries().iter().map(|entry| &*entry.name);
-                return Err(Error::new(text).hint(match nearest(name, names) {
+                Error::new(text).hint(match nearest(name, names) {
                     Some(name) => format!("did you mean `{name}`?"),
                     None => "`agent-skills verify` alone compares all it has".to_owned(),
-                }));
-            }
+                })
+            })?);
         }
         let wanted =
-            |entry: &&LockEntry| names.is_empty() || names.iter().any(|name| entry.name == **name);
+            |entry: &&LockEntry| names.is_empty() || meant.iter().any(|name| entry.name == **name);
         lockfile
             .entries()
             .iter()

@@ -144,16 +144,20 @@ impl Marketplace {
         }
         let given =
             |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
-        let needs_operand = ["remove", "info", "search-installed"].contains(&action.as_str());
+        // Words that nothing is searched for by are no words: everything fits them.
+        if searches && !given(&self.skill_ref) && !given(&self.query) {
+            let list = action.replace("search-installed", "list-installed");
+            return Ok(ToolCall::Command(vec![list.replace("search", "list")]));
+        }
+        let needs_operand = ["install", "remove", "info"].contains(&action.as_str());
         if needs_operand && !given(&self.skill_ref) && !given(&self.query) {
-            let (what, key) = if searches {
-                ("words", "query")
+            let (what, example) = if action == "install" {
+                ("the skill's reference", "owner/skill")
             } else {
-                ("a skill's name", "skill_ref")
+                ("a skill's name", "pdf")
             };
-            let action = action.replace('-', "_");
             return Err(Error::new(format!("`{action}` needs {what}")).hint(format!(
-                r#"for example {{"action": "{action}", "{key}": "pdf"}}"#
+                r#"for example {{"action": "{action}", "skill_ref": "{example}"}}"#
             )));
         }
         let mut command = vec![action];
@@ -320,9 +324,20 @@ mod tests {
     }
 
     #[test]
+    fn a_search_for_nothing_is_the_list() {
+        for (action, verb) in [("search", "list"), ("search_installed", "list-installed")] {
+            for query in [json!(null), json!(""), json!(" ")] {
+                let arguments = json!({"action": action, "query": query});
+                let call = parse("skill_marketplace", arguments).unwrap();
+                assert_eq!(call, command(&[verb]));
+            }
+        }
+    }
+
+    #[test]
     fn an_action_without_its_operand_says_what_it_needs() {
         for (action, needs) in [
-            ("search_installed", "words"),
+            ("install", "the skill's reference"),
             ("info", "a skill's name"),
             ("remove", "a skill's name"),
         ] {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 
-use super::text::is_invisible;
+use crate::sys::is_invisible;
 
 /// Lowercase letters and digits of any script in groups joined by single hyphens, at most
 /// [`SkillName::MAX`] characters (specification, field `name`). Whatever a skill or a user wrote

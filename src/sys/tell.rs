@@ -3,10 +3,19 @@
 use std::fmt::Arguments;
 use std::io::Write;
 
-/// Writes to standard error, whatever becomes of it. The standard macros panic where it is full
-/// or closed, and a hook that panics answers the wrong thing.
+use super::shown::{shown, visible};
+
+/// Writes to standard error, whatever becomes of it, as [`shown`] has it. The standard macros panic
+/// where it is full or closed, and a hook that panics answers the wrong thing.
 pub fn tell(text: Arguments) {
-    let _ = std::io::stderr().lock().write_fmt(text);
+    let text = shown(&text.to_string(), false);
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Tells a person at a terminal how far something is, over and over on one line.
+pub fn progress(line: &str) {
+    let line = visible(line);
+    let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K\r");
 }
 
 /// One line with the program's name, to standard error.

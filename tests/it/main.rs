@@ -44,6 +44,7 @@ mod market_hostile;
 mod market_http;
 mod market_kills;
 mod market_lock;
+mod market_origins;
 mod market_sources;
 mod market_updates;
 mod parsing;
@@ -55,6 +56,7 @@ mod reading;
 mod readme;
 mod regressions;
 mod repository;
+mod requires;
 mod restriction;
 #[cfg(target_os = "linux")]
 mod sandbox;
@@ -68,6 +70,7 @@ mod shell_generator;
 #[rustfmt::skip]
 mod shell_grammar;
 mod shell_tables;
+mod shown;
 mod simulate;
 mod skill_hooks;
 mod state_copies;

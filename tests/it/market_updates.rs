@@ -10,7 +10,7 @@ use crate::market_sources::skill;
 use crate::repository::{Hub, commit, git};
 
 /// A host with `acme/skills@pdf` installed, and the directory of its repository.
-fn installed(reference: &str) -> (Host, Hub, PathBuf) {
+pub fn installed(reference: &str) -> (Host, Hub, PathBuf) {
     let hub = Hub::new();
     let dir = hub.repository(
         "acme/skills",
@@ -25,14 +25,14 @@ fn installed(reference: &str) -> (Host, Hub, PathBuf) {
     (host, hub, dir)
 }
 
-fn write(dir: &std::path::Path, path: &str, text: &str) {
+pub fn write(dir: &std::path::Path, path: &str, text: &str) {
     let path = dir.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
     commit(dir);
 }
 
-fn body(host: &Host) -> String {
+pub fn body(host: &Host) -> String {
     fs::read_to_string(host.skills_dir().join("pdf/SKILL.md")).unwrap()
 }
 
@@ -122,8 +122,9 @@ fn new_scripts_and_wider_tools_need_consent() {
     let (host, _hub, dir) = installed("acme/pdf");
     write(&dir, "skills/pdf/scripts/x.sh", "#!/bin/sh\n");
     let ran = host.person(&["update"]);
+    assert_eq!((ran.stdout.as_str(), ran.status), ("", 1), "{ran:?}");
     assert!(
-        ran.stdout.contains("was left as it is") && ran.stdout.contains("--yes"),
+        ran.stderr.contains("was left as it is") && ran.stderr.contains("--yes"),
         "{ran:?}"
     );
     assert!(ran.stderr.contains("new scripts: scripts/x.sh"), "{ran:?}");
@@ -139,7 +140,7 @@ fn new_scripts_and_wider_tools_need_consent() {
     write(&dir, "skills/pdf/SKILL.md", &with("Read Write"));
     let ran = host.person(&["update"]);
     assert!(ran.stderr.contains("newly asks for"), "{ran:?}");
-    assert!(ran.stdout.contains("was left as it is"), "{ran:?}");
+    assert!(ran.stderr.contains("was left as it is"), "{ran:?}");
     write(
         &dir,
         "skills/pdf/SKILL.md",
@@ -147,7 +148,7 @@ fn new_scripts_and_wider_tools_need_consent() {
     );
     let ran = host.person(&["update", "--yes"]);
     assert!(
-        ran.stdout.contains("decoded-to-shell"),
+        ran.stderr.contains("decoded-to-shell"),
         "what an install would be refused for: {ran:?}"
     );
     host.succeeds(&["update", "--yes", "--accept-findings"]);
@@ -170,34 +171,6 @@ fn tags_do_not_move_and_commits_never_do() {
         "{kept}"
     );
     assert!(!body(&host).contains("New body"));
-}
-
-#[test]
-fn a_rewritten_history_is_reported() {
-    let (host, _hub, dir) = installed("acme/pdf");
-    git(&dir, &["checkout", "-q", "--orphan", "other"]);
-    write(
-        &dir,
-        "skills/pdf/SKILL.md",
-        &skill("pdf").replace("Body", "New body"),
-    );
-    git(&dir, &["branch", "-M", "other", "main"]);
-    assert!(
-        host.succeeds(&["outdated"])
-            .contains("history was rewritten")
-    );
-    write(
-        &dir,
-        "skills/pdf/SKILL.md",
-        &skill("pdf").replace("Body", "Newer body"),
-    );
-    host.succeeds(&["update"]);
-    write(
-        &dir,
-        "skills/pdf/SKILL.md",
-        &skill("pdf").replace("Body", "Newest body"),
-    );
-    assert!(!host.succeeds(&["outdated"]).contains("rewritten"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ fn entry(name: &str) -> LockEntry {
         id: format!("https://github.com/o/r#skills/{name}"),
         name: InstalledName::parse(name).unwrap(),
         source: "https://github.com/o/r".to_owned(),
+        address: None,
         kind: Kind::Git,
         requested: format!("o/{name}"),
         rev: None,

@@ -17,6 +17,7 @@ fn shown(reading: &Reading) -> String {
             let at = match at {
                 At::Default => "default".to_owned(),
                 At::Rev(rev) => rev.as_str().to_owned(),
+                At::Pin(pin) => pin.to_string(),
                 At::RefAndPath(place) => format!("[{}]", place.as_str()),
             };
             format!("{} | {at} | {want}", url.as_str())
@@ -133,7 +134,7 @@ fn every_form_with_one_meaning() {
         ("pdf@acme-tools", "name pdf of acme-tools".to_owned()),
         (
             "https://dev.azure.com/o/p/_git/r?path=/skills/a%20b&version=GBmain",
-            "https://dev.azure.com/o/p/_git/r | main | path skills/a b".to_owned(),
+            "https://dev.azure.com/o/p/_git/r | refs/heads/main | path skills/a b".to_owned(),
         ),
         (
             "https://o.visualstudio.com/p/_git/r",
@@ -293,5 +294,34 @@ proptest! {
                 prop_assert!(!rev.as_str().starts_with('-'));
             }
         }
+    }
+}
+
+#[test]
+fn downloads_of_forges_may_be_a_forks_unless_a_ref_or_release_is_named() {
+    for (url, may_be) in [
+        ("https://github.com/o/r/archive/0123456.zip", true),
+        ("https://github.com/o/r/archive/main.tar.gz", true),
+        ("https://github.com/o/r/archive/refs/tags/v1.zip", false),
+        ("https://github.com/o/r/archive/refs/pull/1/head.zip", true),
+        ("https://github.com/o/r/releases/download/v1/s.zip", false),
+        ("https://github.com/o/releases/download/x/s.zip", true),
+        (
+            "https://codeload.github.com/o/r/zip/refs/heads/main.zip",
+            false,
+        ),
+        (
+            "https://raw.githubusercontent.com/o/r/refs/heads/main/SKILL.md",
+            false,
+        ),
+        (
+            "https://raw.githubusercontent.com/o/r/0123456/refs/heads/SKILL.md",
+            true,
+        ),
+        ("https://gitlab.com/o/r/-/archive/0123456/r.zip", true),
+        ("https://example.org/o/r/archive/0123456.zip", false),
+    ] {
+        let url = WebUrl::parse(url).unwrap();
+        assert_eq!(super::super::forms::may_be_a_forks(&url), may_be, "{url}");
     }
 }

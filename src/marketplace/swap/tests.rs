@@ -69,6 +69,7 @@ fn entry(text: &str) -> LockEntry {
         id: "s#x".to_owned(),
         name: name("x"),
         source: "s".to_owned(),
+        address: None,
         kind: Kind::Git,
         requested: "x".to_owned(),
         rev: None,

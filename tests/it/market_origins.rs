@@ -1,0 +1,357 @@
+//! Where a skill came from: commits of forks, names that move, histories that were rewritten, addresses
+//! that git rewrites.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::layers::with_layers;
+use crate::market_sources::skill;
+use crate::market_updates::{body, installed, write};
+use crate::repository::{Hub, git};
+use crate::terminal::converse;
+
+fn commit_of(dir: &Path, rev: &str) -> String {
+    let output = Command::new("git")
+        .args(["rev-parse", rev])
+        .current_dir(dir)
+        .output();
+    String::from_utf8(output.unwrap().stdout)
+        .unwrap()
+        .trim()
+        .to_owned()
+}
+
+fn entry(host: &Host) -> Value {
+    let text = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
+    let lockfile: Value = serde_json::from_str(&text).unwrap();
+    lockfile["skills"][0].clone()
+}
+
+fn change_lockfile(path: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains(from), "{from} in {text}");
+    fs::write(path, text.replace(from, to)).unwrap();
+}
+
+/// A source `acme/skills`, configured, and a commit that it serves and no branch of it leads to, as
+/// hosts serve those of forks.
+fn with_a_fork() -> (Host, Hub, String) {
+    let (host, hub, dir) = installed("acme/skills@csv");
+    host.succeeds(&["sources", "add", "acme/skills"]);
+    git(&dir, &["checkout", "-q", "-b", "fork"]);
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &skill("pdf").replace("Body", "Evil body"),
+    );
+    let fork = commit_of(&dir, "HEAD");
+    git(&dir, &["checkout", "-q", "main"]);
+    git(&dir, &["branch", "-q", "-D", "fork"]);
+    (host, hub, fork)
+}
+
+#[test]
+fn a_commit_that_no_branch_leads_to_is_not_installed_on_a_models_word_or_in_a_pipe() {
+    let (host, _hub, fork) = with_a_fork();
+    for reference in [
+        format!("acme/skills@pdf#{fork}"),
+        format!("https://github.com/acme/skills/tree/{fork}/skills/pdf"),
+        format!("acme/skills/skills/pdf#{}", fork.to_uppercase()),
+    ] {
+        for host in [&host, &clone_of(&host)] {
+            let arguments = json!({"action": "install", "skill_ref": reference});
+            let answer = host.tool("skill_marketplace", &arguments);
+            assert!(answer.contains("not in any branch"), "{answer}");
+        }
+        for flags in [&[][..], &["--yes"], &["--yes", "--accept-findings"]] {
+            let words = [&["install", reference.as_str()][..], flags].concat();
+            let ran = host.unattended(&words);
+            assert_eq!(ran.status, 1, "{ran:?}");
+            assert!(ran.stderr.contains("not in any branch"), "{ran:?}");
+        }
+        // Nor where a person sits and sees nothing of it.
+        assert!(
+            host.fails(&["install", &reference])
+                .contains("not in any branch")
+        );
+        let shown = host.succeeds(&["show", &reference]);
+        assert!(shown.contains("not in any branch"), "{shown}");
+    }
+    assert!(!host.skills_dir().join("pdf").exists());
+    let reference = format!("acme/skills@pdf#{fork}");
+    let mut command = host.command();
+    let (shown, status) = converse(command.args(["install", &reference]), "y\n");
+    assert_eq!(status, 0, "{shown}");
+    assert!(shown.contains("not in any branch"), "{shown}");
+    assert!(body(&host).contains("Evil body"), "a person may");
+}
+
+/// The same directories seen by the other protocol.
+fn clone_of(host: &Host) -> Host {
+    let base = host.command();
+    let base = base
+        .get_envs()
+        .find(|(name, _)| *name == "AGENT_SKILLS_GITHUB_BASE");
+    let base = base.and_then(|(_, value)| value).unwrap();
+    let other = Host::environment().var("AGENT_SKILLS_GITHUB_BASE", &base.to_string_lossy());
+    other.succeeds(&["sources", "add", "acme/skills"]);
+    other
+}
+
+#[test]
+fn a_lockfile_of_a_project_does_not_make_a_forks_commit_its_sources() {
+    let (host, _hub, fork) = with_a_fork();
+    host.succeeds(&["install", "--project", "acme/skills@pdf"]);
+    let project = host.project().join(".chibi");
+    let lockfile = project.join("skills.lock.json");
+    let honest: Value = serde_json::from_str(&fs::read_to_string(&lockfile).unwrap()).unwrap();
+    let commit = honest["skills"][0]["commit"].as_str().unwrap().to_owned();
+    fs::remove_dir_all(project.join("skills")).unwrap();
+    change_lockfile(&lockfile, &commit, &fork);
+    for words in [
+        &["install"][..],
+        &["install", "--yes"],
+        &["install", "--frozen"],
+    ] {
+        host.fails(words);
+        assert!(!project.join("skills/pdf").exists());
+    }
+    change_lockfile(&lockfile, &fork, &commit);
+    host.succeeds(&["install"]);
+    assert!(project.join("skills/pdf/SKILL.md").exists());
+    for broken in ["main", "refs/heads/main", "--upload-pack=x", ""] {
+        fs::remove_dir_all(project.join("skills")).unwrap();
+        change_lockfile(&lockfile, &commit, broken);
+        let told = host.fails(&["install"]);
+        let refused = ["which commit it was", "the commit of `pdf`"];
+        assert!(refused.iter().any(|why| told.contains(why)), "{told}");
+        let mut restored = honest.clone();
+        restored["skills"][0]["commit"] = json!(commit);
+        fs::write(&lockfile, restored.to_string()).unwrap();
+        host.succeeds(&["install"]);
+    }
+}
+
+#[test]
+fn a_tag_stays_a_tag_and_a_commit_a_commit() {
+    let (host, _hub, dir) = installed("acme/skills@pdf#v1");
+    assert_eq!(entry(&host)["ref"], "refs/tags/v1");
+    let old = body(&host);
+    let new = skill("pdf").replace("Body", "New body");
+    let first = commit_of(&dir, "HEAD");
+    for name in ["v1", &first] {
+        git(&dir, &["checkout", "-q", "-b", name]);
+        write(&dir, "skills/pdf/SKILL.md", &(new.clone() + name));
+        git(&dir, &["checkout", "-q", "main"]);
+    }
+    assert!(host.succeeds(&["update"]).contains("up to date"));
+    git(&dir, &["tag", "-d", "v1"]);
+    let gone = host.fails(&["update"]);
+    assert!(
+        gone.contains("no branch or tag is called `refs/tags/v1`"),
+        "{gone}"
+    );
+    assert_eq!(body(&host), old);
+    // As earlier releases wrote it: a short name, which is both now.
+    git(&dir, &["tag", "v1", &first]);
+    let lockfile = host.plugin_dir().join("skills.lock.json");
+    change_lockfile(&lockfile, "refs/tags/v1", "v1");
+    let told = host.fails(&["update"]);
+    assert!(told.contains("is a branch and a tag"), "{told}");
+    assert_eq!(body(&host), old);
+    let told = host.fails(&["install", "acme/skills@csv#v1"]);
+    assert!(
+        told.contains("#refs/heads/v1") && told.contains("#refs/tags/v1"),
+        "{told}"
+    );
+    // And where it is one of them only, its full name is kept from then on.
+    git(&dir, &["branch", "-q", "-D", "v1"]);
+    host.succeeds(&["update"]);
+    assert_eq!(entry(&host)["ref"], "refs/tags/v1");
+    host.succeeds(&["remove", "pdf"]);
+    host.succeeds(&["install", &format!("acme/skills@pdf#{first}")]);
+    assert_eq!(body(&host), old, "never the branch of that name");
+    assert!(host.succeeds(&["update"]).contains("up to date"));
+}
+
+#[test]
+fn an_update_that_does_not_lead_on_is_told_and_asked_for() {
+    type Rewrite = fn(&Path);
+    let back: Rewrite = |dir| {
+        git(dir, &["branch", "-q", "-f", "kept", "main"]);
+        git(dir, &["reset", "-q", "--hard", "HEAD~1"]);
+    };
+    let unrelated: Rewrite = |dir| {
+        git(dir, &["checkout", "-q", "--orphan", "other"]);
+        write(
+            dir,
+            "skills/pdf/SKILL.md",
+            &skill("pdf").replace("Body", "Other body"),
+        );
+        git(dir, &["branch", "-q", "-M", "other", "main"]);
+    };
+    for (rewrite, told) in [(back, "go back"), (unrelated, "history was rewritten")] {
+        let (host, _hub, dir) = installed("acme/csv");
+        write(
+            &dir,
+            "skills/pdf/SKILL.md",
+            &skill("pdf").replace("Body", "Newer body"),
+        );
+        host.succeeds(&["install", "acme/pdf"]);
+        host.succeeds(&["remove", "csv"]);
+        let old = body(&host);
+        rewrite(&dir);
+        assert!(host.succeeds(&["outdated"]).contains(told));
+        for words in [
+            &["update"][..],
+            &["update", "--yes"],
+            &["update", "--yes", "pdf"],
+        ] {
+            let refused = host.fails(words);
+            assert!(
+                refused.contains(told) && refused.contains("--allow-downgrade"),
+                "{refused}"
+            );
+        }
+        let answer = host.tool("skill_marketplace", &json!({"action": "update"}));
+        assert!(answer.contains(told), "{answer}");
+        let flag = json!({"args": ["update", "--allow-downgrade"]});
+        host.blocks("skill_marketplace", &flag);
+        assert_eq!(body(&host), old);
+        let (shown, status) = converse(host.command().args(["update", "--yes"]), "n\n");
+        assert_eq!(status, 0, "{shown}");
+        assert!(shown.contains(told) && shown.contains("Update?"), "{shown}");
+        assert_eq!(body(&host), old);
+        host.succeeds(&["update", "--allow-downgrade"]);
+        assert_ne!(body(&host), old);
+        assert!(host.succeeds(&["outdated"]).contains("up to date"));
+    }
+}
+
+#[test]
+fn a_rewritten_history_with_the_same_files_is_not_taken_for_the_old_one() {
+    let (host, _hub, dir) = installed("acme/pdf");
+    let before = entry(&host)["commit"].clone();
+    git(&dir, &["checkout", "-q", "--orphan", "other"]);
+    write(&dir, "more", "x");
+    git(&dir, &["branch", "-q", "-M", "other", "main"]);
+    assert!(host.succeeds(&["update"]).contains("up to date"));
+    assert_eq!(entry(&host)["commit"], before);
+    write(
+        &dir,
+        "skills/pdf/SKILL.md",
+        &skill("pdf").replace("Body", "Evil body"),
+    );
+    assert!(
+        host.fails(&["update", "--yes"])
+            .contains("history was rewritten")
+    );
+    assert!(!body(&host).contains("Evil"));
+}
+
+#[test]
+fn a_policy_on_sources_judges_where_git_really_goes() {
+    let evil = Hub::new();
+    evil.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
+    let config = evil.dir().join("gitconfig");
+    let under = |policy: &str| {
+        let host = with_layers(Host::stdin())
+            .var("GIT_CONFIG_GLOBAL", &config.to_string_lossy())
+            .var("AGENT_SKILLS_GITHUB_BASE", "file:///nowhere/");
+        fs::write(host.home().join("enterprise/policy.toml"), policy).unwrap();
+        host
+    };
+    fs::write(
+        &config,
+        format!(
+            "[url \"{}\"]\n insteadOf = https://github.com/\n",
+            evil.base()
+        ),
+    )
+    .unwrap();
+    let host = under("[sources]\nallow = [\"github.com/acme/*\"]\n");
+    for words in [
+        &["install", "acme/pdf"][..],
+        &["install", "acme/pdf", "--yes"],
+    ] {
+        let ran = host.person(words);
+        assert_eq!(ran.status, 1, "{ran:?}");
+        assert!(
+            ran.stderr.contains("does not allow the source `file://"),
+            "{ran:?}"
+        );
+        assert!(
+            ran.stderr.contains("AGENT_SKILLS_GITHUB_BASE is ignored"),
+            "{ran:?}"
+        );
+    }
+    assert!(!host.skills_dir().join("pdf").exists());
+    // A policy that cannot be read says nothing that would help the variable.
+    fs::write(host.home().join("enterprise/policy.toml"), "[sources\n").unwrap();
+    assert!(host.fails(&["install", "acme/pdf"]).contains("line 1"));
+    // Allowed by both names it is installed, and stays so only as long as both are allowed.
+    let both = format!("allow = [\"github.com/acme/*\", \"{}*\"]\n", evil.base());
+    let host = under(&format!("[sources]\n{both}"));
+    host.succeeds(&["install", "acme/pdf"]);
+    assert_eq!(entry(&host)["source"], "https://github.com/acme/skills");
+    let address = entry(&host)["address"].as_str().unwrap().to_owned();
+    assert_eq!(address, evil.base() + "acme/skills");
+    assert_eq!(host.skill_tools(), ["skill_pdf"]);
+    let policy = host.home().join("enterprise/policy.toml");
+    fs::write(policy, "[sources]\nallow = [\"github.com/acme/*\"]\n").unwrap();
+    assert_eq!(host.skill_tools(), Vec::<String>::new());
+}
+
+#[test]
+fn a_policy_on_sources_holds_for_what_a_lockfile_names() {
+    let (host, _hub, _) = installed("acme/pdf");
+    let host = with_layers(host);
+    host.succeeds(&["install", "--project", "acme/skills@pdf"]);
+    fs::remove_dir_all(host.project().join(".chibi/skills")).unwrap();
+    let policy = host.home().join("enterprise/policy.toml");
+    for text in [
+        "block = [\"github.com/acme/*\"]",
+        "allow = [\"github.com/other/*\"]",
+    ] {
+        fs::write(&policy, format!("[sources]\n{text}\n")).unwrap();
+        host.fails(&["install", "--yes"]);
+        assert!(!host.project().join(".chibi/skills/pdf").exists(), "{text}");
+    }
+}
+
+#[test]
+fn an_update_that_failed_says_so_by_its_status_and_on_standard_error() {
+    let (host, hub, dir) = installed("acme/pdf");
+    host.succeeds(&["install", "--name", "mine", "acme/csv"]);
+    fs::rename(&dir, hub.dir().join("acme/gone")).unwrap();
+    for words in [&["update"][..], &["update", "--yes", "pdf"], &["outdated"]] {
+        let ran = host.person(words);
+        assert_eq!(ran.status, 1, "{ran:?}");
+        assert!(!ran.stdout.contains("could not read"), "{ran:?}");
+        assert!(
+            ran.stderr.contains("could not read") && ran.stderr.contains("hint:"),
+            "{ran:?}"
+        );
+    }
+    let ran = host.person(&["outdated", "--json"]);
+    let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(answer["skills"][0]["change"]["status"], "failed");
+    assert_eq!(ran.status, 1);
+    for host in [host, clone_with(&hub)] {
+        let answer = host.tool("skill_marketplace", &json!({"action": "update"}));
+        assert!(answer.contains("could not read"), "{answer}");
+    }
+}
+
+/// A host of the other protocol that has a skill of a source which is gone.
+fn clone_with(hub: &Hub) -> Host {
+    fs::rename(hub.dir().join("acme/gone"), hub.dir().join("acme/skills")).unwrap();
+    let host = Host::environment().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["install", "acme/pdf"]);
+    fs::rename(hub.dir().join("acme/skills"), hub.dir().join("acme/gone")).unwrap();
+    host
+}

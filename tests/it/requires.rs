@@ -1,0 +1,174 @@
+//! What a skill requires is told where people look, and a name that two authors use says whose.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::Host;
+use crate::market_sources::skill;
+use crate::repository::Hub;
+
+fn chain(host: Host, names: &[&str]) -> Host {
+    let with = |host: Host, at: usize| {
+        let more = names
+            .get(at + 1)
+            .map(|next| format!("requires: [{next}]\n"));
+        host.skill(names[at], &more.unwrap_or_default(), "Body")
+    };
+    (0..names.len()).fold(host, with)
+}
+
+#[test]
+fn what_is_missing_is_told_at_install_and_wherever_people_look() {
+    let hub = Hub::new();
+    let text = skill("pdf").replace("---\nBody", "requires: [ocr, nosuch]\n---\nBody");
+    hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &text)]);
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    let host = host.skill("ocr", "", "Body");
+    let told = host.succeeds(&["install", "acme/pdf"]);
+    assert!(
+        told.contains("`nosuch`") && !told.contains("`ocr`"),
+        "{told}"
+    );
+    for words in [
+        &["list-installed", "--long"][..],
+        &["doctor"],
+        &["info", "pdf"],
+        &["validate", &host.skills_dir().join("pdf").to_string_lossy()],
+    ] {
+        let ran = host.person(words);
+        let told = ["`nosuch`", "requires-missing"];
+        assert!(
+            told.iter().any(|told| ran.stdout.contains(told)),
+            "{words:?}: {ran:?}"
+        );
+    }
+    // Beside each other, skills that are not installed are there for their author.
+    let dir = host.project().join("mine");
+    for (name, more) in [("a", "requires: [b]\n"), ("b", "")] {
+        fs::create_dir_all(dir.join(name)).unwrap();
+        let text = format!(
+            "---\nname: {name}\ndescription: Does {name}. Use when asked.\n{more}---\nBody\n"
+        );
+        fs::write(dir.join(name).join("SKILL.md"), text).unwrap();
+    }
+    let told = host.person(&["validate", "mine"]).stdout;
+    assert!(!told.contains("requires-missing"), "{told}");
+}
+
+#[test]
+fn no_load_is_suggested_that_would_be_refused() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    for (most, suggested) in [(6, true), (5, false), (1, false)] {
+        let host = chain(Host::stdin(), &names);
+        host.succeeds(&["config", "set", "max_active", &most.to_string()]);
+        let answer = host.tool("skill_a", &json!({}));
+        assert_eq!(
+            answer.contains("Load in this order"),
+            suggested,
+            "{most}: {answer}"
+        );
+        assert_eq!(answer.contains("at most"), !suggested, "{most}: {answer}");
+        let told = host.person(&["info", "a"]).stdout;
+        assert_eq!(told.contains("max_active"), !suggested, "{told}");
+        if suggested {
+            let names = ["f", "e", "d", "c", "b", "a"];
+            let load = json!({"action": "load", "names": names, "mode": "add"});
+            let loaded = host.tool("skill_session", &load);
+            assert!(!loaded.contains("Error"), "{loaded}");
+        }
+    }
+}
+
+#[test]
+fn the_skill_of_one_author_is_meant_wherever_a_skill_is_named() {
+    let hub = Hub::new();
+    for owner in ["alpha", "beta"] {
+        let text = skill("pdf").replace("Body", &format!("Body by {owner},"));
+        hub.repository(
+            &format!("{owner}/skills"),
+            &[("skills/pdf/SKILL.md", &text)],
+        );
+    }
+    for form in ["pdf@beta", "beta/pdf"] {
+        let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+        host.succeeds(&["install", "alpha/pdf"]);
+        host.succeeds(&["install", "beta/pdf"]);
+        let used = json!({"action": "use", "skill_ref": form});
+        assert!(host.tool("skill_marketplace", &used).contains("by beta"));
+        for words in [
+            &["info", form][..],
+            &["tree", form],
+            &["verify", form],
+            &["history", form],
+            &["update", form],
+            &["outdated", form],
+            &["try", form],
+            &["disable", form],
+            &["enable", form],
+        ] {
+            let ran = host.person(words);
+            assert_eq!(ran.status, 0, "{words:?}: {ran:?}");
+            let told = ran.stdout + &ran.stderr;
+            assert!(
+                told.contains("beta") || told.contains("up to date"),
+                "{words:?}: {told}"
+            );
+        }
+        let read = json!({"skill": form, "path": "SKILL.md"});
+        assert!(host.tool("read_skill_file", &read).contains("by beta"));
+        let loaded = host.tool("skill_session", &json!({"action": "load", "names": [form]}));
+        assert!(!loaded.contains("Error"), "{loaded}");
+        host.succeeds(&["remove", form]);
+        assert_eq!(host.skill_tools(), ["skill_pdf"]);
+        assert!(host.skills_dir().join("pdf").exists());
+        assert_eq!(host.person(&["remove", "pdf@nobody"]).status, 1);
+    }
+}
+
+#[test]
+fn a_name_that_several_skills_have_is_told_at_the_start() {
+    let host = Host::stdin().skill("pdf", "", "Body");
+    let (_, told) = host.hook_with_stderr("on_start", &json!({}));
+    assert!(!told.contains("several"), "{told}");
+    let other = host.home().join(".chibi/skills/pdf");
+    fs::create_dir_all(&other).unwrap();
+    fs::write(other.join("SKILL.md"), skill("pdf")).unwrap();
+    let (_, told) = host.hook_with_stderr("on_start", &json!({}));
+    assert!(told.contains("several skills are called `pdf`"), "{told}");
+}
+
+#[test]
+fn a_marketplace_call_without_arguments_is_answered_in_plain_words() {
+    for host in Host::both() {
+        let host = host.skill("pdf", "", "Body");
+        for action in [
+            "search",
+            "search_installed",
+            "install",
+            "remove",
+            "info",
+            "use",
+            "update",
+            "list_installed",
+        ] {
+            for query in [json!(null), json!("")] {
+                let arguments = json!({"action": action, "query": query});
+                let host = &host;
+                if action == "search" {
+                    host.succeeds(&["sources", "remove", "anthropics-skills"]);
+                }
+                let answer = host.tool("skill_marketplace", &arguments);
+                if action == "search" {
+                    let _ = fs::remove_file(host.plugin_dir().join("sources.json"));
+                }
+                assert!(
+                    !answer.contains("Usage") && !answer.contains("--help"),
+                    "{action}: {answer}"
+                );
+            }
+        }
+        let installed = host.tool("skill_marketplace", &json!({"action": "search_installed"}));
+        assert!(installed.contains("pdf"), "{installed}");
+    }
+}
