@@ -8,7 +8,7 @@ use super::{App, Config};
 use crate::error::{Error, Result};
 use crate::governance::Policies;
 use crate::host::alias::{self, Capability};
-use crate::host::{ours, tools};
+use crate::host::{ours, shell, tools};
 use crate::permission::{Enforce, OurTool, Places, Restriction, Scope, Settings, Stacking};
 use crate::request::{RunSkillScript, ToolCall, ToolUse, written_skill};
 use crate::session::{ActiveSkill, Session, Standing};
@@ -68,6 +68,7 @@ impl Enforcement {
             places: Places {
                 home: app.env.home(),
                 environment: known_variables(&app.env),
+                shell: shell::CHIBI,
                 cdpath: app.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
                 protected: app.protected_places(config, active),
                 executable: app.env.exe.clone(),

@@ -5,4 +5,5 @@ pub mod alias;
 pub mod mentions;
 pub mod ours;
 pub mod paths;
+pub mod shell;
 pub mod tools;

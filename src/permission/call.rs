@@ -9,6 +9,7 @@ use super::protected::ProtectedPlaces;
 use super::restriction::Restriction;
 use super::settings::Settings;
 use crate::host::paths::{self, Base};
+use crate::host::shell::Shell;
 
 /// A tool call as the host is about to make it.
 #[derive(Debug, Clone, Copy)]
@@ -83,6 +84,8 @@ pub struct Places {
     /// The names of the variables that the host's shell begins with: a command that sets one of
     /// them gives it to every program. `None` where they are not known.
     pub environment: Option<BTreeSet<String>>,
+    /// The shell that runs the host's commands.
+    pub shell: Shell,
     /// Whether `CDPATH` is set in the host's environment, so that `cd x` may lead elsewhere.
     pub cdpath: bool,
     /// What no call changes while a skill restricts.

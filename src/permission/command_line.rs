@@ -14,6 +14,7 @@ use super::shell::{self, Finding, Guard, Touched, Variables};
 use super::stacking::{Group, InForce};
 use super::subject::Tool;
 use super::test::Test;
+use crate::host::shell::{Language, Shell};
 
 /// What the entries of a group say about each part of a command.
 pub fn findings(
@@ -84,7 +85,7 @@ pub fn undenied(
         };
         let unclear = |part: &str| refuse(source, rule.written()).part("unclear command", part);
         let text = text.ok_or_else(|| unclear(""))?;
-        match shell::denied(text, &denies, ground.steps) {
+        match shell::denied(text, &denies, ground.places.shell, ground.steps) {
             Ok(None) => {}
             Ok(Some((part, at))) => {
                 let (source, rule, _) = denials[at];
@@ -126,6 +127,7 @@ fn variables(places: &Places) -> Variables<'_> {
     Variables {
         inherited: environment,
         home: home.filter(|home| is_set && home.starts_with('/') && !home.ends_with('/')),
+        zsh: places.shell.language == Language::BashOrZsh,
     }
 }
 
@@ -250,6 +252,10 @@ impl shell::Rules for Rules<'_> {
             .as_ref()
             .is_some_and(|names| !steers_git(names));
         is_free && resolve.is_repository(&places.project_root)
+    }
+
+    fn shell(&self) -> Shell {
+        self.ground.places.shell
     }
 
     fn searches_directories(&self) -> bool {

@@ -11,6 +11,7 @@ use super::path::fake::Links;
 use super::protected::ProtectedPlaces;
 use super::restriction::Restriction;
 use super::settings::Settings;
+use crate::host::shell::{Language, Shell};
 
 /// Skills that were activated one after the other, and what the user chose.
 #[derive(Default)]
@@ -20,6 +21,7 @@ pub struct Scene {
     settings: Settings,
     mcp_tools: BTreeSet<String>,
     links: Links,
+    shell: Shell,
 }
 
 fn own(list: &[&str]) -> Vec<String> {
@@ -59,6 +61,11 @@ impl Scene {
         self
     }
 
+    pub fn shell(mut self, language: Language, persists: bool) -> Self {
+        self.shell = Shell { language, persists };
+        self
+    }
+
     pub fn mcp(mut self, tool: &str) -> Self {
         self.mcp_tools.insert(tool.to_owned());
         self
@@ -76,6 +83,7 @@ impl Scene {
             working_dir: "/p".into(),
             home: Some("/h".into()),
             environment: Some(BTreeSet::from(["PATH", "HOME", "PAGER"].map(str::to_owned))),
+            shell: self.shell,
             cdpath: false,
             protected: ProtectedPlaces::new(
                 vec!["/h/.chibi".into(), "/skills/s".into()],

@@ -46,7 +46,7 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
         }
         "cd" => Ok(match arguments {
             [directory] => match directory.text() {
-                Some(text) if !text.is_empty() && !text.starts_with('-') => {
+                Some(text) if !text.is_empty() && !text.starts_with(['-', '+', '~']) => {
                     Builtin::ChangeDirectory(text.to_owned())
                 }
                 _ => Builtin::Ordinary,
@@ -60,7 +60,10 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
         },
         "printf" => match arguments.first() {
             // How many words follow the format does not matter.
-            Some(format) if format.text().is_some_and(formats_only) => neutral(true),
+            Some(format) if format.text().is_some_and(formats_only) => {
+                let computes = variables.zsh && !format.text().is_some_and(formats_text);
+                neutral(!computes || arguments[1..].iter().all(is_digits))
+            }
             _ => refuse(),
         },
         "set" => neutral(sets_only_strictness(arguments)),
@@ -116,10 +119,14 @@ fn is_any(word: &Word, texts: &[&str]) -> bool {
     word.text().is_some_and(|text| texts.contains(&text))
 }
 
+fn is_digits(word: &Word) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    word.text().is_some_and(digits)
+}
+
 /// Digits, or one of the variables that hold nothing else.
 fn is_number(word: &Word) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    word.text().is_some_and(digits) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
+    is_digits(word) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
 }
 
 fn names_a(word: &Word, allowed: impl Fn(&str) -> bool) -> bool {
@@ -157,7 +164,10 @@ fn test(arguments: &[Word]) -> Result<Builtin, Fault> {
             || letter.is_some_and(|letter| letter.len() == 1 && UNARY.contains(letter))
     };
     let evaluates = |word: &Word| is_any(word, &["-v", "-R"]);
+    // Some shells compute the number.
+    let is_terminal = |pair: &[Word]| pair[0].text() != Some("-t") || is_digits(&pair[1]);
     let safe = !arguments.iter().any(evaluates)
+        && arguments.windows(2).all(is_terminal)
         && arguments.iter().all(Word::is_one_word)
         && match arguments {
             [] | [_] => true,
@@ -178,7 +188,7 @@ fn test(arguments: &[Word]) -> Result<Builtin, Fault> {
 
 /// Whether `printf` does nothing but print with this format: `%n` sets a variable, and what else
 /// shells have of their own is not known.
-fn formats_only(format: &str) -> bool {
+pub fn formats_only(format: &str) -> bool {
     // Some shells take escapes out first, so an escaped `%` may begin a conversion too.
     let escapes_percent = |escaped: &str| {
         let code = escaped.trim_start_matches(['x', 'u', 'U']);
@@ -201,6 +211,20 @@ fn formats_only(format: &str) -> bool {
             Some(after) => rest = after,
             None => return false,
         }
+    }
+    true
+}
+
+/// Whether a format takes its operands as text; zsh computes the others.
+fn formats_text(format: &str) -> bool {
+    let mut rest = format;
+    while let Some((_, conversion)) = rest.split_once('%') {
+        let flags = |c: char| c.is_ascii_digit() || "-+ #.'".contains(c);
+        let conversion = conversion.trim_start_matches(flags);
+        if !conversion.starts_with(['s', 'b', '%']) {
+            return false;
+        }
+        rest = &conversion[1..];
     }
     true
 }

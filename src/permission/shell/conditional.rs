@@ -14,17 +14,22 @@ const BINARY: [&str; 7] = ["=", "==", "!=", "=~", "-nt", "-ot", "-ef"];
 ///
 /// # Errors
 /// For everything but one test of plain words.
-pub fn check(body: &Node) -> Result<(), Fault> {
+pub fn check(body: &Node, zsh: bool) -> Result<(), Fault> {
     match &body.kind {
         NodeKind::CondNot { operand } if !matches!(operand.kind, NodeKind::CondNot { .. }) => {
-            check(operand)
+            check(operand, zsh)
         }
-        NodeKind::UnaryTest { op, operand } if is_unary(op) => term(operand),
+        // zsh computes the number of a terminal.
+        NodeKind::UnaryTest { op, operand } if op == "-t" => match &operand.kind {
+            NodeKind::CondTerm { value, .. } if value.chars().all(|c| c.is_ascii_digit()) => Ok(()),
+            _ => Err(refused()),
+        },
+        NodeKind::UnaryTest { op, operand } if is_unary(op) => term(operand, zsh),
         NodeKind::BinaryTest { op, left, right } if BINARY.contains(&op.as_str()) => {
-            term(left)?;
-            term(right)
+            term(left, zsh)?;
+            term(right, zsh)
         }
-        NodeKind::CondTerm { .. } => term(body),
+        NodeKind::CondTerm { .. } => term(body, zsh),
         _ => Err(refused()),
     }
 }
@@ -34,14 +39,14 @@ fn is_unary(op: &str) -> bool {
         .is_some_and(|letter| letter.len() == 1 && UNARY.contains(letter))
 }
 
-fn term(node: &Node) -> Result<(), Fault> {
+fn term(node: &Node, zsh: bool) -> Result<(), Fault> {
     let NodeKind::CondTerm { value, .. } = &node.kind else {
         return Err(refused());
     };
     if value.contains(['(', ')', '<', '>', '|', '&', ';', '\\', '\n']) {
         return Err(refused());
     }
-    expansion::plain_variables_only(value)
+    expansion::plain_variables_only(value, zsh)
 }
 
 fn refused() -> Fault {

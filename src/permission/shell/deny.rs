@@ -5,14 +5,24 @@
 use super::Fault;
 use super::names::Variables;
 use super::read::read;
-use super::special::is_special;
+use super::shells::{self, Told};
 use super::step::{Simple, Step};
 use super::word::Word;
+use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 use crate::permission::steps::Steps;
 
+mod env;
+mod evaluators;
+mod filled;
+mod input;
+mod place;
+
+use input::runs_input;
+use place::base;
+
 /// Programs that run the words after them, whatever their options.
-pub(super) const RUN_WORDS: [&str; 67] = [
+pub(super) const RUN_WORDS: [&str; 70] = [
     "sudo",
     "doas",
     "su",
@@ -80,6 +90,9 @@ pub(super) const RUN_WORDS: [&str; 67] = [
     "screen",
     "coproc",
     "noglob",
+    "nocorrect",
+    "repeat",
+    "-",
 ];
 /// Shells, which run text among their arguments or from their standard input.
 const SHELLS: [&str; 11] = [
@@ -105,8 +118,6 @@ const RUN_TEXT: [&str; 17] = [
     "screen",
     "xvfb-run",
 ];
-/// Other programs that run their standard input when no argument tells them what to run.
-const RUN_INPUT: [&str; 6] = ["parallel", "fakeroot", "unshare", "setarch", "newgrp", "at"];
 /// What a text among arguments costs, beside its length.
 const TEXT_COST: usize = 32;
 /// Words after a program that runs them.
@@ -122,6 +133,7 @@ const MAX_DEPTH: usize = 8;
 pub fn denied(
     command: &str,
     denies: &dyn Fn(&Canonical) -> Option<usize>,
+    shell: Shell,
     steps: &Steps,
 ) -> Result<Option<(String, usize)>, Fault> {
     // `||` is no pipe; everything else with these characters may feed a program.
@@ -131,7 +143,7 @@ pub fn denied(
         feeds,
         steps,
     }
-    .text(command, 0)
+    .text(command, shell, 0)
 }
 
 struct Seeker<'a> {
@@ -141,40 +153,72 @@ struct Seeker<'a> {
     steps: &'a Steps,
 }
 
+/// What is around a command.
+struct Inside<'a> {
+    shell: Shell,
+    depth: usize,
+    /// What `xargs`, `find` and their like put something else in for.
+    placeholders: &'a [String],
+}
+
+impl Inside<'_> {
+    fn is_filled_in(&self, text: &str) -> bool {
+        self.placeholders
+            .iter()
+            .any(|name| text.contains(name.as_str()))
+    }
+}
+
 type Found = Result<Option<(String, usize)>, Fault>;
 
 impl Seeker<'_> {
-    fn text(&mut self, text: &str, depth: usize) -> Found {
+    fn text(&mut self, text: &str, shell: Shell, depth: usize) -> Found {
         if depth > MAX_DEPTH {
             return Err(Fault::new(
                 "",
                 "too many command lines within command lines",
             ));
         }
-        for step in read(text, Variables::default(), self.steps)? {
+        for step in read(text, shell, Variables::default(), self.steps)? {
             match step {
                 Step::Command(simple) => {
-                    if let Some(found) = self.simple(&simple, depth)? {
+                    if let Some(found) = self.simple(&simple, shell, depth)? {
                         return Ok(Some(found));
                     }
                 }
-                Step::Loop(name) if is_special(&name) => {
-                    let part = format!("for {name}");
-                    return Err(Fault::new(&part, "this variable may steer programs"));
-                }
+                Step::Loop(name) => evaluators::sets(&name, None)?,
                 _ => {}
             }
         }
         Ok(None)
     }
 
-    fn simple(&mut self, simple: &Simple, depth: usize) -> Found {
+    fn simple(&mut self, simple: &Simple, shell: Shell, depth: usize) -> Found {
+        for one in &simple.assignments {
+            let value = one.text.as_deref().and_then(|text| text.split_once('='));
+            evaluators::sets(&one.name, value.map(|(_, value)| value))?;
+        }
+        if let Some(part) = place::unknown_program(&simple.words) {
+            return Err(Fault::new(&part, "the program must be plain text"));
+        }
         // Every word may begin the command that is run, so the work is the square of their number.
         let many = simple.words.len() > MAX_WORDS;
-        let mut runs_words = true;
+        let runs = runs_words(&simple.words);
+        let in_shell = |word: &Word| {
+            let text = word.text().unwrap_or_default();
+            matches!(
+                text,
+                "command" | "builtin" | "time" | "!" | "noglob" | "nocorrect" | "-"
+            )
+        };
+        let inside = Inside {
+            shell,
+            depth,
+            placeholders: &filled::placeholders(&simple.words),
+        };
         for (at, word) in simple.words.iter().enumerate() {
-            if !runs_words {
-                break;
+            if at > 0 && !runs(at) {
+                continue;
             }
             let words = &simple.words[at..];
             let Some(program) = word.text() else {
@@ -183,56 +227,68 @@ impl Seeker<'_> {
                 }
                 continue;
             };
-            let base = program.rsplit('/').next().unwrap_or(program);
+            if at > 0 && many {
+                return Err(Fault::new(program, "it runs too long a command"));
+            }
+            let base = base(program);
             for name in [program, base] {
                 if let Some(rule) = (self.denies)(&canonical(name, &words[1..])) {
                     return Ok(Some((simple.shown(), rule)));
                 }
             }
-            if let Some(found) = self.arguments(base, &words[1..], depth)? {
+            if is_loader(base) {
+                return Err(Fault::new(base, "it runs a program by a way of its own"));
+            }
+            if simple.words[..at].iter().all(in_shell) {
+                let zsh = shell.language == Language::BashOrZsh;
+                evaluators::check(program, &words[1..], zsh)?;
+            }
+            // `command -v bash` only looks for it.
+            let looks = at > 0 && only_looks(&simple.words);
+            if !looks && let Some(found) = self.arguments(base, &words[1..], &inside)? {
                 return Ok(Some(found));
             }
-            // `command -v bash` and `find -name bash` only look for it.
-            let looks = at > 0 && only_looks(&simple.words);
             if self.feeds && !looks && runs_input(base, &words[1..]) {
                 return Err(Fault::new(base, "it runs text that is not known"));
-            }
-            runs_words = at > 0 || RUN_WORDS.contains(&base);
-            if runs_words && many {
-                return Err(Fault::new(base, "it runs too long a command"));
             }
         }
         Ok(None)
     }
 
     /// Looks into arguments that may be command lines themselves.
-    fn arguments(&mut self, program: &str, arguments: &[Word], depth: usize) -> Found {
+    fn arguments(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
+        let &Inside { shell, depth, .. } = inside;
         if program == "eval" {
             let texts: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
             let Some(texts) = texts else {
                 return Err(Fault::new("eval", "it runs text that is not known"));
             };
-            return self.text(&texts.join(" "), depth + 1);
+            return self.text(&texts.join(" "), shell, depth + 1);
         }
         let unknown = |part: &str| Fault::new(part, "it runs text that is not known");
         if program == "env" {
-            return match split_by_env(arguments)? {
+            let names = arguments.iter().filter_map(|word| word.raw.split_once('='));
+            let mut names = names.map(|(name, _)| name.trim_matches(['\'', '"']));
+            if let Some(name) = names.find(|name| evaluators::runs(name)) {
+                return Err(Fault::new(name, "a shell evaluates this variable"));
+            }
+            return match env::split(arguments)? {
                 // Options in it count too.
-                Some(text) => self.text(&format!("env {text}"), depth + 1),
+                Some(text) => self.text(&format!("env {text}"), shell, depth + 1),
                 None => Ok(None),
             };
+        }
+        if SHELLS.contains(&program) {
+            return self.shell(program, arguments, inside);
         }
         if !runs_text(program) {
             return Ok(None);
         }
-        // Behind a script stand only words for it, unless they look like more.
-        let only_long = SHELLS.contains(&program) && !arguments.iter().any(has_command);
+        if !inside.placeholders.is_empty() && program != "parallel" {
+            return Err(unknown(program));
+        }
         for word in arguments {
             let text = word.text().ok_or_else(|| unknown(&word.raw))?;
-            // The end of `find … -exec sh -c …` is none of its texts.
-            if text == ";" || only_long && !text.contains(char::is_whitespace) {
-                continue;
-            }
             let is_option = text.starts_with('-') && !text.contains(char::is_whitespace);
             let texts = match text.split_once('=') {
                 _ if !is_option => [text, ""],
@@ -246,12 +302,35 @@ impl Seeker<'_> {
                 if !self.steps.spend(TEXT_COST) {
                     return Err(Fault::too_much());
                 }
-                if let Some(found) = self.text(text, depth + 1)? {
+                if let Some(found) = self.text(text, shell, depth + 1)? {
                     return Ok(Some(found));
                 }
             }
         }
         Ok(None)
+    }
+
+    /// A shell: with the one form that is read, or with a script.
+    fn shell(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
+        let unknown = |part: &str| Fault::new(part, "it runs text that is not known");
+        let language = match program {
+            "zsh" => Language::BashOrZsh,
+            "fish" | "csh" | "tcsh" => Language::Other,
+            _ => Language::Sh,
+        };
+        let shell = Shell {
+            language,
+            persists: false,
+        };
+        match shells::read(arguments) {
+            Told::Text(text) if !inside.is_filled_in(text) => {
+                self.text(text, shell, inside.depth + 1)
+            }
+            Told::File(_) => Ok(None),
+            // It reads its input, which is looked at elsewhere; `xargs` gives it more words.
+            _ if arguments.is_empty() && inside.placeholders.is_empty() => Ok(None),
+            _ => Err(unknown(program)),
+        }
     }
 }
 
@@ -261,103 +340,43 @@ pub fn runs_text(program: &str) -> bool {
     RUN_TEXT.contains(&base) || SHELLS.contains(&base)
 }
 
-/// The text that `env -S` takes apart.
-///
-/// # Errors
-/// When it is not known, or `env` would read it otherwise than a shell.
-fn split_by_env(arguments: &[Word]) -> Result<Option<String>, Fault> {
-    let splits = |word: &Word| {
-        let option = word.prefix().strip_prefix('-')?;
-        match option.strip_prefix('-') {
-            Some(long) if long.starts_with('s') => {
-                Some(long.split_once('=').map_or("", |(_, text)| text).len())
-            }
-            Some(_) => None,
-            None => option.split_once('S').map(|(_, text)| text.len()),
-        }
+/// Which of these words, behind the first, may be programs.
+fn runs_words(words: &[Word]) -> impl Fn(usize) -> bool {
+    let first = words
+        .first()
+        .and_then(Word::text)
+        .map(base)
+        .unwrap_or_default();
+    let all = first != "find" && RUN_WORDS.contains(&first);
+    let is_action = |word: &Word| {
+        word.text()
+            .is_some_and(|text| ["-exec", "-execdir", "-ok", "-okdir"].contains(&text))
     };
-    // Options end at a word that can be no value of the option before it.
-    let is_option = |word: &Word| word.prefix().starts_with('-');
-    let ends = |pair: &[Word]| !pair.iter().any(is_option) && !pair[1].raw.contains('=');
-    let options = match arguments.first() {
-        Some(first) if !is_option(first) && !first.raw.contains('=') => 0,
-        _ => arguments
-            .windows(2)
-            .position(ends)
-            .map_or(arguments.len(), |at| at + 1),
+    // A word that is not known may be an action.
+    let may_be = |word: &Word| is_action(word) || word.text().is_none() && !word.is_never_option();
+    let action = match first {
+        "find" => words.iter().position(may_be),
+        _ => None,
     };
-    let found = arguments[..options]
-        .iter()
-        .enumerate()
-        .find_map(|(at, word)| Some((at, splits(word)?)));
-    let Some((at, length)) = found else {
-        return Ok(None);
-    };
-    let word = if length == 0 { at + 1 } else { at };
-    let text = arguments.get(word).and_then(Word::text);
-    let text = text.filter(|text| !text.contains(['\\', '$']));
-    let text = text.ok_or_else(|| Fault::new("env -S", "it runs text that is not known"))?;
-    Ok(Some(match length {
-        0 => text.to_owned(),
-        length => text[text.len() - length..].to_owned(),
-    }))
+    move |at| all || action.is_some_and(|action| at > action)
+}
+
+/// Whether a program is a dynamic loader, which runs its first operand.
+fn is_loader(base: &str) -> bool {
+    base == "ld.so"
+        || base.starts_with("ld")
+            && (base.contains(".so") || base.contains("-linux") || base.contains("-musl"))
 }
 
 /// Whether a command that begins with these words only names what stands behind them.
 fn only_looks(words: &[Word]) -> bool {
     match words.first().and_then(Word::text) {
-        Some("find") => true,
         Some("command") => words
             .get(1)
             .and_then(Word::text)
             .is_some_and(|text| matches!(text, "-v" | "-V")),
         _ => false,
     }
-}
-
-/// Whether a program with these arguments takes commands from its standard input.
-fn runs_input(program: &str, arguments: &[Word]) -> bool {
-    let is = |word: &Word, texts: &[&str]| word.text().is_some_and(|text| texts.contains(&text));
-    match program {
-        "su" | "runuser" => !arguments.iter().any(has_command),
-        "sudo" => arguments
-            .iter()
-            .any(|word| is(word, &["-s", "-i", "--shell", "--login"])),
-        "." | "source" => arguments.first().is_some_and(is_input),
-        _ if RUN_INPUT.contains(&program) => {
-            arguments.iter().all(|word| word.prefix().starts_with('-'))
-        }
-        _ if SHELLS.contains(&program) => shell_runs_input(arguments),
-        _ => false,
-    }
-}
-
-/// Whether a word may be the option `-c`, also among others.
-fn has_command(word: &Word) -> bool {
-    word.prefix().starts_with(['-', '+']) && word.prefix().contains('c')
-}
-
-/// Whether a file is the standard input under another name.
-fn is_input(word: &Word) -> bool {
-    let starts = ["/dev/stdin", "/dev/fd/", "/proc/"];
-    starts.iter().any(|start| word.prefix().starts_with(start))
-}
-
-fn shell_runs_input(arguments: &[Word]) -> bool {
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let Some(letters) = word.prefix().strip_prefix(['-', '+']) else {
-            return is_input(word);
-        };
-        match letters.strip_prefix('-') {
-            Some("rcfile" | "init-file") => drop(words.next()),
-            None if letters.contains('s') => return true,
-            None if letters.contains('c') => return words.next().is_none(),
-            None if letters.ends_with(['o', 'O']) => drop(words.next()),
-            _ => {}
-        }
-    }
-    true
 }
 
 fn canonical(program: &str, arguments: &[Word]) -> Canonical {

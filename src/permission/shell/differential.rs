@@ -11,6 +11,7 @@ use brush_parser::{Parser, ParserOptions};
 use super::names::Variables;
 use super::read::read;
 use super::step::Step;
+use crate::host::shell::CHIBI;
 use crate::permission::steps::Steps;
 
 #[path = "../../../tests/it/shell_grammar.rs"]
@@ -21,7 +22,7 @@ mod shell_grammar;
 
 /// The simple commands that our reading sees.
 fn ours(command: &str) -> Option<Vec<String>> {
-    let steps = read(command, Variables::default(), &Steps::default()).ok()?;
+    let steps = read(command, CHIBI, Variables::default(), &Steps::default()).ok()?;
     let simple = |step: Step| match step {
         Step::Command(simple) if !simple.words.is_empty() => {
             shown(simple.words.iter().map(|word| word.raw.clone()).collect())

@@ -1,7 +1,7 @@
 //! The few expansions that are read (RESTRICTION.md §4.10). Everything else that follows a `$` may
 //! run code in one shell or another: `${x@P}`, `${!x}`, `${a[$(id)]}`, `$((x))`.
 
-use super::Fault;
+use super::{Fault, zsh};
 
 /// The width of `$((…))` at the start of `text`, if it holds nothing but numbers.
 ///
@@ -85,7 +85,10 @@ pub fn parameter(text: &str) -> Result<usize, Fault> {
 ///
 /// # Errors
 /// For anything that would run or compute.
-pub fn plain_variables_only(text: &str) -> Result<(), Fault> {
+pub fn plain_variables_only(text: &str, zsh: bool) -> Result<(), Fault> {
+    if zsh {
+        zsh::expansions(text)?;
+    }
     let refused = || Fault::new("$", "only plain variables may be expanded here");
     if text.contains('`') {
         return Err(refused());

@@ -60,7 +60,7 @@ impl Pending {
     ///
     /// # Errors
     /// When no line ends it, and when an unquoted body expands more than plain variables.
-    pub fn body(&self, text: &str) -> Result<usize, Fault> {
+    pub fn body(&self, text: &str, zsh: bool) -> Result<usize, Fault> {
         let mut width = 0;
         for line in text.split_inclusive('\n') {
             width += line.len();
@@ -85,7 +85,7 @@ impl Pending {
                 return Err(Fault::new("<<", why));
             }
             if !self.quoted {
-                expansion::plain_variables_only(bare)?;
+                expansion::plain_variables_only(bare, zsh)?;
                 if bare.ends_with('\\') {
                     return Err(Fault::new(
                         "<<",
@@ -148,7 +148,7 @@ mod tests {
     fn a_body_ends_at_the_line_that_is_the_delimiter() {
         let width = |operator: &str, body: &str| {
             let (pending, _) = Pending::read(operator, 0).unwrap();
-            pending.body(body).ok()
+            pending.body(body, false).ok()
         };
         assert_eq!(width("<<E\n", "a\nE\nb"), Some(4));
         assert_eq!(width("<<-E\n", "a\n\tE\nb"), Some(5));

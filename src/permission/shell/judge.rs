@@ -9,14 +9,16 @@ use super::filters;
 use super::find;
 use super::names::{self, Variables};
 use super::read::read;
-use super::step::{self, Assignment, Scope, ScopeKind, Simple, Step};
+use super::step::{self, Assignment, Simple, Step};
 use super::word::Word;
 use super::wrappers::{self, Inner};
+use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 use crate::permission::steps::Steps;
 
 mod exporting;
 mod redirections;
+mod texts;
 mod toplevel;
 
 use exporting::may_export_all;
@@ -39,6 +41,8 @@ pub trait Rules {
     fn is_toplevel(&self) -> bool {
         false
     }
+    /// The shell that runs the command.
+    fn shell(&self) -> Shell;
     /// Whether `cd x` may lead to an `x` elsewhere, since `CDPATH` is set.
     fn searches_directories(&self) -> bool;
     /// Whether filters at the end of a pipe need no grant.
@@ -62,8 +66,6 @@ pub struct Finding {
     pub outcome: Result<String, String>,
 }
 
-/// Texts within texts that are followed: `bash -c "bash -c …"`.
-const MAX_TEXTS: usize = 8;
 /// Wrappers around one command that are taken off.
 const MAX_WRAPPERS: usize = 8;
 
@@ -72,11 +74,16 @@ pub fn judge(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
     let mut judge = Judge {
         rules,
         steps,
+        shell: rules.shell(),
         directories: WorkingDirectories::default(),
         findings: Vec::new(),
         texts: 0,
         exports_all: false,
     };
+    if judge.shell.persists {
+        // The command before may have left it elsewhere.
+        judge.directories.lose();
+    }
     judge.text(command, false);
     judge.findings
 }
@@ -84,6 +91,8 @@ pub fn judge(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
 struct Judge<'a> {
     rules: &'a dyn Rules,
     steps: &'a Steps,
+    /// Which shell reads the text at hand.
+    shell: Shell,
     directories: WorkingDirectories,
     findings: Vec<Finding>,
     texts: usize,
@@ -107,10 +116,10 @@ impl Judge<'_> {
     fn text(&mut self, text: &str, in_loop: bool) {
         // A text within a text may run in another shell, so it begins without constants.
         let known = match self.texts {
-            0 => self.rules.variables(),
+            0 if !self.shell.persists => self.rules.variables(),
             _ => Variables::default(),
         };
-        let steps = match read(text, known, self.steps) {
+        let steps = match read(text, self.shell, known, self.steps) {
             Ok(steps) => steps,
             Err(fault) => return self.fault(&fault, text),
         };
@@ -203,8 +212,10 @@ impl Judge<'_> {
     /// What is known of variables where nothing exports them unseen.
     fn variables(&self) -> Variables<'_> {
         let variables = self.rules.variables();
+        let stays = !self.exports_all && !self.shell.persists;
         Variables {
-            inherited: variables.inherited.filter(|_| !self.exports_all),
+            inherited: variables.inherited.filter(|_| stays),
+            zsh: self.shell.language == Language::BashOrZsh,
             ..variables
         }
     }
@@ -329,31 +340,6 @@ impl Judge<'_> {
             _ => self.directories.lose(),
         }
         Ok(())
-    }
-
-    /// A command line that `program` runs, in this shell or in one of its own.
-    fn text_within(&mut self, program: &str, text: &str, view: &View) -> Result<String, Fault> {
-        if self.texts == MAX_TEXTS {
-            return Err(Fault::new(
-                "",
-                "too many command lines within command lines",
-            ));
-        }
-        self.texts += 1;
-        let here = program == "eval";
-        let (kind, moves) = match program {
-            "eval" => (ScopeKind::Branches, step::text_may_move(text)),
-            _ => (ScopeKind::Subshell, true),
-        };
-        self.directories.begin(Scope { kind, moves });
-        let before = self.findings.len();
-        self.text(text, here && view.simple.in_loop);
-        self.directories.end();
-        let mut within = self.findings[before..].iter();
-        if within.any(|finding| finding.outcome.is_err()) {
-            return Err(Fault::new("", "a command in it is not granted"));
-        }
-        Ok("each command in it is granted".to_owned())
     }
 
     fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<String, Fault> {

@@ -6,6 +6,8 @@ use super::expansion;
 use super::heredoc::Pending;
 use super::position::Position;
 use super::scan::Scan;
+use super::zsh;
+use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
 mod redirection;
@@ -31,6 +33,7 @@ enum Level {
 /// Reads a command once from left to right.
 pub struct Lexer<'a> {
     source: &'a str,
+    shell: Shell,
     steps: &'a Steps,
     at: usize,
     copied: usize,
@@ -44,9 +47,10 @@ pub struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// At the beginning of a command.
-    pub fn new(source: &'a str, steps: &'a Steps) -> Self {
+    pub fn new(source: &'a str, shell: Shell, steps: &'a Steps) -> Self {
         Self {
             source,
+            shell,
             steps,
             at: 0,
             copied: 0,
@@ -76,6 +80,11 @@ impl<'a> Lexer<'a> {
 
     fn peek(&self) -> Option<char> {
         self.rest().chars().next()
+    }
+
+    /// Whether zsh may be the shell.
+    fn zsh(&self) -> bool {
+        self.shell.language == Language::BashOrZsh
     }
 
     fn rest(&self) -> &'a str {
@@ -121,6 +130,9 @@ impl<'a> Lexer<'a> {
                 self.bodies()?;
             }
             ';' | '&' | '|' => {
+                if self.zsh() && c == '&' {
+                    zsh::operator(self.rest(), 1)?;
+                }
                 self.end_word(1)?;
                 self.position.separate()?;
             }
@@ -166,6 +178,9 @@ impl<'a> Lexer<'a> {
     fn end_word(&mut self, width: usize) -> Result<(), Fault> {
         let ended = self.position.end_word(&self.source[..self.at])?;
         self.weigh(ended.work)?;
+        if self.zsh() && !["{", "}"].contains(&ended.reserved) {
+            zsh::argument(ended.text)?;
+        }
         match ended.reserved {
             "case" => self.levels.push(Level::Case),
             "esac" if self.levels.pop_if(|level| *level == Level::Case).is_none() => {
@@ -275,6 +290,9 @@ impl<'a> Lexer<'a> {
         self.position.segment(self.at);
         let rest = self.rest();
         let quoted = self.levels.last() == Some(&Level::DoubleQuote);
+        if self.zsh() {
+            zsh::expansion(rest)?;
+        }
         if rest.starts_with("$((") {
             self.at += expansion::arithmetic(rest)?;
         } else if rest.starts_with("$(") {
@@ -320,6 +338,10 @@ impl<'a> Lexer<'a> {
                 "#",
                 "comments inside backticks are read in several ways",
             ));
+        }
+        if self.zsh() && self.shell.persists {
+            let why = "a shell that talks with a person reads no comments";
+            return Err(Fault::new("#", why));
         }
         self.at += self.rest().find('\n').unwrap_or(self.rest().len());
         Ok(())

@@ -34,6 +34,7 @@ mod tests;
 mod tree;
 mod word;
 mod wrappers;
+mod zsh;
 
 pub use deny::denied;
 pub use judge::{Finding, Rules, judge};

@@ -72,6 +72,8 @@ pub struct Variables<'a> {
     pub inherited: Option<&'a BTreeSet<String>>,
     /// What `$HOME` and `~` stand for, where that is known.
     pub home: Option<&'a str>,
+    /// Whether zsh may be the shell, which ties lower-case names too: `path` to `PATH`.
+    pub zsh: bool,
 }
 
 impl Variables<'_> {
@@ -86,6 +88,7 @@ impl Variables<'_> {
         may_be_exported(name)
             || name != "_"
                 && !is_read_by_programs(name)
+                && !(self.zsh && is_special(name))
                 && (begins && name.chars().all(lower) || self.inherited.is_some_and(stays_here))
     }
 
@@ -119,7 +122,7 @@ mod tests {
         let inherited = BTreeSet::from(["EDITOR_ARGS".to_owned(), "GIT_DIR".to_owned()]);
         let known = Variables {
             inherited: Some(&inherited),
-            home: None,
+            ..Variables::default()
         };
         for name in ["LANG", "LC_ALL", "LC_TIME", "CI", "RUST_LOG"] {
             assert!(may_be_exported(name) && unknown.may_be_set(name), "{name}");

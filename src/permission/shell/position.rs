@@ -40,6 +40,8 @@ struct Word {
 pub struct Ended<'a> {
     /// What it is, if it is bare and stands where a command begins.
     pub reserved: &'a str,
+    /// As it is written.
+    pub text: &'a str,
     /// What the parser has to do for it besides reading it: for each brace it looks through the
     /// word for the closing one, and at each character through the word's segments.
     pub work: usize,
@@ -90,12 +92,14 @@ impl Position {
     pub fn end_word<'a>(&mut self, read: &'a str) -> Result<Ended<'a>, Fault> {
         let mut ended = Ended {
             reserved: "",
+            text: "",
             work: 0,
         };
         if let Some(word) = self.word.take() {
             let text = &read[word.start..];
             // Wherever it stands: inside `[[` each is a level for the parser.
             self.opening += usize::from(text == "!");
+            ended.text = text;
             self.words += 1;
             if self.words > MAX_WORDS {
                 return Err(Fault::new("", "it has too many words"));

@@ -13,6 +13,7 @@ use super::scan::scan;
 use super::step::{Assignment, Scope, ScopeKind, Simple, Step};
 use super::tree;
 use super::word::Word;
+use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
 mod redirects;
@@ -21,8 +22,13 @@ mod redirects;
 ///
 /// # Errors
 /// For everything that RESTRICTION.md §4.10 refuses.
-pub fn read(source: &str, variables: Variables, steps: &Steps) -> Result<Vec<Step>, Fault> {
-    read_with_loops(source, variables, steps).map(|(steps, _)| steps)
+pub fn read(
+    source: &str,
+    shell: Shell,
+    variables: Variables,
+    steps: &Steps,
+) -> Result<Vec<Step>, Fault> {
+    read_with_loops(source, shell, variables, steps).map(|(steps, _)| steps)
 }
 
 /// A loop's variable, and the words it goes over.
@@ -34,14 +40,18 @@ pub type Loop = (String, Vec<Word>);
 /// As [`read`].
 pub fn read_with_loops(
     source: &str,
+    shell: Shell,
     variables: Variables,
     steps: &Steps,
 ) -> Result<(Vec<Step>, Vec<Loop>), Fault> {
-    let scanned = scan(source, steps)?;
+    let scanned = scan(source, shell, steps)?;
     let nodes = rable::parse(&scanned.text, false)
         .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
     let nodes = constants::fill(nodes, &scanned.text, variables, steps);
-    let mut reader = Reader::default();
+    let mut reader = Reader {
+        zsh: shell.language == Language::BashOrZsh,
+        ..Reader::default()
+    };
     for node in &nodes {
         reader.node(node)?;
         reader.steps.push(Step::Join);
@@ -66,6 +76,8 @@ struct Reader {
     heredocs: usize,
     files: usize,
     has_test: bool,
+    /// Whether zsh may be the shell.
+    zsh: bool,
 }
 
 impl Reader {
@@ -160,7 +172,7 @@ impl Reader {
                 })
             }
             NodeKind::ConditionalExpr { body, redirects } => {
-                conditional::check(body)?;
+                conditional::check(body, self.zsh)?;
                 self.has_test = true;
                 self.redirects(redirects)
             }
@@ -248,8 +260,9 @@ impl Reader {
             _ => Some(pipeline),
         };
         match first.map(|node| &node.kind) {
+            // Where it is a program, a `cd` behind it moves nothing.
             Some(NodeKind::Command { assignments, .. }) if assignments.is_empty() => {
-                self.node(pipeline)
+                self.scoped(ScopeKind::Mixed, |this| this.node(pipeline))
             }
             _ => Err(Fault::new(
                 "time",

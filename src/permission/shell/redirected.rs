@@ -16,6 +16,7 @@ use super::read::{Loop, read_with_loops};
 use super::step::Step;
 use super::word::Word;
 use super::wrappers::{self, Inner};
+use crate::host::shell::Shell;
 use crate::permission::command::Canonical;
 
 /// What a command touches.
@@ -64,8 +65,13 @@ impl Held {
     fn of(command: &str, guard: Guard) -> Self {
         let mut set: BTreeMap<String, Vec<String>> = BTreeMap::new();
         // What cannot be read is refused, or looked at by nobody.
-        let (steps, loops) =
-            read_with_loops(command, guard.variables, guard.ground.steps).unwrap_or_default();
+        let (steps, loops) = read_with_loops(
+            command,
+            guard.ground.places.shell,
+            guard.variables,
+            guard.ground.steps,
+        )
+        .unwrap_or_default();
         for step in steps {
             let Step::Command(simple) = step else {
                 continue;
@@ -193,6 +199,10 @@ impl Rules for Recorder<'_> {
 
     fn is_home(&self, _: &str) -> bool {
         true
+    }
+
+    fn shell(&self) -> Shell {
+        self.guard.ground.places.shell
     }
 
     fn searches_directories(&self) -> bool {

@@ -5,6 +5,7 @@
 
 use super::Fault;
 use super::lexer::Lexer;
+use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
 /// Longest command.
@@ -25,13 +26,16 @@ pub struct Scan {
 ///
 /// # Errors
 /// For anything that this reading, or some shell's, could get wrong.
-pub fn scan(source: &str, steps: &Steps) -> Result<Scan, Fault> {
+pub fn scan(source: &str, shell: Shell, steps: &Steps) -> Result<Scan, Fault> {
     if source.len() > MAX_BYTES {
         return Err(Fault::new("", "it is longer than 64 KiB"));
+    }
+    if shell.language == Language::Other {
+        return Err(Fault::new("", "the shell that would run it is not known"));
     }
     let strange = |c: char| c.is_control() && c != '\n' && c != '\t';
     if source.contains(strange) {
         return Err(Fault::new("", "it has control characters"));
     }
-    Lexer::new(source, steps).read()
+    Lexer::new(source, shell, steps).read()
 }

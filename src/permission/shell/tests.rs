@@ -4,8 +4,10 @@ mod classes;
 mod constants;
 mod denials;
 mod effects;
+mod evaluated;
 mod honest;
 mod places;
+mod shells;
 
 use crate::permission::scene::{Scene, scene};
 use serde_json::json;

@@ -1,8 +1,8 @@
 //! Redirections and here-documents on the way through a command.
 
 use super::{Level, Lexer};
-use crate::permission::shell::Fault;
 use crate::permission::shell::heredoc::Pending;
+use crate::permission::shell::{Fault, zsh};
 
 impl Lexer<'_> {
     pub(super) fn redirection(&mut self) -> Result<(), Fault> {
@@ -24,7 +24,11 @@ impl Lexer<'_> {
             self.at += width;
         } else {
             // `>&` and `&>` are one operator, not the end of a command.
-            self.at += 1 + usize::from(rest[1..].starts_with(['&', '>', '|']));
+            let width = 1 + usize::from(rest[1..].starts_with(['&', '>', '|']));
+            if self.zsh() {
+                zsh::operator(rest, width)?;
+            }
+            self.at += width;
         }
         Ok(())
     }
@@ -35,7 +39,7 @@ impl Lexer<'_> {
             if !pending.began_at(self.levels.len()) {
                 return Err(heredoc_astray());
             }
-            let width = pending.body(self.rest())?;
+            let width = pending.body(self.rest(), self.zsh())?;
             self.weigh(width)?;
             self.at += width;
         }

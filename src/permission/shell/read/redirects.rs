@@ -21,7 +21,7 @@ impl Reader {
                 } => {
                     self.heredocs += 1;
                     if !quoted {
-                        expansion::plain_variables_only(content)?;
+                        expansion::plain_variables_only(content, self.zsh)?;
                     }
                     if !complete {
                         return Err(Fault::new("<<", "a here-document has no end"));

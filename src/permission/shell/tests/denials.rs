@@ -26,7 +26,7 @@ fn text_that_a_shell_runs_is_read_whatever_it_contains() {
             "bash x.sh", "bash x.sh a 3 -v --long=x", "bash -c ls", "sh -c 'ls; git log'", "env CI=1 ls", "env -i ls", "env CI=1 ls -lS", "env ls -S", "env -S 'node -x'",
             "env 'A=x (y' ls", "ssh host ls", "ssh -p 22 me@host.org 'ls -l'", "watch -n 5 ls", "trap cleanup EXIT", "trap - INT",
             "parallel echo {} ::: a b", "flock /tmp/l ls", "nix build .#x", "script -q log", "bash -euo pipefail -c 'ls'",
-            "bash --norc x.sh", "su bob -c ls",
+            "su bob -c ls",
             "bash x.sh '*.md' 'a(b'", r#"find . -exec sh -c 'ls "$1"' _ {} \;"#, r"find . -exec bash x.sh {} \;", "find . -exec sh -c 'ls \"$@\"' _ {} +",
         ],
     );

@@ -61,7 +61,7 @@ fn a_relative_path_of_an_entry_means_the_file_its_author_meant() {
         "case a in a) cd sub;; esac; X", "case a in a) cd sub; X;; esac", "cd sub | git a; X", "git a | cd sub; X", "git a | { cd sub; X; }", "true && cd sub && X", "! cd sub && X", "! cd sub; X", "command cd sub; X", "command cd sub && X",
         "cd \"$x\" && X", "cd -; X", "cd; X", "cd ~; X", "cd ..; X", "cd sub & X", "bash -c 'cd sub && X'", "bash -c 'cd sub; X'", "cd sub && bash -c 'X'", "cd sub && eval 'X'", "cd sub && timeout 5 X", "find . -execdir X \\;",
         "until cd /p; do git a; done; X", "if git a; then git b; else cd sub; fi; X", "cd sub > /dev/null; X", "cd sub && git a; X", "cd sub && (X)", "cd sub && { X; }", "cd sub && git a | X", "cd sub && for i in 1; do X; done",
-        "(cd sub && git a) && (cd sub; X)", "cd sub && xargs X", "eval 'eval \"cd sub\"'; X", "if eval 'cd sub'; then git a; fi; X", "cd link && X",
+        "(cd sub && git a) && (cd sub; X)", "cd sub && xargs X", "time cd sub; X", "cd '~' && X", "eval 'eval \"cd sub\"'; X", "if eval 'cd sub'; then git a; fi; X", "cd link && X",
     ];
     for lead in leads {
         for tail in tails {

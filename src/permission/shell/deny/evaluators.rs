@@ -1,0 +1,210 @@
+//! The shell's own commands that evaluate text, and variables that do (RESTRICTION.md §11.9): while
+//! something is denied their operands are plain, or nothing would be known of what runs.
+
+use crate::permission::shell::names::{self, Variables};
+use crate::permission::shell::special::is_special;
+use crate::permission::shell::word::Word;
+use crate::permission::shell::{Fault, builtins, builtins::Builtin};
+
+/// Variables whose value a shell runs, or the file that it names.
+const RUN: [&str; 8] = [
+    "PS4",
+    "PS0",
+    "BASH_ENV",
+    "ENV",
+    "ZDOTDIR",
+    "PROMPT_COMMAND",
+    "SHELLOPTS",
+    "BASHOPTS",
+];
+
+/// Variables of the shell that hold text as it is, in every shell.
+const TEXTUAL: [&str; 26] = [
+    "PATH",
+    "HOME",
+    "IFS",
+    "TERM",
+    "LANG",
+    "LANGUAGE",
+    "EDITOR",
+    "VISUAL",
+    "TZ",
+    "SHELL",
+    "USER",
+    "LOGNAME",
+    "TMPDIR",
+    "CDPATH",
+    "PWD",
+    "OLDPWD",
+    "MANPATH",
+    "HOSTNAME",
+    "INPUTRC",
+    "PS1",
+    "PS2",
+    "REPLY",
+    "MAIL",
+    "INSIDE_EMACS",
+    "TERMINFO",
+    "POSIXLY_CORRECT",
+];
+
+/// Whether a shell runs the value of this variable, or the file that it names.
+pub fn runs(name: &str) -> bool {
+    RUN.contains(&name) || name.starts_with("BASH_FUNC")
+}
+
+/// Refuses to set a variable that a shell evaluates. `value` is none when it is not known.
+///
+/// # Errors
+/// For variables whose text runs, and for numbers that are not written as such.
+pub fn sets(name: &str, value: Option<&str>) -> Result<(), Fault> {
+    let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    let holds_text = TEXTUAL.contains(&name) || name.starts_with("LC_") || !is_special(name);
+    if runs(name) || !(holds_text || value.is_some_and(digits)) {
+        return Err(Fault::new(name, "a shell evaluates this variable"));
+    }
+    Ok(())
+}
+
+/// Refuses a command of the shell itself that evaluates text which is not plain.
+///
+/// # Errors
+/// For operands that are not known, or that some shell evaluates.
+pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> {
+    let variables = Variables {
+        zsh,
+        ..Variables::default()
+    };
+    let is_neutral = || builtins::classify(program, arguments, variables) == Ok(Builtin::Neutral);
+    let safe = match program {
+        "." | "source" => arguments.first().is_none_or(|file| file.text().is_some()),
+        "alias" => all(arguments, |text| is_plain(text) && !text.contains('=')),
+        "hash" => all(arguments, |text| {
+            is_plain(text) && !text.contains('=') && !has_letter(text, 'p')
+        }),
+        "enable" => all(arguments, |text| is_plain(text) && !has_letter(text, 'f')),
+        "compgen" | "complete" | "compopt" | "mapfile" | "readarray" => {
+            all(arguments, |text| is_plain(text) && !has_letter(text, 'C'))
+                && sets_each(arguments, None)?
+        }
+        "shopt" | "setopt" | "unsetopt" => all(arguments, is_plain),
+        "read" | "getopts" | "unset" => all(arguments, is_plain) && sets_each(arguments, None)?,
+        "declare" | "typeset" | "local" => {
+            let known = |text: &str| text.chars().all(|c| "-+aArxglpfFut".contains(c));
+            all(arguments, |text| {
+                is_plain(text) && (known(text) || !text.starts_with(['-', '+']))
+            }) && sets_each(arguments, Some(""))?
+        }
+        "export" | "readonly" => sets_each(arguments, Some(""))?,
+        "printf" => formats(arguments, zsh)?,
+        "test" | "[" => is_neutral() || is_plain_test(arguments),
+        "jobs" => all(arguments, |text| !has_letter(text, 'x')),
+        "print" => all(arguments, |text| {
+            is_plain(text) && !has_letter(text, 'P') && !has_letter(text, 'v')
+        }),
+        "let" | "fc" | "bind" | "emulate" | "integer" | "float" | "zargs" | "autoload" => false,
+        "repeat" => arguments
+            .first()
+            .and_then(Word::text)
+            .is_some_and(is_number),
+        "exit" | "return" | "break" | "continue" | "shift" | "wait" => {
+            is_neutral() || !zsh && all(arguments, is_plain)
+        }
+        _ => true,
+    };
+    if safe {
+        return Ok(());
+    }
+    Err(Fault::new(
+        program,
+        "it may evaluate text that is not plain",
+    ))
+}
+
+fn all(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
+    words.iter().all(|word| word.text().is_some_and(&accepts))
+}
+
+/// Whether no shell finds anything to expand or compute in a text.
+fn is_plain(text: &str) -> bool {
+    !text.contains([
+        '$', '`', '[', ']', '(', ')', '{', '}', '<', '>', ';', '&', '|', '\\', '\n',
+    ])
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Whether this is an option with that letter.
+fn has_letter(text: &str, letter: char) -> bool {
+    text.starts_with(['-', '+']) && text.contains(letter)
+}
+
+/// Whether each operand is an option, a plain name, or one with a value, all of which may be set.
+/// `otherwise` is what a name alone is given, if that is known.
+fn sets_each(arguments: &[Word], otherwise: Option<&str>) -> Result<bool, Fault> {
+    for word in arguments {
+        match names::assignment(&word.raw) {
+            Some((name, _)) if word.is_one_word() => {
+                let value = word
+                    .text()
+                    .and_then(|text| text.split_once('='))
+                    .map(|(_, value)| value);
+                sets(name, value)?;
+            }
+            Some(_) => return Ok(false),
+            None => match word.text() {
+                Some(text)
+                    if text
+                        .split_once('=')
+                        .is_some_and(|(name, _)| names::is_name(name)) =>
+                {
+                    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+                    sets(name, Some(value))?;
+                }
+                Some(text) if names::is_name(text) => sets(text, otherwise)?,
+                Some(text) if is_plain(text) => {}
+                _ => return Ok(false),
+            },
+        }
+    }
+    Ok(true)
+}
+
+/// Whether `printf` prints, or sets a plain variable.
+fn formats(arguments: &[Word], zsh: bool) -> Result<bool, Fault> {
+    let Some(first) = arguments.first().map(Word::text) else {
+        return Ok(true);
+    };
+    match first {
+        Some("-v") => match arguments.get(1).and_then(Word::text) {
+            Some(name) if names::is_name(name) => sets(name, None).map(|()| true),
+            _ => Ok(false),
+        },
+        Some("--") => Ok(only_prints(&arguments[1..], zsh)),
+        Some(_) => Ok(only_prints(arguments, zsh)),
+        None => Ok(false),
+    }
+}
+
+/// Whether a format and what follows is printed and no more.
+fn only_prints(arguments: &[Word], zsh: bool) -> bool {
+    let variables = Variables {
+        zsh,
+        ..Variables::default()
+    };
+    arguments.is_empty()
+        || builtins::classify("printf", arguments, variables) == Ok(Builtin::Neutral)
+}
+
+/// Whether the operands of a test are plain and none of them is an operator that evaluates.
+fn is_plain_test(arguments: &[Word]) -> bool {
+    let operands = match arguments.split_last() {
+        Some((last, operands)) if last.text() == Some("]") => operands,
+        _ => arguments,
+    };
+    all(operands, |text| {
+        is_plain(text) && !matches!(text, "-v" | "-R" | "-t")
+    })
+}

@@ -1,0 +1,51 @@
+//! Programs that take commands from their standard input.
+
+use super::SHELLS;
+use crate::permission::shell::word::Word;
+
+/// Other programs that run their standard input when no argument tells them what to run.
+const RUN_INPUT: [&str; 6] = ["parallel", "fakeroot", "unshare", "setarch", "newgrp", "at"];
+/// Whether a program with these arguments takes commands from its standard input.
+pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
+    let is = |word: &Word, texts: &[&str]| word.text().is_some_and(|text| texts.contains(&text));
+    match program {
+        "su" | "runuser" => !arguments.iter().any(has_command),
+        "sudo" => arguments
+            .iter()
+            .any(|word| is(word, &["-s", "-i", "--shell", "--login"])),
+        "." | "source" => arguments.first().is_some_and(is_input),
+        _ if RUN_INPUT.contains(&program) => {
+            arguments.iter().all(|word| word.prefix().starts_with('-'))
+        }
+        _ if SHELLS.contains(&program) => shell_runs_input(arguments),
+        _ => false,
+    }
+}
+
+/// Whether a word may be the option `-c`, also among others.
+pub fn has_command(word: &Word) -> bool {
+    word.prefix().starts_with(['-', '+']) && word.prefix().contains('c')
+}
+
+/// Whether a file is the standard input under another name.
+fn is_input(word: &Word) -> bool {
+    let starts = ["/dev/stdin", "/dev/fd/", "/proc/"];
+    starts.iter().any(|start| word.prefix().starts_with(start))
+}
+
+fn shell_runs_input(arguments: &[Word]) -> bool {
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let Some(letters) = word.prefix().strip_prefix(['-', '+']) else {
+            return is_input(word);
+        };
+        match letters.strip_prefix('-') {
+            Some("rcfile" | "init-file") => drop(words.next()),
+            None if letters.contains('s') => return true,
+            None if letters.contains('c') => return words.next().is_none(),
+            None if letters.ends_with(['o', 'O']) => drop(words.next()),
+            _ => {}
+        }
+    }
+    true
+}

@@ -1,0 +1,150 @@
+//! What zsh reads otherwise than other shells: where it may be the one that reads, it is refused
+//! (RESTRICTION.md §11.12). A subscript is computed: with `y='path[$(cmd)]'`, `"$x[y]"` runs `cmd`.
+
+use super::Fault;
+
+/// Checks an expansion at the start of `text`, which is a `$`.
+///
+/// # Errors
+/// For `$~x`, `$=x`, `$^x` and `$+x`, and for a name that goes on with a subscript or modifier.
+pub fn expansion(text: &str) -> Result<(), Fault> {
+    let refused = |part: &str| Err(Fault::new(part, "zsh reads this expansion otherwise"));
+    let after = &text[1..];
+    if after.starts_with(['~', '=', '^', '+']) {
+        return refused(&text[..2]);
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let name = after.len() - after.trim_start_matches(is_name).len();
+    let width = match after.chars().next() {
+        _ if name > 0 => name,
+        Some(c) if "@*#?$!-".contains(c) => 1,
+        _ => return Ok(()),
+    };
+    let mut rest = after[width..].chars();
+    let goes_on = match rest.next() {
+        Some('[') => true,
+        Some(':') => rest
+            .next()
+            .is_some_and(|c| c.is_ascii_alphabetic() || "&#|*^$(`\"'".contains(c)),
+        _ => false,
+    };
+    if goes_on {
+        return refused(&text[..=width]);
+    }
+    Ok(())
+}
+
+/// Checks every expansion in a text that is expanded like a here-document's.
+///
+/// # Errors
+/// As [`expansion`].
+pub fn expansions(text: &str) -> Result<(), Fault> {
+    text.match_indices('$')
+        .try_for_each(|(at, _)| expansion(&text[at..]))
+}
+
+/// Checks an operator at the start of `text`, of which `width` bytes were read.
+///
+/// # Errors
+/// For `>!`, `&!`, `&|` and `<1-9>`.
+pub fn operator(text: &str, width: usize) -> Result<(), Fault> {
+    let after = &text[width..];
+    let forces = after.starts_with('!') || text.starts_with('&') && after.starts_with('|');
+    let range = text
+        .strip_prefix('<')
+        .and_then(|range| range.split_once('>'));
+    let is_range = range.is_some_and(|(range, _)| {
+        range.contains('-') && range.chars().all(|c| c.is_ascii_digit() || c == '-')
+    });
+    if forces || is_range {
+        return Err(Fault::new(
+            &text[..width],
+            "zsh reads this operator otherwise",
+        ));
+    }
+    Ok(())
+}
+
+/// Checks a word that is an argument.
+///
+/// # Errors
+/// For `=word`, which names a program's file, and for `{` and `}` alone, which group.
+pub fn argument(word: &str) -> Result<(), Fault> {
+    let names_program = word.starts_with('=') && word != "=" && word != "==";
+    if names_program || word == "{" || word == "}" {
+        return Err(Fault::new(word, "zsh reads this word otherwise"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expansions_that_go_on() {
+        for text in [
+            "$x", "$x y", "$x.y", "$x/y", "$x-y", "$?", "$?,", "$", "$ ", "$.", "$x:", "$x:8080",
+            "$x:/y", "$x: y", "$1", "${x}[y]",
+        ] {
+            assert_eq!(expansion(text), Ok(()), "{text}");
+        }
+        for text in [
+            "$~x",
+            "$=x",
+            "$^x",
+            "$+x",
+            "$x[1]",
+            "$x[y]",
+            "$1[y]",
+            "$?[y]",
+            "$@[y]",
+            "$$[y]",
+            "$![y]",
+            "$-[y]",
+            "$*[y]",
+            "$#[y]",
+            "$x:h",
+            "$x:s/a/b/",
+            "$x:&",
+            "$x:$y",
+            "$@:t",
+        ] {
+            assert!(expansion(text).is_err(), "{text}");
+            assert!(expansions(&format!("a $b {text}")).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn operators_and_words() {
+        for (text, width) in [
+            (">!x", 1),
+            (">>!x", 2),
+            (">&!x", 2),
+            ("&!", 1),
+            ("&|", 1),
+            ("<1-9>", 1),
+            ("<->", 1),
+            ("<1->x", 1),
+        ] {
+            assert!(operator(text, width).is_err(), "{text}");
+        }
+        for (text, width) in [
+            ("> !x", 1),
+            (">x", 1),
+            ("&& !x", 2),
+            ("& x", 1),
+            ("<x", 1),
+            ("<1 >2", 1),
+            ("<x-y>z", 1),
+        ] {
+            assert_eq!(operator(text, width), Ok(()), "{text}");
+        }
+        for word in ["=ls", "===", "=a=b", "{", "}"] {
+            assert!(argument(word).is_err(), "{word}");
+        }
+        for word in ["=", "==", "a=b", "{}", "a}", "x"] {
+            assert_eq!(argument(word), Ok(()), "{word}");
+        }
+    }
+}
