@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use super::judge::{Verdict, is_idle, judge, nothing_is_in_force};
+use super::judge::{Verdict, judge, nothing_is_in_force};
 use crate::app::App;
 use crate::closed;
 use crate::request::ToolUse;
@@ -14,7 +14,7 @@ use crate::response::Response;
 pub fn final_arguments(app: &App, used: Option<&ToolUse>) -> Response {
     let session = app.store().session(&app.session());
     let is_free = nothing_is_in_force(app, &session);
-    if is_free && is_idle(&session) {
+    if is_free {
         closed::nothing_is_in_force();
     }
     let Some(used) = used else {
@@ -37,8 +37,8 @@ pub fn final_arguments(app: &App, used: Option<&ToolUse>) -> Response {
     }
 }
 
-const UNCLEAR: &str = "The call is not allowed: a restricted skill is active, and the host did \
-    not say what is called.";
+const UNCLEAR: &str = "The call is not allowed: a skill is active or a policy in force, and the \
+    host did not say what is called.";
 
 fn denied(reason: &str) -> Response {
     Response::json(&json!({"denied": true, "reason": reason}))

@@ -96,21 +96,16 @@ pub fn judge(
     }
 }
 
-/// Whether no call could be refused: no skill restricts, and no policy denies a tool.
+/// Whether no call of a tool that is not ours could be refused: nothing is active, beside which the
+/// user's configuration denies and forbids too, and no policy denies a tool.
 pub fn nothing_is_in_force(app: &App, session: &Result<Session, Unreadable>) -> bool {
-    let free = session
+    let is_idle = session
         .as_ref()
-        .is_ok_and(|session| !session.is_restricted());
-    free && app
-        .policies()
-        .is_ok_and(|policies| policies.denied_tools().next().is_none())
-}
-
-/// Whether nothing is active, so that what the user denies beside skills is not in force either.
-pub fn is_idle(session: &Result<Session, Unreadable>) -> bool {
-    session
-        .as_ref()
-        .is_ok_and(|session| session.activated.is_empty())
+        .is_ok_and(|session| session.activated.is_empty());
+    is_idle
+        && app
+            .policies()
+            .is_ok_and(|policies| policies.denied_tools().next().is_none())
 }
 
 /// Nothing is active and no policy says anything about tools.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::fork::place;
-use super::judge::{Verdict, is_idle, judge, nothing_is_in_force};
+use super::judge::{Verdict, judge, nothing_is_in_force};
 use super::load_session::load_session;
 use crate::app::fork::Place;
 use crate::app::{App, Called, called, put_in_force};
@@ -18,19 +18,17 @@ use crate::sys::remark;
 
 /// Decides about a tool call.
 pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
+    // It may be of one of our own tools, which are judged whether or not anything is in force: arguments
+    // that the host could just read are nested one level deeper in what it hands to us.
+    let Some(used) = used else {
+        return Response::block(UNCLEAR);
+    };
     let (store, key) = (app.store(), app.session());
     let session = store.session(&key);
     let is_free = nothing_is_in_force(app, &session);
-    if is_free && is_idle(&session) {
+    if is_free && !ours::is_ours(&used.tool) {
         closed::nothing_is_in_force();
     }
-    let Some(used) = used else {
-        return if is_free {
-            Response::nothing()
-        } else {
-            Response::block(UNCLEAR)
-        };
-    };
     let called = match called(app, &used.tool, &used.arguments).transpose() {
         Ok(called) => called,
         // Its tool says so too, and activates nothing.
@@ -41,21 +39,25 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     if let Some(event) = judged.event {
         app.record(event);
     }
-    match (judged.verdict, &called) {
-        (Verdict::Refused(message), _) => refuse(app, &key, used, &message),
-        (_, Some(called)) => activate(app, &session, called),
-        (_, None) if used.tool == ours::SESSION => load_session(app, &session, used),
-        (Verdict::Noted(note), None) => {
-            remark(format_args!("{note}"));
-            Response::nothing()
-        }
-        (Verdict::Allowed, None) if used.tool == ours::MARKETPLACE => install(app, used),
-        (Verdict::Allowed, None) => Response::nothing(),
+    if let Verdict::Refused(message) = judged.verdict {
+        return refuse(app, &key, used, &message);
+    }
+    if let Some(called) = &called {
+        return activate(app, &session, called);
+    }
+    if let Verdict::Noted(note) = judged.verdict {
+        remark(format_args!("{note}"));
+    }
+    // What only its user decides, a call that a skill merely warns of does not decide either.
+    match used.tool.as_str() {
+        ours::SESSION => load_session(app, &session, used),
+        ours::MARKETPLACE => install(app, used),
+        _ => Response::nothing(),
     }
 }
 
-const UNCLEAR: &str = "The call is not allowed: a restricted skill or a policy is in force, and \
-    the host did not say which tool is called. Use another tool, or tell the user.";
+const UNCLEAR: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
+    Call the tool with plain arguments, or tell the user.";
 
 /// Blocks, and says so more firmly the second time: a model that tries again word for word did not
 /// understand.

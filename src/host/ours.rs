@@ -27,3 +27,8 @@ pub const FIXED: [&str; 7] = [
     PROPOSE,
     CREATE,
 ];
+
+/// Whether a tool is ours, or could be: every other of ours has a name that begins like that.
+pub fn is_ours(tool: &str) -> bool {
+    FIXED.contains(&tool) || tool.starts_with(SKILL)
+}

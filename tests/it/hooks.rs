@@ -253,18 +253,48 @@ fn corrupt_state_closes_everything_but_reading_until_the_next_start() {
 }
 
 #[test]
-fn a_tool_that_is_not_named_is_blocked_while_something_is_restricted() {
+fn a_call_that_cannot_be_read_is_blocked_whatever_is_in_force() {
+    // What the host reads of a model's arguments is one level deeper in what it hands over.
+    let just_too_deep = format!("{}{}", "[".repeat(126), "]".repeat(126));
+    let unreadable = [
+        "garbage".to_owned(),
+        "{}".to_owned(),
+        "[]".to_owned(),
+        "null".to_owned(),
+        "{\"tool_name\":3}".to_owned(),
+        format!(
+            r#"{{"arguments":{{"args":["remove","x"],"n":{just_too_deep}}},"tool_name":"agent-skills"}}"#
+        ),
+        format!(
+            r#"{{"arguments":{{"command":"ls","n":{just_too_deep}}},"tool_name":"shell_exec"}}"#
+        ),
+    ];
     for host in Host::both() {
-        let host = host.skill("careful", "allowed-tools: Read", "");
-        assert_eq!(host.raw("hook", "pre_tool", "garbage"), "{}");
+        let host = host
+            .skill("careful", "allowed-tools: Read", "")
+            .skill("free", "", "");
+        let all_are_blocked = || {
+            for data in &unreadable {
+                let answer = host.raw("hook", "pre_tool", data);
+                assert!(answer.contains("\"block\":true"), "{data}: {answer}");
+            }
+        };
+        all_are_blocked();
+        std::fs::write(
+            host.plugin_dir().join("config.toml"),
+            "deny = [\"shell_exec\"]",
+        )
+        .unwrap();
+        host.activates("free");
+        all_are_blocked();
+        // What other plugins may have made of the arguments.
+        let shell = unreadable.last().unwrap();
+        assert!(
+            host.raw("hook", "pre_shell_exec", shell)
+                .contains("\"denied\":true")
+        );
         host.activates("careful");
-        for data in ["garbage", "{}", "[]", "null", "{\"tool_name\":3}"] {
-            assert!(
-                host.raw("hook", "pre_tool", data)
-                    .contains("\"block\":true"),
-                "{data}"
-            );
-        }
+        all_are_blocked();
     }
 }
 

@@ -192,6 +192,24 @@ fn tools_can_be_allowed_always_and_a_mistake_in_the_file_closes() {
 }
 
 #[test]
+fn what_only_its_user_decides_is_not_decided_by_a_warning() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        std::fs::write(host.plugin_dir().join("config.toml"), "enforce = \"warn\"").unwrap();
+        host.activates("careful")
+            .allows("shell_exec", &json!({"command": "ls"}));
+        for arguments in [
+            json!({"action": "install", "skill_ref": "https://example.org/a/b"}),
+            json!({"args": ["install", "https://example.org/a/b"]}),
+            json!({"args": ["config", "set", "unattended", "true"]}),
+        ] {
+            let message = host.blocks("skill_marketplace", &arguments);
+            assert!(message.contains("without the user"), "{message}");
+        }
+    }
+}
+
+#[test]
 fn a_model_installs_from_configured_sources_only() {
     for host in Host::both() {
         let install = |reference: &str| json!({"action": "install", "skill_ref": reference});
