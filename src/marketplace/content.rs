@@ -25,6 +25,14 @@ pub trait Content {
     /// # Errors
     /// When they are larger together than `max` bytes, cannot be had, or the visitor fails.
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()>;
+
+    /// Brings files that will be visited soon, in several goes, so that each is asked for once.
+    ///
+    /// # Errors
+    /// When they cannot be had.
+    fn bring(&self, _files: &[Wanted]) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl Wanted {

@@ -48,6 +48,11 @@ impl CopyPlan {
         Ok(plan)
     }
 
+    /// The files whose bytes it takes.
+    pub fn wanted(&self) -> impl Iterator<Item = Wanted> + '_ {
+        self.files.iter().map(|piece| piece.from.clone())
+    }
+
     /// Adds what is in the directory `from` as the directory `to`. `within` are the directories
     /// whose copying led here.
     fn add(
@@ -146,7 +151,7 @@ impl CopyPlan {
             let path = dest.path().join(path);
             Error::io("write", &path, error).hint("check the space and the permissions there")
         };
-        let wanted: Vec<Wanted> = self.files.iter().map(|piece| piece.from.clone()).collect();
+        let wanted: Vec<Wanted> = self.wanted().collect();
         let mut lost = Vec::new();
         content.each(&wanted, limits::INSTALL_BYTES, &mut |index, _, bytes| {
             let piece = &self.files[index];

@@ -1,22 +1,19 @@
 //! Installing: understand, fetch, choose, stage, ask, move into place.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use serde::Serialize;
 
-use super::choose;
 use super::discover::Found;
-use super::failure::Class;
-use super::fetch::{self, Fetcher, Opened, Snapshot};
 use super::installed_name::InstalledName;
-use super::lockfile::{self, Lockfile};
+use super::lockfile::{self, LockEntry, Lockfile};
 use super::market::Market;
-use super::origin::Origin;
+use super::picking::Picked;
 use super::plan::{self, Plan, Staged};
-use super::reference::{As, Place, Reading, Reference};
-use super::staging::Staging;
-use super::swap::{self, Changes, Existing};
+use super::reference::{As, Reference};
+use super::staging::{Prepared, Staging};
+use super::swap::{self, Changes};
 use crate::error::{Error, Result};
 use crate::skill::SkillName;
 
@@ -98,13 +95,6 @@ impl Installed {
     }
 }
 
-/// What a reference turned out to mean.
-pub(super) struct Picked<'a> {
-    pub snapshot: Rc<Snapshot<'a>>,
-    pub chosen: Vec<Found>,
-    pub origin: Origin,
-}
-
 /// Where a skill is to be.
 enum Seat {
     Free(InstalledName),
@@ -145,21 +135,25 @@ impl Market<'_> {
         let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let mut results = Vec::new();
-        let mut staged: Vec<Staged> = Vec::new();
+        let mut free: Vec<(&Found, InstalledName)> = Vec::new();
+        let mut seated = HashSet::new();
         for found in &picked.chosen {
             match self.seat(found, &picked, options, &lockfile)? {
-                Seat::Taken(name) => results.push(self.already(&name)?),
-                Seat::Free(name) if staged.iter().any(|other| other.entry.name == *name) => {
+                Seat::Taken(name) => results.push(self.already(&name, &lockfile)),
+                Seat::Free(name) if !seated.insert(name.to_string()) => {
                     let text = format!("two of the skills would be called `{name}`");
                     return Err(Error::new(text).hint("install one of them with `--name`"));
                 }
-                Seat::Free(name) => {
-                    let place = staging.place_for(&name)?;
-                    let (snapshot, origin) = (&picked.snapshot, &picked.origin);
-                    staged.push(plan::stage(snapshot, found, origin, &name, place)?);
-                }
+                Seat::Free(name) => free.push((found, name)),
             }
         }
+        let (snapshot, origin) = (&picked.snapshot, &picked.origin);
+        let chosen: Vec<&Found> = free.iter().map(|(found, _)| *found).collect();
+        plan::bring(snapshot, &chosen)?;
+        let stage = |(found, name): (&Found, InstalledName)| {
+            plan::stage(snapshot, found, origin, &name, staging.place_for(&name)?)
+        };
+        let staged: Vec<Staged> = free.into_iter().map(stage).collect::<Result<_>>()?;
         if staged.is_empty() {
             return Ok(results);
         }
@@ -175,42 +169,20 @@ impl Market<'_> {
     /// Moves staged skills into place.
     pub(super) fn land(&self, staging: &Staging, staged: Vec<Staged>) -> Result<Vec<Installed>> {
         let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
-        let mut results = Vec::new();
-        for staged in staged {
-            let (name, entry) = (&staged.entry.name, Some(staged.entry.clone()));
-            if changes.place(staging, &staged.place, name, entry, Existing::Keep)? {
-                results.push(self.result(staged, Status::New));
+        let new: Vec<(&Prepared, &LockEntry)> = staged
+            .iter()
+            .map(|staged| (&staged.place, &staged.entry))
+            .collect();
+        let placed = changes.place_new(staging, &new)?;
+        let outcome = |(staged, is_placed): (Staged, bool)| {
+            if is_placed {
+                self.result(staged, Status::New)
             } else {
                 // Somebody else was faster.
-                results.push(self.already(&staged.planned.name)?);
+                self.already(&staged.planned.name, changes.lockfile())
             }
-        }
-        Ok(results)
-    }
-
-    /// Finds what a reference means, and which skills of it.
-    pub(super) fn pick<'a>(
-        &self,
-        fetcher: &mut Fetcher<'a>,
-        reference: &Reference,
-        requested: &str,
-        options: &InstallOptions,
-        note: &mut Note,
-    ) -> Result<Picked<'a>> {
-        let readings = match reference {
-            Reference::Named { name, source } => {
-                vec![self.find_by_name(fetcher, name, source.as_deref(), note)?]
-            }
-            Reference::Readings(readings) => readings.clone(),
         };
-        let picked = pick(fetcher, &readings, requested, options, note)?;
-        if picked.snapshot.unusable > 0 {
-            note(&format!(
-                "{} paths of the source cannot be used and were left out",
-                picked.snapshot.unusable
-            ));
-        }
-        Ok(picked)
+        Ok(staged.into_iter().zip(placed).map(outcome).collect())
     }
 
     /// Where a skill goes: beside one of the same name from elsewhere, never in its place.
@@ -273,17 +245,17 @@ impl Market<'_> {
         swap::skills(self.plugin_dir).join(name)
     }
 
-    pub(super) fn already(&self, name: &str) -> Result<Installed> {
-        let entry = self.origin(name)?;
-        Ok(Installed {
+    pub(super) fn already(&self, name: &str, lockfile: &Lockfile) -> Installed {
+        let entry = lockfile.get(name);
+        Installed {
             name: name.to_owned(),
             dir: self.dir(name),
-            source: entry.as_ref().map(|entry| entry.source.clone()),
-            commit: entry.and_then(|entry| entry.commit),
+            source: entry.map(|entry| entry.source.clone()),
+            commit: entry.and_then(|entry| entry.commit.clone()),
             status: Status::Already,
             dropped: Vec::new(),
             warnings: Vec::new(),
-        })
+        }
     }
 
     fn result(&self, staged: Staged, status: Status) -> Installed {
@@ -304,102 +276,4 @@ impl Market<'_> {
 pub(super) fn chosen(name: &SkillName, own: &SkillName) -> Result<InstalledName> {
     let mark = if name == own { "" } else { "--" };
     InstalledName::parse(&format!("{name}{mark}"))
-}
-
-/// Takes the first reading that there is. A repository or skill that is not there passes the word
-/// to the next reading; any other failure is the answer.
-fn pick<'a>(
-    fetcher: &mut Fetcher<'a>,
-    readings: &[Reading],
-    requested: &str,
-    options: &InstallOptions,
-    note: &mut Note,
-) -> Result<Picked<'a>> {
-    let choosing = options.all || !options.skills.is_empty();
-    let mut misses: Vec<Error> = Vec::new();
-    for reading in readings {
-        // Of several readings, those of one skill are not meant when several are wanted.
-        if choosing && readings.len() > 1 && matches!(reading.want, choose::Want::Named(_)) {
-            continue;
-        }
-        let told = format!("`{requested}` is the {reading}");
-        // Of several readings only what is found tells which one it is.
-        if readings.len() == 1 {
-            note(&told);
-        }
-        let opened = match fetcher.open(reading, requested, &options.skills, options.all)? {
-            Ok(opened) => opened,
-            Err(failure) if failure.is_absence() || failure.class == Class::NoSuchRef => {
-                misses.push(failure.into());
-                continue;
-            }
-            Err(failure) => return Err(failure.into()),
-        };
-        let want = fetch::wanted(&opened, reading);
-        // Of a site only what was chosen has been fetched.
-        let (want, all) = match &reading.place {
-            Place::WellKnown(_) => (choose::Want::Any, true),
-            _ => (want, options.all),
-        };
-        let found = &opened.snapshot.found;
-        let chosen: Vec<Found> = match choose::choose(found, &want, &options.skills, all) {
-            Ok(chosen) => chosen.into_iter().cloned().collect(),
-            Err(miss) => {
-                let error = miss.error.context(format!("`{}`", opened.origin.shown()));
-                if miss.absent {
-                    misses.push(error);
-                    continue;
-                }
-                return Err(error);
-            }
-        };
-        if readings.len() > 1 {
-            note(&told);
-        }
-        warn_of_ref(fetcher, reading, note);
-        let Opened {
-            snapshot, origin, ..
-        } = opened;
-        return Ok(Picked {
-            snapshot,
-            chosen,
-            origin,
-        });
-    }
-    Err(nothing_fits(requested, misses))
-}
-
-/// `REPO@NAME` means a skill, but other tools mean a ref by it.
-fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
-    if let (Place::Repository { url, .. }, choose::Want::Named(name)) =
-        (&reading.place, &reading.want)
-        && fetcher.has_ref(url, name)
-    {
-        note(&format!(
-            "`{name}` is a branch or tag, too; `#{name}` instead of `@{name}` would mean that"
-        ));
-    }
-}
-
-/// One error out of those of all readings.
-fn nothing_fits(requested: &str, mut misses: Vec<Error>) -> Error {
-    let requested = requested.escape_debug();
-    match misses.len() {
-        0 => Error::new(format!("`{requested}` names one skill already"))
-            .hint("leave out `--skill` and `--all`"),
-        1 => misses.remove(0),
-        _ => {
-            let reasons: Vec<String> = misses.iter().map(|miss| format!("\n  {miss}")).collect();
-            // A repository that is there, but has other skills, has the most to say.
-            let listing = misses
-                .iter()
-                .filter_map(Error::next_step)
-                .find(|hint| hint.contains('\n'));
-            let hint = listing.unwrap_or(
-                "check the spelling; a private repository needs credentials that git has without \
-                 asking",
-            );
-            Error::new(format!("nothing fits `{requested}`:{}", reasons.concat())).hint(hint)
-        }
-    }
 }

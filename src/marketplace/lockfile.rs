@@ -2,7 +2,7 @@
 //! without times, so the same installs give the same bytes. A file that this version does not
 //! understand is never overwritten.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -247,12 +247,25 @@ impl Lockfile {
     /// # Errors
     /// As [`Lockfile::check_writable`], and when the file cannot be written.
     pub fn put(&mut self, entry: LockEntry, scratch: &Dir) -> Result<()> {
-        if self.get(&entry.name) == Some(&entry) {
+        self.put_all(vec![entry], scratch)
+    }
+
+    /// As [`Lockfile::put`] for several, of different names; the file is written once.
+    ///
+    /// # Errors
+    /// As [`Lockfile::put`].
+    pub fn put_all(&mut self, mut new: Vec<LockEntry>, scratch: &Dir) -> Result<()> {
+        new.retain(|entry| self.get(&entry.name) != Some(entry));
+        if new.is_empty() {
             return Ok(());
         }
-        let others = self.entries.iter().filter(|other| other.name != entry.name);
+        let names: HashSet<&str> = new.iter().map(|entry| &*entry.name).collect();
+        let others = self
+            .entries
+            .iter()
+            .filter(|other| !names.contains(&*other.name));
         let mut entries: Vec<LockEntry> = others.cloned().collect();
-        entries.push(entry);
+        entries.extend(new);
         entries.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
         self.write(entries, scratch)
     }

@@ -35,6 +35,7 @@ mod memory;
 mod named;
 mod origin;
 mod past;
+mod picking;
 mod pin;
 mod plan;
 mod previous;

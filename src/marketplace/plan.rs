@@ -107,6 +107,33 @@ pub fn id(source: &str, path: &str) -> String {
     format!("{source}#{path}")
 }
 
+fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
+    // A root skill does not swallow the others; one in a directory keeps those inside it.
+    let others: Vec<String> = match found.path.as_str() {
+        "" => snapshot
+            .found
+            .iter()
+            .map(|f| f.path.clone())
+            .filter(|path| !path.is_empty())
+            .collect(),
+        _ => Vec::new(),
+    };
+    CopyPlan::new(&snapshot.tree, &found.path, &others)
+}
+
+/// Brings the files of several skills at once, before each is staged.
+///
+/// # Errors
+/// When they cannot be had.
+pub fn bring(snapshot: &Snapshot, chosen: &[&Found]) -> Result<()> {
+    let mut files = Vec::new();
+    for found in chosen {
+        // What cannot be copied is told of when it is staged.
+        files.extend(copied(snapshot, found).iter().flat_map(CopyPlan::wanted));
+    }
+    snapshot.content.bring(&files)
+}
+
 /// Copies a skill to `place`, reads it back and describes it. `name` is the directory it will have.
 ///
 /// # Errors
@@ -119,17 +146,7 @@ pub fn stage(
     place: Prepared,
 ) -> Result<Staged> {
     let of_skill = |error: Error| error.context(format!("skill `{name}`"));
-    // A root skill does not swallow the others; one in a directory keeps those inside it.
-    let others: Vec<String> = match found.path.as_str() {
-        "" => snapshot
-            .found
-            .iter()
-            .map(|f| f.path.clone())
-            .filter(|path| !path.is_empty())
-            .collect(),
-        _ => Vec::new(),
-    };
-    let mut copy = CopyPlan::new(&snapshot.tree, &found.path, &others).map_err(of_skill)?;
+    let mut copy = copied(snapshot, found).map_err(of_skill)?;
     let content = &*snapshot.content;
     copy.write(content, &place.make()?).map_err(of_skill)?;
     let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;

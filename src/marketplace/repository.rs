@@ -1,6 +1,8 @@
 //! One commit of a repository, fetched shallow and blobless into the cache and read without a
 //! checkout: no link, hook, filter or submodule of it ever takes effect.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 
 use super::cache::Slot;
@@ -25,6 +27,8 @@ pub struct Repository<'a> {
     slot: Slot,
     settings: Vec<String>,
     offline: bool,
+    /// The sizes of what is known to be here.
+    known: RefCell<HashMap<String, u64>>,
 }
 
 /// Asks a repository for its refs, as [`Refs::parse`] reads them.
@@ -59,6 +63,7 @@ impl<'a> Repository<'a> {
             slot,
             settings: remote.settings.clone(),
             offline,
+            known: RefCell::default(),
         };
         Ok(repository.bring(commit.as_str()).map(|()| repository))
     }
@@ -174,8 +179,21 @@ impl<'a> Repository<'a> {
         Ok(output.lines().map(|line| line.parse().ok()).collect())
     }
 
-    /// Fetches those of the objects that are missing, all in one request.
+    /// The sizes of the objects, after those that are missing were fetched, all in one request.
     fn fetch_missing(&self, files: &[Wanted], ids: &str) -> Result<Vec<u64>> {
+        let known = |file: &Wanted| self.known.borrow().get(&file.id).copied();
+        if let Some(sizes) = files.iter().map(known).collect() {
+            return Ok(sizes);
+        }
+        let sizes = self.ask_for_missing(files, ids)?;
+        let ids = files.iter().map(|file| file.id.clone());
+        self.known
+            .borrow_mut()
+            .extend(ids.zip(sizes.iter().copied()));
+        Ok(sizes)
+    }
+
+    fn ask_for_missing(&self, files: &[Wanted], ids: &str) -> Result<Vec<u64>> {
         let here = self.sizes(ids)?;
         if let Some(sizes) = here.into_iter().collect() {
             return Ok(sizes);
@@ -208,6 +226,13 @@ impl<'a> Repository<'a> {
 }
 
 impl Content for Repository<'_> {
+    fn bring(&self, files: &[Wanted]) -> Result<()> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        self.fetch_missing(files, &lines(files)).map(|_| ())
+    }
+
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
         if files.is_empty() {
             return Ok(());

@@ -76,9 +76,9 @@ impl Market<'_> {
                         "`{}` was changed here and is left as it is",
                         entry.name
                     ));
-                    results.push(self.already(&entry.name)?);
+                    results.push(self.already(&entry.name, &lockfile));
                 }
-                State::Intact | State::Linked => results.push(self.already(&entry.name)?),
+                State::Intact | State::Linked => results.push(self.already(&entry.name, &lockfile)),
             }
         }
         if let Some(first) = staged.first() {

@@ -156,6 +156,59 @@ impl Changes {
         Ok(true)
     }
 
+    /// Moves skills that were prepared to where nothing is, each whole, and says so of all of them with one
+    /// writing of the lockfile: which of them did move, as far as nothing of their name was there.
+    ///
+    /// # Errors
+    /// When anything cannot be written. What had moved before stays, or all of it is taken back.
+    pub fn place_new(
+        &mut self,
+        staging: &Staging,
+        staged: &[(&Prepared, &LockEntry)],
+    ) -> Result<Vec<bool>> {
+        let (skills, scratch) = (self.skills()?, staging.dir());
+        let is_free = |entry: &LockEntry| !skills.has(entry.name.entry());
+        let mut placed: Vec<bool> = staged.iter().map(|(_, entry)| is_free(entry)).collect();
+        let free = staged.iter().zip(&placed).filter(|(_, is_free)| **is_free);
+        let journal = |((_, entry), _): (&(&Prepared, &LockEntry), &bool)| Journal {
+            name: entry.name.clone(),
+            entry: Some((*entry).clone()),
+            // It was worked out from the files as they lie there.
+            placed: Some(entry.sha256.clone()),
+        };
+        write_journals(scratch, &free.map(journal).collect::<Vec<_>>())?;
+        let mut failed = None;
+        for ((prepared, entry), is_placed) in staged.iter().zip(&mut placed) {
+            let target = entry.name.entry();
+            *is_placed = *is_placed && failed.is_none();
+            if *is_placed
+                && let Err(error) = prepared.within.rename(&prepared.name, &skills, target)
+            {
+                *is_placed = false;
+                failed = Some(skills.error("move the skill to", target, &error));
+            }
+        }
+        let moved = || {
+            staged
+                .iter()
+                .zip(&placed)
+                .filter(|(_, is_placed)| **is_placed)
+        };
+        let entries = moved().map(|((_, entry), _)| (*entry).clone()).collect();
+        if let Err(error) = self.lockfile.put_all(entries, scratch) {
+            for ((prepared, entry), _) in moved() {
+                let _ = skills.rename(entry.name.entry(), &prepared.within, &prepared.name);
+            }
+            remove_journal(scratch)?;
+            return Err(error);
+        }
+        remove_journal(scratch)?;
+        match failed {
+            Some(error) => Err(error.hint("check the permissions of the skills directory")),
+            None => Ok(placed),
+        }
+    }
+
     /// Changes the entry of a skill whose files stay as they are.
     ///
     /// # Errors
@@ -199,10 +252,20 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     let mut changes = Changes::begin(base, Duration::ZERO)?;
     let bytes = staging.read(&JOURNAL, limits::LOCKFILE);
     let bytes = bytes.map_err(|error| staging.error("read", &JOURNAL, &error))?;
-    let read: Journal = serde_json::from_slice(&bytes).map_err(|error| {
+    let journals: Vec<Journal> = serde_json::from_slice(&bytes).map_err(|error| {
         let path = staging.path_of(&JOURNAL);
         Error::new(format!("`{}` is broken: {error}", path.display()))
     })?;
+    let mut placed = Vec::new();
+    for journal in journals {
+        placed.extend(follow(&mut changes, staging, journal)?);
+    }
+    changes.lockfile.put_all(placed, staging)?;
+    remove_journal(staging)
+}
+
+/// Brings the change of one skill to its end, or undoes it; answers the entry that it is still to have.
+fn follow(changes: &mut Changes, staging: &Dir, read: Journal) -> Result<Option<LockEntry>> {
     let (skills, target) = (changes.skills()?, read.name.entry());
     let is_there = skills.has(target);
     if !is_there && staging.has(&OLD) {
@@ -213,7 +276,7 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
             (Some(entry), placed)
                 if is_placed(&skills, target, Some(&entry), placed.as_deref()) =>
             {
-                changes.lockfile.put(entry, staging)?;
+                return Ok(Some(entry));
             }
             (None, placed @ Some(_)) if is_placed(&skills, target, None, placed.as_deref()) => {
                 changes.lockfile.take(&read.name, staging)?;
@@ -222,7 +285,7 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
             _ => {}
         }
     }
-    remove_journal(staging)
+    Ok(None)
 }
 
 /// Whether the move of a journal took place.
@@ -287,7 +350,11 @@ fn write_journal(
         entry,
         placed,
     };
-    let bytes = serde_json::to_vec(&journal)
+    write_journals(staging, &[journal])
+}
+
+fn write_journals(staging: &Dir, journals: &[Journal]) -> Result<()> {
+    let bytes = serde_json::to_vec(journals)
         .map_err(|error| Error::new(format!("could not write the journal: {error}")))?;
     let written = staging.replace(&JOURNAL, &bytes, 0o600, Durable::Yes);
     written.map_err(|error| staging.error("write", &JOURNAL, &error))

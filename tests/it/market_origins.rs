@@ -67,7 +67,7 @@ fn a_commit_that_no_branch_leads_to_is_not_installed_on_a_models_word_or_in_a_pi
             let answer = host.tool("skill_marketplace", &arguments);
             assert!(answer.contains("not in any branch"), "{answer}");
         }
-        for flags in [&[][..], &["--yes"], &["--yes", "--accept-findings"]] {
+        for flags in [&[][..], &["--yes"]] {
             let words = [&["install", reference.as_str()][..], flags].concat();
             let ran = host.unattended(&words);
             assert_eq!(ran.status, 1, "{ran:?}");

@@ -54,7 +54,7 @@ fn a_version_is_installed_by_its_tag_and_shown_with_its_commit() {
     let history = host.succeeds(&["history", "pdf"]);
     for words in [
         "in use: version 1.2 at ",
-        "asked for as v1.2",
+        "asked for as refs/tags/v1.2",
         "v1.2 (in use)",
         "v1.10",
         "newer  ",

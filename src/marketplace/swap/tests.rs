@@ -107,6 +107,68 @@ fn an_install_killed_before_its_move_never_was_and_after_it_is_whole() {
 }
 
 #[test]
+fn of_several_installs_killed_between_their_moves_those_that_moved_have_their_entries() {
+    for moved in 0..=3 {
+        let killed = Killed::new();
+        let names = ["a", "b", "c"].map(name);
+        let mut journals = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            let entry = LockEntry {
+                name: name.clone(),
+                id: format!("s#{name}"),
+                ..entry("new")
+            };
+            if at < moved {
+                Killed::put(&skills(&killed.base).join(&**name), "new");
+            }
+            journals.push(Journal {
+                name: name.clone(),
+                placed: Some(entry.sha256.clone()),
+                entry: Some(entry),
+            });
+        }
+        write_journals(&killed.staging, &journals).unwrap();
+        killed.recovered();
+        let lockfile = Lockfile::read(&killed.base).unwrap();
+        let known = names.iter().filter(|name| lockfile.get(name).is_some());
+        assert_eq!(known.count(), moved);
+    }
+}
+
+#[test]
+fn several_that_are_placed_are_in_the_lockfile_and_what_is_there_is_kept() {
+    let plugin = tempfile::tempdir().unwrap();
+    let base = Base::own(plugin.path().to_owned());
+    let staging = Staging::new(&base, Duration::ZERO).unwrap();
+    Killed::put(&skills(&base).join("b"), "mine");
+    let mut staged = Vec::new();
+    for wanted in ["a", "b", "c"].map(name) {
+        let place = staging.place_for(&wanted).unwrap();
+        place.make().unwrap();
+        Killed::put(&place.path(), "new");
+        let id = format!("s#{wanted}");
+        let entry = LockEntry {
+            name: wanted,
+            id,
+            ..entry("new")
+        };
+        staged.push((place, entry));
+    }
+    let mut changes = Changes::begin(&base, Duration::ZERO).unwrap();
+    let staged: Vec<_> = staged.iter().map(|(place, entry)| (place, entry)).collect();
+    assert_eq!(
+        changes.place_new(&staging, &staged).unwrap(),
+        [true, false, true]
+    );
+    let lockfile = Lockfile::read(&base).unwrap();
+    let known = ["a", "b", "c"].map(|name| lockfile.get(name).is_some());
+    assert_eq!(known, [true, false, true]);
+    let text = |name: &str| fs::read_to_string(skills(&base).join(name).join("SKILL.md")).unwrap();
+    assert_eq!(["a", "b", "c"].map(text), ["new", "mine", "new"]);
+    assert!(!has_journal(staging.dir()));
+}
+
+#[test]
 fn an_update_killed_anywhere_leaves_the_old_or_the_new_skill_with_its_entry() {
     for (installed, set_aside, expected) in [
         (Some("old"), None, "old"),
