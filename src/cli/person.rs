@@ -45,7 +45,7 @@ pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<(
                 );
                 Err(Error::new(text).hint(format!("write `agent-skills install {reference}`")))
             }
-            ModelInstall::Refused(_) => Err(of_their_own(&decision.command)),
+            ModelInstall::Refused(_) => Err(of_their_own(app, &decision.command)),
         },
     }
 }
@@ -58,7 +58,7 @@ pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<(
 /// When it is, or could be, somebody else.
 pub fn decided_by_a_person(app: &App, caller: Caller, command: &str) -> Result<()> {
     if caller == Caller::Host || is_below_a_host(app, caller) {
-        return Err(of_their_own(command));
+        return Err(of_their_own(app, command));
     }
     let unattended = || app.config().is_ok_and(|config| config.unattended);
     if std::io::stdin().is_terminal() || unattended() {
@@ -70,8 +70,16 @@ pub fn decided_by_a_person(app: &App, caller: Caller, command: &str) -> Result<(
     ))
 }
 
-fn of_their_own(command: &str) -> Error {
+fn of_their_own(app: &App, command: &str) -> Error {
     let text = format!("only a person at a shell of their own can decide to {command}");
+    if let Err((file, unreadable)) = app.store().health() {
+        let text = format!(
+            "{text}, and whether this is one is not known: `{}` cannot be read ({})",
+            file.display(),
+            unreadable.reason
+        );
+        return Error::new(text).hint("`agent-skills doctor` says how to repair it");
+    }
     Error::new(text).hint(format!(
         "ask the user to run `agent-skills {command}` in a terminal"
     ))

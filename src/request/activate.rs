@@ -20,17 +20,21 @@ pub struct Activate {
 const NAME: [&str; 5] = ["skill_name", "skill", "name", "skill_ref", "command"];
 /// How callers write its arguments.
 const ARGUMENTS: [&str; 2] = ["arguments", "args"];
+/// What callers that give an action call this one.
+const ACTIONS: [&str; 4] = ["use", "activate", "load", "run"];
 
 impl Activate {
     /// A call of a skill's own tool.
     ///
     /// # Errors
-    /// When its arguments are not an object, or say two things.
+    /// When its arguments are not an object, say two things, or ask for something else.
     pub fn by_own_tool(tool: &str, arguments: &Value) -> Result<Self> {
+        let map = object(arguments)?;
+        is_meant(tool, &map)?;
         Ok(Self {
             tool: tool.to_owned(),
             skill: None,
-            arguments: given(&object(arguments)?)?,
+            arguments: given(&map)?,
         })
     }
 
@@ -40,6 +44,7 @@ impl Activate {
     /// As [`Activate::by_own_tool`], and when no skill or more than one is named.
     pub fn by_name(tool: &str, arguments: &Value) -> Result<Self> {
         let map = object(arguments)?;
+        is_meant(tool, &map)?;
         let skill = one_of(&map, &NAME)?.and_then(Value::as_str);
         let skill = skill.filter(|name| !name.trim().is_empty());
         let skill = skill.ok_or_else(|| {
@@ -53,9 +58,23 @@ impl Activate {
     }
 }
 
+/// Refuses a call that names another action: to end a skill is the opposite of what would be done.
+fn is_meant(tool: &str, map: &Map<String, Value>) -> Result<()> {
+    match map.get("action") {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::String(action)) if ACTIONS.contains(&action.as_str()) => Ok(()),
+        Some(other) => {
+            let text = format!("`{tool}` activates a skill, and has no action {other}");
+            Err(Error::new(text).hint(EXAMPLE_OF_AN_END))
+        }
+    }
+}
+
 const EXAMPLE: &str = r#"call it with {"arguments": "what to do"}"#;
 const EXAMPLE_BY_NAME: &str =
     r#"call it with {"skill_name": "pdf", "arguments": "what to do"}; arguments may be left out"#;
+
+const EXAMPLE_OF_AN_END: &str = r#"skill_session {"action": "unload", "names": ["pdf"]} ends one"#;
 
 fn object(arguments: &Value) -> Result<Map<String, Value>> {
     match arguments {
@@ -136,6 +155,27 @@ mod tests {
         ] {
             let call = Activate::by_name("skill", &arguments).unwrap();
             assert_eq!(call.skill.as_deref(), Some("pdf"), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_names_another_action_activates_nothing() {
+        for (action, is_meant) in [
+            (json!(null), true),
+            (json!("use"), true),
+            (json!("activate"), true),
+            (json!("deactivate"), false),
+            (json!("unload"), false),
+            (json!(["deactivate"]), false),
+        ] {
+            let arguments = json!({"action": action, "skill_name": "pdf"});
+            let own = Activate::by_own_tool("skill_pdf", &arguments);
+            let named = Activate::by_name("skill", &arguments);
+            for error in [own.err(), named.err()] {
+                assert_eq!(error.is_none(), is_meant, "{action}");
+                let hint = error.and_then(|error| error.next_step().map(ToString::to_string));
+                assert!(hint.is_none_or(|hint| hint.contains("unload")));
+            }
         }
     }
 

@@ -91,7 +91,7 @@ fn where_nothing_is_wrong_nothing_is_reported() {
         assert!(
             check(&host, "plugin")["message"]
                 .to_string()
-                .contains("7 tools")
+                .contains("8 tools")
         );
     }
 }
@@ -273,18 +273,22 @@ fn mistakes_in_the_rules_are_named() {
 }
 
 #[test]
-fn a_state_that_nobody_can_trust_is_named_and_repaired_without_lifting_anything() {
+fn a_state_that_nobody_can_trust_is_named_and_its_repair_lifts_nothing() {
     for host in Host::both() {
         let host = healthy(host).skill("reads", "allowed-tools: Read", "b");
         host.starts().activates("reads");
         let state = host.plugin_dir().join("state.json");
         fs::set_permissions(&state, fs::Permissions::from_mode(0o666)).unwrap();
         finds(&host, "state", "fail", &["chmod 600"]);
-        let ran = host.person(&["doctor", "--fix"]);
+        // Who asks is not known without it, and what repairs it is said.
+        let refused = host.fails(&["doctor", "--fix"]);
         assert!(
-            ran.status == 0 && ran.stdout.contains("you only"),
-            "{ran:?}"
+            refused.contains("state.json` cannot be read") && refused.contains("doctor` says"),
+            "{refused}"
         );
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(check(&host, "state")["outcome"], "ok");
         host.blocks("shell_exec", &json!({"command": "ls"}));
         fs::write(&state, "garbage").unwrap();
         finds(&host, "state", "fail", &["next prompt"]);

@@ -1,13 +1,11 @@
 //! Whether what is active can be written down and read again: without that every call is refused
 //! while a skill may be active (law 2).
 
-use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::check::Check;
 use crate::app::App;
-use crate::error::Error;
 use crate::sys::process::effective_user;
 use crate::sys::{EntryName, files};
 
@@ -77,7 +75,7 @@ fn unreadable(file: &Path, why: &str) -> Check {
     let mode = metadata.permissions().mode();
     if metadata.is_file() && metadata.uid() == effective_user() && mode & 0o022 != 0 {
         let remedy = format!("chmod 600 {}", file.display());
-        return Check::fail("state", text, remedy).fix(made_private(file.to_owned()));
+        return Check::fail("state", text, remedy);
     }
     let remedy = if [effective_user(), 0].contains(&metadata.uid()) {
         "the next prompt in chibi begins a new one".to_owned()
@@ -88,17 +86,4 @@ fn unreadable(file: &Path, why: &str) -> Check {
         )
     };
     Check::fail("state", text, remedy)
-}
-
-/// What stands in it stays: a restriction must not be lifted by a repair.
-fn made_private(file: PathBuf) -> impl FnOnce() -> Result<String, Error> + 'static {
-    move || {
-        File::open(&file)
-            .and_then(|open| open.set_permissions(Permissions::from_mode(0o600)))
-            .map_err(|error| Error::io("change the mode of", &file, &error))?;
-        Ok(format!(
-            "`{}` can be read and written by you only",
-            file.display()
-        ))
-    }
 }
