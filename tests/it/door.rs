@@ -123,7 +123,7 @@ fn an_open_pipe_on_the_newer_protocol_is_given_up_on() {
         .read_to_string(&mut answer)
         .unwrap();
     assert!(child.wait().unwrap().success());
-    assert_eq!(answer, "{}", "nothing was restricted");
+    assert!(answer.contains("\"block\":true"), "{answer}");
     drop(held);
 }
 

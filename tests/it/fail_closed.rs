@@ -36,6 +36,10 @@ fn calls() -> Vec<(&'static str, Value)> {
         ),
         ("on_start", json!({})),
         ("on_end", json!({})),
+        (
+            "pre_message",
+            json!({"context_name": "default", "prompt": "hello", "summary": ""}),
+        ),
         ("post_system_prompt", json!({"context_name": "default"})),
         (
             "pre_api_tools",
