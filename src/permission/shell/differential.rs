@@ -14,7 +14,7 @@ use super::step::Step;
 use crate::host::shell::CHIBI;
 use crate::permission::steps::Steps;
 
-#[path = "../../../tests/it/shell_grammar.rs"]
+#[path = "../../../tests/it/shell_grammar/mod.rs"]
 #[rustfmt::skip]
 // The rest of it is for the integration tests.
 #[allow(dead_code)]
@@ -223,7 +223,7 @@ fn two_parsers_see_the_same_commands() {
         let Some(ours) = ours(&command) else { continue };
         match Theirs::of(&command) {
             Some(theirs) => {
-                assert_eq!(ours, theirs, "{command}");
+                assert_eq!(ours, theirs, "{command:?}");
                 compared += 1;
             }
             None => unparsed.push(command),

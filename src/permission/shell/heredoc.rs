@@ -56,12 +56,15 @@ impl Pending {
         self.depth == depth
     }
 
-    /// The width of the body at the start of `text`, with the line that ends it.
+    /// The body at the start of `text` as the command gets it, and its width with the line that
+    /// ends it.
     ///
     /// # Errors
-    /// When no line ends it, and when an unquoted body expands more than plain variables.
-    pub fn body(&self, text: &str, zsh: bool) -> Result<usize, Fault> {
+    /// When no line ends it, when some reader could take another line for its end, and when an
+    /// unquoted body expands more than plain variables.
+    pub fn body(&self, text: &str, zsh: bool) -> Result<(String, usize), Fault> {
         let mut width = 0;
+        let mut content = String::new();
         for line in text.split_inclusive('\n') {
             width += line.len();
             let bare = line.strip_suffix('\n').unwrap_or(line);
@@ -76,14 +79,17 @@ impl Pending {
                     let why = "old shells end the substitution inside this here-document";
                     return Err(Fault::new("<<", why));
                 }
-                return Ok(width);
+                return Ok((content, width));
             }
             // Inside parentheses bash ends it at a line that goes on with `)`, and some versions at
-            // any line that begins so.
-            if self.depth > 0 && bare.starts_with(&self.delimiter) {
+            // any line that begins so. The parser forgives blanks behind it, everywhere.
+            let is_close = self.depth > 0 || bare.trim_end() == self.delimiter;
+            if is_close && bare.starts_with(&self.delimiter) {
                 let why = "a line of a here-document begins with its delimiter";
                 return Err(Fault::new("<<", why));
             }
+            content.push_str(bare);
+            content.push('\n');
             if !self.quoted {
                 expansion::plain_variables_only(bare, zsh)?;
                 if bare.ends_with('\\') {
@@ -148,7 +154,8 @@ mod tests {
     fn a_body_ends_at_the_line_that_is_the_delimiter() {
         let width = |operator: &str, body: &str| {
             let (pending, _) = Pending::read(operator, 0).unwrap();
-            pending.body(body, false).ok()
+            let read = pending.body(body, false).ok();
+            read.map(|(_, width)| width)
         };
         assert_eq!(width("<<E\n", "a\nE\nb"), Some(4));
         assert_eq!(width("<<-E\n", "a\n\tE\nb"), Some(5));
@@ -156,6 +163,7 @@ mod tests {
         for body in [
             "a\n E\n",
             "a\nE \n",
+            "a\nE \nb\nE\n",
             "$(x)\nE\n",
             "`x`\nE\n",
             "a\\\nE\n",

@@ -42,7 +42,7 @@ pub struct Lexer<'a> {
     pending: Vec<Pending>,
     position: Position,
     substitutions: usize,
-    heredocs: usize,
+    heredocs: Vec<String>,
 }
 
 impl<'a> Lexer<'a> {
@@ -59,7 +59,7 @@ impl<'a> Lexer<'a> {
             pending: Vec::new(),
             position: Position::default(),
             substitutions: 0,
-            heredocs: 0,
+            heredocs: Vec::new(),
         }
     }
 
@@ -354,6 +354,7 @@ impl<'a> Lexer<'a> {
             return Err(unclosed());
         }
         self.text.push_str(&self.source[self.copied..]);
+        self.heredocs.sort_unstable();
         Ok(Scan {
             text: self.text,
             substitutions: self.substitutions,

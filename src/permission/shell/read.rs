@@ -56,6 +56,7 @@ pub fn read_with_loops(
         reader.node(node)?;
         reader.steps.push(Step::Join);
     }
+    reader.heredocs.sort_unstable();
     let same = reader.substitutions == scanned.substitutions && reader.heredocs == scanned.heredocs;
     if !same {
         return Err(Fault::new("", "two readings of it differ"));
@@ -73,7 +74,7 @@ struct Reader {
     loops: usize,
     for_loops: Vec<Loop>,
     substitutions: usize,
-    heredocs: usize,
+    heredocs: Vec<String>,
     files: usize,
     has_test: bool,
     /// Whether zsh may be the shell.

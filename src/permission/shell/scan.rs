@@ -18,8 +18,8 @@ pub struct Scan {
     pub text: String,
     /// Command and process substitutions, nested ones too.
     pub substitutions: usize,
-    /// Here-documents.
-    pub heredocs: usize,
+    /// What here-documents hold, in the order of their text.
+    pub heredocs: Vec<String>,
 }
 
 /// Reads `source` once.

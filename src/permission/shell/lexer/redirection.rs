@@ -20,7 +20,6 @@ impl Lexer<'_> {
             }
             let (pending, width) = Pending::read(rest, self.levels.len())?;
             self.pending.push(pending);
-            self.heredocs += 1;
             self.at += width;
         } else {
             // `>&` and `&>` are one operator, not the end of a command.
@@ -39,7 +38,8 @@ impl Lexer<'_> {
             if !pending.began_at(self.levels.len()) {
                 return Err(heredoc_astray());
             }
-            let width = pending.body(self.rest(), self.zsh())?;
+            let (body, width) = pending.body(self.rest(), self.zsh())?;
+            self.heredocs.push(body);
             self.weigh(width)?;
             self.at += width;
         }

@@ -19,7 +19,7 @@ impl Reader {
                     complete,
                     ..
                 } => {
-                    self.heredocs += 1;
+                    self.heredocs.push(content.clone());
                     if !quoted {
                         expansion::plain_variables_only(content, self.zsh)?;
                     }

@@ -37,6 +37,20 @@ fn a_word_that_may_be_several_stands_nowhere_that_positions_count() {
 }
 
 #[test]
+fn a_here_document_holds_no_line_that_some_reader_takes_for_its_end() {
+    let git = scene().active("Bash(git:*)");
+    // The parser takes blanks behind the delimiter for nothing; shells do not.
+    none_runs(
+        &git,
+        &[
+            "git a <<'E'\nx\nE \n: '\nE\nrm x #'\n", "git a <<'E'\nx\nE\t\n: '\nE\nrm x #'\n", "git a <<-'E'\nx\n\tE \n: '\n\tE\nrm x #'\n",
+            "git a <<'E'\nx\nE\u{a0}\n: '\nE\nrm x #'\n", "git a <<'E'\n E\n: '\nE\nrm x #'\n", "git a <<E\nE \n: $x'\nE\nrm x #'\n", "cat <<'E' | git a\nE \n'\nE\nrm x #'\n",
+        ],
+    );
+    all_run(&git, &["git a <<'E'\nx E\nE\n", "git a <<'EOF'\nE\nEO F\nEOF\n", "git a <<-E\n\tx\n\tE\n", "git a <<A <<B\na\nA\nb\nB\n"]);
+}
+
+#[test]
 fn a_here_document_inside_parentheses_holds_no_line_that_begins_as_its_end_does() {
     let git = git();
     let ends = ["EOF)", "EOF )", "EOF) ; rm x", "EOFx", "EOF\t", "EOF;", "EOF\\", "EOF'", "EOF\"", "EOF EOF", "EOF#", "EOF|", "EOF)\""];
