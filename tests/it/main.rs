@@ -69,7 +69,9 @@ mod sessions;
 mod shell_generator;
 #[rustfmt::skip]
 mod shell_grammar;
+mod shell_profiles;
 mod shell_tables;
+mod shell_world;
 mod shown;
 mod simulate;
 mod skill_hooks;

@@ -1,6 +1,7 @@
-//! Random shell commands, by seed: mostly such as agents write them, with hostile fragments and
-//! small accidents mixed in. Nothing in here names a program or file that could do harm when it is
-//! run among stubs; every loop ends.
+//! How commands are put together: lists, compounds, simple commands and words, one within another.
+//! What they are made of by class of escape is in `fragments`.
+
+use super::fragments::{self, CLASSES};
 
 /// A source of commands that is the same for the same seed.
 pub struct Grammar(u64);
@@ -99,7 +100,10 @@ impl Grammar {
     }
 
     fn item(&mut self, depth: usize) -> String {
-        if depth == 0 || self.chance(78) {
+        if self.chance(12) {
+            return self.escape(depth);
+        }
+        if depth == 0 || self.chance(75) {
             return self.simple(depth);
         }
         let inner = self.list(depth - 1);
@@ -134,14 +138,33 @@ impl Grammar {
         }
     }
 
+    /// One attempt of some class of escape, with random commands, words and texts in its gaps.
+    fn escape(&mut self, depth: usize) -> String {
+        let class = CLASSES[self.below(CLASSES.len())];
+        let mut text = self.pick(class).to_owned();
+        while let Some(at) = text.find('\u{1}') {
+            let kind = text.as_bytes()[at + 1];
+            let filled = match kind {
+                b'c' => self.list(depth.saturating_sub(1)),
+                b's' => self.simple(depth.saturating_sub(1)),
+                b'w' => self.word(depth.min(1)),
+                // A text between single quotes.
+                b'q' => self.list(depth.saturating_sub(1)).replace('\'', "'\\''"),
+                b'n' => self.pick(fragments::NAMES).to_owned(),
+                b'v' => self.pick(fragments::VALUES).to_owned(),
+                b'd' => self.pick(fragments::MOVES).to_owned(),
+                b'u' => self.pick(fragments::USES).to_owned(),
+                _ => unreachable!("an unknown gap in {text:?}"),
+            };
+            text.replace_range(at..at + 2, &filled);
+        }
+        text
+    }
+
     fn simple(&mut self, depth: usize) -> String {
         let mut text = String::new();
         if self.chance(6) {
-            text.push_str(self.pick(&[
-                "CI=1 ", "LANG=C ", "LC_ALL=C ", "PATH=sub ", "GIT_DIR=x ", "x=1 ", "IFS= ",
-                "BASH_ENV=canary ", "CI=$x ", "LD_PRELOAD=x ", "a[$(evil)]=1 ", "a+=1 ",
-                "ENV=canary ", "PS4='$(evil)' ",
-            ]));
+            text.push_str(self.pick(fragments::BEFORE));
         }
         let arguments = self.below(4);
         match self.below(100) {
@@ -150,7 +173,8 @@ impl Grammar {
                 text.push_str(self.pick(&["npm run test", "npm run test:unit", "npm run test --"]));
             }
             48..51 => return text + self.pick(&["ls", "ls | head -3", "ls > out/l"]),
-            51..66 => return text + &self.neutral(depth),
+            51..56 => text.push_str(self.pick(fragments::PROGRAMS)),
+            56..66 => return text + &self.neutral(depth),
             66..73 => return text + &self.filter(),
             73..85 => return text + &self.wrapper(depth),
             85..89 => return text + &self.assignment(depth),
@@ -158,7 +182,7 @@ impl Grammar {
             _ => text.push_str(self.pick(&[
                 "rm", "curl", "./git", "$x", "\"gi\"t", "g\\it", "{git,rm}", "~/evil", "sudo git",
                 "node -e", "evil", "sub/git", "\"$x\"", "`git`", "g*t", "$(git x)", "'git'",
-                "gitk", "curl", "tee", "sh2", "xargs rm", "./evil", ". ./evil", "source evil",
+                "gitk", "tee", "sh2", "xargs rm", "./evil", ". ./evil", "source evil",
                 "make", "''", "git=rm", "sed -n p", "awk 1", "npm", "npm install", "ls -l",
                 "python3 -c", "env", "command rm", "builtin eval",
             ])),
@@ -205,21 +229,7 @@ impl Grammar {
                     "true", ":", "false", "pwd", "wait", "break", "continue", "command -v git",
                 ])
                 .to_owned(),
-            16 => self
-                .pick(&[
-                    "test -v 'a[$(evil)]'", "printf -v 'a[$(evil)]' x", "let 'a[$(evil)]=1'",
-                    "typeset -i z; z='a[$(evil)]'", "x=-v; test \"$x\" 'a[$(evil)]'",
-                    "export 'q[$(evil)]=1'", "unset 'a[$(evil)]'", "declare PATH=sub",
-                    "readonly PATH=sub", "wait -p 'a[$(evil)]'", "hash -p ./evil git",
-                    "enable -f x git", "PS4='$(evil)'; set -x; true", "getopts a PATH",
-                    "mapfile PATH", "read PATH < in/data", "printf -v PATH sub",
-                    "[ 'a[$(evil)]' -eq 0 ]", "[[ 'a[$(evil)]' -eq 0 ]]", "[[ -v 'a[$(evil)]' ]]",
-                    "exec -a x rm", "command -p rm", "export PATH=sub", "unset PATH",
-                    "PATH=sub; git a", "IFS=i; x=rim; $x", "shopt -s expand_aliases",
-                    "BASH_ENV=canary; git a",
-                    "export npm_config_script_shell=./evil; npm run test",
-                ])
-                .to_owned(),
+            16 => self.pick(fragments::STEERING).to_owned(),
             17 => format!(": {word}"),
             18 => format!("readonly y={word}"),
             19 => "echo $((1 + 2))".to_owned(),
@@ -230,16 +240,7 @@ impl Grammar {
 
     fn filter(&mut self) -> String {
         let input = self.pick(&["git a | ", "git a 2>&1 | ", "echo x | ", "", "git a && "]);
-        let filter = self.pick(&[
-            "head", "head -2", "tail -n 5", "wc -l", "sort", "sort -rn", "uniq -c", "cut -d: -f1",
-            "tr a b", "grep x", "grep -v x", "grep -A 2 x", "cat", "cat -n", "nl", "rev", "tac",
-            "column -t", "head canary", "cat < canary", "sort -o canary",
-            "sort --compress-prog=./evil -S100k", "grep x canary", "grep -f canary x", "tail -f",
-            "cat canary", "tee canary", "head -n $x", "sort -uo canary", "grep -r x",
-            "grep -rn SECRET", "uniq x canary", "head -c5 <<< x", "wc --files0-from=canary",
-            "cut -f1 canary", "tr a b < canary", "sort -T sub",
-        ]);
-        format!("{input}{filter}")
+        format!("{input}{}", self.pick(fragments::PIPED))
     }
 
     fn wrapper(&mut self, depth: usize) -> String {
@@ -273,14 +274,7 @@ impl Grammar {
                     ])
                 );
             }
-            _ => self.pick(&[
-                "timeout 5 ", "timeout -s INT 5s ", "timeout -k 1 5 ", "nice ", "nice -n 5 ",
-                "nohup ", "stdbuf -oL ", "command ", "exec ", "env ", "env CI=1 ", "env PATH=sub ",
-                "env -i ", "xargs ", "xargs -n1 ", "xargs -I{} ", "xargs -I git ", "time ",
-                "timeout --foreground 5 ", "timeout $x ", "xargs -d x ", "xargs -a canary ",
-                "env -S ", "nice -5 ", "echo a | xargs ", "echo rm | xargs -I{} ", "command -- ",
-                "exec -c ", "xargs -0 ", "echo -delete | xargs ",
-            ]),
+            _ => self.pick(fragments::WRAPPERS),
         };
         format!("{front}{inner}")
     }
@@ -356,7 +350,9 @@ impl Grammar {
             45..60 => self
                 .pick(&[
                     "$x", "\"$x\"", "${x}", "\"${x:-a}\"", "$1", "\"$@\"", "$?", "${#x}",
-                    "${x%.*}", "$((1+2))", "*", "in/*", "{a,b}", "~", "[ab]", "$HOME", "a$x",
+                    "${x%.*}", "$((1+2))", "*", "in/*", "{a,b}", "~", "[ab]", "$HOME", "a$x", "${@}", "$@", "$*", "\"$*\"", "\"a $@\"",
+                    "\"${@}\"", "$!", "$$", "$#", "\"$2\"", "./*", "-*", "$OUT", "\"$OUT/x\"", "${x:0:1}", "${x:?no}", "${x:+a b}",
+                    "$((i+1))", "../*", ".?/x",
                 ])
                 .to_owned(),
             60..68 => self

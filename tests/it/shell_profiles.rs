@@ -1,0 +1,247 @@
+//! Lists under which random commands are judged, each with what may happen at most under it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use agent_skills::host::shell::{Language, Shell};
+use agent_skills::permission::{
+    Call, Decision, Places, ProtectedPlaces, Restriction, Scope, Settings, decide,
+};
+use serde_json::json;
+
+use crate::shell_world::{Disk, Happened, Logged, World};
+
+/// A list, and what it grants of what the programs of a world can write down.
+pub struct Profile {
+    pub allowed: &'static str,
+    pub denied: &'static [&'static str],
+    /// Whether a call is one that the list grants or that needs no grant.
+    grants: fn(&Logged, &Path) -> bool,
+    /// Whether files and variables are held against the list, too.
+    guards_files: bool,
+}
+
+pub const PROFILES: &[Profile] = &[
+    Profile {
+        allowed: "Bash(git:*) Bash(npm run test:*) Bash(ls) Bash(find:*) Read(in/**) Write(out/**)",
+        denied: &[],
+        grants: |call, _| match call.program.as_str() {
+            // Where `[[` is not part of the grammar it is a program, the same test if any.
+            "git" | "[[" => true,
+            "ls" => call.arguments.is_empty(),
+            "npm" => runs_tests(call),
+            "find" => finds_only(&call.arguments),
+            _ => needs_no_grant(call),
+        },
+        guards_files: true,
+    },
+    Profile {
+        allowed: "Bash(./scripts/*) Bash(python3 scripts/x.py:*) Bash(git * --dry-run) Bash(FOO=1 make:*) Bash(ls:*) \
+                  Bash(npm run test) Read(in/**) Write(out/**)",
+        denied: &[],
+        grants: |call, project| match call.program.as_str() {
+            "[[" | "ls" | "scripts/run.sh" | "scripts/x.py" => true,
+            "git" => call
+                .arguments
+                .last()
+                .is_some_and(|word| word.ends_with("--dry-run")),
+            "npm" => call.arguments == ["run", "test"],
+            "python3" => {
+                call.directory == project
+                    && call
+                        .arguments
+                        .first()
+                        .is_some_and(|word| word == "scripts/x.py")
+            }
+            "make" => call
+                .variables
+                .iter()
+                .any(|(name, value)| name == "FOO" && value == "1"),
+            _ => needs_no_grant(call),
+        },
+        guards_files: true,
+    },
+    Profile {
+        allowed: "Bash",
+        denied: &["Bash(rm:*)", "Bash(curl:*)", "Bash(git push:*)"],
+        grants: |call, _| {
+            let pushes =
+                call.program == "git" && call.arguments.first().is_some_and(|word| word == "push");
+            !pushes && !["rm", "!rm", "curl"].contains(&call.program.as_str())
+        },
+        guards_files: false,
+    },
+];
+
+/// What the world's shells begin with.
+const ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LC_ALL", "STUB_LOG"];
+/// Variables that may be set before a command, to plain text.
+const HARMLESS: &[&str] = &[
+    "LANG",
+    "TZ",
+    "TERM",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "COLUMNS",
+    "LINES",
+    "CI",
+    "DEBUG",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "NODE_ENV",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+];
+
+impl Profile {
+    pub fn accepts(&self, world: &World, language: Language, command: &str) -> bool {
+        let project = world.at("project");
+        let allowed = [self.allowed.to_owned()];
+        let denied: Vec<String> = self.denied.iter().map(|&entry| entry.to_owned()).collect();
+        let restriction = Restriction::parse(
+            "test",
+            Some(&allowed),
+            &denied,
+            &world.at("skill"),
+            &project,
+        );
+        let places = Places {
+            project_root: project,
+            home: Some(world.at("home")),
+            protected: ProtectedPlaces::new(vec![world.at("plugin")], Vec::new()),
+            shell: Shell {
+                language,
+                persists: false,
+            },
+            environment: Some(ENVIRONMENT.map(str::to_owned).into()),
+            ..Places::default()
+        };
+        let scope = Scope {
+            restrictions: &[restriction],
+            policy_deny: &[],
+            settings: &Settings::default(),
+            places: &places,
+            mcp_tools: &BTreeSet::new(),
+        };
+        let arguments = json!({ "command": command });
+        let call = Call {
+            tool: "shell_exec",
+            arguments: &arguments,
+            ours: None,
+        };
+        matches!(decide(&scope, &call, &Disk), Decision::Allow(_))
+    }
+
+    /// What happened that the list does not grant, if anything.
+    pub fn damage(&self, world: &World, happened: &Happened) -> Option<String> {
+        let project = world.at("project").canonicalize().unwrap();
+        for call in &happened.calls {
+            if !(self.grants)(call, &project) {
+                return Some(format!(
+                    "`{} {}` in {}",
+                    call.program,
+                    call.arguments.join(" "),
+                    call.directory.display()
+                ));
+            }
+            if !self.guards_files {
+                continue;
+            }
+            if call.input.contains("SECRET") {
+                return Some(format!("`{}` was handed a secret", call.program));
+            }
+            let steered = call
+                .variables
+                .iter()
+                .find(|(name, value)| !is_harmless(world, &call.program, name, value));
+            if let Some((name, value)) = steered {
+                return Some(format!("`{}` with {name}={value}", call.program));
+            }
+        }
+        let told = self.guards_files && happened.output.contains("SECRET");
+        told.then(|| format!("a secret was read: {}", happened.output))
+    }
+
+    /// Whether a file outside `out/` that has changed is damage.
+    pub fn guards_files(&self) -> bool {
+        self.guards_files
+    }
+}
+
+fn runs_tests(call: &Logged) -> bool {
+    let is_test = |word: &String| word == "test" || word.starts_with("test:");
+    call.arguments.first().is_some_and(|word| word == "run")
+        && call.arguments.get(1).is_some_and(is_test)
+}
+
+/// Programs that print something about their operands or the machine, with options that only do that.
+fn needs_no_grant(call: &Logged) -> bool {
+    let mut words = call.arguments.iter();
+    match call.program.as_str() {
+        "basename" | "dirname" | "seq" | "uname" | "whoami" | "id" | "nproc" | "which" => true,
+        "hostname" => call.arguments.is_empty(),
+        "sleep" => words.all(|word| !word.starts_with('-')),
+        "date" => {
+            while let Some(word) = words.next() {
+                match word.as_str() {
+                    "-u" | "-R" => {}
+                    "-d" => drop(words.next()),
+                    _ if word.starts_with('+') || word.starts_with("-I") => {}
+                    _ => return false,
+                }
+            }
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Whether a call of `find` runs only what is granted or harmless, and writes nothing.
+fn finds_only(arguments: &[String]) -> bool {
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        match word.as_str() {
+            "-delete" | "-fprint" | "-fprint0" | "-fprintf" | "-fls" => return false,
+            // A value of its own, whatever it looks like.
+            "-name" | "-regex" | "-newer" => drop(rest.next()),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let harmless = [
+                    "git", "npm", "echo", "printf", "test", "[", "true", "pwd", "false",
+                    "basename", "dirname", "sleep", "id", "date", "env", "timeout", "nice",
+                    "nohup", "stdbuf", "xargs", "bash", "sh", "dash", "command", "time", "uname",
+                    "whoami", "nproc", "which", "seq", "hostname", "type", "cat",
+                ];
+                let program = rest.next().map_or("", String::as_str);
+                if !harmless.contains(&program) {
+                    return false;
+                }
+                rest.by_ref()
+                    .find(|word| [";", "+"].contains(&word.as_str()));
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+fn is_harmless(world: &World, program: &str, name: &str, value: &str) -> bool {
+    let is_plain = value
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_.,:/@%+=-".contains(c));
+    match name {
+        "PATH" => value == world.path(true),
+        "HOME" => Path::new(value) == world.at("home"),
+        "PWD" | "OLDPWD" => Path::new(value).starts_with(world.at("project")),
+        "STUB_LOG" => Path::new(value).starts_with(world.at("logs")),
+        // stdbuf works by preloading its own library.
+        "LD_PRELOAD" => value.ends_with("libstdbuf.so"),
+        "_STDBUF_O" | "_STDBUF_I" | "_STDBUF_E" => is_plain,
+        "_" | "SHLVL" => true,
+        // zsh says who runs it.
+        "LOGNAME" => is_plain,
+        "FOO" => program == "make",
+        _ if name.starts_with("LC_") => is_plain,
+        _ => HARMLESS.contains(&name) && is_plain,
+    }
+}
