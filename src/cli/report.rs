@@ -156,9 +156,9 @@ impl Report {
 
 fn is_changed(app: &App, dir: &Path, origin: &LockEntry) -> bool {
     let base = dir.parent().and_then(Path::parent);
-    let names = &[origin.name.to_string()];
-    let verified = base.and_then(|base| app.market_at(&app.base(base)).verify(names).ok());
-    verified.is_some_and(|all| all.iter().any(|one| one.state == State::Changed))
+    // The entry is at hand: to look it up again would read the lockfile once for each skill.
+    let verified = base.and_then(|base| app.market_at(&app.base(base)).compare(origin).ok());
+    verified.is_some_and(|one| one.state == State::Changed)
 }
 
 fn restriction(

@@ -82,7 +82,10 @@ impl Market<'_> {
     }
 
     /// Compares one skill with its entry.
-    pub(super) fn compare(&self, entry: &LockEntry) -> Result<Verified> {
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub fn compare(&self, entry: &LockEntry) -> Result<Verified> {
         let dir = self.dir(&entry.name);
         let mut verified = Verified {
             name: entry.name.to_string(),
