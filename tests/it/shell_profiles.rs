@@ -236,10 +236,9 @@ fn is_harmless(world: &World, program: &str, name: &str, value: &str) -> bool {
         "STUB_LOG" => Path::new(value).starts_with(world.at("logs")),
         // stdbuf works by preloading its own library.
         "LD_PRELOAD" => value.ends_with("libstdbuf.so"),
-        "_STDBUF_O" | "_STDBUF_I" | "_STDBUF_E" => is_plain,
-        "_" | "SHLVL" => true,
         // zsh says who runs it.
-        "LOGNAME" => is_plain,
+        "_STDBUF_O" | "_STDBUF_I" | "_STDBUF_E" | "LOGNAME" => is_plain,
+        "_" | "SHLVL" => true,
         "FOO" => program == "make",
         _ if name.starts_with("LC_") => is_plain,
         _ => HARMLESS.contains(&name) && is_plain,

@@ -225,7 +225,7 @@ const NEUTRAL: &[&str] = &[
     "seq 1 2 3", "seq -w 3", "seq -f '%g' 3", "seq $x", "seq \"$x\"", "uname", "uname -a", "uname -sm", "uname $x", "whoami", "whoami x", "id", "id -u", "id $x", "id \"$x\"", "nproc", "nproc --all", "nproc --ignore=1", "which git", "which -a git", "which $x", "which \"$x\"",
     "type git", "type -t git", "type \"$x\"", "hostname", "hostname x", "hostname -F canary", "hostname $x", "hostname -b x", "sleep 1; git a", "for i in $(seq 3); do git $i; done", "D=$(date +%F); git tag \"$D\"", "git commit -m \"$(date)\"", "B=$(basename \"$PWD\"); git $B",
     "echo \"$(whoami)@$(hostname)\"", "/bin/date +%F", "./date +%F", "env date -s x", "nice date +%F", "timeout 1 sleep 1", "xargs date", "find . -exec basename {} \\;", "find . -exec date {} \\;", "xargs basename", "xargs hostname", "echo x | xargs which",
-    "test -f a && sleep 1", "echo $?", "git a; echo $?", "echo $$ $#", "echo \"${x:0:3}\"", "echo ${x:?no}", "echo \"${x:+a}\"", "echo \"${x:-a/b}\"", "echo \"${x:-'$(evil)'}\"", "echo ${x:$y}", "echo ${@:1}", "echo \"${x:1:$(evil)}\"", "kill $!", "wait $!", "echo $!",
+    "test -f a && sleep 1", "echo $?", "git a; echo $?", "echo $$ $#", "echo \"${x:0:3}\"", "echo ${x:?no}", "echo \"${x:+a}\"", "echo \"${x:-a/b}\"", "echo \"${x:-'$(evil)'}\"", "echo ${x:$y}", "echo ${@:1}", "echo \"${x:1:$(evil)}\"", "wait $!", "echo $!",
     "exit $?", "exit $!", "test $? -eq 0", "[ $# -gt 0 ]", "[ $! ]", "test $!", "[ \"$!\" ]", "echo $((1+1))", "echo $(($?+1))", "echo $((x+1))", "echo $(( 1 + $x ))", "echo $(($#))",
 ];
 
