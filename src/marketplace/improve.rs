@@ -95,7 +95,9 @@ impl Market<'_> {
             let text = format!("another command has changed `{name}`");
             return Err(Error::new(text).hint("try again"));
         }
-        changes.replace(&staging, &staged, name, entry.cloned(), entry)
+        let entry = entry.cloned();
+        changes.place(&staging, &staged, name, entry, Existing::Replace)?;
+        Ok(())
     }
 
     /// Makes the skill `name` of one `SKILL.md`, once somebody agrees.

@@ -45,6 +45,7 @@ mod remote;
 mod remove;
 mod repository;
 mod restore;
+mod rollback;
 mod scan;
 mod sources;
 mod staging;

@@ -1,39 +1,23 @@
 //! What an update or an approved proposal replaced: the last state of each skill, kept for `rollback`
 //! in `previous/<name>/`, with the lockfile's entry of that time, if it had one.
+//!
+//! What is kept there is right or it is not there. So the state that was kept until now goes to
+//! the staging directory before the skill moves, and the one that is replaced comes after it; what
+//! a kill leaves between the two, the recovery of the change itself finishes or undoes.
+
+use std::io;
 
 use super::installed_name::InstalledName;
 use super::lockfile::LockEntry;
-use super::market::Market;
-use super::staging::{Prepared, Staging};
-use super::swap::{self, Changes, Existing};
-use super::tree_copy;
 use crate::error::{Error, Result};
 use crate::sys::{Base, Dir, Durable, EntryName, limits};
 
 const PREVIOUS: EntryName = EntryName::of("previous");
 const ENTRY: EntryName = EntryName::of("entry.json");
 const SKILL: EntryName = EntryName::of("skill");
-
-impl Market<'_> {
-    /// Puts the state before the last update or proposal back. The present one is kept in its
-    /// place, so that a second rollback undoes the first. Answers the skill's directory, and the
-    /// entry that holds now.
-    ///
-    /// # Errors
-    /// When there is no earlier state, or it cannot be put there; the present one then stays.
-    pub fn rollback(&self, written: &str) -> Result<(String, Option<LockEntry>)> {
-        self.clean_litter();
-        let name = self.installed(written)?;
-        let staging = self.staging()?;
-        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
-        let present = changes.lockfile().get(&name).cloned();
-        let Previous { dir, entry } = read(self.plugin_dir, &name)?;
-        let staged = staging.place_for(&name)?;
-        tree_copy::copy(&dir, &staged.make()?)?;
-        changes.replace(&staging, &staged, &name, entry.clone(), present.as_ref())?;
-        Ok((name.to_string(), entry))
-    }
-}
+/// In a staging directory: what is to be kept, and what was kept until now.
+pub const KEPT: EntryName = EntryName::of("kept");
+pub const FORMER: EntryName = EntryName::of("former");
 
 /// An earlier state of a skill.
 #[derive(Debug)]
@@ -44,59 +28,79 @@ pub struct Previous {
     pub entry: Option<LockEntry>,
 }
 
-impl Changes {
-    /// Puts a staged skill in the place of the one that is there, whose entry is `present`, and
-    /// keeps that.
-    ///
-    /// # Errors
-    /// As [`Changes::place`], and when what is kept there was not kept by us.
-    pub(super) fn replace(
-        &mut self,
-        staging: &Staging,
-        staged: &Prepared,
-        name: &InstalledName,
-        entry: Option<LockEntry>,
-        present: Option<&LockEntry>,
-    ) -> Result<()> {
-        let failed = |dir: &Dir, name: &EntryName, error| dir.error("keep", name, &error);
-        let homes = self.dir().make_dir(&PREVIOUS);
-        let homes = homes.map_err(|error| failed(self.dir(), &PREVIOUS, error))?;
-        let there = homes.find_dir(name.entry());
-        let there = there.map_err(|error| failed(&homes, name.entry(), error))?;
-        if there.is_some_and(|dir| !dir.is_ours()) {
-            let path = homes.path_of(name.entry());
-            let text = format!("`{}` was not put there by agent-skills", path.display());
-            return Err(Error::new(text)
-                .hint("look at it, then move it away: that is the place of earlier states"));
-        }
-        // Killed between the two steps below, a skill has no earlier state rather than a wrong one.
-        let scratch = staging.dir();
-        let kept = scratch.remove_ours(&PREVIOUS);
-        let kept = kept.and_then(|()| scratch.new_of_ours(&PREVIOUS));
-        let kept = kept.map_err(|error| failed(scratch, &PREVIOUS, error))?;
-        let json = serde_json::to_vec(&present).map_err(|error| Error::new(error.to_string()))?;
-        let written = kept.replace(&ENTRY, &json, 0o644, Durable::Yes);
-        written.map_err(|error| failed(&kept, &ENTRY, error))?;
-        self.place(staging, staged, name, entry, Existing::Replace)?;
-        if let Some(old) = swap::replaced(staging, staged) {
-            let moved = homes.remove_ours(name.entry()).and_then(|()| {
-                old.within.rename(&old.name, &kept, &SKILL)?;
-                scratch.rename(&PREVIOUS, &homes, name.entry())
-            });
-            moved.map_err(|error| failed(&homes, name.entry(), error))?;
-        }
-        Ok(())
+/// Prepares `staging` to keep the skill `name`, which has the entry `present`, and takes what was
+/// kept of it until now away from the plugin directory `dir`.
+///
+/// # Errors
+/// When what is kept there was not kept by us, or anything cannot be written.
+pub fn make_room(
+    dir: &Dir,
+    staging: &Dir,
+    name: &InstalledName,
+    present: Option<&LockEntry>,
+) -> Result<()> {
+    let homes = dir.make_dir(&PREVIOUS);
+    let homes = homes.map_err(|error| dir.error("keep", &PREVIOUS, &error))?;
+    let failed = |error| homes.error("keep", name.entry(), &error);
+    let there = homes.find_dir(name.entry()).map_err(failed)?;
+    if there.is_some_and(|dir| !dir.is_ours()) {
+        let path = homes.path_of(name.entry());
+        let text = format!("`{}` was not put there by agent-skills", path.display());
+        return Err(Error::new(text)
+            .hint("look at it, then move it away: that is the place of earlier states"));
+    }
+    let json = serde_json::to_vec(&present).map_err(|error| Error::new(error.to_string()))?;
+    let kept = staging.new_of_ours(&KEPT);
+    let written = kept.and_then(|kept| kept.replace(&ENTRY, &json, 0o644, Durable::Yes));
+    written.map_err(|error| staging.error("write", &KEPT, &error))?;
+    set_aside(dir, staging, name).map_err(failed)
+}
+
+/// Takes what is kept of a skill away, to `staging`. What is not ours stays.
+///
+/// # Errors
+/// When it cannot be moved.
+pub fn set_aside(dir: &Dir, staging: &Dir, name: &InstalledName) -> io::Result<()> {
+    let Ok(homes) = dir.open_dir(&PREVIOUS) else {
+        return Ok(());
+    };
+    let former = homes.open_dir(name.entry());
+    if former.is_ok_and(|former| former.is_ours()) {
+        homes.rename(name.entry(), staging, &FORMER)?;
+    }
+    // Only when it is empty now.
+    let _ = dir.remove_empty(&PREVIOUS);
+    Ok(())
+}
+
+/// Undoes [`set_aside`], of a change that did not take place.
+pub fn put_back(dir: &Dir, staging: &Dir, name: &InstalledName) {
+    if staging.has(&FORMER) {
+        // A skill has no earlier state rather than no command that works.
+        let homes = dir.make_dir(&PREVIOUS);
+        let _ = homes.and_then(|homes| staging.rename(&FORMER, &homes, name.entry()));
     }
 }
 
-/// Removes what is kept of a skill.
-pub fn forget(dir: &Dir, name: &InstalledName) {
-    if let Ok(homes) = dir.open_dir(&PREVIOUS) {
-        // What is not ours stays.
-        let _ = homes.remove_ours(name.entry());
-        // Only when it is empty now.
-        let _ = dir.remove_empty(&PREVIOUS);
+/// Keeps the skill that was replaced, and is `old` in `within` now, unless that is done or nothing
+/// was prepared for it.
+///
+/// # Errors
+/// When it cannot be moved; nothing is kept then.
+pub fn keep(
+    dir: &Dir,
+    staging: &Dir,
+    name: &InstalledName,
+    (within, old): (&Dir, &EntryName),
+) -> io::Result<()> {
+    let Some(kept) = staging.find_dir(&KEPT)? else {
+        return Ok(());
+    };
+    if !kept.has(&SKILL) {
+        within.rename(old, &kept, &SKILL)?;
     }
+    let homes = dir.make_dir(&PREVIOUS)?;
+    staging.rename(&KEPT, &homes, name.entry())
 }
 
 /// What is kept of a skill.

@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::installed_name::InstalledName;
 use super::lockfile::Lockfile;
 use super::market::Market;
-use super::previous;
 use super::swap::{self, Changes};
 use crate::error::{Error, Result};
 use crate::skill::{Skill, SkillName};
@@ -37,7 +36,6 @@ impl Market<'_> {
         let directory = self.installed(written)?;
         let source = changes.lockfile().get(&directory).cloned();
         changes.take_away(&staging, &directory)?;
-        previous::forget(changes.dir(), &directory);
         Ok(Removed {
             dir: self.dir(&directory),
             name: directory.to_string(),

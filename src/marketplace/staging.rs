@@ -20,7 +20,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 const STAGING: EntryName = EntryName::of("staging");
 const LOCK: EntryName = EntryName::of("lock");
 const MUTEX: EntryName = EntryName::of(".staging.lock");
-const NEW: EntryName = EntryName::of("new");
+/// Where skills are prepared in it.
+pub const NEW: EntryName = EntryName::of("new");
 
 /// A staging directory of our own, removed when dropped.
 #[derive(Debug)]

@@ -3,16 +3,17 @@
 //! kill interrupts: the skill's own move is the deciding step, and the lockfile follows it.
 //!
 //! 1. the journal says which entry the lockfile will have;
-//! 2. the directory moves: by one rename, or one exchange of old and new; where the system has no
+//! 2. the state that was kept until now is set aside, since it is wrong after the move;
+//! 3. the directory moves: by one rename, or one exchange of old and new; where the system has no
 //!    exchange, by two renames, of which the first is undone if the second never came;
-//! 3. the lockfile is replaced;
-//! 4. the journal is removed.
+//! 4. the lockfile is replaced;
+//! 5. what was replaced is kept;
+//! 6. the journal is removed.
 //!
 //! All of it happens under the install lock, and so does recovery.
 
 use std::io;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,8 @@ use serde::{Deserialize, Serialize};
 use super::digest::Digest;
 use super::installed_name::InstalledName;
 use super::lockfile::{Kind, LockEntry, Lockfile};
-use super::staging::{Prepared, Staging};
+use super::previous::{self, FORMER, KEPT};
+use super::staging::{NEW, Prepared, Staging};
 use crate::error::{Error, Result};
 use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
 
@@ -29,7 +31,7 @@ pub const SKILLS: EntryName = EntryName::of("skills");
 const INSTALL_LOCK: EntryName = EntryName::of(".install.lock");
 const JOURNAL: EntryName = EntryName::of("journal.json");
 /// The skill that was there, where the system cannot exchange two directories.
-const OLD: EntryName = EntryName::of("old");
+static OLD: EntryName = EntryName::of("old");
 const GONE: EntryName = EntryName::of("gone");
 
 #[derive(Serialize, Deserialize)]
@@ -48,7 +50,7 @@ struct Journal {
 pub enum Existing {
     /// Leave it.
     Keep,
-    /// Put the new one in its place, if it is still the one with this digest.
+    /// Put the new one in its place, and keep it for `rollback`.
     Replace,
 }
 
@@ -101,11 +103,12 @@ impl Changes {
         opened.map_err(|error| skills.error("open directory", name.entry(), &error))
     }
 
-    /// Moves a skill that was prepared to `name`, which has `entry` then: none when it came from no
-    /// source. `false` when one is there already and is to be kept.
+    /// Moves a skill that was prepared in `staging` to `name`, which has `entry` then: none when it
+    /// came from no source. `false` when one is there already and is to be left.
     ///
     /// # Errors
-    /// When anything cannot be written; the old state is then kept or restored.
+    /// When anything cannot be written; the old state is then left or restored. When all is done
+    /// but the old skill cannot be kept.
     pub fn place(
         &mut self,
         staging: &Staging,
@@ -124,22 +127,51 @@ impl Changes {
             Some(entry) if entry.kind == Kind::Link => None,
             _ => Some(Digest::of(&staged.path())?.sha256),
         };
-        write_journal(scratch, name, entry.clone(), placed)?;
+        begin_journal(scratch, name, entry.clone(), placed)?;
+        let room = match existing {
+            Existing::Keep => Ok(()),
+            Existing::Replace => {
+                previous::make_room(&self.dir, scratch, name, self.lockfile.get(name))
+            }
+        };
+        if let Err(error) = room.and_then(|()| self.bring(scratch, staged, name, entry)) {
+            previous::put_back(&self.dir, scratch, name);
+            remove_journal(scratch)?;
+            return Err(error);
+        }
+        if is_there {
+            let old = replaced(scratch, &staged.within, &staged.name);
+            let kept = previous::keep(&self.dir, scratch, name, old);
+            kept.map_err(|error| scratch.error("keep", &KEPT, &error))?;
+        }
+        remove_journal(scratch)?;
+        Ok(true)
+    }
+
+    /// The steps of [`Changes::place`] that decide, or none of them.
+    fn bring(
+        &mut self,
+        scratch: &Dir,
+        staged: &Prepared,
+        name: &InstalledName,
+        entry: Option<LockEntry>,
+    ) -> Result<()> {
+        let (skills, target) = (self.skills()?, name.entry());
+        let is_there = skills.has(target);
         let moved = if is_there {
             replace(staged, &skills, target, scratch)
         } else {
             staged.within.rename(&staged.name, &skills, target)
         };
-        if let Err(error) = moved {
-            remove_journal(scratch)?;
+        moved.map_err(|error| {
             let error = skills.error("move the skill to", target, &error);
-            return Err(error.hint("check the permissions of the skills directory"));
-        }
+            error.hint("check the permissions of the skills directory")
+        })?;
         let written = match entry {
             Some(entry) => self.lockfile.put(entry, scratch),
             None => self.lockfile.take(name, scratch),
         };
-        if let Err(error) = written {
+        written.inspect_err(|_| {
             let back = || skills.rename(target, &staged.within, &staged.name);
             let _ = if !is_there {
                 back()
@@ -149,11 +181,7 @@ impl Changes {
                 let exchanged = staged.within.exchange(&staged.name, &skills, target);
                 exchanged.map(|_| ())
             };
-            remove_journal(scratch)?;
-            return Err(error);
-        }
-        remove_journal(scratch)?;
-        Ok(true)
+        })
     }
 
     /// Moves skills that were prepared to where nothing is, each whole, and says so of all of them with one
@@ -217,26 +245,36 @@ impl Changes {
         self.lockfile.put(entry, staging.dir())
     }
 
-    /// Takes the skill in the directory `name` away.
+    /// Takes the skill in the directory `name` away, with what is kept of it.
     ///
     /// # Errors
-    /// When anything cannot be written; the old state is then kept or restored.
+    /// When anything cannot be written; the old state is then left or restored.
     pub fn take_away(&mut self, staging: &Staging, name: &InstalledName) -> Result<()> {
-        let (skills, target, scratch) = (self.skills()?, name.entry(), staging.dir());
-        write_journal(scratch, name, None, None)?;
-        if skills.has(target)
-            && let Err(error) = skills.rename(target, scratch, &GONE)
-        {
-            remove_journal(scratch)?;
+        let scratch = staging.dir();
+        begin_journal(scratch, name, None, None)?;
+        let gone = self.carry_off(scratch, name);
+        if gone.is_err() {
+            previous::put_back(&self.dir, scratch, name);
+        }
+        remove_journal(scratch)?;
+        gone
+    }
+
+    /// The steps of [`Changes::take_away`] that decide, or none of them.
+    fn carry_off(&mut self, scratch: &Dir, name: &InstalledName) -> Result<()> {
+        let (skills, target) = (self.skills()?, name.entry());
+        let failed = |error| {
             let error = skills.error("remove", target, &error);
-            return Err(error.hint("check the permissions of the skills directory"));
+            error.hint("check the permissions of the skills directory")
+        };
+        let former = previous::set_aside(&self.dir, scratch, name);
+        former.map_err(|error| scratch.error("move to", &FORMER, &error))?;
+        if skills.has(target) {
+            skills.rename(target, scratch, &GONE).map_err(failed)?;
         }
-        if let Err(error) = self.lockfile.take(name, scratch) {
+        self.lockfile.take(name, scratch).inspect_err(|_| {
             let _ = scratch.rename(&GONE, &skills, target);
-            remove_journal(scratch)?;
-            return Err(error);
-        }
-        remove_journal(scratch)
+        })
     }
 }
 
@@ -266,26 +304,43 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
 
 /// Brings the change of one skill to its end, or undoes it; answers the entry that it is still to have.
 fn follow(changes: &mut Changes, staging: &Dir, read: Journal) -> Result<Option<LockEntry>> {
-    let (skills, target) = (changes.skills()?, read.name.entry());
-    let is_there = skills.has(target);
-    if !is_there && staging.has(&OLD) {
+    let Journal {
+        name,
+        entry,
+        placed,
+    } = read;
+    let (skills, target) = (changes.skills()?, name.entry());
+    if !skills.has(target) && staging.has(&OLD) {
         let restored = staging.rename(&OLD, &skills, target);
         restored.map_err(|error| skills.error("restore", target, &error))?;
-    } else {
-        match (read.entry, read.placed) {
-            (Some(entry), placed)
-                if is_placed(&skills, target, Some(&entry), placed.as_deref()) =>
-            {
-                return Ok(Some(entry));
-            }
-            (None, placed @ Some(_)) if is_placed(&skills, target, None, placed.as_deref()) => {
-                changes.lockfile.take(&read.name, staging)?;
-            }
-            (None, None) if !is_there => changes.lockfile.take(&read.name, staging)?,
-            _ => {}
+    }
+    let is_removal = entry.is_none() && placed.is_none();
+    let is_gone = || staging.has(&GONE) || !skills.has(target);
+    if is_removal && is_gone() {
+        changes.lockfile.take(&name, staging)?;
+    } else if is_removal {
+        previous::put_back(&changes.dir, staging, &name);
+    } else if is_placed(&skills, target, entry.as_ref(), placed.as_deref()) {
+        if entry.is_none() {
+            changes.lockfile.take(&name, staging)?;
         }
+        if let Ok(within) = staging.open_dir(&NEW) {
+            let old = replaced(staging, &within, target);
+            // A skill has no earlier state rather than no command that works.
+            let _ = previous::keep(&changes.dir, staging, &name, old);
+        }
+        return Ok(entry);
+    } else if placed.is_some_and(|placed| is_staged(staging, target, &placed)) {
+        previous::put_back(&changes.dir, staging, &name);
     }
     Ok(None)
+}
+
+/// Whether a skill is still where it was prepared. When it is neither there nor in its place,
+/// somebody has changed it there since.
+fn is_staged(staging: &Dir, target: &EntryName, placed: &str) -> bool {
+    let path = staging.path_of(&NEW).join(target.as_os_str());
+    Digest::of(&path).is_ok_and(|is| is.sha256 == placed)
 }
 
 /// Whether the move of a journal took place.
@@ -306,15 +361,17 @@ fn is_placed(
     }
 }
 
-/// The skill that [`Changes::place`] has replaced.
-pub fn replaced(staging: &Staging, staged: &Prepared) -> Option<Prepared> {
-    let set_aside = Prepared {
-        within: Rc::clone(staging.dir()),
-        name: OLD,
-    };
-    [set_aside, staged.clone()]
-        .into_iter()
-        .find(|prepared| prepared.within.has(&prepared.name))
+/// Where the skill is that a staged one has replaced.
+fn replaced<'d>(
+    scratch: &'d Dir,
+    within: &'d Dir,
+    staged: &'d EntryName,
+) -> (&'d Dir, &'d EntryName) {
+    if scratch.has(&OLD) {
+        (scratch, &OLD)
+    } else {
+        (within, staged)
+    }
 }
 
 /// Whether a staging directory's command was killed, or failed, in the middle of a change.
@@ -337,6 +394,21 @@ fn replace(staged: &Prepared, skills: &Dir, target: &EntryName, scratch: &Dir) -
         // The error to report is the first one.
         let _ = scratch.rename(&OLD, skills, target);
     })
+}
+
+/// From here on, what a kill leaves is finished or undone by [`recover`].
+fn begin_journal(
+    staging: &Dir,
+    name: &InstalledName,
+    entry: Option<LockEntry>,
+    placed: Option<String>,
+) -> Result<()> {
+    // What the change of another skill has left here is none of this one's.
+    for left in [&OLD, &GONE, &KEPT, &FORMER] {
+        let removed = staging.remove_ours(left);
+        removed.map_err(|error| staging.error("remove", left, &error))?;
+    }
+    write_journal(staging, name, entry, placed)
 }
 
 fn write_journal(

@@ -17,7 +17,7 @@ use super::market::Market;
 use super::pin::Ancestry;
 use super::plan::{self, Staged};
 use super::staging::Staging;
-use super::swap::Changes;
+use super::swap::{Changes, Existing};
 use super::tree_copy;
 use super::upstream::{Seen, ancestry, find_again, is_same_tree, moved, newer_tags, seen};
 use crate::error::{Error, Result};
@@ -263,13 +263,8 @@ impl Market<'_> {
             stashed = Some(stash(&changes, staging, name, &kept)?);
         }
         let to = staged.entry.commit.clone();
-        changes.replace(
-            staging,
-            &staged.place,
-            name,
-            Some(staged.entry),
-            Some(entry),
-        )?;
+        let new = Some(staged.entry);
+        changes.place(staging, &staged.place, name, new, Existing::Replace)?;
         Ok(Change::Updated {
             from: entry.commit.clone(),
             to,

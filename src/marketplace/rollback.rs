@@ -1,0 +1,28 @@
+//! Putting back what an update or an approved proposal replaced.
+
+use super::lockfile::LockEntry;
+use super::market::Market;
+use super::previous::{self, Previous};
+use super::swap::{Changes, Existing};
+use super::tree_copy;
+use crate::error::Result;
+
+impl Market<'_> {
+    /// Puts the state before the last update or proposal back. The present one is kept in its
+    /// place, so that a second rollback undoes the first. Answers the skill's directory, and the
+    /// entry that holds now.
+    ///
+    /// # Errors
+    /// When there is no earlier state, or it cannot be put there; the present one then stays.
+    pub fn rollback(&self, written: &str) -> Result<(String, Option<LockEntry>)> {
+        self.clean_litter();
+        let name = self.installed(written)?;
+        let staging = self.staging()?;
+        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        let Previous { dir, entry } = previous::read(self.plugin_dir, &name)?;
+        let staged = staging.place_for(&name)?;
+        tree_copy::copy(&dir, &staged.make()?)?;
+        changes.place(&staging, &staged, &name, entry.clone(), Existing::Replace)?;
+        Ok((name.to_string(), entry))
+    }
+}
