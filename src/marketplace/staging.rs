@@ -154,6 +154,11 @@ pub fn clean(base: &Base) {
         return;
     };
     let left = abandoned(&root);
+    // A kill beside the making or the removing of a mark leaves a directory that has none, and
+    // nothing else either.
+    for (name, _) in root.entries().unwrap_or_default() {
+        let _ = root.remove_empty(&name);
+    }
     drop(making);
     for (name, staging, _lock) in left {
         if swap::recover(base, &staging).is_ok() {

@@ -64,9 +64,14 @@ impl Dir {
         // The mark goes last: after a kill, what is left is still known as ours.
         while dir.empty(&dir, 0)? {}
         match dir.remove_file(&MARK) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => self.remove_empty(name),
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
+        self.remove_empty(name).inspect_err(|_| {
+            // Somebody wrote into it meanwhile: it is still ours to try again. The error to report
+            // is the first one.
+            let _ = dir.mark();
+        })
     }
 
     /// Removes every entry but the mark of `top`. Directories deeper than [`DEPTH`] are moved up
