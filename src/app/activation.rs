@@ -1,13 +1,14 @@
 //! What the model gets when it activates a skill: the same text for the model, and for an author
 //! who wants to see it before.
 
-use super::App;
 use super::fork::hand_over;
+use super::{App, snapshot};
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
+use crate::permission::{Enforce, Restriction};
 use crate::request::Protocol;
 use crate::script;
-use crate::skill::{Activation, Listing, Skill, Wrapper};
+use crate::skill::{self, Activation, Listing, Skill, Wrapper};
 use crate::sys::limits;
 
 /// Instructions about to be handed over.
@@ -34,6 +35,8 @@ impl App {
         let listing = Listing::of(&wanted.skill.dir, limits::LISTED_RESOURCES);
         let body = wanted.skill.body().map_err(|why| Error::new(why.message))?;
         let mut notes = notes(self.protocol, &body, wanted.reference, &listing);
+        notes.extend(self.permitted_line(wanted.skill));
+        notes.extend(long_line(&body));
         notes.extend(wanted.more);
         let activation = Activation {
             skill: wanted.skill,
@@ -66,6 +69,32 @@ impl App {
         };
         Ok(hand_over(&activation, reference))
     }
+}
+
+impl App {
+    /// What the model may use while a skill is active; nothing where that is not enforced.
+    fn permitted_line(&self, skill: &Skill) -> Option<String> {
+        let enforced = self.config().ok()?.permission();
+        if enforced.enforcement(skill.name.as_str()) != Enforce::Restrict {
+            return None;
+        }
+        let active = snapshot(skill, "");
+        let (allowed, denied) = (active.allowed.as_deref(), &active.denied);
+        let name = skill.name.as_str();
+        let brought = Restriction::parse(name, allowed, denied, &skill.dir, &self.project_dir());
+        brought.permitted_line(self.protocol == Some(Protocol::Environment))
+    }
+}
+
+/// A warning of instructions that fill much of the model's context.
+fn long_line(body: &str) -> Option<String> {
+    let tokens = skill::tokens(body);
+    (tokens > limits::MANY_TOKENS).then(|| {
+        format!(
+            "These instructions are long: approx. {} tokens. Tell the user if context runs short.",
+            skill::shown_tokens(tokens)
+        )
+    })
 }
 
 /// How to go on with this skill on this host.

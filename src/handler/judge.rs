@@ -1,12 +1,16 @@
 //! One judgement of a call under what is active, for every hook that asks for one.
 
+use serde_json::Value;
+
 use crate::app::{
     App, Called, Config, Enforcement, OnDisk, ScriptReads, call_of, call_summary, decision_of,
     script_of, script_read, under_denied_name,
 };
 use crate::error::Error;
 use crate::governance::{Event, Policies};
-use crate::permission::{Call, Decision, Granted, OurTool, decide, decide_unreadable_state};
+use crate::permission::{
+    Call, Decision, Granted, OurTool, absolute_arguments, decide, decide_unreadable_state,
+};
 use crate::request::ToolUse;
 use crate::session::{Session, Unreadable};
 
@@ -28,6 +32,8 @@ pub struct Judged {
     pub verdict: Verdict,
     /// The event, if something was decided.
     pub event: Option<Event>,
+    /// The arguments as they were judged, where they are to be handed back.
+    pub arguments: Option<Value>,
 }
 
 impl From<Verdict> for Judged {
@@ -35,6 +41,7 @@ impl From<Verdict> for Judged {
         Self {
             verdict,
             event: None,
+            arguments: None,
         }
     }
 }
@@ -84,6 +91,7 @@ pub fn judge(
             return Judged {
                 verdict: refused,
                 event: Some(event),
+                arguments: None,
             };
         }
         (Verdict::Allowed, Some(advice)) => Verdict::Noted(advice),
@@ -93,6 +101,7 @@ pub fn judge(
         // A policy that lets a call pass while no skill is active decided nothing about a skill.
         event: (!session.activated.is_empty() || judged != Verdict::Allowed).then_some(event),
         verdict: judged,
+        arguments: absolute_arguments(&enforcement.scope(), &call),
     }
 }
 
@@ -143,6 +152,7 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
                 .with("decision", "blocked")
                 .with("by", format!("{what} cannot be read")),
         ),
+        arguments: None,
     }
 }
 
@@ -169,6 +179,7 @@ fn judge_unconfigured(
     Judged {
         verdict: Verdict::Refused(format!("{} ({error})", refusal.message(false))),
         event: Some(decision_of(&enforcement.scope(), &call, &decision)),
+        arguments: None,
     }
 }
 

@@ -52,8 +52,15 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     match used.tool.as_str() {
         ours::SESSION => load_session(app, &session, used),
         ours::MARKETPLACE => install(app, used),
-        _ => Response::nothing(),
+        _ => as_judged(judged.arguments),
     }
+}
+
+/// Lets a call pass, with the paths that were judged where its own could mean others.
+fn as_judged(arguments: Option<Value>) -> Response {
+    arguments.map_or_else(Response::nothing, |arguments| {
+        Response::json(&json!({ "arguments": arguments }))
+    })
 }
 
 const UNCLEAR: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \

@@ -17,46 +17,53 @@ pub struct PathMeaning {
     pub base: Base,
     /// Whether a `~` in front is the user's home; else it is a name like any other.
     pub expands_tilde: bool,
+    /// Whether an absolute path means the same to it: it is a file on disk, not a URI or the key of
+    /// an index.
+    pub takes_absolute: bool,
 }
 
 /// How a tool understands its paths.
 pub fn meaning(tool: &str) -> PathMeaning {
-    let named = |(name, ..): &&(&str, Base, bool)| *name == tool;
-    let (_, base, expands_tilde) = TOOLS.iter().find(named).copied().unwrap_or(OTHER);
+    let named = |(name, ..): &&Row| *name == tool;
+    let (_, base, expands_tilde, takes_absolute) =
+        TOOLS.iter().find(named).copied().unwrap_or(OTHER);
     PathMeaning {
         base,
         expands_tilde,
+        takes_absolute,
     }
 }
 
+/// Tool, where its relative paths begin, whether it expands `~`, whether it takes absolute paths.
+type Row = (&'static str, Base, bool, bool);
+
 /// A tool that is in no row: a plugin, which runs where the host runs.
-const OTHER: (&str, Base, bool) = ("", Base::WorkingDirectory, false);
+const OTHER: Row = ("", Base::WorkingDirectory, false, false);
 
 use Base::{Project, WorkingDirectory};
 
-/// Tool, where its relative paths begin, and whether it expands `~`.
-static TOOLS: &[(&str, Base, bool)] = &[
-    ("file_head", Project, false),
-    ("file_tail", Project, false),
-    ("file_lines", Project, false),
-    ("file_grep", Project, false),
-    ("dir_list", Project, false),
-    ("glob_files", Project, false),
-    ("grep_files", Project, false),
-    ("file_edit", Project, false),
-    ("write_file", WorkingDirectory, false),
-    ("summarize_content", WorkingDirectory, false),
-    ("index_query", Project, false),
-    ("shell_exec", Project, true),
-    ("vfs_list", Project, false),
-    ("vfs_info", Project, false),
-    ("vfs_copy", Project, false),
-    ("vfs_move", Project, false),
-    ("vfs_mkdir", Project, false),
-    ("vfs_delete", Project, false),
+static TOOLS: &[Row] = &[
+    ("file_head", Project, false, true),
+    ("file_tail", Project, false, true),
+    ("file_lines", Project, false, true),
+    ("file_grep", Project, false, true),
+    ("dir_list", Project, false, true),
+    ("glob_files", Project, false, true),
+    ("grep_files", Project, false, true),
+    ("file_edit", Project, false, true),
+    ("write_file", WorkingDirectory, false, true),
+    ("summarize_content", WorkingDirectory, false, true),
+    ("index_query", Project, false, false),
+    ("shell_exec", Project, true, false),
+    ("vfs_list", Project, false, false),
+    ("vfs_info", Project, false, false),
+    ("vfs_copy", Project, false, false),
+    ("vfs_move", Project, false, false),
+    ("vfs_mkdir", Project, false, false),
+    ("vfs_delete", Project, false, false),
     // Customary plugins of the older release.
-    ("read_file", WorkingDirectory, false),
-    ("run_command", WorkingDirectory, true),
+    ("read_file", WorkingDirectory, false, true),
+    ("run_command", WorkingDirectory, true, false),
 ];
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! (RESTRICTION.md). Pure functions from text to decisions. This room does no I/O: what it must
 //! ask the file system, it asks through [`Resolve`], and state and settings are handed in.
 
+mod absolute;
 mod argument;
 mod baseline;
 mod call;
@@ -27,7 +28,10 @@ mod steps;
 mod subject;
 mod template;
 mod test;
+#[cfg(test)]
+mod work;
 
+pub use absolute::absolute_arguments;
 pub use baseline::{steering_variable, steers_an_interpreter};
 pub use call::{Call, OurTool, Places, Scope};
 pub use decide::{Decision, Granted, decide, decide_unreadable_state, denied, forbidden_outright};

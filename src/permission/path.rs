@@ -95,7 +95,7 @@ impl Resolve for Remembering<'_> {
 /// Steps of one question to the file system.
 const ASK: usize = 30;
 /// Characters of a path that are taken apart or compared in one step.
-const PER_STEP: usize = 16;
+const PER_STEP: usize = 8;
 
 /// A path of the file system both ways: as written, and with links resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -81,8 +81,11 @@ impl<'a> Protection<'a> {
     }
 
     fn strongest(&self, paths: &[Folded]) -> Relation {
+        let names = paths.iter().flat_map(|path| &path.0);
+        let length: usize = names.map(String::len).sum();
         let among = |places: &[Folded]| {
-            self.steps.spend(places.len());
+            self.steps
+                .spend(places.len() * (1 + length / 32) + length / 4);
             let pairs = paths
                 .iter()
                 .flat_map(|path| places.iter().map(move |place| path.relation(place)));

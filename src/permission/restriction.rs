@@ -106,6 +106,50 @@ impl Restriction {
         self.allowed.as_deref()
     }
 
+    /// One line for the model on what it may use while the skill is active, in the names of this
+    /// host's tools; `None` where the skill takes nothing away.
+    pub fn permitted_line(&self, older_host: bool) -> Option<String> {
+        const NAMED: usize = 16;
+        const CHARS: usize = 60;
+        let listed = |rules: &[Rule]| {
+            let mut names: Vec<String> = Vec::new();
+            for name in rules.iter().flat_map(|rule| rule.host_names_on(older_host)) {
+                let short: String = name
+                    .chars()
+                    .filter(|c| !c.is_control())
+                    .take(CHARS)
+                    .collect();
+                let name = if short.len() < name.len() {
+                    short + "…"
+                } else {
+                    short
+                };
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            let more = names.len().saturating_sub(NAMED);
+            names.truncate(NAMED);
+            let more = (more > 0).then(|| format!(" and {more} more"));
+            (!names.is_empty()).then(|| names.join(", ") + &more.unwrap_or_default())
+        };
+        let denied = listed(&self.denied).map(|names| format!("not {names}"));
+        let allowed = self.allowed.as_deref().map(|rules| {
+            let names = listed(rules);
+            names.map_or_else(
+                || "no other tools".to_owned(),
+                |names| format!("only {names}"),
+            )
+        });
+        let parts: Vec<String> = allowed.into_iter().chain(denied).collect();
+        (!parts.is_empty()).then(|| {
+            format!(
+                "While this skill is active you may use, besides the skill tools: {}.",
+                parts.join("; ")
+            )
+        })
+    }
+
     /// The denials.
     pub fn denied(&self) -> &[Rule] {
         &self.denied

@@ -151,11 +151,26 @@ impl Rule {
             && matches!(self.test, Test::Path(_))
             && tool.ours.is_none()
             && tool.name == "write_file";
-        (writes || self.subject.covers(tool)).then_some(&self.test)
+        (writes || self.subject.covers(tool) || self.is_named_as(tool)).then_some(&self.test)
     }
 
-    /// The tools this grants, in the host's words.
+    /// Whether a plugin's tool has the very name that the entry is written with. Only an entry
+    /// without a pattern speaks of it: what its arguments mean is not known.
+    fn is_named_as(&self, tool: &Tool<'_>) -> bool {
+        let is_plugins = tool.ours.is_none() && !tool.is_mcp && tools::find(tool.name).is_none();
+        self.test == Test::Any
+            && matches!(self.subject, Subject::Capability(_))
+            && is_plugins
+            && alias::fold(tool.name) == alias::fold(self.written.trim_end_matches("(*)"))
+    }
+
+    /// The tools this grants, in the words of the newer host.
     pub fn host_names(&self) -> Vec<String> {
+        self.host_names_on(false)
+    }
+
+    /// The tools this grants, in the words of the newer or the older host.
+    pub fn host_names_on(&self, older: bool) -> Vec<String> {
         let pattern = match self.written.find('(') {
             _ if self.test == Test::Any => String::new(),
             Some(open) => self.written[open..].to_owned(),
@@ -172,8 +187,15 @@ impl Rule {
             Subject::Capability(Capability::WebSearch) => named("web_search"),
             Subject::Capability(_) | Subject::Programs(_) => {
                 let tools = self.subject.host_tools().iter();
-                let current = tools.filter(|name| !tools::is_plugin_of_older_host(name));
-                current.map(|name| format!("{name}{pattern}")).collect()
+                let here = tools.filter(|name| {
+                    let is_older = tools::is_on_older_host(name);
+                    if older {
+                        is_older
+                    } else {
+                        !tools::is_plugin_of_older_host(name)
+                    }
+                });
+                here.map(|name| format!("{name}{pattern}")).collect()
             }
             Subject::Named(_) => vec![self.written.clone()],
             Subject::Prefix(prefix) => vec![format!("{prefix}*")],

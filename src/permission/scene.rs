@@ -22,6 +22,7 @@ pub struct Scene {
     mcp_tools: BTreeSet<String>,
     links: Links,
     shell: Shell,
+    working_dir: Option<&'static str>,
 }
 
 fn own(list: &[&str]) -> Vec<String> {
@@ -77,10 +78,16 @@ impl Scene {
         self
     }
 
+    /// The host's process is in this directory, not in the project's root.
+    pub fn begun_in(mut self, working_dir: &'static str) -> Self {
+        self.working_dir = Some(working_dir);
+        self
+    }
+
     pub fn scoped<T>(&self, ask: impl FnOnce(&Scope) -> T) -> T {
         let places = Places {
             project_root: "/p".into(),
-            working_dir: "/p".into(),
+            working_dir: self.working_dir.unwrap_or("/p").into(),
             home: Some("/h".into()),
             environment: Some(BTreeSet::from(["PATH", "HOME", "PAGER"].map(str::to_owned))),
             shell: self.shell,

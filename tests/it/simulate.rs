@@ -107,7 +107,8 @@ fn recorded_answers_are_expected_from_then_on() {
         "# about it\n",
         "hello # first\n",
         "  # then\n",
-        "answer: |-\n      <skill_content name=\"pdf\">\n",
+        "answer:\n      stdin: |-\n        <skill_content name=\"pdf\">\n",
+        "      environment: |-\n        <skill_content name=\"pdf\">\n",
         "<stage>",
     ] {
         assert!(recorded.contains(kept), "{kept}: {recorded}");
@@ -139,7 +140,8 @@ fn json_is_a_conversation_too() {
     host.succeeds(&["simulate", "--record", "talk.json"]);
     let recorded: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     assert!(
-        recorded["steps"][0]["answer"]
+        // What may be used is told in each host's own names.
+        recorded["steps"][0]["answer"]["stdin"]
             .as_str()
             .unwrap()
             .contains("Fill it.")

@@ -132,6 +132,22 @@ impl<'a> Host<'a> {
         text.replace(&self.stage.dir.path().display().to_string(), "<stage>")
     }
 
+    /// Arguments as an author writes them: what lies in the project, relative to it.
+    pub fn as_written(&self, arguments: &Value) -> Value {
+        let project = self.stage.project();
+        let relative = |value: &Value| {
+            let below = Path::new(value.as_str()?).strip_prefix(&project).ok()?;
+            below.to_str().map(Value::from)
+        };
+        let mut written = arguments.clone();
+        for (_, value) in written.as_object_mut().into_iter().flatten() {
+            if let Some(below) = relative(value) {
+                *value = below;
+            }
+        }
+        written
+    }
+
     /// Whether a path lies in the project.
     pub fn is_in_project(&self, path: &str) -> bool {
         let project = self.stage.project();

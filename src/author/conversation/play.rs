@@ -185,7 +185,7 @@ impl Model<'_> {
         let refused = |message: &Value, default: &str| Outcome {
             answer: message.as_str().unwrap_or(default).to_owned(),
             blocked: true,
-            arguments: arguments.clone(),
+            arguments: self.host.as_written(&arguments),
             ..Outcome::default()
         };
         if answer["block"] == json!(true) {
@@ -215,7 +215,7 @@ impl Model<'_> {
         }
         Ok(Outcome {
             answer: output,
-            arguments,
+            arguments: self.host.as_written(&arguments),
             ..Outcome::default()
         })
     }

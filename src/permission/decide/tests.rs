@@ -25,7 +25,7 @@ fn names_of_other_clients_reach_this_hosts_tools() {
         (
             "Read",
             &["file_head", "file_lines", "file_grep", "read_file"],
-            &["dir_list", "write_file", "Read"],
+            &["dir_list", "write_file", "Reader"],
         ),
         ("read_file", &["file_head", "read_file"], &["shell_exec"]),
         (
@@ -220,6 +220,30 @@ fn scripts_are_the_active_skills_own_unless_the_user_chose_otherwise() {
             .active("run_skill_script")
             .decide("run_skill_script", Some(run), &steered);
     assert!(matches!(decision, Decision::Block(_)));
+}
+
+#[test]
+fn a_plugins_tool_of_the_entrys_own_name_is_granted_whole_or_not_at_all() {
+    let any = json!({"command": "rm -rf /"});
+    let scene = scene().active("Read, Bash, WebFetch");
+    for tool in ["Read", "read", "bash", "WebFetch", "web_fetch"] {
+        assert!(scene.allows(tool, &any), "{tool}");
+    }
+    for tool in ["shell", "view", "Write", "skill", "read_context"] {
+        assert!(!scene.allows(tool, &any), "{tool}");
+    }
+    for list in ["Bash(git:*)", "Read(src/**)", "Bash(git:*) Read"] {
+        assert!(
+            !crate::permission::scene::scene()
+                .active(list)
+                .allows("bash", &any),
+            "{list}"
+        );
+    }
+    let ours = OurTool::RunSkillScript { skill: None };
+    assert!(!scene.allows_ours("bash", ours));
+    let denied = crate::permission::scene::scene().skill("x", None, &["Bash"]);
+    assert!(!denied.allows("bash", &any) && denied.allows("Read", &any));
 }
 
 #[test]

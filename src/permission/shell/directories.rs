@@ -44,6 +44,12 @@ impl WorkingDirectories {
             .is_some_and(|all| all.iter().all(is_home))
     }
 
+    /// The characters of all paths.
+    pub fn length(&self) -> usize {
+        let paths = self.current.iter().flatten().chain(&self.if_failed);
+        paths.map(|path| path.as_os_str().len()).sum()
+    }
+
     /// Whether anything is known.
     pub fn are_known(&self) -> bool {
         self.current.is_some()

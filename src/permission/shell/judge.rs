@@ -256,6 +256,11 @@ impl Judge<'_> {
         })
     }
 
+    /// Changes the directory, wherever the shell is now, which is compared with all of that.
+    fn enter(&mut self, directory: &str) -> bool {
+        self.steps.spend(self.directories.length()) && self.directories.enter(directory, self.rules)
+    }
+
     fn run(&mut self, view: &View) -> Result<String, Fault> {
         let Some((program, arguments)) = view.words.split_first() else {
             return Err(Fault::new("", "there is no command"));
@@ -302,7 +307,7 @@ impl Judge<'_> {
                 return Ok("it needs no grant".to_owned());
             }
             Builtin::ChangeDirectory(directory) if !view.programs_only => {
-                let stays = !view.simple.in_loop && self.directories.enter(&directory, self.rules);
+                let stays = !view.simple.in_loop && self.enter(&directory);
                 return if stays {
                     Ok("it stays in the project".to_owned())
                 } else {
@@ -333,7 +338,7 @@ impl Judge<'_> {
         let follows = !view.simple.in_loop && !view.programs_only;
         match builtin {
             _ if !step::changes_directory(name) => {}
-            Builtin::ChangeDirectory(to) if follows && self.directories.enter(&to, self.rules) => {}
+            Builtin::ChangeDirectory(to) if follows && self.enter(&to) => {}
             _ if view.simple.in_loop && self.directories.are_known() => {
                 return Err(Fault::new(name, "it changes the directory again and again"));
             }

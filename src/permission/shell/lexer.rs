@@ -162,6 +162,11 @@ impl<'a> Lexer<'a> {
             '$' => self.dollar()?,
             '`' => self.backtick()?,
             '#' if !self.position.is_in_word() => self.comment()?,
+            '[' if self.position.is_in_word() && !self.source[..self.at].ends_with('[') => {
+                brackets_close(self.rest())?;
+                self.position.text(self.at, false);
+                self.at += 1;
+            }
             c if may_be_blank(c) => {
                 let text = c.encode_utf8(&mut [0; 4]).to_owned();
                 return Err(Fault::new(&text, "some shells split words at it; quote it"));
@@ -369,6 +374,29 @@ fn may_be_blank(c: char) -> bool {
         && c.encode_utf8(&mut [0; 4])
             .bytes()
             .any(|byte| byte == 0x85 || byte == 0xa0)
+}
+
+/// Refuses brackets within a word that are not closed in it: an array's subscript, and in `[[ … ]]`
+/// every bracket, goes on for the parser over blanks and quotes, so that words would begin and end
+/// elsewhere for it.
+fn brackets_close(text: &str) -> Result<(), Fault> {
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            ' ' | '\t' | '\n' | '\'' | '"' | '\\' | '$' | '`' | '(' | ')' | '<' | '>' | '|'
+            | '&' | ';' => break,
+            _ => {}
+        }
+        if depth == 0 {
+            return Ok(());
+        }
+    }
+    Err(Fault::new(
+        "[",
+        "a bracket is not closed in its word; quote it",
+    ))
 }
 
 fn unclosed() -> Fault {

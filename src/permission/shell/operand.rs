@@ -172,13 +172,19 @@ impl<'a> Reader<'a> {
             }
             '`' => return Err(End::Unknown),
             '$' => self.dollar()?,
-            '*' | '?' if !self.quoted => self.push(&ANY.to_string()),
-            '[' if !self.quoted => {
-                // Whatever the bracket means, it is over at the last one that may close it.
-                let name = self.rest.find('/').unwrap_or(self.rest.len());
-                if let Some(close) = self.rest[..name].rfind(']') {
-                    self.rest = &self.rest[close + 1..];
+            '*' | '?' if !self.quoted => {
+                if !self.texts.iter().all(|text| text.ends_with(ANY)) {
+                    self.push(&ANY.to_string());
                 }
+            }
+            '[' if !self.quoted => {
+                // Whatever the bracket means, and where it ends, the name ends at the slash.
+                let name = self.rest.find('/').unwrap_or(self.rest.len());
+                let (inside, rest) = self.rest.split_at(name);
+                if inside.contains(['\'', '"', '\\', '$', '`']) {
+                    return Err(End::Unknown);
+                }
+                self.rest = rest;
                 self.push(&ANYTHING.to_string());
             }
             c => self.push(c.encode_utf8(&mut [0; 4])),

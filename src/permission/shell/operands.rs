@@ -20,6 +20,8 @@ pub struct Operands<'a> {
 
 const KEPT: &str = "skills and what restricts them are kept there";
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
+/// Steps of a word that is copied into the command that a wrapper runs.
+const COPY: usize = 8;
 /// Words of a command each of which may begin another.
 const MAX_WORDS: usize = 256;
 
@@ -37,7 +39,13 @@ impl Operands<'_> {
     /// The word that would, and why it may not.
     pub fn check(&self, words: &[Word]) -> Checked {
         // What a wrapper or `find` runs is looked at again in each around it.
-        if !self.reach.guard.ground.steps.spend(1 + words.len()) {
+        if !self
+            .reach
+            .guard
+            .ground
+            .steps
+            .spend(COPY * (1 + words.len()))
+        {
             return Err(Fault::too_much());
         }
         if let Some(Inner::Command(inner)) = wrappers::unwrap(words) {

@@ -111,6 +111,7 @@ impl Reach<'_> {
         let paths: Vec<PathBuf> = self
             .directories
             .resolve(text)
+            .take_while(|path| self.guard.ground.steps.spend(1 + path.len() / 8))
             .flat_map(|path| self.with_links(self.guard.begin.join(path)))
             .collect();
         (!paths.is_empty()).then_some(paths)

@@ -2,7 +2,7 @@
 //! redirections name, and operands that lie where nothing may be changed. Denials and protected
 //! places ask for it.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use super::Fault;
@@ -37,12 +37,12 @@ const MAX_TEXTS: usize = 8;
 
 /// Looks at everything that a command touches.
 pub fn touched(command: &str, guard: Guard) -> Touched {
-    let held = Held::of(command, guard);
     let recorder = Recorder {
+        command,
         seen: RefCell::default(),
         texts: RefCell::default(),
         guard,
-        held,
+        held: OnceCell::new(),
     };
     judge(command, &recorder, guard.ground.steps);
     for _ in 0..MAX_TEXTS {
@@ -87,10 +87,6 @@ impl Held {
         Self { set, loops }
     }
 
-    fn is_set(&self, name: &str) -> bool {
-        self.set.contains_key(name) || self.loops.iter().any(|(variable, _)| variable == name)
-    }
-
     /// Whether a variable holds nothing but what `mktemp` made.
     fn is_temporary(&self, name: &str) -> bool {
         let [value] = self.set.get(name).map_or(&[][..], Vec::as_slice) else {
@@ -123,14 +119,27 @@ impl Held {
     }
 }
 
+/// Whether every mention of a variable is one that asks for its value.
+fn only_uses(command: &str, name: &str) -> bool {
+    let mut mentions = command.match_indices(name).map(|(at, _)| &command[..at]);
+    mentions.all(|before| before.ends_with('$') || before.ends_with("${"))
+}
+
 struct Recorder<'a> {
+    command: &'a str,
     seen: RefCell<Touched>,
     texts: RefCell<Vec<String>>,
     guard: Guard<'a>,
-    held: Held,
+    held: OnceCell<Held>,
 }
 
 impl Recorder<'_> {
+    /// Most commands name no variable where it matters, and reading once more takes its time.
+    fn held(&self) -> &Held {
+        let read = || Held::of(self.command, self.guard);
+        self.held.get_or_init(read)
+    }
+
     /// Keeps the texts that a shell among the words would run and that are not followed.
     fn keep_texts(&self, words: &[Word]) {
         let shell = |word: &Word| word.text().is_some_and(super::deny::runs_text);
@@ -157,9 +166,9 @@ impl Rules for Recorder<'_> {
         let current =
             current.map(|here| self.guard.begin.join(here).to_string_lossy().into_owned());
         let outside = Known {
-            home: home.filter(|_| !self.held.is_set("HOME")),
+            home: home.filter(|_| only_uses(self.command, "HOME")),
             current: current.as_deref(),
-            is_temporary: &|name| self.held.is_temporary(name),
+            is_temporary: &|name| self.held().is_temporary(name),
             values: &|_| None,
         };
         let operands = Operands {
@@ -167,7 +176,7 @@ impl Rules for Recorder<'_> {
                 guard: self.guard,
                 directories,
                 known: Known {
-                    values: &|name| self.held.values(name, outside),
+                    values: &|name| self.held().values(name, outside),
                     ..outside
                 },
             },

@@ -1,0 +1,107 @@
+//! Paths of an allowed call as they were judged: what a relative path or a `~` means, the called
+//! tool alone knows, so it is handed what was compared with the rules (RESTRICTION.md §11.4).
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::call::{Call, Scope};
+use super::domain::web_address;
+use super::stacking::InForce;
+use crate::host::paths;
+use crate::host::tools::{self, Argument};
+
+/// The arguments with every path absolute; `None` where nothing is in force or nothing changes.
+pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
+    let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
+    if !paths::meaning(tool.name).takes_absolute || !InForce::of(scope).is_anything() {
+        return None;
+    }
+    let mut arguments = call.object()?.clone();
+    let mut changed = false;
+    for key in tool.keys(&[Argument::Path, Argument::Source]) {
+        let Some(written) = call.text(key).filter(|written| !is_absolute(written)) else {
+            continue;
+        };
+        let absolute = scope.places.of_tool(tool.name, written);
+        arguments.insert(key.to_owned(), absolute.to_str()?.into());
+        changed = true;
+    }
+    changed.then_some(Value::Object(arguments))
+}
+
+fn is_absolute(written: &str) -> bool {
+    written.is_empty()
+        || Path::new(written).is_absolute()
+        || written.starts_with("vfs://")
+        || web_address(written).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::permission::scene::scene;
+
+    #[test]
+    fn a_path_is_handed_back_as_the_tool_would_take_it() {
+        let scene = scene().active("Read Write").begun_in("/p/sub");
+        let handed = |tool: &str, arguments: Value| {
+            let call = Call {
+                tool,
+                arguments: &arguments,
+                ours: None,
+            };
+            scene.scoped(|scope| absolute_arguments(scope, &call))
+        };
+        for (tool, path, absolute) in [
+            ("write_file", "x", "/p/sub/x"),
+            ("write_file", "~/x", "/p/sub/~/x"),
+            ("file_edit", "x", "/p/x"),
+            ("file_head", "~/x", "/p/~/x"),
+            ("file_head", "../x", "/p/../x"),
+        ] {
+            let handed = handed(tool, json!({"path": path, "content": "y"}));
+            let expected = json!({"path": absolute, "content": "y"});
+            assert_eq!(handed, Some(expected), "{tool} {path}");
+        }
+        let source = handed("summarize_content", json!({"source": "x.md"}));
+        assert_eq!(source, Some(json!({"source": "/p/sub/x.md"})));
+        for (tool, arguments) in [
+            ("write_file", json!({"path": "/x"})),
+            ("write_file", json!({"path": "vfs:///x"})),
+            ("write_file", json!({"path": 3})),
+            ("dir_list", json!({})),
+            ("summarize_content", json!({"source": "https://x.org/a"})),
+            ("vfs_list", json!({"path": "x"})),
+            ("index_query", json!({"file": "src/x.rs"})),
+            ("shell_exec", json!({"command": "ls"})),
+            ("my_tool", json!({"path": "x"})),
+        ] {
+            assert_eq!(handed(tool, arguments), None, "{tool}");
+        }
+    }
+
+    #[test]
+    fn what_is_judged_is_what_the_tool_would_write() {
+        let scene = scene()
+            .active("Write(/sub/**) Read(/sub/**)")
+            .begun_in("/p/sub");
+        for (tool, path, allowed) in [
+            ("write_file", "x", true),
+            ("write_file", "../x", false),
+            ("write_file", "~/x", true),
+            ("file_edit", "x", false),
+            ("file_edit", "sub/x", true),
+            ("file_head", "sub/x", true),
+            ("file_head", "x", false),
+        ] {
+            assert_eq!(
+                scene.allows(tool, &json!({ "path": path })),
+                allowed,
+                "{tool} {path}"
+            );
+        }
+    }
+}
