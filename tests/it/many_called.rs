@@ -299,7 +299,7 @@ fn a_person_at_a_terminal_is_told_in_one_line_and_a_pipe_is_not() {
         let line = "agent-skills: skill pdf is active (restricted: Read [31m Bash(git:*); never \
                     Write)\r\n";
         assert!(shown.contains(line), "{shown:?}");
-        assert!(!told("tool", "skill_pdf", "{}").contains("is active"));
+        assert!(!told("tool", "skill_pdf", "{}").contains("agent-skills: skill pdf is active"));
         let shown = told("tool", "skill_free", "{}");
         assert!(
             shown.contains("agent-skills: skill free is active\r\n"),

@@ -12,7 +12,7 @@ use crate::shell_profiles::{PROFILES, Profile};
 use crate::shell_world::World;
 
 /// As many as a run of the whole suite has time for.
-const COMMANDS: usize = 9_000;
+const COMMANDS: usize = 6_000;
 const BATCH: usize = 100;
 /// After this many the search ends, and no more are told.
 const MOST_TOLD: usize = 60;
