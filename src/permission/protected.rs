@@ -85,7 +85,7 @@ impl<'a> Protection<'a> {
         let length: usize = names.map(String::len).sum();
         let among = |places: &[Folded]| {
             self.steps
-                .spend(places.len() * (1 + length / 32) + length / 4);
+                .spend(places.len() * (1 + length / 32) + length / 2);
             let pairs = paths
                 .iter()
                 .flat_map(|path| places.iter().map(move |place| path.relation(place)));

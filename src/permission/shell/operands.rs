@@ -140,7 +140,10 @@ impl Operands<'_> {
             return Ok(());
         };
         let after_letter = text.strip_prefix('-').and_then(|text| text.get(1..));
-        let splits = text.split(['=', ':', ',', '@']);
+        // Without one it would be the whole text again.
+        let splits = text
+            .split(['=', ':', ',', '@'])
+            .filter(|part| part.len() < text.len());
         let after = text
             .match_indices(['=', ':'])
             .map(|(at, _)| &text[at + 1..]);

@@ -119,6 +119,9 @@ impl Reach<'_> {
 
     /// A path, and where it leads through the links that its first wildcard may match.
     fn with_links(&self, path: PathBuf) -> Vec<PathBuf> {
+        if !path.to_string_lossy().contains([ANY, ANYTHING]) {
+            return vec![path];
+        }
         let name = |part: &Component| part.as_os_str().to_string_lossy().into_owned();
         let wild = |part: &Component| name(part).contains([ANY, ANYTHING]);
         let mut parts = path.components();
