@@ -247,14 +247,14 @@ fn take_signals() {
         // then is an error like others. Whoever started us may have kept the deadline waiting.
         let mut waiting = std::mem::zeroed();
         libc::sigfillset(&raw mut waiting);
+        for signal in FAULTS.into_iter().chain(ENDS).chain(LEFT_ALONE) {
+            libc::sigdelset(&raw mut waiting, signal);
+        }
+        // Before the handlers: once they stand there, nothing else ends the call either.
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const waiting, std::ptr::null_mut());
         for signal in FAULTS.into_iter().chain(ENDS) {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
-            libc::sigdelset(&raw mut waiting, signal);
         }
-        for signal in LEFT_ALONE {
-            libc::sigdelset(&raw mut waiting, signal);
-        }
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const waiting, std::ptr::null_mut());
     }
     #[cfg(target_os = "linux")]
     end_before_kill();
