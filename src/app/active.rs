@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::permission::{Deactivate, Stacking};
 use crate::request::LoadMode;
-use crate::session::{ActiveSkill, Loading, Session};
+use crate::session::{ActiveSkill, Handed, KeptArguments, Loading, Session};
 use crate::skill::Skill;
 use crate::sys::{limits, remark};
 
@@ -139,14 +139,27 @@ impl App {
         })
     }
 
-    /// Remembers that the model is handed these skills' instructions.
-    pub fn handed(&self, skills: &[&Skill], arguments: Option<&str>) {
-        if skills.iter().all(|skill| self.has_handed(skill, arguments)) {
+    /// What an active skill was called with last, as far as it was kept.
+    pub fn kept_arguments(&self, skill: &Skill) -> Option<String> {
+        let session = self.store().session(&self.session()).ok()?;
+        let mut active = session.active();
+        let active = active.find(|active| Path::new(&active.dir) == skill.dir)?;
+        Some(active.arguments.as_ref()?.as_str().to_owned())
+    }
+
+    /// Remembers that the model is handed these skills' instructions, each with its arguments.
+    pub fn handed(&self, skills: &[(&Skill, Option<&str>)]) {
+        let mut news = skills.iter();
+        if news.all(|(skill, arguments)| self.has_handed(skill, *arguments)) {
             return;
         }
         let handed: Vec<_> = skills
             .iter()
-            .map(|skill| (skill.dir.display().to_string(), digest(arguments)))
+            .map(|(skill, arguments)| Handed {
+                dir: skill.dir.display().to_string(),
+                digest: digest(*arguments),
+                arguments: KeptArguments::of(*arguments),
+            })
             .collect();
         // What cannot be remembered is handed over once more; there was a remark about it before.
         let _ = self.store().handed(&self.session(), &handed);

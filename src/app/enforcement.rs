@@ -140,6 +140,7 @@ pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
         denied: skill.fields.disallowed_tools(),
         standing: Standing::Active,
         handed: None,
+        arguments: None,
     }
 }
 

@@ -70,7 +70,7 @@ pub fn hand_over(
         more,
         wrapper: Wrapper::SkillContent,
     })?;
-    app.handed(&[skill], arguments);
+    app.handed(&[(skill, arguments)]);
     Ok(text)
 }
 

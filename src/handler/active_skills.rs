@@ -9,8 +9,8 @@ use serde_json::json;
 use crate::app::{App, Instructions};
 use crate::host::ours;
 use crate::request::Protocol;
-use crate::session::{ActiveSkill, Session};
-use crate::skill::{Skill, Wrapper};
+use crate::session::{ActiveSkill, KeptArguments, Session};
+use crate::skill::{Skill, Wrapper, guarded};
 use crate::sys::limits;
 
 /// The block, or nothing when nothing is active.
@@ -23,7 +23,7 @@ pub fn active_block(app: &App) -> Option<String> {
         block.push_str("\n\n<active_skills>");
         let catalog = app.catalog();
         let mut room = limits::REINJECTED;
-        let mut given = Vec::new();
+        let mut given: Vec<(&Skill, Option<&str>)> = Vec::new();
         for active in activated(&session) {
             let skill = catalog.by_dir(Path::new(&active.dir));
             let text = again(app, skill, active);
@@ -33,22 +33,28 @@ pub fn active_block(app: &App) -> Option<String> {
                 Wrapper::Skill.around(name, &format!("{left_out} {}", to_read(active)))
             } else {
                 room -= text.len();
-                given.extend(skill);
+                given.extend(skill.map(|skill| (skill, arguments(active))));
                 text
             };
             block.push('\n');
             block.push_str(&text);
         }
         block.push_str("\n</active_skills>");
-        // Without the arguments of the call that this host has forgotten: asked with them again,
-        // the skill's tool hands its instructions over anew.
-        app.handed(&given, None);
+        // Arguments too long to be kept are forgotten with the call: asked with them again, the
+        // skill's tool hands its instructions over anew.
+        app.handed(&given);
     } else if let Some(last) = activated(&session)
         .next_back()
         .filter(|last| is_there(last))
     {
         block.push_str(" If they are no longer there: ");
         block.push_str(&to_read(last));
+        if let Some(arguments) = arguments(last) {
+            let text = "Its arguments, for which $ARGUMENTS stands there:";
+            let text = format!("{text}\n\n{}", guarded(arguments));
+            block.push_str("\n\n");
+            block.push_str(&Wrapper::Skill.around(&last.name, &text));
+        }
     }
     Some(block)
 }
@@ -93,7 +99,7 @@ fn again(app: &App, skill: Option<&Skill>, active: &ActiveSkill) -> String {
     let instructions = app.instructions(Instructions {
         skill,
         reference: name,
-        arguments: None,
+        arguments: arguments(active),
         more: changed.into_iter().collect(),
         wrapper: Wrapper::Skill,
     });
@@ -101,6 +107,10 @@ fn again(app: &App, skill: Option<&Skill>, active: &ActiveSkill) -> String {
         let unread = format!("Its instructions cannot be read: {why}. Tell the user.");
         Wrapper::Skill.around(name, &unread)
     })
+}
+
+fn arguments(active: &ActiveSkill) -> Option<&str> {
+    active.arguments.as_ref().map(KeptArguments::as_str)
 }
 
 fn is_there(active: &ActiveSkill) -> bool {

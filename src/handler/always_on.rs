@@ -94,10 +94,11 @@ fn choose<'a>(
         let notes = notes.into_iter().chain(hooks).collect();
         let own_name = offered.skill.name.as_str();
         let wrapper = Wrapper::SkillContent;
+        let kept = app.kept_arguments(offered.skill);
         let text = app.instructions(Instructions {
             skill: offered.skill,
             reference: own_name,
-            arguments: None,
+            arguments: kept.as_deref(),
             more: notes,
             wrapper,
         });

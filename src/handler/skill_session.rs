@@ -42,8 +42,15 @@ fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
         .map(|one| body(app, one.skill, until))
         .collect::<Result<_>>()?;
     run_post_hooks(app, false, began);
-    let skills: Vec<&Skill> = offered.iter().map(|one| one.skill).collect();
-    app.handed(&skills, None);
+    let kept: Vec<_> = offered
+        .iter()
+        .map(|one| (one.skill, app.kept_arguments(one.skill)))
+        .collect();
+    let handed: Vec<_> = kept
+        .iter()
+        .map(|(skill, kept)| (*skill, kept.as_deref()))
+        .collect();
+    app.handed(&handed);
     let later = match bodies.len() {
         1 => "",
         _ => "\nWhere these skills contradict each other, the later one takes precedence.",
@@ -68,14 +75,16 @@ fn body(app: &App, skill: &Skill, until: Instant) -> Result<String> {
     if skill.fields.is_forked() {
         notes.push(fork::note("it was loaded into the conversation"));
     }
-    if app.has_handed(skill, None) {
+    // This tool takes no arguments: those of the call that made it active go on to hold.
+    let kept = app.kept_arguments(skill);
+    if app.has_handed(skill, kept.as_deref()) {
         return Ok(still_active(skill, Wrapper::Skill));
     }
     notes.extend(required_line(app, skill));
     app.instructions(Instructions {
         skill,
         reference: skill.name.as_str(),
-        arguments: None,
+        arguments: kept.as_deref(),
         more: notes,
         wrapper: Wrapper::Skill,
     })

@@ -90,6 +90,9 @@ fn arranged(session: &Session, wanted: &[ActiveSkill]) -> Session {
         }
         let known = session.active().find(|known| known.is_same_as(skill));
         skill.handed = known.and_then(|known| known.handed.clone());
+        let mut known = session.active();
+        let known = known.find(|known| known.dir == skill.dir);
+        skill.arguments = known.and_then(|known| known.arguments.clone());
     }
     let always = wanted.iter().map(|skill| skill.dir.clone()).collect();
     let activated = below.into_iter().chain(wanted).chain(besides).collect();
@@ -115,6 +118,7 @@ mod tests {
             denied: Vec::new(),
             standing: Standing::Active,
             handed: None,
+            arguments: None,
         }
     }
 

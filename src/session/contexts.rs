@@ -218,6 +218,7 @@ mod tests {
             denied: Vec::new(),
             standing: Standing::Active,
             handed: None,
+            arguments: None,
         }
     }
 

@@ -80,10 +80,12 @@ impl Session {
             if let Some(old) = &before {
                 skill.keep_denying(old);
             }
+            let before = before.filter(|old| old.standing == Standing::Active);
+            if let Some(old) = &before {
+                skill.arguments.clone_from(&old.arguments);
+            }
             match before {
-                Some(old) if old.standing == Standing::Active && old.is_same_as(&skill) => {
-                    skill.handed = old.handed;
-                }
+                Some(old) if old.is_same_as(&skill) => skill.handed = old.handed,
                 _ => {
                     self.began.insert(skill.dir.clone(), Moment::now().0);
                     changed.began.push(skill.name.clone());
@@ -205,6 +207,7 @@ mod tests {
             denied: denied.iter().map(|entry| (*entry).to_owned()).collect(),
             standing: Standing::Active,
             handed: None,
+            arguments: None,
         }
     }
 

@@ -161,6 +161,7 @@ mod tests {
                 denied: Vec::new(),
                 standing: crate::session::Standing::Active,
                 handed: None,
+                arguments: None,
             };
             let session = Session {
                 activated: vec![active],

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::KeptArguments;
 use super::SessionKey;
 use super::contexts::Contexts;
 
@@ -144,6 +145,21 @@ pub struct ActiveSkill {
     /// they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed: Option<String>,
+    /// Those arguments, where they are short enough to be kept: the instructions are handed over with
+    /// them again. State of an earlier version has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<KeptArguments>,
+}
+
+/// That the model was handed an active skill's instructions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handed {
+    /// The skill's directory.
+    pub dir: String,
+    /// The digest of the arguments.
+    pub digest: String,
+    /// See [`ActiveSkill::arguments`].
+    pub arguments: Option<KeptArguments>,
 }
 
 impl Session {
@@ -241,6 +257,7 @@ impl ActiveSkill {
         let plain = |skill: &Self| Self {
             standing: Standing::Active,
             handed: None,
+            arguments: None,
             ..skill.clone()
         };
         plain(self) == plain(other)

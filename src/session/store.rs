@@ -10,7 +10,7 @@ use super::entering::left_mark;
 use super::key::{self, SessionKey};
 use super::loading::{Changed, Loading};
 use super::record::Record;
-use super::state::{ActiveSkill, End, Ended, Reset, Session, State};
+use super::state::{ActiveSkill, End, Ended, Handed, Reset, Session, State};
 use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::ProcessId;
@@ -217,17 +217,17 @@ impl Store {
         Ok(changed.of(key))
     }
 
-    /// Remembers that the model was handed the instructions of these active skills, by their
-    /// directories, with the digests of the arguments.
+    /// Remembers that the model was handed the instructions of these active skills, and with which
+    /// arguments.
     ///
     /// # Errors
     /// When that cannot be recorded: then they are handed over once more.
-    pub fn handed(&self, key: &SessionKey, handed: &[(String, String)]) -> Result<()> {
+    pub fn handed(&self, key: &SessionKey, handed: &[Handed]) -> Result<()> {
         self.change_session(key, |session, _| {
             for skill in &mut session.activated {
-                let given = handed.iter().find(|(dir, _)| *dir == skill.dir);
-                if let Some((_, arguments)) = given {
-                    skill.handed = Some(arguments.clone());
+                if let Some(given) = handed.iter().find(|given| given.dir == skill.dir) {
+                    skill.handed = Some(given.digest.clone());
+                    skill.arguments.clone_from(&given.arguments);
                 }
             }
             Ok(())

@@ -133,6 +133,9 @@ pub const CONTEXTS: usize = 100;
 /// Skills active at the same time, unless configured otherwise: more instructions than that
 /// contradict each other.
 pub const ACTIVE_SKILLS: usize = 5;
+/// Arguments of an activation that are kept with it. The record is read at every call, and five
+/// skills in each of a hundred conversations fit it.
+pub const KEPT_ARGUMENTS: usize = 8 * 1024;
 /// Instructions of active skills that are put into the system prompt again, altogether.
 pub const REINJECTED: usize = 256 * 1024;
 /// What arguments may add to a skill's instructions in all their places: once for any that fit a

@@ -33,6 +33,7 @@ mod hostile;
 mod hostile_project;
 mod index;
 mod installing;
+mod invoked_arguments;
 mod invoking;
 mod jobs;
 mod layers;

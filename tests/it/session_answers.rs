@@ -28,7 +28,8 @@ fn loading_what_is_loaded_answers_a_note_unless_something_changed() {
         assert!(call("a.pdf").contains("Body of free."), "other arguments");
         assert!(!call("a.pdf").contains("Body of free."));
         let text = session(&host, &load(&["free", "plain"], "add"));
-        assert!(text.contains("Body of free.") && text.contains("Body of plain."));
+        // This tool takes no arguments, so those of the activation hold.
+        assert!(text.contains("active already") && text.contains("Body of plain."));
         let text = session(&host, &load(&["free", "plain"], "add"));
         assert!(text.contains("active already") && !text.contains("Body of"));
         let edited = "---\nname: free\ndescription: d\n---\nNew body.\n";

@@ -23,6 +23,7 @@ fn skill(name: &str) -> ActiveSkill {
         denied: Vec::new(),
         standing: Standing::Active,
         handed: None,
+        arguments: None,
     }
 }
 

@@ -1,0 +1,46 @@
+//! What a skill was called with, as the state keeps it: the user's or the model's own words, never
+//! instructions, never a command.
+
+use serde::{Deserialize, Serialize};
+
+use crate::sys::limits;
+
+/// Arguments that are short enough to be kept. Those that are not stand in the conversation alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KeptArguments(String);
+
+impl KeptArguments {
+    /// Those of a call; `None` when it has none, or too many to be kept.
+    pub fn of(given: Option<&str>) -> Option<Self> {
+        let text = given?.trim();
+        let is_kept = !text.is_empty() && text.len() <= limits::KEPT_ARGUMENTS;
+        is_kept.then(|| Self(text.to_owned()))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_and_overlong_ones_are_not_kept() {
+        let longest = "é".repeat(limits::KEPT_ARGUMENTS / 2);
+        let longer = format!("{longest}x");
+        for (given, kept) in [
+            (None, None),
+            (Some(" \n"), None),
+            (Some(" a  b\n"), Some("a  b")),
+            (Some(longest.as_str()), Some(longest.as_str())),
+            (Some(longer.as_str()), None),
+        ] {
+            let arguments = KeptArguments::of(given);
+            assert_eq!(arguments.as_ref().map(KeptArguments::as_str), kept);
+        }
+    }
+}
