@@ -228,15 +228,23 @@ fn describe_findings(text: &mut String, findings: &[Finding]) {
     }
 }
 
+/// Both commits of a change, short; `None` where neither is known, as with a local directory.
+pub fn from_to(from: Option<&str>, to: Option<&str>) -> Option<String> {
+    let short = |commit: Option<&str>| {
+        commit.map_or("an unknown state".to_owned(), |commit| {
+            commit.get(..12).unwrap_or(commit).to_owned()
+        })
+    };
+    from.or(to)?;
+    Some(format!("{} to {}", short(from), short(to)))
+}
+
 /// What an update would change.
 pub fn describe_difference(difference: &Difference) -> String {
-    let short = |commit: &Option<String>| {
-        let commit = commit.as_deref().unwrap_or("an unknown state");
-        commit.get(..12).unwrap_or(commit).to_owned()
-    };
-    let mut text = match (&difference.from, &difference.to) {
-        (None, None) => format!("{}:\n", difference.name),
-        (from, to) => format!("{}: {} to {}\n", difference.name, short(from), short(to)),
+    let commits = from_to(difference.from.as_deref(), difference.to.as_deref());
+    let mut text = match commits {
+        Some(commits) => format!("{}: {commits}\n", difference.name),
+        None => format!("{}:\n", difference.name),
     };
     for (label, items) in [
         ("new files", &difference.added),

@@ -299,10 +299,6 @@ fn later_tags(skill: &Updated) -> String {
 
 fn what_changed(skill: &Updated) -> String {
     let name = &skill.name;
-    let short = |commit: &Option<String>| {
-        let commit = commit.as_deref().unwrap_or("an unknown state");
-        commit.get(..12).unwrap_or(commit).to_owned()
-    };
     match &skill.change {
         Change::UpToDate => format!("`{name}` is up to date\n"),
         Change::Linked => format!("`{name}` is a link to a working copy, and never updated over\n"),
@@ -314,11 +310,10 @@ fn what_changed(skill: &Updated) -> String {
             dropped,
             stashed,
         } => {
-            let mut text = format!(
-                "`{name}` was updated from {} to {}\n",
-                short(from),
-                short(to)
-            );
+            let mut text = match consent::from_to(from.as_deref(), to.as_deref()) {
+                Some(commits) => format!("`{name}` was updated from {commits}\n"),
+                None => format!("`{name}` was updated\n"),
+            };
             for remark in dropped {
                 let _ = writeln!(text, "  note: {}", one_line(remark));
             }

@@ -234,3 +234,16 @@ fn a_person_on_a_terminal_sees_everything_and_decides() {
     on_a_terminal(&host, "install acme/odd", "y\n");
     assert_eq!(host.skill_tools(), ["skill_csv", "skill_odd"]);
 }
+
+#[test]
+fn a_directory_has_no_commits_to_tell_of() {
+    let host = Host::stdin();
+    let file = host.project().join("mine/pdf/SKILL.md");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, skill("pdf")).unwrap();
+    host.succeeds(&["install", "./mine/pdf"]);
+    fs::write(&file, skill("pdf").replace("Body", "New body")).unwrap();
+    let text = host.succeeds(&["update", "--yes"]);
+    assert!(text.contains("`pdf` was updated\n"), "{text}");
+    assert!(body(&host).contains("New body"));
+}
