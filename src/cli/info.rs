@@ -114,10 +114,11 @@ impl Info {
         known("name", Some(&report.name));
         let tool = report.tool.as_deref();
         known("tool", Some(tool.unwrap_or("none: it is not offered")));
-        known(
-            "description",
-            Some(report.description.as_deref().unwrap_or("none")),
-        );
+        // Of one that could not be read, or is not to be told of, there is nothing to say.
+        let is_told = report.tokens.is_some();
+        let unless_told = |text| is_told.then_some(text);
+        let description = report.description.as_deref();
+        known("description", description.or(unless_told("none")));
         known("version", report.version.as_deref());
         known("path", Some(&report.path));
         known("layer", Some(report.layer));
@@ -151,7 +152,7 @@ impl Info {
             let label = if at == 0 { "scripts" } else { "" };
             known(label, Some(&format!("{}: {by}", script.path)));
         }
-        known("restriction", Some(self.restriction()));
+        known("restriction", unless_told(self.restriction()));
         for rule in report.restriction.iter().flat_map(|found| &found.rules) {
             known("", Some(rule));
         }

@@ -447,6 +447,8 @@ fn trust_is_given_to_each_skill_for_itself() {
             host.succeeds(&["info", "evil"]).replace('\n', " "),
         ] {
             assert!(told.contains(changed), "{told}");
+            // What it may use is not told either, so it is not said to be everything.
+            assert!(!told.contains("every tool"), "{told}");
         }
         assert!(
             host.person(&["doctor"])
