@@ -138,7 +138,7 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Activate a skill, which only a model in a conversation can
+    /// Activate a skill, which takes a conversation
     Use {
         /// The skill's name
         name: String,

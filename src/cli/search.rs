@@ -35,9 +35,14 @@ pub fn search(app: &App, words: &[String], as_json: bool) -> Result<String> {
     }
     if found.is_empty() {
         let words = quoted(&words.join(" "));
+        // A model's tool has the name of the action, a shell that of the command.
+        let list = match app.protocol {
+            Some(_) => "list_installed",
+            None => "agent-skills list-installed",
+        };
         return Ok(format!(
-            "No installed skill matches `{words}`. `list_installed` shows all, `search` what could \
-             be installed.\n"
+            "No installed skill matches `{words}`. `{list}` shows all, `search` what could be \
+             installed.\n"
         ));
     }
     let mut text = String::new();
@@ -64,8 +69,8 @@ pub fn search(app: &App, words: &[String], as_json: bool) -> Result<String> {
 /// A shell has no conversation in which a skill could become active.
 pub fn not_here(name: &str) -> Error {
     Error::new("a skill becomes active in a conversation, and a shell is none").hint(format!(
-        "ask for it in chibi; there the model calls skill_marketplace \
-         {{\"action\": \"use\", \"skill_ref\": {:?}}}. `agent-skills info` tells about it",
+        "begin a prompt in chibi with `/{0}`, or ask for it there: the model calls skill_marketplace \
+         {{\"action\": \"use\", \"skill_ref\": {0:?}}}. `agent-skills info` tells about it",
         quoted(name)
     ))
 }

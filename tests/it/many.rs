@@ -201,9 +201,11 @@ fn installed_skills_are_found_by_name_tag_and_description() {
         }
         let answer = search("whales");
         assert!(
-            answer.starts_with("No installed skill matches `whales`"),
+            answer.starts_with("No installed skill matches `whales`. `list_installed` shows all"),
             "{answer}"
         );
+        let shown = host.succeeds(&["search-installed", "whales"]);
+        assert!(shown.contains("`agent-skills list-installed` shows all"));
         // A search for nothing is the list.
         assert!(search("").contains("pdf"), "{}", search(""));
         assert!(search("skill").lines().count() <= 12);

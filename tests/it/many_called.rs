@@ -218,7 +218,9 @@ fn a_shell_is_no_conversation() {
     let host = Host::stdin().skill("x", "", "");
     let error = host.fails(&["use", "x", "some", "words"]);
     assert!(
-        error.contains("and a shell is none") && error.contains("skill_marketplace"),
+        error.contains("and a shell is none")
+            && error.contains("begin a prompt in chibi with `/x`")
+            && error.contains("skill_marketplace"),
         "{error}"
     );
     let answer = host.tool("agent-skills", &json!({"args": ["use", "x"]}));
