@@ -94,6 +94,50 @@ pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Step
     nodes
 }
 
+/// The variables of loops over plain names, `for f in a.py b.py`, that nothing else could bind:
+/// within its loop such a variable leads neither upwards nor into another directory.
+pub fn loops_over_names(
+    nodes: &[Node],
+    text: &str,
+    variables: Variables,
+    steps: &Steps,
+) -> Vec<String> {
+    if variables.inherited.is_none() || !text.contains("for") {
+        return Vec::new();
+    }
+    let searched = Text::new(text);
+    let mut found = Vec::new();
+    let mut nodes = nodes.to_vec();
+    let mut look = |node: &mut Node| {
+        if let NodeKind::For {
+            var,
+            words: Some(words),
+            ..
+        } = &node.kind
+        {
+            let over_names = !words.is_empty() && words.iter().all(is_plain_name);
+            let affordable = found.len() < MAX && steps.spend(text.len() / 16);
+            let may_be = variables.may_hold_anything(var) && !is_special(var);
+            if over_names && affordable && may_be && searched.only_uses(var, 1) {
+                found.push(var.clone());
+            }
+        }
+        is_opaque(node, &[])
+    };
+    if nodes.iter_mut().any(|node| any(node, &mut look)) {
+        return Vec::new();
+    }
+    found
+}
+
+/// Whether a word is one file's name in its directory, and still is with text on either side.
+fn is_plain_name(word: &Node) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.@%+-".contains(c);
+    literal(word, &[])
+        .and_then(|text| plain(&text))
+        .is_some_and(|name| !name.starts_with('.') && name.chars().all(is_part))
+}
+
 /// The text of a command line, and the same without quotes, which could hide a name.
 struct Text<'a> {
     written: &'a str,

@@ -16,6 +16,7 @@ use super::word::Word;
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
+mod loops;
 mod redirects;
 
 /// Reads a whole command line. What is known of its `variables` is put in where they are used.
@@ -49,6 +50,7 @@ pub fn read_with_loops(
         .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
     let nodes = constants::fill(nodes, &scanned.text, variables, steps);
     let mut reader = Reader {
+        plain_loops: constants::loops_over_names(&nodes, &scanned.text, variables, steps),
         zsh: shell.language == Language::BashOrZsh,
         ..Reader::default()
     };
@@ -73,6 +75,10 @@ struct Reader {
     steps: Vec<Step>,
     loops: usize,
     for_loops: Vec<Loop>,
+    /// The variables of loops over plain names.
+    plain_loops: Vec<String>,
+    /// Those of them in whose loops the reader is.
+    names: Vec<String>,
     substitutions: usize,
     heredocs: Vec<String>,
     files: usize,
@@ -134,25 +140,7 @@ impl Reader {
                 words,
                 body,
                 redirects,
-            } => {
-                self.steps.push(Step::Loop(var.clone()));
-                self.redirects(redirects)?;
-                // `for x; do` has this word too, which the parser gives no parts.
-                let is_all = |node: &Node| matches!(&node.kind, NodeKind::Word { value, .. } if value == "\"$@\"");
-                let mut over = Vec::new();
-                for word in words.iter().flatten() {
-                    over.push(if is_all(word) {
-                        Word::unknown()
-                    } else {
-                        self.word(word)?
-                    });
-                }
-                if over.is_empty() {
-                    over.push(Word::unknown());
-                }
-                self.for_loops.push((var.clone(), over));
-                self.repeated(&[body])
-            }
+            } => self.for_loop(var, words.as_deref().unwrap_or_default(), body, redirects),
             NodeKind::Case {
                 word,
                 patterns,
@@ -272,17 +260,6 @@ impl Reader {
         }
     }
 
-    fn repeated(&mut self, parts: &[&Node]) -> Result<(), Fault> {
-        self.scoped(ScopeKind::Mixed, |this| {
-            this.loops += 1;
-            for part in parts {
-                this.node(part)?;
-                this.steps.push(Step::Join);
-            }
-            Ok(())
-        })
-    }
-
     fn command(
         &mut self,
         assignments: &[Node],
@@ -342,7 +319,7 @@ impl Reader {
 
     /// Reads a word and, before it, the commands that are substituted in it.
     fn word(&mut self, node: &Node) -> Result<Word, Fault> {
-        let word = Word::read(node)?;
+        let word = Word::read(node, &self.names)?;
         if let NodeKind::Word { parts, .. } = &node.kind {
             for part in parts {
                 if let NodeKind::ArithmeticExpansion {

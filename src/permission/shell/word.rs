@@ -23,10 +23,11 @@ pub enum Piece {
     Text(String),
     /// Something only the shell will know, and how many words it becomes.
     Value(Arity),
-    /// A number, such as `$?` or `$((1+2))`.
-    Number,
-    /// `*` or `?`: names of files without a slash, any number of them.
-    Glob,
+    /// Part of a file's name, and exactly one word: a number such as `$?` or `$((1+2))`, or the
+    /// quoted variable of a loop over plain names.
+    Name,
+    /// Names of files without a slash, any number of them: `*`, `?`, or such a variable unquoted.
+    Names,
     /// A `~` that the shell expands.
     Tilde,
 }
@@ -73,9 +74,9 @@ impl Word {
     /// How many words this becomes.
     pub fn arity(&self) -> Arity {
         let of = |piece: &Piece| match piece {
-            Piece::Text(_) | Piece::Tilde | Piece::Number => Arity::One,
+            Piece::Text(_) | Piece::Tilde | Piece::Name => Arity::One,
             Piece::Value(arity) => *arity,
-            Piece::Glob => Arity::Any,
+            Piece::Names => Arity::Any,
         };
         let most = self.pieces.iter().map(of).max().unwrap_or(Arity::One);
         // What may be empty leaves a word where something stands beside it.
@@ -97,7 +98,7 @@ impl Word {
             match piece {
                 Piece::Text(text) => command.literal(text),
                 Piece::Value(_) | Piece::Tilde => command.dynamic(),
-                Piece::Number | Piece::Glob => command.name_part(),
+                Piece::Name | Piece::Names => command.name_part(),
             }
         }
     }
@@ -119,16 +120,17 @@ impl Word {
             && (self.is_one_word() || !expands)
     }
 
-    /// Reads a word node of the parser.
+    /// Reads a word node of the parser; `names` are variables that hold plain names of files there.
     ///
     /// # Errors
     /// For text that this reading splits or expands otherwise than the parser did.
-    pub fn read(node: &Node) -> Result<Self, Fault> {
+    pub fn read(node: &Node, names: &[String]) -> Result<Self, Fault> {
         let NodeKind::Word { value, parts, .. } = &node.kind else {
             return Err(Fault::unread(&format!("{node}")));
         };
         let mut quoting = Quoting {
             raw: value,
+            names,
             pieces: Vec::new(),
             in_quotes: false,
             open_ended: false,
@@ -152,6 +154,7 @@ impl Word {
 
 struct Quoting<'a> {
     raw: &'a str,
+    names: &'a [String],
     pieces: Vec<Piece>,
     in_quotes: bool,
     /// Whether `[` or `{` was read, of which it is not known where it ends.
@@ -169,7 +172,7 @@ impl Quoting<'_> {
                 Ok(())
             }
             NodeKind::ParamLength { .. } | NodeKind::ArithmeticExpansion { .. } => {
-                self.push(Piece::Number);
+                self.push(Piece::Name);
                 Ok(())
             }
             NodeKind::CommandSubstitution { brace: false, .. } => {
@@ -197,10 +200,13 @@ impl Quoting<'_> {
     }
 
     fn parameter(&self, name: &str, has_operator: bool) -> Piece {
+        let is_name = !has_operator && self.names.iter().any(|one| one == name);
         match name {
+            _ if is_name && self.in_quotes => Piece::Name,
+            _ if is_name => Piece::Names,
             // The positional parameters are as many words as there are, quoted or not.
             "@" => Piece::Value(Arity::Any),
-            "?" | "#" | "$" if !has_operator => Piece::Number,
+            "?" | "#" | "$" if !has_operator => Piece::Name,
             _ if self.in_quotes => Piece::Value(Arity::One),
             "!" if !has_operator => Piece::Value(Arity::ZeroOrOne),
             _ => Piece::Value(Arity::Any),
@@ -243,7 +249,7 @@ impl Quoting<'_> {
                 '|' | '&' | ';' | '<' | '>' | '(' | ')' | ' ' | '\t' | '\n' => {
                     return Err(Fault::unread(self.raw));
                 }
-                '*' | '?' => self.push(Piece::Glob),
+                '*' | '?' => self.push(Piece::Names),
                 '~' if self.pieces.is_empty() => self.push(Piece::Tilde),
                 '[' => self.open_end(),
                 '{' if chars.clone().any(|c| c == ',' || c == '.') => self.open_end(),

@@ -35,6 +35,30 @@ fn a_star_behind_a_slash_does_not_lead_upwards() {
 }
 
 #[test]
+fn a_loop_over_plain_names_does_not_lead_upwards() {
+    let tools = scene().active("Bash(python3 tools/*) Bash(git:*) Bash(node -r* x.js)");
+    all_run(
+        &tools,
+        &[
+            "for f in a.py b.py; do python3 tools/$f; done", "for f in a b; do python3 \"tools/${f}.py\" -v; done", "for f in a b; do for g in c d; do python3 tools/$f/$g; done; done", "for f in 'a' \"b\"; do git log; python3 tools/$f; done",
+            "for f in a b; do node -r\"$f\" x.js; done", "for f in a b; do if git diff; then python3 tools/$f; fi; done",
+        ],
+    );
+    none_runs(
+        &tools,
+        &[
+            "for f in a ..; do python3 tools/$f/x; done", "for f in . a; do python3 tools/.$f/x; done", "for f in . a; do python3 tools/$f./x; done", "for f in a b; do python3 tools/.$f/x; done", "for f in a b; do python3 tools/..$f/x; done",
+            "for f in ../x a; do python3 tools/$f; done", "for f in a/ b; do python3 tools/$f../x; done", "for f in a= b; do node -r$f../x x.js; done", "for f in *; do python3 tools/$f; done", "for f in $(git x); do python3 tools/$f; done",
+            "for f in $x; do python3 tools/$f; done", "for f; do python3 tools/$f; done", "for f in a b; do :; done; python3 tools/$f", "python3 tools/$f; for f in a b; do :; done", "(for f in a; do :; done); python3 tools/$f",
+            "for f in a b; do f=../x; python3 tools/$f; done", "for f in a b; do read f; python3 tools/$f; done", "for f in a b; do read -r x f; python3 tools/$f; done", "for f in a; do for f in $x; do python3 tools/$f; done; done",
+            "for f in a b; do printf -v f ../x; python3 tools/$f; done", "for f in a b; do eval f=../x; python3 tools/$f; done", "for f in a b; do git log; unset f; python3 tools/$f; done", "for f in a b; do python3 tools/${f%a}../x; done",
+            "for f in a b; do bash -c 'python3 tools/$f'; done", "for f in a b; do : ${f:=../x}; python3 tools/$f; done", "for f in a {..,b}; do python3 tools/$f; done", "for PATH in a b; do python3 tools/$PATH; done", "for _ in a b; do python3 tools/$_; done",
+            "for f in a b; do python3 tools/$f/..; done", "for f in ~ a; do python3 tools/$f; done", "while git x; do python3 tools/$f; for f in a b; do :; done; done",
+        ],
+    );
+}
+
+#[test]
 fn a_star_in_an_assignment_or_option_does_not_lead_upwards() {
     let lead = scene().active("Bash(PYTHONPATH=* python3 *) Bash(node --require=* server.js) Bash(node -r* x.js) Bash(env FOO=* ls) Bash(git log --author=*)");
     none_runs(

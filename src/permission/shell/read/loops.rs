@@ -1,0 +1,53 @@
+//! Loops, and what is known of their variables inside them.
+
+use rable::{Node, NodeKind};
+
+use super::{Fault, Reader, ScopeKind, Step, Word};
+
+impl Reader {
+    /// Reads `for NAME in WORDS`, whose variable may be one that holds plain names of files.
+    pub(super) fn for_loop(
+        &mut self,
+        name: &str,
+        words: &[Node],
+        body: &Node,
+        redirects: &[Node],
+    ) -> Result<(), Fault> {
+        self.steps.push(Step::Loop(name.to_owned()));
+        self.redirects(redirects)?;
+        // `for x; do` has this word too, which the parser gives no parts.
+        let is_all =
+            |node: &Node| matches!(&node.kind, NodeKind::Word { value, .. } if value == "\"$@\"");
+        let mut over = Vec::new();
+        for word in words {
+            over.push(if is_all(word) {
+                Word::unknown()
+            } else {
+                self.word(word)?
+            });
+        }
+        if over.is_empty() {
+            over.push(Word::unknown());
+        }
+        self.for_loops.push((name.to_owned(), over));
+        let around = self.names.len();
+        if self.plain_loops.iter().any(|plain| plain == name) {
+            self.names.push(name.to_owned());
+        }
+        self.repeated(&[body])?;
+        self.names.truncate(around);
+        Ok(())
+    }
+
+    /// Reads what may run any number of times.
+    pub(super) fn repeated(&mut self, parts: &[&Node]) -> Result<(), Fault> {
+        self.scoped(ScopeKind::Mixed, |this| {
+            this.loops += 1;
+            for part in parts {
+                this.node(part)?;
+                this.steps.push(Step::Join);
+            }
+            Ok(())
+        })
+    }
+}
