@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::permission::{Enforce, Restriction};
 use crate::request::Protocol;
-use crate::script;
 use crate::skill::{self, Activation, Listing, Skill, Wrapper};
 use crate::sys::limits;
 
@@ -106,15 +105,14 @@ fn notes(protocol: Option<Protocol>, body: &str, name: &str, listing: &Listing) 
             .iter()
             .map(|resource| resource.path.as_path())
     };
-    if let Some(path) = paths().find(|path| !script::is_script(path) && !path.starts_with("tests"))
-    {
+    if let Some(path) = paths().find(|path| !skill::is_script(path) && !path.starts_with("tests")) {
         let call = serde_json::json!({"skill": name, "path": path.display().to_string()});
         notes.push(format!(
             "To read one of its files: {} {call}",
             ours::READ_FILE
         ));
     }
-    if let Some(path) = paths().find(|path| script::is_script(path)) {
+    if let Some(path) = paths().find(|path| skill::is_script(path)) {
         let call =
             serde_json::json!({"skill": name, "script": path.display().to_string(), "args": []});
         notes.push(format!(

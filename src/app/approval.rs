@@ -11,8 +11,7 @@ use crate::governance::{Ledger, Need};
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect, HostTool};
 use crate::permission::{Restriction, Rule};
-use crate::script;
-use crate::skill::Skill;
+use crate::skill::{Skill, is_script};
 use crate::sys::{files, limits, tree};
 
 impl App {
@@ -86,7 +85,7 @@ fn has_scripts_below(dir: &Path, depth: usize) -> bool {
             Ok(metadata) if metadata.is_dir() => has_scripts_below(&path, depth + 1),
             Ok(metadata) => {
                 metadata.permissions().mode() & 0o111 != 0
-                    || script::is_script(&path)
+                    || is_script(&path)
                     || begins_like_a_script(&path)
             }
             Err(_) => false,

@@ -9,8 +9,8 @@ use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect};
 use crate::permission::Resolve;
 use crate::request::{ToolUse, written_skill};
-use crate::script;
 use crate::session::Session;
+use crate::skill::is_script;
 
 /// What is to be said when a call reads a script of the active skill; `None` for any other call.
 pub fn script_read(app: &App, session: &Session, used: &ToolUse) -> Option<String> {
@@ -25,7 +25,7 @@ pub fn script_read(app: &App, session: &Session, used: &ToolUse) -> Option<Strin
         let key = tool.keys(&[Argument::Path]).next()?;
         app.env.project_root().join(text(key)?)
     };
-    if !script::is_script(&path) {
+    if !is_script(&path) {
         return None;
     }
     let (real, dir) = (OnDisk.canonical(&path), OnDisk.canonical(dir));

@@ -10,8 +10,7 @@ use crate::app::{App, advice};
 use crate::error::{Error, Result};
 use crate::request::ReadSkillFile;
 use crate::response::Response;
-use crate::script;
-use crate::skill::{Skill, SkillPath};
+use crate::skill::{Skill, SkillPath, is_script};
 use crate::sys::{files, limits};
 
 /// The file's own text first, notices after it.
@@ -36,7 +35,7 @@ fn read_from(skill: &Skill, call: &ReadSkillFile) -> Result<String> {
         return binary(&file, &bytes);
     };
     let mut text = text(whole, call.offset, call.limit);
-    if script::is_script(&file) {
+    if is_script(&file) {
         let inside = file
             .strip_prefix(skill.dir.canonicalize().unwrap_or_default())
             .unwrap_or(&file);

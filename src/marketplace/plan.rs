@@ -17,13 +17,7 @@ use super::pin::Reach;
 use super::scan::{self, Finding};
 use super::staging::Prepared;
 use crate::error::{Error, Result};
-use crate::skill::{Level, Skill, ToolList};
-
-/// Extensions of files that an interpreter runs.
-const SCRIPTS: [&str; 15] = [
-    "py", "sh", "bash", "zsh", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "ps1", "r", "lua",
-    "bat",
-];
+use crate::skill::{Level, Skill, ToolList, is_script};
 
 /// An install about to happen.
 #[derive(Debug, Clone, Serialize)]
@@ -222,15 +216,30 @@ pub fn allowed_tools(skill: &Skill) -> Option<Vec<String>> {
 
 /// The files that can be run, of some with their digests.
 pub fn scripts(files: &BTreeMap<String, String>) -> Vec<String> {
-    let is_script = |path: &str, digest: &str| {
-        let extension = Path::new(path)
-            .extension()
-            .map(|e| e.to_string_lossy().to_lowercase());
-        digest.ends_with("+x") || extension.is_some_and(|e| SCRIPTS.contains(&e.as_str()))
-    };
+    let can_run = |path: &str, digest: &str| digest.ends_with("+x") || is_script(Path::new(path));
     files
         .iter()
-        .filter(|(path, digest)| is_script(path, digest))
+        .filter(|(path, digest)| can_run(path, digest))
         .map(|(path, _)| path.clone())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_script_room_runs_is_a_script_here() {
+        let named = [
+            "a.awk", "a.tcl", "a.jl", "a.fish", "a.ksh", "a.nu", "a.exs", "a.raku", "a.hs",
+            "a.mts", "a.PY", "a.sh",
+        ];
+        let file = |path: &&str| ((*path).to_owned(), "0".to_owned());
+        let mut files: BTreeMap<String, String> = named.iter().map(file).collect();
+        files.insert("run".to_owned(), "0+x".to_owned());
+        files.insert("notes.md".to_owned(), "0".to_owned());
+        let found = scripts(&files);
+        assert!(!found.contains(&"notes.md".to_owned()));
+        assert_eq!(found.len(), files.len() - 1, "{found:?}");
+    }
 }

@@ -10,6 +10,7 @@ use super::manifest;
 use super::needs::system_install;
 use super::shebang::Shebang;
 use crate::error::{Error, Result};
+use crate::skill::{PYTHON, by_extension, is_script};
 use crate::sys::{Env, files, limits};
 
 /// A program, and the arguments with which it runs a script.
@@ -21,52 +22,8 @@ pub struct Interpreter {
     pub args: Vec<OsString>,
 }
 
-/// Programs that run an extension, best first, with the arguments each needs.
-type Candidates = &'static [(&'static str, &'static [&'static str])];
-
-const PYTHON: Candidates = &[("python3", &[]), ("python", &[])];
-/// Deno asks before it grants anything, and nobody is there to answer: it gets the powers that a
-/// script has under every other interpreter.
-const TYPESCRIPT: Candidates = &[
-    ("bun", &["run"]),
-    ("deno", &["run", "--allow-all"]),
-    ("tsx", &[]),
-    ("node", &[]),
-];
 /// A script with a PEP 723 block declares its own dependencies, which `uv` provides.
 const UV: (&str, &[&str]) = ("uv", &["run", "--script"]);
-
-fn by_extension(extension: &str) -> Option<Candidates> {
-    Some(match extension.to_ascii_lowercase().as_str() {
-        "py" => PYTHON,
-        "sh" | "bash" => &[("bash", &[])],
-        "js" | "mjs" | "cjs" => &[("node", &[])],
-        "ts" | "mts" | "cts" => TYPESCRIPT,
-        "rb" => &[("ruby", &[])],
-        "pl" => &[("perl", &[])],
-        "ps1" => &[("pwsh", &["-NoProfile", "-NonInteractive", "-File"])],
-        "r" => &[("Rscript", &[])],
-        "lua" => &[("lua", &[]), ("lua5.4", &[]), ("luajit", &[])],
-        "php" => &[("php", &[])],
-        "awk" => &[("awk", &["-f"])],
-        "tcl" => &[("tclsh", &[])],
-        "jl" => &[("julia", &[])],
-        "zsh" => &[("zsh", &[])],
-        "fish" => &[("fish", &[])],
-        "ksh" => &[("ksh", &[])],
-        "nu" => &[("nu", &[])],
-        "exs" => &[("elixir", &[])],
-        "raku" => &[("raku", &[])],
-        "hs" => &[("runghc", &[])],
-        _ => return None,
-    })
-}
-
-/// Whether a file's name says that it is a script.
-pub fn is_script(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| by_extension(&extension.to_string_lossy()).is_some())
-}
 
 /// Whether a file's name, its first line or its being a program says what runs it, whatever is
 /// installed here.

@@ -43,7 +43,7 @@ mod watched;
 mod fixture;
 
 pub use capture::Captured;
-pub use interpreter::{find as find_program, is_script, program_of, says_how_to_run};
+pub use interpreter::{find as find_program, program_of, says_how_to_run};
 pub use job::{Job, JobId, Jobs, Look, Owner, Summary};
 pub use limit::time_limit;
 pub use needs::Needs;

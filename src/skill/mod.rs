@@ -6,6 +6,7 @@ mod arguments;
 mod body;
 mod choosing;
 mod diagnostic;
+mod extension;
 mod fields;
 mod fork;
 mod frontmatter;
@@ -27,6 +28,7 @@ mod visibility;
 
 pub use arguments::Arguments;
 pub use diagnostic::{Diagnostic, Level};
+pub use extension::{PYTHON, by_extension, is_script};
 pub use fields::{Fields, ToolList};
 pub use frontmatter::{Split, split as split_frontmatter};
 pub use hooks::Hooks;

@@ -1,0 +1,49 @@
+//! Which files are scripts by their names, and the programs that run them: the one table of it.
+
+use std::path::Path;
+
+/// Programs that run an extension, best first, with the arguments each needs.
+pub type Candidates = &'static [(&'static str, &'static [&'static str])];
+
+/// The programs that run Python.
+pub const PYTHON: Candidates = &[("python3", &[]), ("python", &[])];
+/// Deno asks before it grants anything, and nobody is there to answer: it gets the powers that a
+/// script has under every other interpreter.
+const TYPESCRIPT: Candidates = &[
+    ("bun", &["run"]),
+    ("deno", &["run", "--allow-all"]),
+    ("tsx", &[]),
+    ("node", &[]),
+];
+/// The programs that run files with an extension; `None` for one that no script has.
+pub fn by_extension(extension: &str) -> Option<Candidates> {
+    Some(match extension.to_ascii_lowercase().as_str() {
+        "py" => PYTHON,
+        "sh" | "bash" => &[("bash", &[])],
+        "js" | "mjs" | "cjs" => &[("node", &[])],
+        "ts" | "mts" | "cts" => TYPESCRIPT,
+        "rb" => &[("ruby", &[])],
+        "pl" => &[("perl", &[])],
+        "ps1" => &[("pwsh", &["-NoProfile", "-NonInteractive", "-File"])],
+        "r" => &[("Rscript", &[])],
+        "lua" => &[("lua", &[]), ("lua5.4", &[]), ("luajit", &[])],
+        "php" => &[("php", &[])],
+        "awk" => &[("awk", &["-f"])],
+        "tcl" => &[("tclsh", &[])],
+        "jl" => &[("julia", &[])],
+        "zsh" => &[("zsh", &[])],
+        "fish" => &[("fish", &[])],
+        "ksh" => &[("ksh", &[])],
+        "nu" => &[("nu", &[])],
+        "exs" => &[("elixir", &[])],
+        "raku" => &[("raku", &[])],
+        "hs" => &[("runghc", &[])],
+        _ => return None,
+    })
+}
+
+/// Whether a file's name says that it is a script.
+pub fn is_script(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| by_extension(&extension.to_string_lossy()).is_some())
+}
