@@ -218,8 +218,15 @@ pub fn shortened(text: &str, room: usize) -> String {
         left = left.saturating_sub(wide);
         fits
     };
-    let kept: String = text.chars().take_while(fits).collect();
-    format!("{}…", kept.trim_end())
+    let mut kept: String = text.chars().take_while(fits).collect();
+    loop {
+        kept.truncate(kept.trim_end().len());
+        let shown = format!("{kept}…");
+        // Characters can be wider together than one by one: `*` and a variation selector are an emoji.
+        if shown.width() <= room || kept.pop().is_none() {
+            return shown;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -274,6 +281,20 @@ mod tests {
         ] {
             assert_eq!(table.render(Screen::wide(width)), expected, "{width}");
         }
+    }
+
+    #[test]
+    fn characters_that_are_wider_together_than_one_by_one_are_cut_in_time() {
+        let rows = [
+            ["", "", "ￚ0𝒩aAொA*\u{fe0f}  A𞸻0a"],
+            [" 𐒰𑌪🌀 𑐀0 a  ল a", "0", ""],
+        ];
+        for line in table(&rows).render(Screen::wide(19)).lines() {
+            assert!(line.width() <= 19, "{line:?}");
+        }
+        // Each of the three is two columns wide, its characters are one and none.
+        assert_eq!(shortened("*\u{fe0f}*\u{fe0f}*\u{fe0f}", 4), "*\u{fe0f}*…");
+        assert_eq!(shortened("*\u{fe0f}*\u{fe0f}", 1), "…");
     }
 
     #[test]
