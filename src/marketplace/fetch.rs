@@ -18,6 +18,7 @@ use super::failure::{Class, Failure};
 use super::forms;
 use super::git::Git;
 use super::local::{self, LocalDir};
+use super::lock_fields::LockRef;
 use super::lockfile::Kind;
 use super::manifest::Manifest;
 use super::memory::Memory;
@@ -148,7 +149,7 @@ impl<'a> Fetcher<'a> {
                     Err(failure) => return Ok(Err(failure)),
                 };
                 let snapshot = self.snapshot(url, &resolved.commit)?;
-                let rev = resolved.pin.as_ref().map(ToString::to_string);
+                let rev = resolved.pin.as_ref().map(LockRef::from);
                 let commit = Some(resolved.commit.to_string());
                 let origin = Origin {
                     address: self.remote(url)?.elsewhere().map(str::to_owned),
@@ -168,10 +169,10 @@ impl<'a> Fetcher<'a> {
                     let full = full.canonicalize().map_err(unreadable)?;
                     let bytes = files::read_capped(&full, limits::DOWNLOAD).map_err(unreadable)?;
                     let source = full.to_string_lossy().into_owned();
-                    let (snapshot, found) = archive_of(&bytes, digest.as_deref(), &source)?;
+                    let (snapshot, asked, found) = archive_of(&bytes, digest.as_deref(), &source)?;
                     (
                         snapshot,
-                        origin(&source, Kind::Archive, digest, Some(found)),
+                        origin(&source, Kind::Archive, asked, Some(found)),
                         None,
                     )
                 } else {
@@ -186,10 +187,10 @@ impl<'a> Fetcher<'a> {
                     Ok(bytes) => bytes,
                     Err(failure) => return Ok(Err(failure)),
                 };
-                let (snapshot, found) = archive_of(&bytes, sha256.as_deref(), url.as_str())?;
+                let (snapshot, asked, found) = archive_of(&bytes, sha256.as_deref(), url.as_str())?;
                 let origin = Origin {
                     reach: forms::may_be_a_forks(url).then_some(Reach::Unknown),
-                    ..origin(url.as_str(), Kind::Archive, sha256.clone(), Some(found))
+                    ..origin(url.as_str(), Kind::Archive, asked, Some(found))
                 };
                 (snapshot, origin, None)
             }
@@ -280,12 +281,12 @@ fn local_dir<'a>(dir: LocalDir) -> Result<Rc<Snapshot<'a>>> {
     Ok(Rc::new(Snapshot::new(dir.tree()?, dir, &name)?))
 }
 
-/// An archive's content and its digest, which is compared with the one asked for.
+/// An archive's content, the digest asked for, and its own, which is compared with it.
 fn archive_of<'a>(
     bytes: &[u8],
     sha256: Option<&str>,
     source: &str,
-) -> Result<(Rc<Snapshot<'a>>, String)> {
+) -> Result<(Rc<Snapshot<'a>>, Option<LockRef>, String)> {
     let found = format!("{:x}", Sha256::digest(bytes));
     if sha256.is_some_and(|wanted| wanted != found) {
         let text = format!("the archive `{source}` has the digest {found}, not the one asked for");
@@ -295,7 +296,8 @@ fn archive_of<'a>(
     let stem = source.rsplit('/').next().unwrap_or_default();
     let stem = stem.split('.').next().unwrap_or_default();
     let snapshot = Snapshot::new(memory.tree(), memory, stem)?;
-    Ok((Rc::new(snapshot), format!("sha256:{found}")))
+    let asked = sha256.map(LockRef::parse).transpose()?;
+    Ok((Rc::new(snapshot), asked, format!("sha256:{found}")))
 }
 
 /// What of the place is meant: the path behind the ref goes before what was asked for.

@@ -85,7 +85,7 @@ impl Market<'_> {
         let mut history = History {
             version: version(&self.dir(&name)),
             source: entry.map(|entry| entry.source.clone()),
-            rev: entry.and_then(|entry| entry.rev.clone()),
+            rev: entry.and_then(|entry| entry.rev.as_ref().map(ToString::to_string)),
             commit: entry.and_then(|entry| entry.commit.clone()),
             since_install: since_install.filter(|verified| verified.state != State::Linked),
             previous: self.earlier(&name)?,

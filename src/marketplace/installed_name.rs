@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::skill::{SkillName, one_line};
 use crate::sys::EntryName;
 
-/// One component of a path that does not begin with a dot and has no character that steers a
-/// terminal, changes the order of what is shown, or shows nothing.
+/// One component of a path that does not begin with a dot, nor as an option does, and has no character
+/// that steers a terminal, changes the order of what is shown, or shows nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct InstalledName {
@@ -26,7 +26,7 @@ impl InstalledName {
     /// When no skill is installed under such a name.
     pub fn parse(written: &str) -> Result<Self> {
         let entry = EntryName::parse(written);
-        let is_plain = !written.starts_with('.') && one_line(written) == written;
+        let is_plain = !written.starts_with(['.', '-']) && one_line(written) == written;
         match entry.filter(|_| is_plain) {
             Some(entry) => Ok(Self {
                 name: written.to_owned(),
@@ -113,6 +113,8 @@ mod tests {
             "a ",
             "a\u{9b}b",
             "a\u{2028}b",
+            "-u",
+            "--upload-pack=x",
             &"x".repeat(256),
         ] {
             let error = InstalledName::parse(bad).unwrap_err().to_string();
@@ -131,7 +133,6 @@ mod tests {
             "技能",
             "a\\b",
             "x.y",
-            "-x",
         ] {
             let name = InstalledName::parse(good).unwrap();
             assert_eq!(serde_json::to_string(&name).unwrap(), format!("{good:?}"));

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use serde_json::Map;
 
 use super::install::{self, Installed, Status};
+use super::lock_fields::{License, LockPath};
 use super::lockfile::{Kind, LockEntry};
 use super::market::Market;
 use super::plan;
@@ -52,11 +53,11 @@ impl Market<'_> {
             requested: source.to_owned(),
             rev: None,
             commit: None,
-            path: String::new(),
+            path: LockPath::parse("")?,
             tree: None,
             sha256: String::new(),
             files: BTreeMap::new(),
-            license: skill.fields.text("license"),
+            license: skill.fields.text("license").as_deref().map(License::of),
             other: Map::new(),
         };
         let staging = self.staging()?;

@@ -11,12 +11,15 @@ use serde_json::{Map, Value};
 
 use super::address::RepoUrl;
 use super::installed_name::InstalledName;
+use super::lock_fields::{License, LockPath, LockRef, TreeId};
 use super::web::WebUrl;
 use crate::error::{Error, Result};
-use crate::skill::visible;
-use crate::sys::{Base, Dir, Durable, EntryName, HomeFile, files, limits};
+use crate::skill::{one_line, visible};
+use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limits};
 
 const VERSION: u64 = 1;
+/// What makes of a text a revision or a pattern of paths.
+const REVISION: [char; 7] = [':', '~', '^', '*', '?', '[', '@'];
 const FILE: EntryName = EntryName::of("skills.lock.json");
 
 /// What a source is.
@@ -57,19 +60,19 @@ pub struct LockEntry {
     /// The full name of the branch or tag asked for (`refs/tags/v1`), or the commit; none for the
     /// default branch. Earlier releases kept short names, which are still read.
     #[serde(rename = "ref")]
-    pub rev: Option<String>,
+    pub rev: Option<LockRef>,
     /// The commit installed.
     pub commit: Option<String>,
     /// The skill's directory in the repository; empty for its root.
-    pub path: String,
+    pub path: LockPath,
     /// Git's id of that directory.
-    pub tree: Option<String>,
+    pub tree: Option<TreeId>,
     /// The digest of what was installed ([`super::Digest`]).
     pub sha256: String,
     /// The digest of each file.
     pub files: BTreeMap<String, String>,
     /// The frontmatter's licence.
-    pub license: Option<String>,
+    pub license: Option<License>,
     /// Fields of later releases, kept as they are.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -81,16 +84,14 @@ impl LockEntry {
         owner(self.kind, &self.source)
     }
 
-    /// The field, if any, that could not be what it is said to be. All of them are shown, and a
-    /// lockfile comes with a repository.
+    /// The field, if any, that could not be what it is said to be, of those that have no type which
+    /// says so. All of them are shown, and a lockfile comes with a repository.
     pub fn unreadable(&self) -> Option<&'static str> {
         let fields = [
             ("id", Some(&self.id)),
             ("source", Some(&self.source)),
             ("address", self.address.as_ref()),
             ("reference", Some(&self.requested)),
-            ("ref", self.rev.as_ref()),
-            ("path", Some(&self.path)),
         ];
         let hides = |text: &String| visible(text) != *text;
         if let Some((field, _)) = fields.iter().find(|(_, text)| text.is_some_and(hides)) {
@@ -99,10 +100,22 @@ impl LockEntry {
         // An archive's is `sha256:` and its digest.
         let is_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
         let no_id = |id: &String| !id.bytes().all(is_id);
-        let ids = [("commit", &self.commit), ("tree", &self.tree)];
-        let found = ids.iter().find(|(_, id)| id.as_ref().is_some_and(no_id));
-        let no_digest = no_id(&self.sha256).then_some("digest");
-        found.map(|(field, _)| *field).or(no_digest)
+        if self.commit.as_ref().is_some_and(no_id) {
+            return Some("commit");
+        }
+        if no_id(&self.sha256) {
+            return Some("digest");
+        }
+        // What git reads as more than a name: no install gives such a one.
+        let is_revision = self.name.contains("..") || self.name.contains(REVISION);
+        let is_file = |path: &String| EntryPath::parse(path).is_some();
+        if is_revision {
+            Some("name")
+        } else if !self.files.keys().all(is_file) {
+            Some("list of files")
+        } else {
+            None
+        }
     }
 }
 
@@ -185,14 +198,13 @@ impl Lockfile {
                 broken(&error)
             }
         })?;
-        let entries = written
-            .skills
-            .into_iter()
-            .map(serde_json::from_value::<LockEntry>);
+        let entries = written.skills.into_iter().map(|entry| {
+            let name = one_line(entry["name"].as_str().unwrap_or_default());
+            serde_json::from_value::<LockEntry>(entry)
+                .map_err(|error| broken(&format!("the entry `{name}`: {error}")))
+        });
         let entries: Vec<LockEntry> = if written.version == VERSION {
-            entries
-                .collect::<Result<_, _>>()
-                .map_err(|error| broken(&error))?
+            entries.collect::<Result<_>>()?
         } else {
             entries.filter_map(std::result::Result::ok).collect()
         };

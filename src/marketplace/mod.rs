@@ -27,6 +27,7 @@ mod lineage;
 mod link;
 mod listing;
 mod local;
+mod lock_fields;
 mod lockfile;
 mod look;
 mod manifest;

@@ -2,6 +2,7 @@
 
 use super::address::{RepoUrl, SubPath};
 use super::choose::Want;
+use super::lock_fields::LockRef;
 use super::lockfile::{Kind, LockEntry};
 use super::pin::{CommitId, Pin, Reach};
 use super::plan::Provenance;
@@ -22,7 +23,7 @@ pub struct Origin {
     pub requested: String,
     /// The branch or tag, by its full name, or the commit asked for; of an archive, the digest asked
     /// for.
-    pub rev: Option<String>,
+    pub rev: Option<LockRef>,
     /// The commit it was; of an archive, its digest.
     pub commit: Option<String>,
     /// Whether a repository has that commit in a branch or tag; none for other kinds.

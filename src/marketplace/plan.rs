@@ -11,6 +11,7 @@ use super::digest::Digest;
 use super::discover::Found;
 use super::fetch::Snapshot;
 use super::installed_name::InstalledName;
+use super::lock_fields::{License, LockPath, TreeId};
 use super::lockfile::LockEntry;
 use super::origin::Origin;
 use super::pin::Reach;
@@ -145,6 +146,7 @@ pub fn stage(
     copy.write(content, &place.make()?).map_err(of_skill)?;
     let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;
     planned.provenance = Some(origin.provenance());
+    let deceives = |error: Error| of_skill(error.hint("tell its author"));
     let entry = LockEntry {
         id: id(&origin.source, &found.path),
         name: name.clone(),
@@ -154,11 +156,13 @@ pub fn stage(
         requested: origin.requested.clone(),
         rev: origin.rev.clone(),
         commit: origin.commit.clone(),
-        path: found.path.clone(),
-        tree: snapshot.tree_id(&found.path).map(str::to_owned),
+        path: LockPath::parse(&found.path).map_err(deceives)?,
+        tree: snapshot
+            .tree_id(&found.path)
+            .and_then(|id| TreeId::parse(id).ok()),
         sha256: digest.sha256,
         files: digest.files,
-        license: skill.fields.text("license"),
+        license: skill.fields.text("license").as_deref().map(License::of),
         other: Map::new(),
     };
     if let Some(field) = entry.unreadable() {

@@ -3,6 +3,7 @@
 use super::choose::{self, Want};
 use super::discover::Found;
 use super::fetch::{Fetcher, Snapshot};
+use super::lock_fields::LockRef;
 use super::lockfile::LockEntry;
 use super::origin::Origin;
 use super::pin::{Ancestry, CommitId, Pin};
@@ -14,7 +15,7 @@ use crate::error::{Error, Result};
 /// What a repository's refs say of an installed skill.
 pub enum Seen {
     /// Its commit is the one in use. With it comes the full name of what it stays at.
-    Same(Option<String>),
+    Same(Option<LockRef>),
     /// The tag that it stays at is at another commit.
     Moved(Pin),
     /// There is something to look at.
@@ -36,7 +37,7 @@ pub fn seen(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Resu
     let resolved = fetcher.resolve(url, at)?;
     let same = entry.commit_id().as_ref() == Some(&resolved.commit);
     Ok(match resolved.pin {
-        pin if same => Seen::Same(pin.map(|pin| pin.to_string())),
+        pin if same => Seen::Same(pin.as_ref().map(LockRef::from)),
         Some(tag @ Pin::Tag(_)) => Seen::Moved(tag),
         _ => Seen::Other,
     })
@@ -75,7 +76,7 @@ pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bo
     let tree = snapshot.tree_id(&found.path);
     tree.is_some()
         && tree == entry.tree.as_deref()
-        && found.path == entry.path
+        && found.path == *entry.path
         && !snapshot
             .tree
             .below(&found.path)
@@ -99,7 +100,11 @@ pub fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
 
 /// The skill at the path it had, else the one of its name.
 pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s Found> {
-    if let Some(found) = snapshot.found.iter().find(|found| found.path == entry.path) {
+    if let Some(found) = snapshot
+        .found
+        .iter()
+        .find(|found| found.path == *entry.path)
+    {
         return Ok(found);
     }
     let last = tree::base(&entry.path);

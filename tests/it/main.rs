@@ -27,6 +27,7 @@ mod eligibility;
 mod fail_closed;
 mod first_minutes;
 mod fork;
+mod git_arguments;
 mod hooks;
 mod host;
 mod hostile;

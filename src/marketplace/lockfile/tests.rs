@@ -13,7 +13,7 @@ fn entry(name: &str) -> LockEntry {
         requested: format!("o/{name}"),
         rev: None,
         commit: Some("a".repeat(40)),
-        path: format!("skills/{name}"),
+        path: LockPath::parse(&format!("skills/{name}")).unwrap(),
         tree: None,
         sha256: String::new(),
         files: BTreeMap::new(),
@@ -94,18 +94,65 @@ fn what_a_repository_writes_into_it_is_neither_a_path_nor_shown_raw() {
         ("commit", hostile),
         ("commit", "ä"),
         ("path", hostile),
+        ("path", "../.."),
+        ("path", "/etc"),
+        ("ref", "--upload-pack=x"),
+        ("ref", "-u"),
+        ("ref", "HEAD:.."),
+        ("ref", "refs/heads/../x"),
         ("tree", hostile),
+        ("tree", "--upload-pack=x"),
+        ("tree", "main"),
+        ("tree", "0123456789abcdefg0123456789abcdef0123456"),
+        ("license", hostile),
         ("sha256", hostile),
+        ("name", "-u"),
+        ("name", "HEAD:.."),
+        ("name", "a..b"),
+        ("name", ":(top)x"),
     ] {
-        let dir = tempfile::tempdir().unwrap();
-        let mut entry = serde_json::to_value(entry("a")).unwrap();
+        let mut entry = serde_json::to_value(entry("pdf")).unwrap();
         entry[field] = value.into();
-        let text = serde_json::json!({"version": 1, "skills": [entry]}).to_string();
-        fs::write(dir.path().join("skills.lock.json"), text).unwrap();
-        let error = Lockfile::read(&Base::own(dir.path().to_owned())).unwrap_err();
-        let text = error.to_string();
+        let text = refused(&entry);
         assert_eq!(visible(&text), text, "{field}");
+        let named = if field == "name" {
+            &one_line(value)
+        } else {
+            "pdf"
+        };
+        assert!(text.contains(&format!("`{named}`")), "{field}: {text}");
     }
+    for file in ["../../x", "/x", "a/../../x", ""] {
+        let mut entry = serde_json::to_value(entry("pdf")).unwrap();
+        entry["files"] = serde_json::json!({ file: "0" });
+        assert!(refused(&entry).contains("list of files"), "{file}");
+    }
+}
+
+/// Why a lockfile with this one entry is not read.
+fn refused(entry: &Value) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let text = serde_json::json!({"version": 1, "skills": [entry]}).to_string();
+    fs::write(dir.path().join("skills.lock.json"), text).unwrap();
+    let error = Lockfile::read(&Base::own(dir.path().to_owned())).unwrap_err();
+    error.to_string()
+}
+
+#[test]
+fn what_installs_write_is_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = Base::own(dir.path().to_owned());
+    let id = "0123456789abcdef0123456789abcdef01234567";
+    let kept = LockEntry {
+        rev: Some(LockRef::parse("refs/heads/feature/x").unwrap()),
+        tree: Some(TreeId::parse(id).unwrap()),
+        license: Some(License::of("MIT\n and \u{202e}others")),
+        files: BTreeMap::from([("1\u{fe0f}\u{20e3} Icon\r".to_owned(), "0+x".to_owned())]),
+        ..entry("acme--pdf")
+    };
+    let mut file = Lockfile::read(&base).unwrap();
+    file.put(kept.clone(), &base.make().unwrap()).unwrap();
+    assert_eq!(Lockfile::read(&base).unwrap().entries, [kept]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
+use crate::marketplace::lock_fields::LockPath;
 use crate::marketplace::lockfile::Kind;
 use crate::marketplace::staging;
 use crate::marketplace::staging::NEW;
@@ -75,7 +76,7 @@ fn entry(text: &str) -> LockEntry {
         requested: "x".to_owned(),
         rev: None,
         commit: Some(text.to_owned()),
-        path: "x".to_owned(),
+        path: LockPath::parse("x").unwrap(),
         tree: None,
         sha256: digest.sha256,
         files: digest.files,
