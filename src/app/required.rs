@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::App;
-use crate::catalog::{Catalog, plain};
+use super::surroundings::is_qualified;
+use crate::catalog::{Catalog, Required, plain};
 use crate::host::ours;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
@@ -23,7 +24,7 @@ pub fn unmet_but(
     if skill.fields.value("requires").is_none() {
         return Vec::new();
     }
-    let mut required = catalog.required(skill);
+    let mut required = required(app, catalog, skill);
     required.missing.retain(|name| !elsewhere(name));
     let mut found = Vec::new();
     if !required.missing.is_empty() {
@@ -50,8 +51,7 @@ pub fn unmet_but(
 /// Which skills are to be loaded first, and how; `None` when there is nothing to say.
 pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
     skill.fields.value("requires")?;
-    let catalog = app.catalog();
-    let mut required = catalog.required(skill);
+    let mut required = required(app, &app.catalog(), skill);
     let session = app.store().session(&app.session()).unwrap_or_default();
     let is_active = |name: &SkillName| session.active().any(|active| active.name == name.as_str());
     required.names.retain(|name| !is_active(name));
@@ -98,6 +98,16 @@ pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
         ));
     }
     (!said.is_empty()).then(|| said.join("\n"))
+}
+
+/// Everything that `skill` requires. Whose a skill is is looked up only where somebody asks for an
+/// author's, and then once.
+fn required(app: &App, catalog: &Catalog, skill: &Skill) -> Required {
+    let required = catalog.required(skill);
+    if required.missing.iter().any(|name| is_qualified(name)) {
+        return app.known_owners().required(skill);
+    }
+    required
 }
 
 fn circle(names: &[SkillName]) -> String {

@@ -37,6 +37,7 @@ pub(super) struct Known {
     pub(super) config: OnceCell<Config>,
     pub(super) project: OnceCell<PathBuf>,
     context: OnceCell<String>,
+    owners: OnceCell<Catalog>,
     store: OnceCell<Store>,
     session: OnceCell<SessionKey>,
     /// Events of a host's call, until its answer is out.
@@ -58,7 +59,7 @@ impl App {
     /// The catalog to look `written` up in. Whose skill is whose costs a look at the lockfiles,
     /// so it is known only where a qualified name asks for it.
     pub fn catalog_naming(&self, written: &str) -> Catalog {
-        if !written.contains(['/', '@']) {
+        if !is_qualified(written) {
             return self.catalog_about(written);
         }
         self.catalog_with_owners()
@@ -66,10 +67,15 @@ impl App {
 
     /// The same for several names.
     pub fn catalog_naming_each(&self, written: &[String]) -> Catalog {
-        if written.iter().any(|name| name.contains(['/', '@'])) {
+        if written.iter().any(|name| is_qualified(name)) {
             return self.catalog_with_owners();
         }
         self.catalog()
+    }
+
+    /// The catalog with whose each skill is, made once: for what is asked of every skill.
+    pub(super) fn known_owners(&self) -> &Catalog {
+        self.known.owners.get_or_init(|| self.catalog_with_owners())
     }
 
     fn catalog_with_owners(&self) -> Catalog {
@@ -200,6 +206,11 @@ pub fn usable<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Skill> {
         Error::new(format!("the skill `{shown}` cannot be used: {reason}"))
             .hint("the user can see more with `agent-skills list-installed`")
     })
+}
+
+/// Whether a name says whose skill is meant: `acme/deploy`, `deploy@acme`, `project/deploy`.
+pub(super) fn is_qualified(written: &str) -> bool {
+    written.contains(['/', '@'])
 }
 
 /// What somebody wrote, fit for a message: on one line, and not the whole of a long text.

@@ -43,7 +43,9 @@ pub fn of_skill(app: &App, dir: &Path, installed: &Catalog) -> Vec<Finding> {
 fn requirements(app: &App, source: &Source, installed: &Catalog) -> Vec<Finding> {
     let dir = source.skill.dir.canonicalize().unwrap_or_default();
     let is_beside = |written: &str| {
-        let name = SkillName::from_written(written);
+        // Whose those beside it are is its author's.
+        let (name, _owner) = written.rsplit_once('@').unwrap_or((written, ""));
+        let name = SkillName::from_written(name);
         let beside = name.map(|name| dir.with_file_name(name.as_str()).join("SKILL.md"));
         beside.is_some_and(|file| file.exists())
     };

@@ -127,6 +127,40 @@ fn the_skill_of_one_author_is_meant_wherever_a_skill_is_named() {
 }
 
 #[test]
+fn what_a_skill_requires_of_one_author_is_that_authors() {
+    let hub = Hub::new();
+    for owner in ["alpha", "beta"] {
+        let text = skill("pdf").replace("Body", &format!("Body by {owner},"));
+        hub.repository(
+            &format!("{owner}/skills"),
+            &[("skills/pdf/SKILL.md", &text)],
+        );
+    }
+    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+    host.succeeds(&["install", "alpha/pdf"]);
+    host.succeeds(&["install", "beta/pdf"]);
+    let host = host
+        .skill("first", "requires: [pdf@alpha]\n", "Body")
+        .skill("second", "requires: [pdf@beta, alpha/pdf]\n", "Body")
+        .skill("third", "requires: [pdf@gamma]\n", "Body");
+    for (asking, required, missing) in [
+        ("first", &["`pdf`"][..], false),
+        ("second", &["`beta-pdf`", "`pdf`"], false),
+        ("third", &[], true),
+    ] {
+        let told = host.person(&["info", asking]).stdout;
+        assert_eq!(told.contains("pdf@gamma"), missing, "{told}");
+        let answer = host.tool(&format!("skill_{asking}"), &json!({}));
+        for name in required {
+            assert!(answer.contains(name), "{answer}");
+        }
+        assert_eq!(answer.contains("not installed"), missing, "{answer}");
+    }
+    let listed = host.person(&["list-installed", "--long"]).stdout;
+    assert_eq!(listed.matches("requires what").count(), 1, "{listed}");
+}
+
+#[test]
 fn a_name_that_several_skills_have_is_told_at_the_start() {
     let host = Host::stdin().skill("pdf", "", "Body");
     let (_, told) = host.hook_with_stderr("on_start", &json!({}));
