@@ -47,6 +47,7 @@ const RULES: &[(&str, Level, &str)] = &[
     ("unknown-tool", Warning, "correct the name, or keep it if it is a plugin's tool"),
     ("empty-pattern", Warning, "write what the tool may be used for, or leave the parentheses out"),
     ("control-character", Warning, "retype the entry"),
+    ("unbalanced", Warning, "close the parenthesis or the quotation mark"),
     ("not-a-name", Warning, "begin each entry with a tool's name"),
     ("trailing-text", Warning, "put a space or a comma between entries"),
     ("unsupported-pattern", Warning, "leave the parentheses out, or use a form of docs/restrictions.md"),

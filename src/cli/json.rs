@@ -60,6 +60,8 @@ fn escaped(json: &str) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
 
     #[test]
     fn what_hides_is_escaped_and_read_as_it_was() {
@@ -80,5 +82,81 @@ mod tests {
             list("all", &[1]).unwrap(),
             "{\n  \"schema\": 1,\n  \"all\": [\n    1\n  ]\n}\n"
         );
+    }
+
+    /// The files of a room, without their tests.
+    fn sources(dir: &Path, found: &mut Vec<(PathBuf, String)>) {
+        for entry in std::fs::read_dir(dir).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+                found.push((path, text.to_owned()));
+            }
+        }
+    }
+
+    /// The texts in quotation marks right behind a marker, each with what follows.
+    fn literals<'t>(text: &'t str, marker: &str) -> Vec<(&'t str, &'t str)> {
+        let behind = text.match_indices(marker);
+        let behind = behind.map(|(at, _)| text[at + marker.len()..].trim_start());
+        let quoted = behind.filter_map(|rest| rest.strip_prefix('"')?.split_once('"'));
+        quoted.collect()
+    }
+
+    #[test]
+    fn the_documentation_names_every_code_of_a_diagnostic_and_no_other() {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut files = Vec::new();
+        sources(&src, &mut files);
+        let made = ["note(", "warning(", "error("].map(|made| format!("Diagnostic::{made}"));
+        let mut codes = BTreeSet::new();
+        let mut by_variable = 0;
+        for (path, text) in &files {
+            for made in &made {
+                let all = text.matches(made.as_str()).count();
+                let found = literals(text, made);
+                by_variable += all - found.len();
+                codes.extend(found.into_iter().map(|(code, _)| code));
+            }
+            let file = path.strip_prefix(&src).unwrap();
+            let is = |name: &str| file == Path::new(name);
+            // Remarks on rules become diagnostics, too.
+            let of_rules = file.parent() == Some(Path::new("permission"));
+            for (marker, holds) in [
+                ("excluded(", is("app/admission.rs")),
+                ("why(", is("app/admission.rs")),
+                ("=> (", is("catalog/disclosure.rs")),
+                ("code: ", of_rules),
+                ("remark(", of_rules),
+            ] {
+                let found = literals(text, marker).into_iter().filter(|_| holds);
+                codes.extend(found.map(|(code, _)| code));
+            }
+            let told = |rest: &str| {
+                rest.strip_prefix(',')
+                    .is_some_and(|r| r.trim_start().starts_with('"'))
+            };
+            let found = literals(text, "(").into_iter().filter(|_| of_rules);
+            let found = found.filter(|(code, rest)| {
+                let is_code = |c: char| c.is_ascii_lowercase() || c == '-';
+                code.len() > 8 && code.chars().all(is_code) && told(rest)
+            });
+            codes.extend(found.map(|(code, _)| code));
+        }
+        // `excluded` and `why` of `app/admission.rs`, and `Left` of `catalog/disclosure.rs`.
+        assert_eq!(
+            by_variable, 3,
+            "a code is given in a way that this test does not see"
+        );
+        let docs = include_str!("../../docs/json.md");
+        let section = docs.split("## Codes of `diagnostics`").nth(1).unwrap();
+        let section = section.split("\n## ").next().unwrap();
+        let cells = section.lines().filter_map(|line| line.strip_prefix("| `"));
+        let cells = cells.map(|line| line.split(" | ").next().unwrap());
+        let named = cells.flat_map(|cell| cell.split(", ").map(|code| code.trim_matches('`')));
+        assert_eq!(codes, named.collect::<BTreeSet<_>>());
     }
 }
