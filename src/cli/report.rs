@@ -192,3 +192,42 @@ fn cost(skill: &Skill) -> Option<Tokens> {
         instructions: tokens(&skill.body().ok()?),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::Env;
+
+    /// Of a lockfile that is gone after the first skill, the second one still knows what it said.
+    #[test]
+    fn a_lockfile_is_read_once_and_not_once_for_each_skill() {
+        let home = tempfile::tempdir().unwrap();
+        let names = ["a", "b"];
+        let entry = |name: &&str| {
+            let dir = home.path().join("skills").join(name);
+            std::fs::create_dir_all(&dir).unwrap();
+            let text = format!("---\nname: {name}\ndescription: d\n---\nBody\n");
+            std::fs::write(dir.join("SKILL.md"), text).unwrap();
+            serde_json::json!({
+                "id": name, "name": name, "source": "https://github.com/o/r", "kind": "git",
+                "requested": "o/r", "ref": null, "commit": null, "path": name, "tree": null,
+                "sha256": "0", "files": {}, "license": null,
+            })
+        };
+        let entries: Vec<_> = names.iter().map(entry).collect();
+        let lockfile = home.path().join("skills.lock.json");
+        let text = serde_json::json!({"version": 1, "skills": entries}).to_string();
+        std::fs::write(&lockfile, text).unwrap();
+        let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
+        let app = App::new(env, None);
+        let catalog = app.catalog();
+        let mut origins = Origins::default();
+        for name in names {
+            let entry = catalog.by_name(name).unwrap();
+            let report = Report::of(&app, &catalog, entry, &mut origins);
+            assert_eq!(report.source.as_deref(), Some("https://github.com/o/r"));
+            assert!(report.changed, "{name}");
+            let _ = std::fs::remove_file(&lockfile);
+        }
+    }
+}
