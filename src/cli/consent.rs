@@ -5,8 +5,11 @@ use std::fmt::Write as _;
 use std::io::BufRead;
 
 use super::installed::brief;
+use super::model_install::safe;
 use super::options::Consent;
+use super::person::is_by_host;
 use super::run::Caller;
+use crate::app::App;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance, Reach, Severity};
 use crate::skill::{one_line, visible};
@@ -18,41 +21,69 @@ const SHOWN: usize = 20;
 /// How a command finds out whether to go on.
 #[derive(Debug, Clone, Copy)]
 pub struct Consenting {
-    terminal: bool,
+    asked: Asked,
     given: bool,
     accepts: bool,
 }
 
+/// Who can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// A person at a terminal.
+    Person,
+    /// Nobody: a person's script.
+    Nobody,
+    /// Nobody: by way of the host it can be a model, which agrees to nothing.
+    Host,
+}
+
 impl Consenting {
     /// A person on a terminal is asked, unless they said yes before.
-    pub fn of(consent: Consent, caller: Caller) -> Self {
+    pub fn of(app: &App, consent: Consent, caller: Caller) -> Self {
         Self {
-            terminal: caller == Caller::Person { terminal: true },
+            asked: match caller {
+                _ if is_by_host(app, caller) => Asked::Host,
+                Caller::Person { terminal: true } => Asked::Person,
+                _ => Asked::Nobody,
+            },
             given: consent.yes,
             accepts: consent.accept_findings,
         }
     }
 
-    fn asks(self) -> bool {
-        self.terminal && !self.given
+    /// What there is to do next: what `here` says, or `command` where its user can be asked.
+    fn next(self, command: &str, here: &str) -> String {
+        if self.asked == Asked::Host {
+            return format!(
+                "ask the user to run in a terminal: agent-skills {} (it shows them all of this, \
+                 and asks)",
+                safe(command)
+            );
+        }
+        here.to_owned()
     }
 
-    /// Shows what would land, and decides.
+    fn asks(self) -> bool {
+        self.asked == Asked::Person && !self.given
+    }
+
+    /// Shows what would land by `command`, and decides.
     ///
     /// # Errors
     /// When nobody can be asked and the scan found too much.
-    pub fn to_install(self, plan: &Plan) -> Result<bool> {
+    pub fn to_install(self, plan: &Plan, command: &str) -> Result<bool> {
         tell(format_args!("{}", describe(plan)));
         if self.asks() {
             return Ok(agrees("Install?"));
         }
         let from = |skill: &Planned| skill.provenance.as_ref()?.reach.as_ref()?.doubt();
         if let Some(doubt) = plan.skills.iter().find_map(from).filter(|_| !self.given) {
-            return Err(Error::new(format!("a commit is {doubt}"))
-                .hint("look at it with `agent-skills show`; `--yes` agrees"));
+            let here = "look at it with `agent-skills show`; `--yes` agrees";
+            let next = self.next(command, here);
+            return Err(Error::new(format!("a commit is {doubt}")).hint(next));
         }
         let findings = plan.skills.iter().flat_map(|skill| &skill.findings);
-        self.unless_suspect(findings, "installed")?;
+        self.unless_suspect(findings, "installed", command)?;
         Ok(true)
     }
 
@@ -67,19 +98,21 @@ impl Consenting {
         if self.asks() || needed {
             tell(format_args!("{}", describe_difference(difference)));
         }
-        if self.asks() && needed || self.terminal && regress.is_some() {
+        if self.asks() && needed || self.asked == Asked::Person && regress.is_some() {
             return Ok(agrees("Update?"));
         }
+        let command = format!("update {}", one_line(&difference.name));
+        let next = |flag: &str| {
+            let here = format!("look at it with `update --dry-run --diff`; `{flag}` agrees");
+            self.next(&command, &here)
+        };
         if let Some(doubt) = regress {
-            return Err(Error::new(doubt)
-                .hint("look at it with `update --dry-run --diff`; `--allow-downgrade` agrees"));
+            return Err(Error::new(doubt).hint(next("--allow-downgrade")));
         }
-        self.unless_suspect(&difference.new_findings, "updated")?;
+        self.unless_suspect(&difference.new_findings, "updated", &command)?;
         if difference.needs_consent() && !self.given {
-            return Err(
-                Error::new("it would have new scripts or ask for more tools")
-                    .hint("look at it with `update --dry-run --diff`; `--yes` agrees"),
-            );
+            let text = "it would have new scripts or ask for more tools";
+            return Err(Error::new(text).hint(next("--yes")));
         }
         Ok(true)
     }
@@ -122,7 +155,7 @@ impl Consenting {
             return Err(Error::new("nobody can be asked")
                 .hint("look at it with `agent-skills proposals show`; `--yes` agrees"));
         }
-        self.unless_suspect(findings, done)?;
+        self.unless_suspect(findings, done, "proposals list")?;
         Ok(true)
     }
 
@@ -130,6 +163,7 @@ impl Consenting {
         self,
         findings: impl IntoIterator<Item = &'f Finding>,
         done: &str,
+        command: &str,
     ) -> Result<()> {
         let suspect = |finding: &&Finding| finding.severity >= Severity::High;
         let suspects: Vec<&Finding> = findings.into_iter().filter(suspect).collect();
@@ -144,9 +178,8 @@ impl Consenting {
             "it was not {done}, for the scan found:{}",
             lines.collect::<String>()
         );
-        Err(Error::new(text).hint(
-            "look at it with `agent-skills show` and `cat`; `--accept-findings` goes on all the same",
-        ))
+        let here = "look at it with `agent-skills show` and `cat`; `--accept-findings` goes on all the same";
+        Err(Error::new(text).hint(self.next(command, here)))
     }
 }
 
@@ -291,4 +324,48 @@ pub fn asked(question: &str) -> String {
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     read.map_or_else(|_| String::new(), |_| answer.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::person::BY_HOST;
+    use super::*;
+    use crate::sys::Env;
+    use std::path::Path;
+
+    const UNGIVEN: Consent = Consent {
+        yes: false,
+        accept_findings: false,
+    };
+
+    fn finding() -> Finding {
+        Finding {
+            severity: Severity::High,
+            code: "encoded-command",
+            file: "SKILL.md".to_owned(),
+            line: 5,
+            message: "a command is hidden in it",
+            excerpt: "x".to_owned(),
+        }
+    }
+
+    fn hint(caller: Caller, variables: &[(&str, &str)]) -> String {
+        let env = Env::new(variables.iter().copied(), Path::new("/"));
+        let consenting = Consenting::of(&App::new(env, None), UNGIVEN, caller);
+        let error = consenting.unless_suspect([&finding()], "installed", "install a/b;x");
+        error.unwrap_err().next_step().unwrap().to_owned()
+    }
+
+    #[test]
+    fn who_calls_through_a_host_is_told_what_the_user_runs_and_of_no_flag() {
+        let pipe = Caller::Person { terminal: false };
+        // What takes long is done by a process of its own, which has no host for its caller.
+        for by_host in [hint(Caller::Host, &[]), hint(pipe, &[(BY_HOST, "1")])] {
+            let command = "ask the user to run in a terminal: agent-skills install a/bx (";
+            assert!(by_host.contains(command), "{by_host}");
+            assert!(!by_host.contains("--"), "{by_host}");
+        }
+        let in_a_pipe = hint(pipe, &[]);
+        assert!(in_a_pipe.contains("`--accept-findings`"), "{in_a_pipe}");
+    }
 }

@@ -221,7 +221,7 @@ pub fn decision(verb: &Verb) -> Decision {
 /// What is installed on a reference's word; who installs in spite of what the scan found decides.
 fn of_install(install: &Install) -> Decision {
     let Install {
-        reference: _,
+        reference,
         consent,
         all: _,
         skill: _,
@@ -232,7 +232,11 @@ fn of_install(install: &Install) -> Decision {
         scope,
     } = install;
     let is_plain = is_unconsented(*consent) && reading.is_none() && is_default(*scope);
-    consenting("install", *consent).for_models(is_plain)
+    let command = match reference {
+        Some(reference) => format!("install {}", one_line(reference)),
+        None => "install".to_owned(),
+    };
+    consenting(&command, *consent).for_models(is_plain)
 }
 
 fn of_update(update: &Update) -> Decision {

@@ -181,7 +181,7 @@ pub fn import_lock(
 
 /// Brings skills up to date.
 pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String, Failure> {
-    let consenting = Consenting::of(update.consent, caller);
+    let consenting = Consenting::of(app, update.consent, caller);
     let shop = Shop::new(app, update.scope).offline(update.offline);
     let options = UpdateOptions {
         dry_run: update.dry_run,

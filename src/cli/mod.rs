@@ -46,4 +46,5 @@ mod welcome;
 mod wrap;
 
 pub use model_install::{ModelInstall, model_install};
+pub use person::BY_HOST;
 pub use run::{Caller, Failure, run};

@@ -85,9 +85,11 @@ fn for_people(command: &str) -> String {
     )
 }
 
-/// A command as it can stand in a message.
-fn safe(command: &str) -> String {
-    let kept = command.chars().filter(|c| !c.is_control() && *c != '"');
+/// A command as it can stand in a message, for somebody to copy: a model wrote some of it, and nothing
+/// in it makes a shell do more than run it.
+pub(super) fn safe(command: &str) -> String {
+    let does_more = |c: &char| c.is_control() || "\"'`$\\;&|<>()!".contains(*c);
+    let kept = command.chars().filter(|c| !does_more(c));
     kept.take(200).collect()
 }
 
@@ -155,6 +157,20 @@ mod tests {
         assert!(matches!(words, ModelInstall::Refused(_)));
         let accepting = json!({"args": ["install", "--accept-findings", "anthropics/skills@pdf"]});
         assert!(matches!(judged(&accepting), ModelInstall::Refused(_)));
+    }
+
+    #[test]
+    fn what_a_user_is_to_copy_runs_one_command() {
+        let reference = "evil/x\"; $(touch a) `touch b` | sh & ' \\ > c";
+        let ModelInstall::Refused(message) = install(reference) else {
+            panic!()
+        };
+        let command = message.split("to run: ").nth(1).unwrap();
+        assert!(
+            !command.contains(['$', '`', ';', '|', '&', '\\', '>', '\'']),
+            "{command}"
+        );
+        assert_eq!(command.matches('"').count(), 2, "{command}");
     }
 
     #[test]

@@ -24,13 +24,13 @@ pub fn deciding<'a>(
     command: &'a str,
 ) -> Result<impl FnMut(&Plan) -> Result<bool> + 'a> {
     let policies = app.policies()?;
-    let consenting = Consenting::of(consent, caller);
+    let consenting = Consenting::of(app, consent, caller);
     Ok(move |plan: &Plan| {
         permits(&policies, scope, plan)?;
         for skill in &plan.skills {
             is_its_sources(app, caller, skill.provenance.as_ref(), command)?;
         }
-        consenting.to_install(plan)
+        consenting.to_install(plan, command)
     })
 }
 

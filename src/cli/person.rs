@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use super::args::Verb;
 use super::decisions::{Who, decision};
-use super::model_install::{ModelInstall, model_may};
+use super::model_install::{ModelInstall, model_may, safe};
 use super::run::Caller;
 use crate::app::{App, snapshot};
 use crate::catalog::Entry;
@@ -19,6 +19,15 @@ const OF_A_CALL: [&str; 4] = [
     "CHIBI_TOOL_NAME",
     "CHIBI_TOOL_ARGS",
 ];
+
+/// Tells a process that does what the host was asked for that it is one.
+pub const BY_HOST: &str = "AGENT_SKILLS_BY_HOST";
+
+/// Whether the host asked, here or in the process that started this one for it: then it can have been
+/// the model.
+pub fn is_by_host(app: &App, caller: Caller) -> bool {
+    caller == Caller::Host || app.env.os(BY_HOST).is_some()
+}
 
 /// Lets `verb`, which `words` are, be done by whoever wants it, or refuses.
 ///
@@ -57,7 +66,7 @@ pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<(
 /// # Errors
 /// When it is, or could be, somebody else.
 pub fn decided_by_a_person(app: &App, caller: Caller, command: &str) -> Result<()> {
-    if caller == Caller::Host || is_below_a_host(app, caller) {
+    if is_by_host(app, caller) || is_below_a_host(app, caller) {
         return Err(of_their_own(app, command));
     }
     let unattended = || app.config().is_ok_and(|config| config.unattended);
@@ -81,7 +90,8 @@ fn of_their_own(app: &App, command: &str) -> Error {
         return Error::new(text).hint("`agent-skills doctor` says how to repair it");
     }
     Error::new(text).hint(format!(
-        "ask the user to run `agent-skills {command}` in a terminal"
+        "in a terminal, run: agent-skills {} (a model asks its user to)",
+        safe(command)
     ))
 }
 

@@ -259,7 +259,7 @@ fn diff_of(files: &[ChangedFile]) -> String {
 
 fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Result<String> {
     let proposal = app.proposals().get(id)?;
-    let consenting = Consenting::of(consent, caller);
+    let consenting = Consenting::of(app, consent, caller);
     let policies = app.policies()?;
     let catalog = app.catalog();
     remark(format_args!("{}", introduction(&proposal).trim_end()));

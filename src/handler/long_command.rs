@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use crate::app::App;
+use crate::cli::BY_HOST;
 use crate::error::{Error, Result};
 use crate::response::Response;
 use crate::script::{self, Command, Ran, Terms};
@@ -26,7 +27,10 @@ fn run(app: &App, words: &[String], wait: Duration) -> Result<Response> {
     let home = app.dirs.plugin.display().to_string();
     let ran = script::run_command(&Command {
         args: words,
-        env: &[("AGENT_SKILLS_HOME".to_owned(), home)],
+        env: &[
+            ("AGENT_SKILLS_HOME".to_owned(), home),
+            (BY_HOST.to_owned(), "1".to_owned()),
+        ],
         terms: Terms {
             limit: Duration::from_secs(limits::GIT_SECONDS),
             wait: Some(wait),

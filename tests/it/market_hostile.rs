@@ -271,6 +271,12 @@ fn what_the_scan_blocks_is_refused_unless_it_is_accepted() {
             answer.starts_with("Error: ") && answer.contains("decoded-to-shell"),
             "{answer}"
         );
+        // No context is recorded yet, and it may be a model that reads this: it has no flag.
+        assert!(
+            answer.contains("in a terminal: agent-skills install evil/bird ("),
+            "{answer}"
+        );
+        assert!(!answer.contains("--"), "{answer}");
         assert!(host.skill_tools().is_empty());
         for target in ["evil/bird", "github:evil/skills"] {
             let ran = host.person(&["scan", target, "--fail-on", "high"]);
