@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .path()
             .join(format!("source/{}/skill-{skill}", skill % 100));
         fs::create_dir_all(&dir)?;
-        // 40 words are 300 characters, which is what descriptions have (CORPUS.md §5).
+        // 40 words are 300 characters, which is what descriptions have.
         let words: Vec<String> = (0..40).map(|_| word(&mut seed)).collect();
         let name = format!("{}-{skill}", word(&mut seed));
         let text = format!("---\nname: {name}\ndescription: {}\n---\n", words.join(" "));

@@ -1,5 +1,6 @@
-//! What each call of a host answers when it fails, and how long it may take. All of it is known before
-//! anything is read (law 11), so that it needs nothing: no memory, no file, no configuration.
+//! What each call of a host answers when it fails, and how long it may take. All of it is known
+//! before anything is read (law 11, docs/spec/README.md#laws), so that it needs nothing: no memory,
+//! no file, no configuration.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::sys::limits;
 pub enum Failing<'a> {
     /// The hook of this name.
     Hook(&'a [u8]),
-    /// A tool, and whether the host gives up on it (HOST.md §7).
+    /// A tool, and whether the host gives up on it (docs/spec/hosts.md#time-limits).
     Tool {
         /// The host kills it after 30 seconds.
         is_limited: bool,

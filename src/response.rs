@@ -1,6 +1,6 @@
 //! The door out: the only writer to standard output, the shapes of answers, and exit codes. In a
 //! host's call the status is 0 whatever happened, because the host throws an answer away otherwise
-//! (law 1).
+//! (law 1, docs/spec/README.md#laws).
 
 use std::io::{self, Write};
 use std::process::ExitCode;

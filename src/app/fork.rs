@@ -1,5 +1,5 @@
 //! Skills that ask to run apart (`context: fork`). The host's sub-agent is one model call without
-//! tools (HOST.md §4), so only a skill that needs none can be handed over to it.
+//! tools (docs/spec/hosts.md#hooks), so only a skill that needs none can be handed over to it.
 
 use std::fmt::Write;
 

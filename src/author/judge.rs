@@ -10,7 +10,7 @@ use crate::skill::{Diagnostic, Skill, over_yaml_limits};
 use crate::sys::limits;
 
 /// What the specification knows, for the note on what it does not. The others are those that
-/// clients in wide use read (CORPUS.md §3).
+/// clients in wide use read (docs/spec/skills.md#fields).
 const KNOWN: [&str; 19] = [
     "name",
     "description",

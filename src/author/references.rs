@@ -14,7 +14,7 @@ use crate::sys::{files, limits};
 const EACH: usize = 50;
 /// Directories that by convention hold a skill's own files.
 const OWN: [&str; 3] = ["scripts", "references", "assets"];
-/// What skills write for their own directory (CORPUS.md §7).
+/// What skills write for their own directory (docs/spec/skills.md#bodies).
 const OWN_DIRECTORY: [&str; 4] = [
     "{baseDir}/",
     "${CLAUDE_SKILL_DIR}/",

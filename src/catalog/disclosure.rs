@@ -55,7 +55,7 @@ impl<'a> Disclosure<'a> {
     pub fn of(catalog: &'a Catalog, budget: Budget) -> Self {
         let offered = catalog.offered();
         if offered.is_empty() {
-            // Nothing to tell (CLIENT.md 39).
+            // Nothing to tell.
             return Self {
                 block: None,
                 cut: Vec::new(),

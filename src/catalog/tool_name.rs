@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::skill::SkillName;
 
-/// What providers accept: `^[A-Za-z0-9_-]{1,64}$` (HOST.md §3).
+/// What providers accept: `^[A-Za-z0-9_-]{1,64}$` (docs/spec/skills.md#tool-names-of-skills).
 const MAX: usize = 64;
 
 /// Names behind `skill_` that are, or will be, tools of our own.

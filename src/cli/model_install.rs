@@ -1,5 +1,5 @@
-//! What a model may install without its user (RESTRICTION.md §5). People are not asked here: their
-//! commands fire no hook.
+//! What a model may install without its user (docs/spec/restriction.md#always-allowed). People are
+//! not asked here: their commands fire no hook.
 
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What the system prompt says of the skills that are active: the older host forgets the results
 //! of tools between prompts, so there it is their instructions; the newer one keeps them, so a
-//! reminder suffices for what compaction may have dropped (HOST.md §5).
+//! reminder suffices for what compaction may have dropped (docs/spec/hosts.md#generations).
 
 use std::path::Path;
 

@@ -47,7 +47,7 @@ impl From<Verdict> for Judged {
 }
 
 /// Judges `used`, which activates the skill `called` if there is one. Whatever is not known of the
-/// policy, the session or the configuration leaves reading only (law 2).
+/// policy, the session or the configuration leaves reading only (law 2, docs/spec/README.md#laws).
 pub fn judge(
     app: &App,
     session: &Result<Session, Unreadable>,

@@ -1,5 +1,5 @@
 //! Commands that may take longer than the host waits: they run as a process of their own, which
-//! goes on as a job when the host's patience ends (HOST.md §7).
+//! goes on as a job when the host's patience ends (docs/spec/hosts.md#time-limits).
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
 //! `pre_cache_output`: keeps the newer host from replacing our results by stubs. Instructions that
-//! arrive as a stub are no instructions, and the tools to read them may be forbidden (HOST.md §5).
+//! arrive as a stub are no instructions, and the tools to read them may be forbidden
+//! (docs/spec/hosts.md#answers).
 
 use serde_json::json;
 

@@ -129,7 +129,7 @@ fn with_notices(mut text: String, notices: &[String]) -> String {
 }
 
 /// The media type by first bytes, else by extension, of the binary files that skills bundle
-/// (CORPUS.md §5).
+/// (docs/spec/skills.md#files).
 fn media_type(file: &Path, bytes: &[u8]) -> &'static str {
     const MAGIC: [(&[u8], &str); 9] = [
         (b"\x89PNG\r\n", "image/png"),

@@ -8,7 +8,8 @@ use crate::host::ours;
 use crate::response::Response;
 
 /// The hooks this program always takes part in; `on_end` only where a skill needs it. They stand on
-/// exactly one tool: the host calls a hook once for each tool that lists it (HOST.md §3).
+/// exactly one tool: the host calls a hook once for each tool that lists it
+/// (docs/spec/hosts.md#loading).
 pub const HOOKS: [&str; 11] = [
     "on_start",
     "pre_message",
@@ -200,7 +201,7 @@ fn create_tool() -> Value {
 }
 
 /// A parameter schema in the form that both host generations pass on: a type and a description
-/// each, since the newer one drops everything else (HOST.md §3).
+/// each, since the newer one drops everything else (docs/spec/hosts.md#loading).
 fn parameters(properties: &[(&str, &str, &str)], required: &[&str]) -> Value {
     let property = |&(name, kind, description): &(&str, &str, &str)| {
         let mut property = json!({"type": kind, "description": description});

@@ -1,5 +1,5 @@
 //! What other clients call the things that this host's tools do. Most skills are written in such
-//! words (CORPUS.md §4); this table is their only translation.
+//! words (docs/spec/skills.md#allowed-tools); this table is their only translation.
 
 /// Something a skill may ask for, whatever its author's client calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Capability {
 }
 
 /// A tool name as rules compare it: ASCII lower case without `_` and `-`, so that `web_fetch`,
-/// `WebFetch` and `web-fetch` are one (RESTRICTION.md §2).
+/// `WebFetch` and `web-fetch` are one (docs/spec/restriction.md#tool-names).
 pub fn fold(name: &str) -> String {
     let kept = name.chars().filter(|c| !matches!(c, '_' | '-'));
     kept.map(|c| c.to_ascii_lowercase()).collect()

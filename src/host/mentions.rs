@@ -1,5 +1,5 @@
 //! Other clients' tool names in a skill's prose, and the line that tells a model what they are
-//! here: most skills are written for another client (CORPUS.md §4.5).
+//! here: most skills are written for another client (docs/spec/skills.md#allowed-tools).
 
 use super::alias::Capability;
 use super::tools;

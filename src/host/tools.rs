@@ -1,6 +1,6 @@
-//! The host's built-in tools, as it sends them to the model (HOST.md §8), and the two tools that
-//! its older release only has as plugins. What a tool does and what its arguments mean is here;
-//! whether a call may happen is not.
+//! The host's built-in tools, as it sends them to the model (docs/spec/hosts.md#built-in-tools),
+//! and the two tools that its older release only has as plugins. What a tool does and what its
+//! arguments mean is here; whether a call may happen is not.
 
 /// What the strongest call of a tool can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl HostTool {
     }
 }
 
-/// The newer host's tool for a sub-agent: one model call without tools (HOST.md §4).
+/// The newer host's tool for a sub-agent: one model call without tools (docs/spec/hosts.md#hooks).
 pub const SUB_AGENT: &str = "spawn_agent";
 
 /// The host's tool of exactly this name.
@@ -64,7 +64,8 @@ pub fn find(name: &str) -> Option<&'static HostTool> {
 }
 
 /// Whether a tool is reached by its own name only, never by another client's word and never by
-/// `*` (RESTRICTION.md §2): what it does goes past hooks, files or this conversation.
+/// a prefix (docs/spec/restriction.md#tool-names): what it does goes past hooks, files or this
+/// conversation.
 pub fn only_by_own_name(name: &str) -> bool {
     [
         "scheme_eval",

@@ -1,5 +1,5 @@
-//! Which of the skills found is meant (CORPUS.md §8.1, rule 5). Nothing is chosen on a guess: what
-//! several skills could answer is an error that lists them. Pure.
+//! Which of the skills found is meant (docs/spec/references.md#choosing). Nothing is chosen on a
+//! guess: what several skills could answer is an error that lists them. Pure.
 
 use std::fmt::Write;
 

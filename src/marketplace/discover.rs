@@ -1,5 +1,5 @@
-//! The skills in a tree (CORPUS.md §8.1): always the whole tree, whatever else it holds. Which of
-//! them is wanted is decided elsewhere.
+//! The skills in a tree (docs/spec/references.md#finding-skills): always the whole tree, whatever
+//! else it holds. Which of them is wanted is decided elsewhere.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! The forms that name a place, each understood by itself (MARKETPLACE.md §1). Pure.
+//! The forms that name a place, each understood by itself
+//! (docs/spec/references.md#reference-forms). Pure.
 
 use super::address::{RepoUrl, SubPath};
 use super::choose::Want;

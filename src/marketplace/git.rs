@@ -1,5 +1,5 @@
 //! The user's own `git`, told never to prompt, run hooks or trust what a repository configures
-//! (MARKETPLACE.md §5). It knows nothing of skills.
+//! (docs/spec/references.md#git). It knows nothing of skills.
 
 use std::fs::File;
 use std::path::Path;

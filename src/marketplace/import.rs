@@ -1,5 +1,6 @@
 //! Lock files of other programs: `skills-lock.json` and `.skill-lock.json` of vercel's `skills`,
-//! `.openskills.json` of openskills (MARKETPLACE.md §2). They become references to install.
+//! `.openskills.json` of openskills (docs/spec/references.md#foreign-lockfiles). They become
+//! references to install.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! Marketplace manifests (CORPUS.md §8.2): they name and group the skills of a repository, and point
-//! to those of others. What is where is found in the tree; a manifest's paths are only compared
-//! with it, and its names become neither paths nor options. Pure.
+//! Marketplace manifests (docs/spec/references.md#manifests): they name and group the skills of a
+//! repository, and point to those of others. What is where is found in the tree; a manifest's paths
+//! are only compared with it, and its names become neither paths nor options. Pure.
 
 use std::collections::BTreeMap;
 

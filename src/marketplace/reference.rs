@@ -1,5 +1,6 @@
 //! What a person types to say which skill they want, understood as a list of readings to try in
-//! order (MARKETPLACE.md §1). Pure: it knows neither the network nor the disk.
+//! order (docs/spec/references.md#reference-forms). Pure: it knows neither the network nor the
+//! disk.
 
 use std::fmt;
 
@@ -88,8 +89,7 @@ pub enum At {
 }
 
 impl Reference {
-    /// Understands a reference in any of the forms of MARKETPLACE.md §1, or in the one form asked
-    /// for.
+    /// Understands a reference in any of its forms, or in the one form asked for.
     ///
     /// # Errors
     /// When it has none of the forms, or parts that could leave a directory or reach git as an

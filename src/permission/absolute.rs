@@ -1,5 +1,6 @@
 //! Paths of an allowed call as they were judged: what a relative path or a `~` means, the called
-//! tool alone knows, so it is handed what was compared with the rules (RESTRICTION.md §11.4).
+//! tool alone knows, so it is handed what was compared with the rules
+//! (docs/spec/restriction.md#what-a-path-means).
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
-//! What no restriction takes away (RESTRICTION.md §5): harmless tools of the host, paging through
-//! cached output, and our own tools as far as they only read or run what the skill brought.
+//! What no restriction takes away (docs/spec/restriction.md#always-allowed): harmless tools of the
+//! host, paging through cached output, and our own tools as far as they only read or run what the
+//! skill brought.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::settings::{ScriptScope, Settings};
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
 
-/// Where the host keeps outputs that were too long for the model (HOST.md §5).
+/// Where the host keeps outputs that were too long for the model (docs/spec/hosts.md#answers).
 const TOOL_CACHE: &str = "vfs:///sys/tool_cache/";
 
 /// Marketplace actions that read what is here, or a source the user configured.

@@ -1,5 +1,6 @@
-//! Patterns for one simple command (RESTRICTION.md §3) and the form of a command they are
-//! compared with. How a command line falls apart into simple commands is not known here.
+//! Patterns for one simple command (docs/spec/restriction.md#command-patterns) and the form of a
+//! command they are compared with. How a command line falls apart into simple commands is not known
+//! here.
 
 mod matching;
 
@@ -193,7 +194,7 @@ impl CommandPattern {
     }
 
     /// Whether this is `cmd:*`, which one generator of skills writes as a placeholder
-    /// (CORPUS.md §4.4).
+    /// (docs/spec/restriction.md#command-patterns).
     pub fn is_placeholder(&self) -> bool {
         *self == Self::program("cmd")
     }

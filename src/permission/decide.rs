@@ -1,5 +1,5 @@
-//! The decision about one call (RESTRICTION.md §1): denials, what is always allowed, then the
-//! entries of the restrictions in force, then a refusal.
+//! The decision about one call (docs/spec/restriction.md#order-of-evaluation): denials, what is
+//! always allowed, then the entries of the restrictions in force, then a refusal.
 
 use super::argument::Ground;
 use super::baseline;
@@ -189,7 +189,7 @@ fn undenied_touching(
     }
 }
 
-/// Refuses a call whose arguments are not what its tool takes (RESTRICTION.md §10).
+/// Refuses a call whose arguments are not what its tool takes.
 fn well_formed(group: &Group, call: &Call) -> Result<(), Refusal> {
     let unclear = |why: String| {
         let skill = group.skill();

@@ -1,4 +1,4 @@
-//! Patterns for the domain of a URL (RESTRICTION.md §3).
+//! Patterns for the domain of a URL (docs/spec/restriction.md#domain-patterns).
 
 use url::{Host, Url};
 

@@ -1,5 +1,6 @@
-//! The grammar of an `allowed-tools` list (RESTRICTION.md §2): where one entry ends and the next
-//! begins, and which of them are broken. What a name or a pattern means is not known here.
+//! The grammar of an `allowed-tools` list (docs/spec/restriction.md#grammar): where one entry ends
+//! and the next begins, and which of them are broken. What a name or a pattern means is not known
+//! here.
 
 /// One entry as its author wrote it: `NAME` or `NAME(body)`.
 #[derive(Debug, Clone, PartialEq, Eq)]

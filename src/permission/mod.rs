@@ -1,6 +1,6 @@
 //! `allowed-tools`: what a skill's list means and whether a call may happen under it
-//! (RESTRICTION.md). Pure functions from text to decisions. This room does no I/O: what it must
-//! ask the file system, it asks through [`Resolve`], and state and settings are handed in.
+//! (docs/spec/restriction.md). Pure functions from text to decisions. This room does no I/O: what
+//! it must ask the file system, it asks through [`Resolve`], and state and settings are handed in.
 
 mod absolute;
 mod argument;

@@ -1,5 +1,5 @@
-//! Patterns for paths (RESTRICTION.md §3): gitignore's rules without `!`, anchored at the project
-//! unless they say otherwise.
+//! Patterns for paths (docs/spec/restriction.md#path-patterns): gitignore's rules without `!`,
+//! anchored at the project unless they say otherwise.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Why a call may not happen, and the paragraph that tells the model (RESTRICTION.md §9).
+//! Why a call may not happen, and the paragraph that tells the model
+//! (docs/spec/restriction.md#block-message).
 
 use std::fmt::Write;
 

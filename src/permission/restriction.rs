@@ -21,7 +21,8 @@ impl Restriction {
     /// Parses the entries of `skill` as its author wrote them.
     ///
     /// `allowed` is `None` when the key is absent or null, which restricts nothing; an empty list
-    /// and one whose every entry is broken leave only what is always allowed (RESTRICTION.md §7).
+    /// and one whose every entry is broken leave only what is always allowed
+    /// (docs/spec/restriction.md#absent-null-and-empty).
     pub fn parse(
         skill: &str,
         allowed: Option<&[String]>,

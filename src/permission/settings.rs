@@ -18,7 +18,8 @@ pub enum Enforce {
     Off,
 }
 
-/// What a further activation does to the restriction in force (RESTRICTION.md §8).
+/// What a further activation does to the restriction in force
+/// (docs/spec/restriction.md#several-skills).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stacking {
@@ -67,7 +68,7 @@ pub struct Settings {
     pub enforce_for: BTreeMap<String, Enforce>,
     /// How two active skills combine.
     pub stacking: Stacking,
-    /// Whether `… | head -20` needs no grant for `head` (RESTRICTION.md §4.3).
+    /// Whether `… | head -20` needs no grant for `head` (docs/spec/restriction.md#pipe-filters).
     pub pipe_filters: bool,
     /// Whose scripts may be run.
     pub scripts: ScriptScope,

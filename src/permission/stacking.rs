@@ -1,4 +1,5 @@
-//! Which of the session's restrictions count, and how they combine (RESTRICTION.md §8).
+//! Which of the session's restrictions count, and how they combine
+//! (docs/spec/restriction.md#several-skills).
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! What one decision may cost. Everything that reads text, compares it or asks the file system
 //! takes off what it costs, so that time follows from the code and not from the input
-//! (RESTRICTION.md §11.10). Whoever finds nothing left stops and may answer anything: a decision
-//! whose steps were spent is refused as a whole, in one place.
+//! (docs/spec/restriction.md#time). Whoever finds nothing left stops and may answer anything: a
+//! decision whose steps were spent is refused as a whole, in one place.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! Which tools an entry speaks of, from its name alone (RESTRICTION.md §2).
+//! Which tools an entry speaks of, from its name alone (docs/spec/restriction.md#tool-names).
 
 use std::collections::BTreeSet;
 

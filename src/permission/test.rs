@@ -1,5 +1,5 @@
 //! Which arguments an entry speaks of: the text in its parentheses, understood by what its tool
-//! takes (RESTRICTION.md §3).
+//! takes (docs/spec/restriction.md#argument-patterns).
 
 use super::command::{Canonical, CommandPattern};
 use super::domain::DomainPattern;

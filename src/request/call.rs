@@ -1,4 +1,4 @@
-//! Which call is this? The tests and their order are HOST.md §2's.
+//! Which call is this? The order of the tests has its reasons (docs/spec/hosts.md#which-call).
 
 use std::ffi::OsString;
 use std::fmt;
@@ -123,7 +123,8 @@ pub enum Request {
 
 impl Request {
     /// Reads the call. On the stdin protocol standard input is read to its end here, before
-    /// anything else happens: the host writes it all before it waits for us (HOST.md §5).
+    /// anything else happens: the host writes it all before it waits for us
+    /// (docs/spec/hosts.md#tool-calls).
     pub fn read(input: &mut Input) -> Self {
         match input.kind() {
             Kind::Schema => Self::Schema,

@@ -1,5 +1,5 @@
-//! Hooks and their data, typed. Data that is not as documented in HOST.md §4 gives a hook without
-//! it, never an error: what that means is the handler's decision.
+//! Hooks and their data, typed. Data that is not as documented (docs/spec/hosts.md#hooks) gives a
+//! hook without it, never an error: what that means is the handler's decision.
 
 use serde_json::{Map, Value};
 
@@ -16,14 +16,15 @@ pub enum Hook {
     /// which.
     PreMessage(Option<Prompt>),
     /// The system prompt is being put together, for the conversation of this name, which later
-    /// hooks and tools are not told (HOST.md §6).
+    /// hooks and tools are not told (docs/spec/hosts.md#sessions).
     PostSystemPrompt(Option<String>),
     /// The tools for a prompt are being put together.
     PreApiTools(Vec<ListedTool>),
     /// A tool is about to be called. `None` when the data does not say which.
     PreTool(Option<ToolUse>),
     /// A built-in tool is about to run, and these are its final arguments: other plugins have
-    /// changed them since `pre_tool` (HOST.md §4). `None` when the data does not say which tool.
+    /// changed them since `pre_tool` (docs/spec/hosts.md#hooks). `None` when the data does not say
+    /// which tool.
     FinalArguments(Option<ToolUse>),
     /// A tool has run; its output can still be changed. `None` when the data does not say what.
     PreToolOutput(Option<ToolResult>),

@@ -12,8 +12,8 @@ use crate::sys::Env;
 /// One variable's name and value.
 pub type Variable = (OsString, OsString);
 
-/// What a nested host would mistake for its own call (HOST.md §2), and the directory that the
-/// shell had before us, which is not where the script is.
+/// What a nested host would mistake for its own call (docs/spec/hosts.md#which-call), and the
+/// directory that the shell had before us, which is not where the script is.
 const REMOVED: [&str; 8] = [
     "CHIBI_HOOK",
     "CHIBI_HOOK_DATA",
@@ -27,8 +27,9 @@ const REMOVED: [&str; 8] = [
 ];
 
 /// Names that decide what an interpreter, a loader or a common tool executes or whom it trusts
-/// (RESTRICTION.md §5). With one of them, permission to run a script would be permission to run
-/// anything. A `*` at either end stands for anything; case does not count. A line per subject.
+/// (docs/spec/restriction.md#always-allowed). With one of them, permission to run a script would be
+/// permission to run anything. A `*` at either end stands for anything; case does not count. A line
+/// per subject.
 #[rustfmt::skip]
 const STEERING: [&str; 26] = [
     // Shells, and where everything looks for programs and files.

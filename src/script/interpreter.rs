@@ -1,6 +1,6 @@
 //! Which program runs a script: its shebang says so, else its file extension, else it is a program
-//! itself if it is executable. Scripts need not be (CORPUS.md §6: three of four real ones lack the
-//! bit). It starts nothing.
+//! itself if it is executable. Scripts need not be (docs/spec/skills.md#scripts: three of four real
+//! ones lack the bit). It starts nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;

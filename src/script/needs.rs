@@ -1,5 +1,5 @@
-//! What a skill says its scripts need (`metadata.openclaw` and its older names, CORPUS.md §3), and
-//! what of that is not there. It installs nothing.
+//! What a skill says its scripts need (`metadata.openclaw` and its older names,
+//! docs/spec/skills.md#fields), and what of that is not there. It installs nothing.
 
 use serde_json::Value;
 

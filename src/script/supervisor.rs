@@ -195,8 +195,8 @@ fn supervise(setup: &Setup) -> ! {
     }
     process::block_signals();
     process::become_reaper();
-    // The host waits until nobody holds the plugin's stdout (HOST.md §7); neither we nor anything
-    // that follows may.
+    // The host waits until nobody holds the plugin's stdout (docs/spec/hosts.md#time-limits);
+    // neither we nor anything that follows may.
     for fd in 0..3 {
         descriptor::redirect(setup.null, fd);
     }

@@ -13,9 +13,9 @@ use crate::sys::files;
 
 impl Store {
     /// Notes down which conversation the session is in: the host tells that to one hook, and what
-    /// comes later needs it (HOST.md §6). With `keep`, what is active there comes back, and what
-    /// becomes active is kept for it; else nothing is kept of any. Answers what ended by that.
-    /// Where it is not known whether the session is restricted, nothing changes.
+    /// comes later needs it (docs/spec/hosts.md#hooks). With `keep`, what is active there comes
+    /// back, and what becomes active is kept for it; else nothing is kept of any. Answers what
+    /// ended by that. Where it is not known whether the session is restricted, nothing changes.
     ///
     /// # Errors
     /// When the state cannot be locked in time or written: then the session stays closed if any

@@ -1,5 +1,5 @@
 //! Which session this is. One run of the host is one process, and every call of that run has it as
-//! its parent (HOST.md §6), so the parent's identity is the session's.
+//! its parent (docs/spec/hosts.md#sessions), so the parent's identity is the session's.
 
 use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};

@@ -1,5 +1,6 @@
 //! The state file's model. It keeps a snapshot of each active skill's restriction: what is
-//! enforced is what was activated, whatever happens to the files meanwhile (RESTRICTION.md §10).
+//! enforced is what was activated, whatever happens to the files meanwhile
+//! (docs/spec/restriction.md#several-skills).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +51,7 @@ pub struct Session {
     /// Seconds since 1970 at the last change.
     pub changed: u64,
     /// The skills activated so far, most recent last. Those that are no longer active still
-    /// matter: what they deny stays denied (RESTRICTION.md §8).
+    /// matter: what they deny stays denied (docs/spec/restriction.md#several-skills).
     #[serde(default)]
     pub activated: Vec<ActiveSkill>,
     /// Tools that the host said belong to MCP servers: `mcp__server__tool` in a skill means only
@@ -243,7 +244,7 @@ impl ActiveSkill {
     }
 
     /// Takes over what it denied before: denials last as long as the session, whatever its file says
-    /// by now (RESTRICTION.md §8).
+    /// by now (docs/spec/restriction.md#several-skills).
     pub(super) fn keep_denying(&mut self, former: &Self) {
         for entry in &former.denied {
             if !self.denied.contains(entry) {

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 
-/// Why the state cannot be known. Whatever was restricted must be taken to be still (law 2).
+/// Why the state cannot be known. Whatever was restricted must be taken to be still
+/// (docs/spec/restriction.md#fail-closed).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
     /// For a person, a fragment.

@@ -1,5 +1,6 @@
 //! Arguments put into a skill's instructions, where its author asked for them and nowhere else: one
-//! real skill in twenty has text like `$12.50` that must stay what it is (CORPUS.md §7).
+//! real skill in twenty has text like `$12.50` that must stay what it is
+//! (docs/spec/skills.md#bodies).
 
 use std::ops::Range;
 

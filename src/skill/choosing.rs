@@ -6,7 +6,7 @@ use super::Fields;
 
 impl Fields {
     /// `when_to_use`, however it is spelled: text that goes on where the description ends
-    /// (CORPUS.md §3).
+    /// (docs/spec/skills.md#fields).
     pub fn when_to_use(&self) -> Option<String> {
         let (key, _) = self.spelled("whentouse")?;
         self.text(key)

@@ -1,5 +1,5 @@
 //! The frontmatter's fields as text and lists, whatever YAML type their author gave them
-//! (CORPUS.md §3). What an allowed-tools entry means is not this room's business.
+//! (docs/spec/skills.md#fields). What an allowed-tools entry means is not this room's business.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -11,8 +11,8 @@ use super::Diagnostic;
 #[serde(transparent)]
 pub struct Fields(Map<String, Value>);
 
-/// `allowed-tools` as it was written (RESTRICTION.md §7). Each string is one or more entries of
-/// the list grammar.
+/// `allowed-tools` as it was written (docs/spec/restriction.md#absent-null-and-empty). Each string
+/// is one or more entries of the list grammar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolList {
     /// The key is not there: no restriction.
@@ -151,7 +151,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// The entries of a tool list in any of the forms seen (CORPUS.md §4.1).
+/// The entries of a tool list in any of the forms seen (docs/spec/skills.md#allowed-tools).
 fn entries(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(entries).collect(),

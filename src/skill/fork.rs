@@ -4,7 +4,8 @@
 use super::Fields;
 
 impl Fields {
-    /// `context: fork`. Most skills use the word for tags of their own (CORPUS.md §3).
+    /// `context: fork`. Most skills use the word for tags of their own
+    /// (docs/spec/skills.md#fields).
     pub fn is_forked(&self) -> bool {
         self.text("context")
             .is_some_and(|text| text.eq_ignore_ascii_case("fork"))

@@ -1,5 +1,5 @@
 //! Where the frontmatter of a `SKILL.md` begins and ends, and where its body begins. Accepts every
-//! fence found in 56,213 real files (CORPUS.md §1.2) and says what it had to forgive.
+//! fence found in 56,213 real files (docs/spec/skills.md#fences) and says what it had to forgive.
 
 use super::Diagnostic;
 use super::mapping;
@@ -92,8 +92,8 @@ fn opening(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<usize> {
         ));
         return Some(skipped);
     }
-    // A heading or a banner may stand before the block (CORPUS.md §1.2); a block further down is
-    // an example inside the body.
+    // A heading or a banner may stand before the block; a block further down is an example inside
+    // the body.
     let mut before = lines(text)
         .take_while(|(at, _)| *at < 400)
         .collect::<Vec<_>>()

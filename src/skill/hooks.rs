@@ -1,6 +1,6 @@
 //! A skill's own scripts around its activation: `hooks: {pre: …, post: …}`. The same key is another
-//! client's map of events to shell commands, which is told apart and never run (CORPUS.md §3).
-//! Whether and how the scripts run is not known here.
+//! client's map of events to shell commands, which is told apart and never run
+//! (docs/spec/skills.md#fields). Whether and how the scripts run is not known here.
 
 use serde_json::Value;
 

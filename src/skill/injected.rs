@@ -2,7 +2,7 @@
 //! a fence and `!`. Here they are text, and this finds them only so that it can be said.
 
 /// How many there are in a body. Half of those in real skills are about the syntax itself
-/// (CORPUS.md §7), which cannot be told apart.
+/// (docs/spec/skills.md#bodies), which cannot be told apart.
 pub fn injected_commands(body: &str) -> usize {
     let marks = body.match_indices('!').map(|(at, _)| at);
     let is_command = |at: &usize| {

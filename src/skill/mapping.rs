@@ -1,5 +1,5 @@
 //! YAML text to a mapping: strictly if possible, else key by key, so that one broken value cannot
-//! take the others down (CORPUS.md §1.3).
+//! take the others down (docs/spec/skills.md#yaml).
 
 use serde_json::{Map, Value};
 

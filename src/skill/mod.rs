@@ -1,6 +1,6 @@
 //! One skill: a directory with a `SKILL.md`. This room parses it as leniently as real skills need
-//! (CORPUS.md §1) and never lets a path leave the directory. It knows no host, no session and no
-//! other skill.
+//! (docs/spec/skills.md) and never lets a path leave the directory. It knows no host, no session
+//! and no other skill.
 
 mod arguments;
 mod body;

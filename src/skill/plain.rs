@@ -1,6 +1,6 @@
 //! The frontmatter that YAML is not needed for: a plain text behind each key, on one line, as in
-//! two skills of five (CORPUS.md §1.5). The parser takes many times as long. Whatever could mean
-//! anything else to YAML is left to it.
+//! two skills of five (docs/spec/skills.md#yaml). The parser takes many times as long. Whatever
+//! could mean anything else to YAML is left to it.
 
 use serde_json::{Map, Value};
 

@@ -6,7 +6,7 @@ use super::Skill;
 
 impl Skill {
     /// `name` and `description`, and `license`, `compatibility`, `allowed-tools` and `metadata`
-    /// where they are set (CLIENT.md J, `read-properties`).
+    /// where they are set (docs/spec/skills.md#strict-validation).
     pub fn properties(&self) -> Value {
         let mut properties = Map::new();
         properties.insert("name".to_owned(), self.name.as_str().into());

@@ -25,7 +25,7 @@ pub struct Activation<'a> {
 /// What instructions stand in. Nothing in them can close it early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrapper {
-    /// The answer of a skill's own tool (CLIENT.md 49–51).
+    /// The answer of a skill's own tool (docs/spec/skills.md#bodies).
     SkillContent,
     /// One of several skills in `<active_skills>`.
     Skill,
@@ -116,7 +116,7 @@ impl Activation<'_> {
     }
 }
 
-/// The ways real skills write their own directory (CORPUS.md §7).
+/// The ways real skills write their own directory (docs/spec/skills.md#bodies).
 fn place(body: &str, dir: &str) -> String {
     ["{baseDir}", "${CLAUDE_SKILL_DIR}", "${SKILL_DIR}"]
         .iter()

@@ -1,5 +1,6 @@
-//! A restriction that stands in a frontmatter nobody can parse still restricts (RESTRICTION.md §7):
-//! what its line says is taken, and doubt restricts more.
+//! A restriction that stands in a frontmatter nobody can parse still restricts
+//! (docs/spec/restriction.md#absent-null-and-empty): what its line says is taken, and doubt
+//! restricts more.
 
 use super::fields::{Fields, folds_to};
 use super::{Diagnostic, ToolList};

@@ -5,7 +5,8 @@ pub use crate::sys::visible;
 use crate::sys::is_invisible;
 
 /// Whitespace collapsed to single spaces; control characters and characters that show nothing
-/// removed, since they hide text from a reader (CORPUS.md §9.3) or steer a terminal.
+/// removed, since they hide text from a reader (docs/spec/references.md#the-scan) or steer a
+/// terminal.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,8 +1,9 @@
 //! What a text costs a model, roughly. Every model has a tokenizer of its own and none is at hand,
 //! so this is a rule of thumb and is told as one.
 
-/// About how many tokens a text is: a quarter of its bytes, as CORPUS.md §5 counts. Of letters
-/// beyond ASCII there are fewer to a token, and they have more bytes.
+/// About how many tokens a text is: a quarter of its bytes, a rule of thumb
+/// (docs/spec/skills.md#files). Of letters beyond ASCII there are fewer to a token, and they have
+/// more bytes.
 pub fn tokens(text: &str) -> usize {
     text.len().div_ceil(4)
 }

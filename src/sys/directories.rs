@@ -13,8 +13,8 @@ pub struct Directories {
 
 impl Directories {
     /// `AGENT_SKILLS_HOME`; else our executable's own directory, when it is the one the host
-    /// loads plugins from (the only reliable trace of `--home`, HOST.md §2); else
-    /// `${CHIBI_HOME:-~/.chibi}/plugins/agent-skills`.
+    /// loads plugins from (the only reliable trace of `--home`, docs/spec/hosts.md#environment);
+    /// else `${CHIBI_HOME:-~/.chibi}/plugins/agent-skills`.
     pub fn of(env: &Env) -> Self {
         if let Some(plugin) = env.path("AGENT_SKILLS_HOME") {
             return Self {

@@ -69,7 +69,8 @@ impl Env {
     }
 
     /// The user's project: `CHIBI_PROJECT_ROOT`, else the version-control root above the working
-    /// directory, else the working directory (as the host itself does, HOST.md §2).
+    /// directory, else the working directory (as the host itself does,
+    /// docs/spec/hosts.md#environment).
     pub fn project_root(&self) -> PathBuf {
         if let Some(root) = self.path("CHIBI_PROJECT_ROOT") {
             return root;

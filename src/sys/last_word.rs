@@ -1,6 +1,7 @@
 //! What a host's call answers when it cannot work its answer out: prepared before anything is read,
 //! and said by whatever ends the call first, a signal, a limit, the deadline, an abort or a panic. The
-//! host takes a program that dies for one that permits (HOST.md §4), so none of ours just dies.
+//! host takes a program that dies for one that permits (docs/spec/hosts.md#answers), so none of
+//! ours just dies.
 //!
 //! Everything here may run in a signal handler and before the standard library's own start: it
 //! allocates nothing, takes no lock and cannot panic. What is said is decided elsewhere.

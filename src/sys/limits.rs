@@ -1,5 +1,5 @@
-//! Every cap in one place, each with its reason (DESIGN.md, law 6). Sizes are bytes unless the
-//! name says otherwise.
+//! Every cap in one place, each with its reason; docs/spec/limits.md has the same list. Sizes are
+//! bytes unless the name says otherwise.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ pub const STDIN_DECISION: Duration = Duration::from_secs(4);
 /// milliseconds, and waits 2 seconds for a lock at most.
 pub const DECISION_DEADLINE: Duration = Duration::from_secs(5);
 /// Any other call, 3 seconds below the host's limit, at which it loses the answer or ends the run
-/// (HOST.md §7).
+/// (docs/spec/hosts.md#time-limits).
 pub const CALL_DEADLINE: Duration = Duration::from_secs(27);
 /// What a call takes besides waiting for a script: as much as by default.
 pub const BESIDES_SCRIPT: Duration = Duration::from_secs(2);
-/// One `SKILL.md`. The largest of 21,698 real ones is 293 KB (CORPUS.md §5).
+/// One `SKILL.md`. The largest of 21,698 real ones is 293 KB.
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
 /// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB; the parser is quadratic in
 /// nesting, so its input is bounded before it sees it.
@@ -59,12 +59,12 @@ pub const PROMPT_CHARS: usize = 12_000;
 pub const TOLD_FILE: u64 = 4096;
 /// Installed skills that a search answers.
 pub const FOUND_SKILLS: usize = 10;
-/// Tokens of instructions above which their author should know; 1.5 % of real skills have more
-/// (CORPUS.md §5).
+/// Tokens of instructions above which their author should know; 1.5 % of real skills have more.
 pub const MANY_TOKENS: usize = 8000;
 /// Files looked at when a skill's directory is walked; the largest real skill has 1,379.
 pub const WALKED_FILES: usize = 10_000;
-/// Depth of a walk, below a skill or through a repository (CORPUS.md §8: 8 finds 99.4 %).
+/// Depth of a walk, below a skill or through a repository: 99.4 % of real `SKILL.md` files lie at 7
+/// or less.
 pub const WALK_DEPTH: usize = 8;
 /// What `read_skill_file` answers in one call unless asked for less.
 pub const READ_ANSWER: usize = 256 * 1024;
@@ -82,7 +82,7 @@ pub const SCRIPT_SECONDS: f64 = 120.0;
 /// The most that can be configured for it: less than a job is kept.
 pub const SCRIPT_SECONDS_MOST: f64 = 12.0 * 3600.0;
 /// Seconds after which a call under the newer host answers by itself: the host kills at 30 and
-/// loses the answer (HOST.md §7).
+/// loses the answer (docs/spec/hosts.md#time-limits).
 pub const HOST_CALL_SECONDS: u64 = 25;
 /// One stream of a job's output on disk: its beginning and its end.
 pub const JOB_OUTPUT: u64 = 1024 * 1024;
@@ -99,7 +99,7 @@ pub const HOOK_LOCK: Duration = Duration::from_secs(2);
 /// A lock taken for an install or a removal, where another one may be running.
 pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
 /// Characters of the skills that are always on in one context, unless configured: some 10,000
-/// tokens in every system prompt. 99 % of real skills have less than 39,000 bytes (CORPUS.md §5).
+/// tokens in every system prompt. 99 % of real skills have less than 39,000 bytes.
 pub const ALWAYS_ON_CHARS: usize = 40_000;
 /// Scripts of one hook of a skill. Nobody needs so many.
 pub const HOOK_SCRIPTS: usize = 8;
@@ -149,8 +149,8 @@ pub const REQUIRED_SKILLS: usize = 20;
 pub const SESSION_NAMES: usize = 100;
 /// A session named by `AGENT_SKILLS_SESSION` has no process whose end could be seen.
 pub const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
-/// Files of one installed skill, and their bytes together (CORPUS.md §5: rejects nothing real
-/// but a committed build directory).
+/// Files of one installed skill, and their bytes together (rejects nothing real but a committed
+/// build directory).
 pub const INSTALL_FILES: usize = 10_000;
 /// See [`INSTALL_FILES`].
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
@@ -158,7 +158,7 @@ pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
 pub const GIT_SECONDS: u64 = 300;
 /// One file of the web, which is 10 MiB at most.
 pub const DOWNLOAD_SECONDS: u64 = 120;
-/// An archive, or all files of a skill of a site, as they travel (MARKETPLACE.md §1).
+/// An archive, or all files of a skill of a site, as they travel.
 pub const DOWNLOAD: u64 = 10 * 1024 * 1024;
 /// An archive unpacked.
 pub const UNPACKED: u64 = 25 * 1024 * 1024;
@@ -186,7 +186,7 @@ pub const LINK_HOPS: usize = 40;
 pub const REFERENCE: usize = 2048;
 /// The cached catalog of one source.
 pub const SOURCE_CACHE: u64 = 16 * 1024 * 1024;
-/// A block message (RESTRICTION.md §9).
+/// A block message (docs/spec/restriction.md#block-message).
 pub const BLOCK_MESSAGE_CHARS: usize = 600;
 /// Depth at which the directories that a digest covers are given up on; a link in a circle gets
 /// there at once.

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Which generation of the host is played (HOST.md §1).
+/// Which generation of the host is played (docs/spec/hosts.md#generations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
     /// Up to 0.6: data in environment variables, standard input inherited.

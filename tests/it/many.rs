@@ -12,7 +12,7 @@ const BUDGET: usize = 12_000;
 const TOOLS: usize = 32;
 
 /// A skill as people write them: the median description has 216 characters, nine in ten have less
-/// than 434 (CORPUS.md §2). The same number is always the same skill.
+/// than 434 (docs/spec/skills.md#files). The same number is always the same skill.
 fn generated(number: usize) -> (String, String) {
     const WORDS: [&str; 16] = [
         "reads", "tables", "from", "reports", "and", "writes", "charts", "for", "teams", "that",

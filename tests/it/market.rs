@@ -318,7 +318,7 @@ fn two_installs_at_once_both_end_well() {
     assert_eq!(host.skill_tools(), ["skill_csv", "skill_pdf"]);
 }
 
-// REGRESSIONS.md, the rows that concern installing.
+// Defects of an earlier plugin of this kind that concern installing.
 
 #[test]
 fn defect_05_remove_cannot_leave_the_skills_directory() {

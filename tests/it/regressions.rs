@@ -1,4 +1,4 @@
-//! One test for each defect of an earlier plugin of this kind (REGRESSIONS.md), named after it.
+//! One test for each defect of an earlier plugin of this kind, named after it.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,5 +1,6 @@
 //! The host's part: one fresh process of this program for each hook and tool call, with the data
-//! where that generation puts it (HOST.md §2), in a home of its own that is gone afterwards.
+//! where that generation puts it (docs/spec/hosts.md#generations), in a home of its own that is
+//! gone afterwards.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};

@@ -1,5 +1,5 @@
 //! Playing a conversation: in which order the host makes its calls, and what it does with the
-//! answers (HOST.md §4, §5).
+//! answers (docs/spec/hosts.md#hooks, docs/spec/hosts.md#answers).
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! What the specification's reference validator (skills-ref, CLIENT.md J) accepts and answers,
-//! quirks included. It shares nothing with the lenient reading in `skill`, on purpose: the two
-//! disagree about what a `SKILL.md` is.
+//! What the specification's reference validator (skills-ref, docs/spec/skills.md#strict-validation)
+//! accepts and answers, quirks included. It shares nothing with the lenient reading in `skill`, on
+//! purpose: the two disagree about what a `SKILL.md` is.
 
 mod parse;
 mod prompt;

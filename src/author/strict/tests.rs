@@ -1,4 +1,5 @@
-//! The reference validator's 40 cases (CLIENT.md K), and what strictyaml 1.7.3 said about odd YAML.
+//! The reference validator's 40 cases (docs/spec/skills.md#strict-validation), and what strictyaml
+//! 1.7.3 said about odd YAML.
 
 use std::fs;
 use std::path::{Path, PathBuf};

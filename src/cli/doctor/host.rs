@@ -10,7 +10,7 @@ use crate::script::find_program;
 /// A release of the host: major and minor.
 type Release = (u32, u32);
 
-/// The first that reads a plugin's data from standard input (HOST.md §1).
+/// The first that reads a plugin's data from standard input (docs/spec/hosts.md#generations).
 const STDIN: Release = (0, 7);
 /// The first whose behaviour is known.
 const KNOWN: Release = (0, 4);

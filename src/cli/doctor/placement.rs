@@ -1,5 +1,5 @@
 //! Whether the plugin stands where the host loads it: `<home>/plugins/X/X`, a program of its own,
-//! not a link out of `plugins/`, not disabled (HOST.md §3).
+//! not a link out of `plugins/`, not disabled (docs/spec/hosts.md#loading).
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

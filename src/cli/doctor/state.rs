@@ -1,5 +1,5 @@
 //! Whether what is active can be written down and read again: without that every call is refused
-//! while a skill may be active (law 2).
+//! while a skill may be active (docs/spec/restriction.md#fail-closed).
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Every form of MARKETPLACE.md §1, and what is none.
+//! Every form of a reference (docs/spec/references.md#reference-forms), and what is none.
 
 use super::*;
 use proptest::prelude::*;

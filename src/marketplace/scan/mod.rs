@@ -1,5 +1,6 @@
-//! Looking for what a skill should not have (CORPUS.md §9): its text, what is encoded in it, its
-//! files' first bytes. Works offline, on the skill alone; it knows neither source nor consent.
+//! Looking for what a skill should not have (docs/spec/references.md#the-scan): its text, what is
+//! encoded in it, its files' first bytes. Works offline, on the skill alone; it knows neither
+//! source nor consent.
 
 mod bytes;
 mod directory;

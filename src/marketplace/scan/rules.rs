@@ -1,4 +1,4 @@
-//! What single lines can have that should be looked at, with the advice of CORPUS.md §9.3. Pure.
+//! What single lines can have that should be looked at (docs/spec/references.md#the-scan). Pure.
 
 use super::Severity::{self, High, Note, Warn};
 use super::matchers::{

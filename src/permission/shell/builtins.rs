@@ -1,5 +1,5 @@
 //! The shell's own commands: those that do nothing a rule is for, and forms of others that can
-//! set a variable or run text, whatever grants them (RESTRICTION.md §4.2).
+//! set a variable or run text, whatever grants them (docs/spec/restriction.md#neutral-commands).
 
 use super::Fault;
 use super::names::{self, Variables};

@@ -1,6 +1,6 @@
-//! Variables whose value is known wherever they are used (RESTRICTION.md §11, "Constants"): their
-//! uses are read as if the value stood there, and the command is judged so. `OUT=out; ls > "$OUT/x"`
-//! writes `out/x`. `$HOME` and the `~` of `~/x` are such values, too.
+//! Variables whose value is known wherever they are used (docs/spec/restriction.md#constants):
+//! their uses are read as if the value stood there, and the command is judged so.
+//! `OUT=out; ls > "$OUT/x"` writes `out/x`. `$HOME` and the `~` of `~/x` are such values, too.
 //!
 //! All conditions are in [`Constant::of`] and [`fill`], and nothing else makes a [`Constant`].
 

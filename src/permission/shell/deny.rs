@@ -1,6 +1,6 @@
-//! Commands looked at for denials, harder than for grants (RESTRICTION.md §6): programs by base
-//! name, behind every wrapper and assignment, in texts that are run later; and what cannot be
-//! read is denied too.
+//! Commands looked at for denials, harder than for grants (docs/spec/restriction.md#denials):
+//! programs by base name, behind every wrapper and assignment, in texts that are run later; and
+//! what cannot be read is denied too.
 
 use super::Fault;
 use super::names::Variables;

@@ -1,7 +1,7 @@
 //! Where the shell may be while a command line runs: every directory that some outcome of the
 //! commands before leads to, so that a relative path is judged for all of them. What leaves that
 //! unclear makes the directory unknown, and then nothing that is relative is granted
-//! (RESTRICTION.md §11.7).
+//! (docs/spec/restriction.md#the-working-directory).
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

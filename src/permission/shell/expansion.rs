@@ -1,5 +1,5 @@
-//! The few expansions that are read (RESTRICTION.md §4.10). Everything else that follows a `$` may
-//! run code in one shell or another: `${x@P}`, `${!x}`, `${a[$(id)]}`, `$((x))`.
+//! The few expansions that are read (docs/spec/restriction.md#expansions). Everything else that
+//! follows a `$` may run code in one shell or another: `${x@P}`, `${!x}`, `${a[$(id)]}`, `$((x))`.
 
 use super::{Fault, zsh};
 

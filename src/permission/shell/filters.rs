@@ -1,7 +1,7 @@
-//! Pipe filters (RESTRICTION.md §4.3): programs that turn standard input into standard output,
-//! with the options that keep them at it. Each option is spelled whole; an abbreviation or an
-//! unknown one makes the command an ordinary one, since `sort` and its like can write files and
-//! run programs.
+//! Pipe filters (docs/spec/restriction.md#pipe-filters): programs that turn standard input into
+//! standard output, with the options that keep them at it. Each option is spelled whole; an
+//! abbreviation or an unknown one makes the command an ordinary one, since `sort` and its like can
+//! write files and run programs.
 
 mod awk;
 mod jq;

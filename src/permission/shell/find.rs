@@ -1,4 +1,4 @@
-//! `find`, which runs and deletes: what a grant for it covers (RESTRICTION.md §4.7).
+//! `find`, which runs and deletes: what a grant for it covers (docs/spec/restriction.md#find).
 
 use super::Fault;
 use super::word::Word;

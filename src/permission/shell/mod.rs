@@ -1,6 +1,6 @@
-//! What a shell command line would run (RESTRICTION.md §4), read so that nothing can run which
-//! was not seen: `scan` first, then the parser, then `read` holds the two against each other.
-//! `judge` asks the rules about every step, `deny` looks for what is forbidden.
+//! What a shell command line would run (docs/spec/restriction.md#shell-commands), read so that
+//! nothing can run which was not seen: `scan` first, then the parser, then `read` holds the two
+//! against each other. `judge` asks the rules about every step, `deny` looks for what is forbidden.
 
 mod builtins;
 mod conditional;

@@ -1,4 +1,4 @@
-//! Which variables a command may set (RESTRICTION.md §4.2 and §4.8). Most names that programs
+//! Which variables a command may set (docs/spec/restriction.md#variables). Most names that programs
 //! look at are upper case; setting one redirects a granted program.
 
 use std::collections::BTreeSet;
@@ -33,7 +33,8 @@ pub fn may_be_exported(name: &str) -> bool {
 }
 
 /// A value that a program may be given in a harmless variable: no program that evaluates it finds
-/// anything to evaluate. `make`, for one, runs what stands in `$(shell …)` (RESTRICTION.md §11.8).
+/// anything to evaluate. `make`, for one, runs what stands in `$(shell …)`
+/// (docs/spec/restriction.md#safe-values).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SafeValue(String);
 

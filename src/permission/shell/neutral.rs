@@ -1,7 +1,7 @@
-//! Programs that only tell or wait, each with the options that keep it at that (RESTRICTION.md §11,
-//! "Neutral besides rule 2"). Options are spelled literally. An operand that is not known is quoted
-//! and stands only where it cannot be an option, as `date FILE` sets the clock and `date -f FILE`
-//! prints it; `basename` and `dirname` have no option that does more than print.
+//! Programs that only tell or wait, each with the options that keep it at that
+//! (docs/spec/restriction.md#neutral-commands). Options are spelled literally. An operand that is
+//! not known is quoted and stands only where it cannot be an option, as `date FILE` sets the clock
+//! and `date -f FILE` prints it; `basename` and `dirname` have no option that does more than print.
 
 use super::word::Word;
 

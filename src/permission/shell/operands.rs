@@ -1,5 +1,5 @@
-//! What the operands of a command would change (RESTRICTION.md §11.11): whatever grants it, it
-//! must not remove, move, replace or link what restricts it, nor run our own executable.
+//! What the operands of a command would change (docs/spec/restriction.md#operands): whatever grants
+//! it, it must not remove, move, replace or link what restricts it, nor run our own executable.
 
 use std::path::{Path, PathBuf};
 

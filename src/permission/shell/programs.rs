@@ -1,5 +1,5 @@
 //! Which programs remove, move, replace, link or change what they are given, and which only read
-//! it (RESTRICTION.md §11.11): the one table of them, and how each takes its operands.
+//! it (docs/spec/restriction.md#operands): the one table of them, and how each takes its operands.
 
 use super::word::Word;
 

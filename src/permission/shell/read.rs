@@ -22,7 +22,7 @@ mod redirects;
 /// Reads a whole command line. What is known of its `variables` is put in where they are used.
 ///
 /// # Errors
-/// For everything that RESTRICTION.md §4.10 refuses.
+/// For everything that is refused outright (docs/spec/restriction.md#refused-outright).
 pub fn read(
     source: &str,
     shell: Shell,

@@ -1,7 +1,8 @@
 //! The reading of a command that comes before the parser's: one pass from left to right that
 //! keeps what it is inside of on a stack of its own. It refuses what is too long, too deep or too
-//! much work for the parser (RESTRICTION.md §4.10), and whatever shells are known to read
-//! differently. It counts what it saw, so that the parser's reading can be held against it.
+//! much work for the parser (docs/spec/restriction.md#how-a-command-is-read), and whatever shells
+//! are known to read differently. It counts what it saw, so that the parser's reading can be held
+//! against it.
 
 use super::Fault;
 use super::lexer::Lexer;

@@ -1,5 +1,6 @@
 //! How a shell is told to run a text: the one form that is read, for grants and for denials alike
-//! (RESTRICTION.md §11.5). In every other form some shell takes another word for the text.
+//! (docs/spec/restriction.md#shells-within-commands). In every other form some shell takes another
+//! word for the text.
 
 use super::word::Word;
 

@@ -2,7 +2,7 @@
 //! (3.2 to 5.3), dash, busybox ash and zsh, which includes all with the integer attribute (a value
 //! given to one is evaluated: `RANDOM='a[$(cmd)]'` runs `cmd` in bash, `COLUMNS='path[$(cmd)]'` in
 //! zsh) and all that zsh ties to another (`path` to `PATH`). A command does not set them
-//! (RESTRICTION.md §11, "Bare assignment").
+//! (docs/spec/restriction.md#special-variables).
 
 /// In bash, dash and busybox ash, by name; most are in zsh too.
 #[rustfmt::skip]

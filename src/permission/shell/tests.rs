@@ -1,4 +1,5 @@
-//! RESTRICTION.md §4 sentence by sentence: commands under a list, and what becomes of them.
+//! The rules for commands (docs/spec/restriction.md#shell-commands) sentence by sentence: commands
+//! under a list, and what becomes of them.
 
 mod classes;
 mod constants;

@@ -1,5 +1,5 @@
-//! Programs that run the command they are given (RESTRICTION.md §4.4, §4.5). Their options are
-//! read exactly; with any other option the wrapper is an ordinary command.
+//! Programs that run the command they are given (docs/spec/restriction.md#wrappers). Their options
+//! are read exactly; with any other option the wrapper is an ordinary command.
 
 use std::borrow::Cow;
 

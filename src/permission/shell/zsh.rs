@@ -1,5 +1,6 @@
 //! What zsh reads otherwise than other shells: where it may be the one that reads, it is refused
-//! (RESTRICTION.md §11.12). A subscript is computed: with `y='path[$(cmd)]'`, `"$x[y]"` runs `cmd`.
+//! (docs/spec/restriction.md#which-shell). A subscript is computed: with `y='path[$(cmd)]'`,
+//! `"$x[y]"` runs `cmd`.
 
 use super::Fault;
 

@@ -232,7 +232,8 @@ fn when_the_plugin_is_killed_everything_it_ran_dies() {
     let processes = ["plain", "session", "daemon", "own"].map(|file| script.process(file));
     assert!(processes.iter().all(|process| process.is_alive()));
     plugin.kill().unwrap();
-    // Its output ends with it: nothing that it started holds the pipe (HOST.md §7).
+    // Its output ends with it: nothing that it started holds the pipe
+    // (docs/spec/hosts.md#time-limits).
     plugin.wait_with_output().unwrap();
     for process in processes {
         eventually("killed", || !process.is_alive());

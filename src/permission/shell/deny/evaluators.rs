@@ -1,5 +1,6 @@
-//! The shell's own commands that evaluate text, and variables that do (RESTRICTION.md §11.9): while
-//! something is denied their operands are plain, or nothing would be known of what runs.
+//! The shell's own commands that evaluate text, and variables that do
+//! (docs/spec/restriction.md#commands-that-evaluate-text): while something is denied their operands
+//! are plain, or nothing would be known of what runs.
 
 use crate::permission::shell::names::{self, Variables};
 use crate::permission::shell::special::is_special;

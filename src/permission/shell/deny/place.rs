@@ -1,6 +1,6 @@
 //! Where the program stands behind a wrapper, so that a word that is not known is not taken for an
-//! operand when it is the program (RESTRICTION.md §11.9). Options are read by what the wrapper
-//! takes; where that is not clear, the doubt counts against the command.
+//! operand when it is the program (docs/spec/restriction.md#unknown-programs). Options are read by
+//! what the wrapper takes; where that is not clear, the doubt counts against the command.
 
 use super::filled;
 use crate::permission::shell::names;

@@ -1,6 +1,6 @@
-//! `awk` as a filter (RESTRICTION.md §11, "Filters besides rule 3"): a program of a few tokens
-//! that compare fields and print them. Everything else in the language reads and writes files and
-//! runs programs.
+//! `awk` as a filter (docs/spec/restriction.md#program-filters): a program of a few tokens that
+//! compare fields and print them. Everything else in the language reads and writes files and runs
+//! programs.
 
 use crate::permission::shell::word::Word;
 

@@ -1,5 +1,5 @@
-//! `jq` as a filter (RESTRICTION.md §11, "Filters besides rule 3"): one program that reads nothing
-//! but its input, and no file.
+//! `jq` as a filter (docs/spec/restriction.md#program-filters): one program that reads nothing but
+//! its input, and no file.
 
 use crate::permission::shell::word::Word;
 

@@ -1,6 +1,5 @@
-//! `sed` as a filter (RESTRICTION.md §11, "Filters besides rule 3"): one `s`, or lines that an
-//! address picks printed or deleted. Its other commands and flags read and write files and run
-//! programs.
+//! `sed` as a filter (docs/spec/restriction.md#program-filters): one `s`, or lines that an address
+//! picks printed or deleted. Its other commands and flags read and write files and run programs.
 
 use crate::permission::shell::word::Word;
 

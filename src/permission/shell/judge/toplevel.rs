@@ -1,4 +1,5 @@
-//! `cd` to the top of the working tree (RESTRICTION.md §11), where that is where the shell is.
+//! `cd` to the top of the working tree (docs/spec/restriction.md#the-top-of-the-working-tree),
+//! where that is where the shell is.
 
 use super::{Judge, View};
 

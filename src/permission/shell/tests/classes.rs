@@ -1,6 +1,7 @@
-//! Classes of escape that attack found (RESTRICTION.md §11), each with its invariant: how many words
-//! a word is, where a here-document ends, how a shell is told its text, and which values reach a
-//! program. What honest commands of the same kinds look like stands beside each.
+//! Classes of escape that attack found (docs/spec/restriction.md#shell-commands), each with its
+//! invariant: how many words a word is, where a here-document ends, how a shell is told its text,
+//! and which values reach a program. What honest commands of the same kinds look like stands beside
+//! each.
 
 use super::{all_run, git, none_runs};
 use crate::permission::scene::scene;

@@ -1,5 +1,5 @@
-//! Denials under a wide grant (RESTRICTION.md §11.9): what is not known never stands where a
-//! program does, and nothing evaluates text that is not plain.
+//! Denials under a wide grant (docs/spec/restriction.md#unknown-programs): what is not known never
+//! stands where a program does, and nothing evaluates text that is not plain.
 
 use super::{all_run, none_runs};
 use crate::host::shell::Language::BashOrZsh;

@@ -1,5 +1,6 @@
-//! Where words lead (RESTRICTION.md §11.6 and §11.7): upwards behind a `*`, and to another file
-//! in another directory.
+//! Where words lead (docs/spec/restriction.md#paths-that-lead-upwards,
+//! docs/spec/restriction.md#the-working-directory): upwards behind a `*`, and to another file in
+//! another directory.
 
 use super::{all_run, none_runs};
 use crate::permission::scene::scene;

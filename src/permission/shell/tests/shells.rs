@@ -1,5 +1,5 @@
-//! Which shell reads the text (RESTRICTION.md §11.12): zsh where it may be the user's, one that
-//! lives on, and those that are not read at all.
+//! Which shell reads the text (docs/spec/restriction.md#which-shell): zsh where it may be the
+//! user's, one that lives on, and those that are not read at all.
 
 use super::{all_run, none_runs};
 use crate::host::shell::Language::{BashOrZsh, Other, Sh};
