@@ -154,10 +154,10 @@ pub fn clean(base: &Base) {
         return;
     };
     let left = abandoned(&root);
-    // A kill beside the making or the removing of a mark leaves a directory that has none, and
-    // nothing else either.
+    // A kill beside the making or the removing of a mark leaves a directory that has none, or an
+    // empty one, and nothing else either.
     for (name, _) in root.entries().unwrap_or_default() {
-        let _ = root.remove_empty(&name);
+        let _ = root.remove_blank(&name);
     }
     drop(making);
     for (name, staging, _lock) in left {
@@ -226,6 +226,41 @@ mod tests {
         assert!(running.dir().path().exists());
         drop(running);
         assert!(!plugin.path().join("staging").exists());
+    }
+
+    #[test]
+    fn a_kill_at_any_step_of_making_a_directory_is_cleaned_up_after_in_a_project_too() {
+        let place = tempfile::tempdir().unwrap();
+        let own = Base::own(place.path().join("own"));
+        let shared = Base::shared(place.path().to_owned(), EntryName::of(".chibi"));
+        for base in [own, shared] {
+            let running = Staging::new(&base, Duration::ZERO).unwrap();
+            let root = base.make().unwrap().make_dir(&STAGING).unwrap();
+            let at = |path: &str| base.path().join("staging").join(path);
+            fs::create_dir(at("1-0")).unwrap();
+            fs::create_dir(at("1-1")).unwrap();
+            fs::write(at("1-1/.agent-skills"), "").unwrap();
+            let marked = root.new_of_ours(&EntryName::of("1-2")).unwrap();
+            let locked = root.new_of_ours(&EntryName::of("1-3")).unwrap();
+            drop(locked.lock(&LOCK, Duration::ZERO).unwrap());
+            assert!(marked.is_ours() && locked.is_ours());
+            // Somebody's own, which has a file of that name.
+            fs::create_dir(at("theirs")).unwrap();
+            fs::write(at("theirs/.agent-skills"), "text").unwrap();
+            fs::create_dir(at("more")).unwrap();
+            fs::write(at("more/.agent-skills"), "").unwrap();
+            fs::write(at("more/file"), "text").unwrap();
+            clean(&base);
+            for name in ["1-0", "1-1", "1-2", "1-3"] {
+                assert!(!at(name).exists(), "{name}");
+            }
+            // Where nobody else brings files, whatever has the mark is ours.
+            assert_eq!(
+                at("theirs").exists() && at("more/file").exists(),
+                base.is_shared()
+            );
+            assert!(running.dir().path().exists());
+        }
     }
 
     #[test]

@@ -47,8 +47,39 @@ impl Dir {
         Ok(format!("{}\n", fstat(&self.fd)?.st_ino))
     }
 
-    /// Removes a directory that carries our mark, or lies in one that does, with everything in it.
-    /// A link in it is removed, not followed. What is not there is no error.
+    /// Whether nothing is in it, or only a mark that says nothing: what a kill leaves of a directory that was
+    /// being marked, or removed.
+    fn is_blank(&self) -> bool {
+        let is_empty_mark = |(name, kind): &(EntryName, EntryKind)| {
+            let is_empty = || self.read(&MARK, 0).is_ok();
+            *name == MARK && *kind == EntryKind::File && is_empty()
+        };
+        self.entries()
+            .is_ok_and(|entries| entries.iter().all(is_empty_mark))
+    }
+
+    /// Removes a directory that a kill left without a mark of ours, or with half a one, and with nothing else.
+    ///
+    /// # Errors
+    /// `DirectoryNotEmpty` for any other; whatever the system says.
+    pub fn remove_blank(&self, name: &EntryName) -> io::Result<()> {
+        let dir = self.open_dir(name)?;
+        if !dir.is_blank() {
+            return Err(ErrorKind::DirectoryNotEmpty.into());
+        }
+        dir.remove_mark()?;
+        self.remove_empty(name)
+    }
+
+    fn remove_mark(&self) -> io::Result<()> {
+        match self.remove_file(&MARK) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes a directory that carries our mark, or lies in one that does, with everything in it, and one that
+    /// holds nothing. A link in it is removed, not followed. What is not there is no error.
     ///
     /// # Errors
     /// `PermissionDenied` for what we did not make, which stays as it is; whatever the system says.
@@ -58,15 +89,15 @@ impl Dir {
             opened => opened?,
         };
         if !dir.is_ours() && !self.is_ours() {
+            if dir.is_blank() {
+                return self.remove_blank(name);
+            }
             let text = "it was not made by agent-skills";
             return Err(io::Error::new(ErrorKind::PermissionDenied, text));
         }
         // The mark goes last: after a kill, what is left is still known as ours.
         while dir.empty(&dir, 0)? {}
-        match dir.remove_file(&MARK) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        dir.remove_mark()?;
         self.remove_empty(name).inspect_err(|_| {
             // Somebody wrote into it meanwhile: it is still ours to try again. The error to report
             // is the first one.

@@ -154,6 +154,27 @@ fn only_what_carries_the_mark_of_this_very_directory_is_removed() {
 }
 
 #[test]
+fn what_a_kill_left_unmarked_or_with_an_empty_mark_goes_and_takes_nothing_with_it() {
+    let place = Place::new();
+    fs::create_dir(place.at("x")).unwrap();
+    place.dir.remove_ours(&NAME).unwrap();
+    fs::create_dir(place.at("x")).unwrap();
+    fs::write(place.at("x/.agent-skills"), "").unwrap();
+    place.dir.remove_ours(&NAME).unwrap();
+    assert!(!place.at("x").exists());
+    // A link, a directory or a file with text in the place of the mark, or anything beside it, is somebody's.
+    fs::create_dir(place.at("x")).unwrap();
+    symlink("../../canary/file", place.at("x/.agent-skills")).unwrap();
+    assert!(place.dir.remove_ours(&NAME).is_err() && place.dir.remove_blank(&NAME).is_err());
+    fs::remove_file(place.at("x/.agent-skills")).unwrap();
+    fs::write(place.at("x/.agent-skills"), "").unwrap();
+    fs::write(place.at("x/kept"), "").unwrap();
+    assert!(place.dir.remove_ours(&NAME).is_err() && place.dir.remove_blank(&NAME).is_err());
+    assert!(place.at("x/kept").exists());
+    place.assert_canary();
+}
+
+#[test]
 fn what_lies_in_ours_is_ours_however_deep() {
     let place = Place::new();
     let ours = place.dir.new_of_ours(&NAME).unwrap();
