@@ -75,9 +75,20 @@ impl StateFile {
                 state.version
             )));
         }
+        // Nothing that is written later would be newer.
+        if state.serial == u64::MAX {
+            return Err(unreadable("its serial cannot be continued".to_owned()));
+        }
         let state = Rc::new(state);
         *self.seen.borrow_mut() = Some((Stamp::of(&metadata), at, state.clone()));
         Ok(Some(state))
+    }
+
+    /// Whether it belongs to another user; in a directory that this one cannot enter, whether that does.
+    pub(super) fn is_anothers(&self) -> bool {
+        let owner = |path: &Path| Some(fs::metadata(path).ok()?.uid());
+        let owner = owner(&self.path).or_else(|| owner(self.path.parent()?));
+        owner.is_some_and(|owner| owner != effective_user())
     }
 
     /// Replaces the file.

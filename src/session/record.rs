@@ -1,6 +1,7 @@
 //! The state in its two copies, in directories that no one command is likely to reach: beside the program, and
 //! where the user's programs keep their state. A copy that is gone, or was put back to an older one, takes
-//! nothing away: the newest counts.
+//! nothing away: the newest counts. The program's directory may become writable or cease to be while something is
+//! active, which changes where the two are: the third place, where one of them was before, is read as well.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -17,6 +18,8 @@ pub(super) struct Record {
     first: StateFile,
     /// `None` where there is only one place.
     second: Option<StateFile>,
+    /// Where a copy was written while the program's directory was writable, or while it was not.
+    former: Option<StateFile>,
 }
 
 impl Record {
@@ -29,12 +32,19 @@ impl Record {
             hash(plugin.as_os_str().as_encoded_bytes())
         );
         let [_, state, cache] = dirs.private(env).map(|place| place.join(&own));
-        let (first, second) = if dirs.state(env) == *plugin {
-            (plugin.join("state.json"), state)
+        let beside = plugin.join("state.json");
+        Self::in_places(if dirs.state(env) == *plugin {
+            [beside, state, cache]
         } else {
-            (state, cache)
-        };
+            [state, cache, beside]
+        })
+    }
+
+    /// In the first two places, and formerly in the third.
+    fn in_places([first, second, former]: [PathBuf; 3]) -> Self {
+        let is_another = former != first && former != second;
         Self {
+            former: is_another.then(|| StateFile::at(former)),
             second: (second != first).then(|| StateFile::at(second)),
             first: StateFile::at(first),
         }
@@ -45,6 +55,7 @@ impl Record {
         Self {
             first: StateFile::at(dir.join("state.json")),
             second: None,
+            former: None,
         }
     }
 
@@ -56,7 +67,7 @@ impl Record {
     /// The newest copy; `None` when there is none.
     ///
     /// # Errors
-    /// When the first cannot be read, or the second where the first is gone.
+    /// When the first cannot be read, or another where the first is gone.
     pub(super) fn read(&self) -> Result<Option<Rc<State>>, Unreadable> {
         self.newest(StateFile::read)
     }
@@ -71,32 +82,51 @@ impl Record {
 
     fn newest(&self, read: Read) -> Result<Option<Rc<State>>, Unreadable> {
         let first = read(&self.first)?;
-        let Some(second) = &self.second else {
-            return Ok(first);
+        let is_gone = first.is_none();
+        let second = self.second.as_ref().map_or(Ok(None), read);
+        let mut newest = first;
+        for other in [second, self.former(read)] {
+            match other {
+                Ok(Some(other)) if newest.as_ref().is_none_or(|it| other.serial > it.serial) => {
+                    newest = Some(other);
+                }
+                Err(unreadable) if is_gone => return Err(unreadable),
+                _ => {}
+            }
+        }
+        Ok(newest)
+    }
+
+    /// What the third place says. What another user keeps beside a program that both use says nothing of this
+    /// one's sessions.
+    fn former(&self, read: Read) -> Result<Option<Rc<State>>, Unreadable> {
+        let Some(former) = &self.former else {
+            return Ok(None);
         };
-        match (first, read(second)) {
-            (Some(first), Ok(Some(second))) if second.serial > first.serial => Ok(Some(second)),
-            (Some(first), _) => Ok(Some(first)),
-            (None, second) => second,
+        match read(former) {
+            Ok(Some(_)) | Err(_) if former.is_anothers() => Ok(None),
+            known => known,
         }
     }
 
     /// Replaces the state, in both copies if anything is in force by it. The second comes first: whoever looks in between, or after a kill, finds
-    /// there what is newer.
+    /// there what is newer. What is in the third place is older from then on, and goes if it can be removed.
     ///
     /// # Errors
     /// When the first copy cannot be written. The second may be missing: `doctor` tells.
     pub(super) fn write(&self, state: State) -> Result<()> {
         let copies = std::iter::once(&self.first).chain(&self.second);
-        let serials = copies.filter_map(|copy| Some(copy.read().ok()??.serial));
+        let copies = copies.map(StateFile::read);
+        let copies = copies.chain([self.former(StateFile::read)]);
+        let serials = copies.filter_map(|copy| Some(copy.ok()??.serial));
         let state = State {
             serial: serials.max().unwrap_or_default().saturating_add(1),
             ..state
         };
         let Some(second) = self.second.as_ref().filter(|_| !state.holds_nothing()) else {
             self.first.write(&state)?;
-            if let Some(second) = &self.second {
-                second.remove();
+            for older in self.second.iter().chain(&self.former) {
+                older.remove();
             }
             return Ok(());
         };
@@ -109,7 +139,11 @@ impl Record {
                 None if is_kept => second.remove(),
                 None => {}
             }
-        })
+        })?;
+        if let Some(former) = self.former.as_ref().filter(|_| is_kept) {
+            former.remove();
+        }
+        Ok(())
     }
 
     /// Whether a state of which something is worth keeping lies in one copy only: which is missing, and
@@ -221,6 +255,81 @@ mod tests {
         assert!(record.read_anew().is_err());
         fs::remove_file(record.path()).unwrap();
         assert!(record.read_anew().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_serial_that_cannot_be_continued_is_damage() {
+        let (_home, record, second) = record();
+        record.write(with(&["a"])).unwrap();
+        let endless = format!(r#"{{"version":1,"serial":{},"sessions":{{}}}}"#, u64::MAX);
+        fs::write(&second, &endless).unwrap();
+        assert_eq!(known(&record), ["a"]);
+        record.write(with(&["b"])).unwrap();
+        assert!(record.lacks().is_none());
+        fs::write(record.path(), &endless).unwrap();
+        assert!(record.read_anew().is_err());
+        // Whoever begins anew goes on counting from what is sound.
+        record.write(with(&["c"])).unwrap();
+        fs::remove_file(&second).unwrap();
+        assert_eq!(known(&record), ["c"]);
+    }
+
+    /// The same places while the program's directory can be written and while it cannot.
+    fn in_either_order(record: &Record) -> (Record, PathBuf) {
+        let [first, second, former] = [
+            Some(&record.first),
+            record.second.as_ref(),
+            record.former.as_ref(),
+        ]
+        .map(|copy| copy.unwrap().path().to_owned());
+        let other = Record::in_places([second, former.clone(), first]);
+        (other, former)
+    }
+
+    #[test]
+    fn a_copy_counts_whatever_became_of_the_right_to_write_beside_the_program() {
+        let (_home, writable, second) = record();
+        let (unwritable, third) = in_either_order(&writable);
+        writable.write(with(&["a"])).unwrap();
+        fs::remove_file(&second).unwrap();
+        assert_eq!(known(&unwritable), ["a"]);
+        // It is the older one from the next change on, and may be lost.
+        let beside = fs::read(writable.path()).unwrap();
+        unwritable.write(with(&["b"])).unwrap();
+        fs::write(writable.path(), beside).unwrap();
+        assert_eq!(
+            (known(&unwritable), known(&writable)),
+            (vec!["b".to_owned()], vec!["b".to_owned()])
+        );
+        // The other way round.
+        fs::remove_file(writable.path()).unwrap();
+        fs::remove_file(&second).unwrap();
+        assert_eq!(known(&writable), ["b"]);
+        writable.write(with(&["c"])).unwrap();
+        assert!(!third.exists() && writable.lacks().is_none());
+    }
+
+    #[test]
+    fn what_is_damaged_beside_the_program_counts_only_while_nothing_else_is_known() {
+        let (_home, writable, _) = record();
+        let (unwritable, _) = in_either_order(&writable);
+        fs::write(writable.path(), "garbage").unwrap();
+        assert!(unwritable.read_anew().is_err());
+        unwritable.write(with(&["a"])).unwrap();
+        fs::write(writable.path(), "garbage").unwrap();
+        assert_eq!(known(&unwritable), ["a"]);
+        fs::remove_file(unwritable.path()).unwrap();
+        assert!(unwritable.read_anew().is_err());
+    }
+
+    #[test]
+    fn what_another_user_has_beside_the_program_is_not_this_ones() {
+        let (home, ..) = record();
+        let [first, second] = ["a", "b"].map(|name| home.path().join(name));
+        // Root's, and no state.
+        let record = Record::in_places([first, second, PathBuf::from("/etc/passwd")]);
+        let is_ours = crate::sys::process::effective_user() == 0;
+        assert_eq!(record.read_anew().is_err(), is_ours);
     }
 
     #[test]

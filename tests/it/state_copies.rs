@@ -2,6 +2,7 @@
 //! what is activated afterwards.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use serde_json::json;
@@ -58,6 +59,48 @@ fn one_copy_that_is_gone_emptied_or_put_back_lifts_nothing() {
             let [first, second] = copies(&host).map(|copy| fs::read_to_string(copy).unwrap());
             assert_eq!(first, second);
         }
+    }
+}
+
+#[test]
+fn a_copy_whose_serial_nothing_can_follow_lifts_nothing_and_does_not_last() {
+    for host in Host::both() {
+        let host = careful(host);
+        let endless = format!(r#"{{"version":1,"serial":{},"sessions":{{}}}}"#, u64::MAX);
+        for copy in copies(&host) {
+            fs::write(&copy, &endless).unwrap();
+            is_restricted(&host);
+            // The next prompt begins anew, and what becomes active then is in force.
+            host.starts();
+            host.activates("careful");
+            is_restricted(&host);
+            let [first, second] = copies(&host).map(|copy| fs::read_to_string(copy).unwrap());
+            assert!(first == second && !first.contains(&u64::MAX.to_string()));
+        }
+    }
+}
+
+/// For root, who may write everywhere, it stays the first place.
+#[test]
+fn a_program_directory_that_can_no_longer_be_written_still_counts() {
+    let change = |host: &Host, mode| {
+        fs::set_permissions(host.plugin_dir(), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for host in Host::both() {
+        let host = careful(host);
+        let [first, second] = copies(&host);
+        change(&host, 0o555);
+        fs::remove_file(&second).unwrap();
+        is_restricted(&host);
+        // What happens meanwhile counts when it can be written again.
+        host.activates("free");
+        let _ = fs::remove_file(&second);
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        change(&host, 0o755);
+        host.allows("shell_exec", &json!({"command": "ls"}));
+        host.activates("careful");
+        fs::remove_file(&first).unwrap();
+        is_restricted(&host);
     }
 }
 
