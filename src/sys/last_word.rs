@@ -234,6 +234,7 @@ fn know_surroundings() {
 #[allow(unsafe_code)]
 fn take_signals() {
     let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = end_of_call;
+    keep_waiting();
     // SAFETY: all structures are plain data for which zero is valid; the stack is static, and the
     // handler does only what one may.
     unsafe {
@@ -244,21 +245,42 @@ fn take_signals() {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
-        // Whatever else could end the call is kept waiting, a write beyond a limit (SIGXFSZ) too, which
-        // then is an error like others. Whoever started us may have kept the deadline waiting.
-        let mut waiting = std::mem::zeroed();
-        libc::sigfillset(&raw mut waiting);
-        for signal in FAULTS.into_iter().chain(ENDS).chain(LEFT_ALONE) {
-            libc::sigdelset(&raw mut waiting, signal);
-        }
-        // Before the handlers: once they stand there, nothing else ends the call either.
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const waiting, std::ptr::null_mut());
         for signal in FAULTS.into_iter().chain(ENDS) {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
     }
     #[cfg(target_os = "linux")]
     end_before_kill();
+}
+
+/// Whatever else could end the call is kept waiting, a write beyond a limit (SIGXFSZ) too, which then is an
+/// error like others. Whoever started us may have kept the deadline waiting. Once the handlers stand, it holds already.
+#[allow(unsafe_code)]
+fn keep_waiting() {
+    let meant = FAULTS.into_iter().chain(ENDS).chain(LEFT_ALONE);
+    // The C libraries leave out signals of their own (32 to 34), which end it too: the kernel is asked, a bit for each.
+    #[cfg(target_os = "linux")]
+    // SAFETY: the kernel reads as many bytes as it is told to, of a number that outlives the call.
+    unsafe {
+        let waiting = meant.fold(u64::MAX, |all, signal| all & !(1 << (signal - 1)));
+        libc::syscall(
+            libc::SYS_rt_sigprocmask,
+            libc::SIG_SETMASK,
+            &raw const waiting,
+            std::ptr::null_mut::<u64>(),
+            size_of::<u64>(),
+        );
+    }
+    #[cfg(not(target_os = "linux"))]
+    // SAFETY: plain data that is filled before it is used, and signals that exist.
+    unsafe {
+        let mut waiting = std::mem::zeroed();
+        libc::sigfillset(&raw mut waiting);
+        for signal in meant {
+            libc::sigdelset(&raw mut waiting, signal);
+        }
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const waiting, std::ptr::null_mut());
+    }
 }
 
 /// Beyond the hard limit of processor time the kernel kills without a word; where both limits are the same, it
