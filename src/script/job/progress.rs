@@ -382,7 +382,8 @@ mod tests {
         }
         let refused = script.start_in(&script.path("")).unwrap_err().to_string();
         assert!(refused.contains("jobs are running already"), "{refused}");
-        let script = script.wait(50);
+        // Long enough for a busy machine to have started it: what has not begun is no job that is stopped.
+        let script = script.wait(1500);
         let stopped = script.run().unwrap();
         assert!(
             stopped.notes[0].contains("it could not go on as a job: "),
