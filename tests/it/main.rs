@@ -25,6 +25,7 @@ mod doctor;
 mod door;
 mod eligibility;
 mod fail_closed;
+mod fail_closed_steps;
 mod first_minutes;
 mod fork;
 mod git_arguments;
