@@ -263,6 +263,8 @@ mod tests {
                 false,
             ),
             ("write_file", json!({"path": "src/a"}), false),
+            ("glob_files", json!({"pattern": "lib/../src/*"}), true),
+            ("glob_files", json!({"pattern": "src/../lib/*"}), false),
         ];
         check("Read(src/**) Glob(src/**) Grep(src/**)", &table);
         let edit = [
@@ -277,6 +279,9 @@ mod tests {
             ("file_edit", json!({"path": "x/a.py"}), false),
         ];
         check("NotebookEdit", &notebook);
+        check("NotebookEdit(x/*.ipynb)", &notebook);
+        let other = [("file_edit", json!({"path": "x/a.py"}), false)];
+        check("NotebookEdit(x/*.py)", &other);
     }
 
     #[test]
@@ -329,6 +334,15 @@ mod tests {
             ("my_tool", json!({"repo": ["me/x"], "mode": "read"}), false),
         ];
         check("my_tool(repo:me/*, mode:read)", &pairs);
+        let hyphen = [("my_tool", json!({"a-b": "x"}), true)];
+        check("my_tool(a-b:x)", &hyphen);
+        let blank = [("my_tool", json!({"a b": "x"}), false)];
+        check("my_tool(a b:x)", &blank);
+        let address = [
+            ("fetch_url", json!({"url": "https://x.org/a"}), true),
+            ("fetch_url", json!({"url": "https://y.org/a"}), false),
+        ];
+        check("fetch_url(url:https://x.org/*)", &address);
         let command = [
             ("shell_exec", json!({"command": "git log"}), true),
             ("shell_exec", json!({"command": "git log; rm x"}), false),

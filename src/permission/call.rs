@@ -132,3 +132,25 @@ impl<'a> Call<'a> {
         self.arguments.get(key)?.as_str()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tilde_is_the_home_directory_where_the_tool_expands_it() {
+        let places = Places {
+            project_root: "/p".into(),
+            home: Some("/h".into()),
+            ..Places::default()
+        };
+        for (written, path) in [("~", "/h"), ("~/x", "/h/x"), ("~x", "/p/~x"), ("x", "/p/x")] {
+            assert_eq!(
+                places.of_tool("shell_exec", written),
+                Path::new(path),
+                "{written}"
+            );
+        }
+        assert_eq!(places.of_tool("file_head", "~/x"), Path::new("/p/~/x"));
+    }
+}

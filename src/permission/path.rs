@@ -166,7 +166,7 @@ pub mod fake {
         }
 
         fn is_repository(&self, dir: &Path) -> bool {
-            dir == Path::new("/p")
+            dir == Path::new("/p") && !self.0.contains(&("/p/.git", "/nowhere"))
         }
 
         fn links_in(&self, dir: &Path) -> Vec<PathBuf> {

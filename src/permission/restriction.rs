@@ -188,6 +188,24 @@ mod tests {
     }
 
     #[test]
+    fn one_line_says_what_is_permitted() {
+        let line = |allowed, denied: &[&str]| parse(allowed, denied).permitted_line(false);
+        assert_eq!(line(None, &[]), None);
+        let only = line(Some(&["Bash(git:*)", "Bash(git:*)"]), &["Bash(rm:*)"]).unwrap();
+        assert!(
+            only.contains("only shell_exec(git:*); not shell_exec(rm:*)"),
+            "{only}"
+        );
+        assert!(line(Some(&[]), &[]).unwrap().contains("no other tools"));
+        let names: Vec<String> = (0..17).map(|n| format!("my_tool{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let all = line(Some(&names[..16]), &[]).unwrap();
+        assert!(all.contains("my_tool15") && !all.contains("more"), "{all}");
+        let more = line(Some(&names), &[]).unwrap();
+        assert!(more.contains("my_tool15 and 1 more"), "{more}");
+    }
+
+    #[test]
     fn a_rule_says_how_it_was_understood() {
         let table = [
             (

@@ -23,6 +23,7 @@ pub struct Scene {
     links: Links,
     shell: Shell,
     working_dir: Option<&'static str>,
+    cdpath: bool,
 }
 
 fn own(list: &[&str]) -> Vec<String> {
@@ -84,6 +85,12 @@ impl Scene {
         self
     }
 
+    /// `CDPATH` is set where the host's shell begins.
+    pub fn searching_directories(mut self) -> Self {
+        self.cdpath = true;
+        self
+    }
+
     pub fn scoped<T>(&self, ask: impl FnOnce(&Scope) -> T) -> T {
         let places = Places {
             project_root: "/p".into(),
@@ -91,7 +98,7 @@ impl Scene {
             home: Some("/h".into()),
             environment: Some(BTreeSet::from(["PATH", "HOME", "PAGER"].map(str::to_owned))),
             shell: self.shell,
-            cdpath: false,
+            cdpath: self.cdpath,
             protected: ProtectedPlaces::new(
                 vec!["/h/.chibi".into(), "/skills/s".into()],
                 vec!["/p/.claude/skills".into()],

@@ -23,6 +23,12 @@ fn an_open_end_stops_at_a_word() {
 }
 
 #[test]
+fn a_tilde_is_the_home_directory_only_where_a_word_begins() {
+    assert!(matches("cat a~/x", &["cat", "a~/x"]));
+    assert!(!matches("cat ~/x", &["cat", "~/x"]));
+}
+
+#[test]
 fn the_last_of_several_words_may_go_on_with_a_colon() {
     let test = "npm run test:*";
     assert!(matches(test, &["npm", "run", "test"]));

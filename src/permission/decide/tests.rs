@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::*;
+use crate::permission::path::fake::Links;
 use crate::permission::scene::{Scene, scene};
 use crate::permission::settings::{ScriptScope, Stacking};
 
@@ -288,6 +289,41 @@ fn denials_win_over_every_allowance_and_add_up() {
 }
 
 #[test]
+fn whether_a_call_is_denied_does_not_depend_on_what_allows_it() {
+    let is_denied = |denied: &[&str], tool, arguments| {
+        let call = Call {
+            tool,
+            arguments: &arguments,
+            ours: None,
+        };
+        let scene = scene().skill("a", Some("Read"), denied);
+        scene.scoped(|scope| super::denied(scope, &call, &Links::default()))
+    };
+    assert!(is_denied(&["Write"], "write_file", json!({"path": "a"})));
+    assert!(!is_denied(
+        &["Write"],
+        "shell_exec",
+        json!({"command": "ls"})
+    ));
+    let long = json!({ "command": format!("[[ a ]]''{}", "{a".repeat(1818)) });
+    assert!(is_denied(&["Bash(rm:*)"], "shell_exec", long));
+}
+
+#[test]
+fn a_denial_of_a_tool_is_one_of_its_redirections() {
+    let writes = scene().skill("a", None, &["Write"]);
+    assert!(!writes.runs("echo x > y") && writes.runs("cat < y") && writes.runs("echo x"));
+    let reads = scene().skill("a", None, &["Read"]);
+    assert!(!reads.runs("cat < y") && reads.runs("echo x > y"));
+}
+
+#[test]
+fn a_union_of_no_skills_allows_everything() {
+    let none = scene().with(|settings| settings.stacking = Stacking::Union);
+    assert!(none.runs("rm -rf x"));
+}
+
+#[test]
 fn denials_without_a_list_leave_the_rest_open() {
     let scene = scene().skill("a", None, &["WebFetch"]);
     assert!(scene.runs("anything | at all") && scene.allows("my_tool", &json!({})));
@@ -380,6 +416,10 @@ fn a_refusal_names_skill_tool_part_and_what_is_allowed() {
         assert!(message.contains(part), "{part}: {message}");
     }
     assert!(message.chars().count() <= 600);
+    let many = free().active("Bash(git:*) Glob Write Edit");
+    let message = many.refusal("x", &json!({}));
+    let all = "Allowed: shell_exec(git:*), glob_files, dir_list, write_file, file_edit, vfs_mkdir.";
+    assert!(message.contains(all), "{message}");
 }
 
 #[test]
@@ -422,6 +462,21 @@ fn with_an_unreadable_state_only_reading_goes_on() {
         message.contains("not allowed") && message.contains("next prompt"),
         "{message}"
     );
+    let call = Call {
+        tool: "agent-skills",
+        arguments: &arguments,
+        ours: Some(OurTool::Direct),
+    };
+    let Decision::Block(refusal) = decide_unreadable_state(&call) else {
+        panic!("allowed");
+    };
+    let message = refusal.message(false);
+    assert!(message.contains("skill_marketplace"), "{message}");
+}
+
+/// Nothing is active.
+fn free() -> Scene {
+    scene()
 }
 
 #[test]
@@ -455,4 +510,19 @@ fn what_no_argument_could_make_allowed_is_known_beforehand() {
         "agent-skills",
     ];
     assert_eq!(forbidden, expected);
+    let forbidden = |scene: &Scene| {
+        let tools = [
+            ("agent-skills", Some(OurTool::Direct)),
+            ("my_tool", None),
+            ("other", None),
+        ];
+        scene.scoped(|scope| forbidden_outright(scope, tools.into_iter()).join(" "))
+    };
+    assert_eq!(forbidden(&free()), "agent-skills");
+    let denied = free().skill("a", None, &["my_tool"]);
+    assert_eq!(forbidden(&denied), "agent-skills my_tool");
+    let always = free()
+        .active("Read")
+        .with(|settings| settings.always_allowed = vec!["My-Tool".to_owned()]);
+    assert_eq!(forbidden(&always), "agent-skills other");
 }

@@ -1,6 +1,7 @@
 //! The rules for commands (docs/spec/restriction.md#shell-commands) sentence by sentence: commands
 //! under a list, and what becomes of them.
 
+mod boundaries;
 mod classes;
 mod constants;
 mod denials;

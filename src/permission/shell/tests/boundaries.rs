@@ -1,0 +1,86 @@
+//! Where each limit and condition of reading a command lies: one command on either side of it.
+
+use super::{all_run, git, none_runs};
+use crate::host::shell::Language;
+use crate::permission::scene::scene;
+
+#[test]
+fn a_star_is_held_below_only_in_options_assignments_and_behind_a_slash() {
+    all_run(&scene().active("Bash(cat * -n)"), &["cat ../x -n"]);
+}
+
+#[test]
+fn so_many_constants_are_put_in_and_no_more() {
+    let scene = scene().active("Bash(git:*) Write(out/**)");
+    let assign = |count: usize| {
+        let many: String = (0..count).map(|n| format!("v{n}=out; ")).collect();
+        many + "git a > $v0/x"
+    };
+    all_run(&scene, &[&assign(24)]);
+    none_runs(&scene, &[&assign(25)]);
+}
+
+#[test]
+fn a_name_before_closing_brackets_is_no_use_of_it() {
+    let scene = scene().active("Bash(git:*) Write(out/**)");
+    all_run(&scene, &["n=out; git $((1+2)); git a > $n/x", "n=3; git $((n+1)) > out/x"]);
+    none_runs(&scene, &["n=out; ( (read n)); git a > $n/x"]);
+}
+
+#[test]
+fn under_denials_a_long_command_runs_no_other() {
+    let denied = scene().skill("a", None, &["Bash(rm:*)"]);
+    let command = |count: usize| format!("sudo{}", " x".repeat(count));
+    all_run(&denied, &[&command(255)]);
+    none_runs(&denied, &[&command(256)]);
+    all_run(&denied, &[&format!("ls{}", " x".repeat(300))]);
+}
+
+#[test]
+fn a_text_that_is_run_is_read_from_its_beginning() {
+    let denied = scene().skill("a", None, &["Bash(rm:*)"]);
+    none_runs(&denied, &["watch 'A=1 rm x'", "watch --exec=rm", "watch -xrm"]);
+    all_run(&denied, &["watch 'A=1 ls x'"]);
+}
+
+#[test]
+fn with_cdpath_a_name_may_be_another_directory() {
+    let searching = scene().active("Bash(git:*)").searching_directories();
+    none_runs(&searching, &["cd sub && git a", "cd sub"]);
+    all_run(&searching, &["cd ./sub && git a", "cd /p/sub && git a", "git a"]);
+    all_run(&git(), &["cd sub && git a"]);
+}
+
+#[test]
+fn what_find_runs_ends_where_it_ends() {
+    let find = scene().active("Bash(find:*) Bash(git:*)");
+    all_run(&find, &["find . -exec git log -fls +", r"find . -exec git log -fls \;"]);
+    none_runs(&find, &["find . -exec git log + -fls x"]);
+}
+
+#[test]
+fn a_text_for_another_shell_is_read_as_that_shell_does() {
+    let zsh = scene().active("Bash(git:*)").shell(Language::BashOrZsh, false);
+    all_run(&zsh, &["bash -c 'path=x; git a'"]);
+    none_runs(&zsh, &["path=x; git a"]);
+}
+
+#[test]
+fn so_many_wrappers_are_taken_off_and_no_more() {
+    let wrapped = |count: usize| "env ".repeat(count) + "git a";
+    all_run(&git(), &[&wrapped(8)]);
+    none_runs(&git(), &[&wrapped(9)]);
+}
+
+#[test]
+fn a_comment_begins_where_a_word_does() {
+    all_run(&git(), &["git log # it's \"fine", "git log a#b", "git log a#b; git status"]);
+    none_runs(&git(), &["git log a#b; evil", "git log 'a'#b; evil", "git log # x\nevil"]);
+}
+
+#[test]
+fn the_toplevel_is_the_project_only_where_its_repository_is() {
+    let command = "cd \"$(git rev-parse --show-toplevel)\" && git status";
+    all_run(&git(), &[command]);
+    none_runs(&git().on(&[("/p/.git", "/nowhere")]), &[command]);
+}
