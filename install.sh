@@ -157,13 +157,9 @@ else
     target=${CARGO_TARGET_DIR:-target}
     host=$(rustc -vV | sed -n 's/^host: //p')
 
-    # On Linux the dynamic loader would cost more than the program itself, at every hook: link
-    # statically, and to a fixed address, so that there is nothing to relocate. With musl, because
-    # glibc first asks the processor for everything it can do, which a virtual machine answers slowly.
-    build_static() { # the target
-        RUSTFLAGS="${RUSTFLAGS:-} -Ctarget-feature=+crt-static -Crelocation-model=static" \
-            cargo build --release --locked --target "$1" && built=$target/$1/release/agent-skills
-    }
+    # On Linux the dynamic loader costs more than the program itself, at every hook, so the program
+    # is linked statically, with musl: glibc begins by asking the processor for everything it can do,
+    # which a virtual machine answers slowly.
     has_target() {
         library=$(rustc --print target-libdir --target "$1" 2>/dev/null) && [ -d "$library" ]
     }
@@ -179,13 +175,12 @@ else
                 say "note: this Rust has no target $musl; building with the system's C library"
             else
                 say "Building (static, with musl)"
-                build_static "$musl" || say "note: no build with musl is possible here; building without"
+                if cargo build --release --locked --target "$musl"; then
+                    built=$target/$musl/release/agent-skills
+                else
+                    say "note: no build with musl is possible here; building without"
+                fi
             fi
-        fi
-        if [ -z "$built" ]; then
-            say "Building (static)"
-            build_static "$host" ||
-                say "note: no static build is possible here (is the static libc missing?); building without"
         fi
         ;;
     esac

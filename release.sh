@@ -71,9 +71,6 @@ flags() { # the directory that is built in
     printf '%s' "--remap-path-prefix=$1=/agent-skills"
     printf ' %s' "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
     printf ' %s' "--remap-path-prefix=$(rustc --print sysroot)=/rust"
-    case $target in
-    *-musl*) printf ' %s' "-Ctarget-feature=+crt-static -Crelocation-model=static" ;;
-    esac
 }
 
 build() { # a new directory; prints the program's path

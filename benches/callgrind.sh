@@ -2,7 +2,7 @@
 # Counts the instructions of the calls that the host makes, exactly and independently of what else
 # the machine does. Needs valgrind, and an executable with symbols shows names too.
 #
-# usage: [NAMES=FILE] benches/callgrind.sh [EXECUTABLE]; FILE gets the names of what ran
+# usage: benches/callgrind.sh [EXECUTABLE]
 set -eu
 
 command -v valgrind >/dev/null 2>&1 || {
@@ -31,9 +31,6 @@ counted() { # what is called; then the command
     what=$1
     shift
     valgrind --tool=callgrind --demangle=no --callgrind-out-file="$stage/out" "$@" >/dev/null 2>"$stage/log" </dev/null
-    [ -z "${NAMES:-}" ] ||
-        sed -n 's/^c\{0,1\}fn=([0-9]*) \([A-Za-z_][^ '"'"']*\).*/\1/p' "$stage/out" |
-            sort -u >>"$NAMES"
     printf '%12s  %s\n' "$(sed -n 's/.*Collected : *//p' "$stage/log")" "$what"
 }
 hook() { # what is called, the hook, its data

@@ -39,8 +39,7 @@ pub fn rank<T>(
         .map(|word| {
             let having = documents.iter().filter(|d| d.counts[word] > 0.0);
             let having = number(having.count());
-            // Not the C library's: that would load another shared library at every start.
-            libm::logf(1.0 + (count - having + 0.5) / (having + 0.5))
+            (1.0 + (count - having + 0.5) / (having + 0.5)).ln()
         })
         .collect();
     let most = documents.iter().map(Document::matched).max().unwrap_or(0);
