@@ -188,6 +188,41 @@ fn what_is_not_known_is_not_removed_whole_and_not_moved() {
 }
 
 #[test]
+fn words_are_read_with_their_quotes() {
+    for command in [
+        "rm $HOME/\\.chibi/x",
+        "rm \"$HOME/.chib\"\\i/x",
+        "rm $HOME/'.chibi'/x",
+        "rm $HOME/.ch*/x",
+        "rm $HOME/{work,.chibi}/x",
+        "rm $HOME/work/{../.chibi/x,b}",
+        "rm -r -- -x/../../h",
+    ] {
+        refused(command);
+    }
+    for command in [
+        "rm \"$HOME/\\.chibi/x\"",
+        "rm \"$HOME/.chi'bi'/x\"",
+        "rm \"$HOME/.ch*/x\"",
+        "rm \"$HOME/\\$x/y\"",
+        "rm -f \"$PWD\"/{build}",
+        "rm -r -- -x/../build",
+    ] {
+        runs(command);
+    }
+}
+
+#[test]
+fn so_many_values_of_a_loop_are_followed_and_no_more() {
+    let over = |count: usize| {
+        let words: String = (0..count).map(|n| format!(" d{n}")).collect();
+        format!("for d in{words}; do rm -rf \"$d\"; done")
+    };
+    runs(&over(64));
+    refused(&over(65));
+}
+
+#[test]
 fn where_a_command_runs_is_known_or_it_is_not_let_in() {
     for command in [
         "cd ~/.chibi/plugins/agent-skills && rm -f state.json",
@@ -208,6 +243,23 @@ fn where_a_command_runs_is_known_or_it_is_not_let_in() {
         "cp -r templates/. .",
         "rsync -a --delete x/ .",
         "rsync -a x/ .",
+        "ln -s .chibi ~/y",
+        "ln -s .chibi/plugins /h/work/..",
+        "ln -s .chibi/plugins ~/work/../y",
+        "ln -s skills/x .claude",
+        "ln -s .chibi \"$d/y\"",
+        "ln -s -t /h .chibi/plugins",
+        "ln -s --target-directory=/h .chibi/plugins",
+        "ln -st/h .chibi/plugins",
+        "cp -s .chibi/plugins ~/y",
+        "cp -r --target-directory=/h other/.chibi",
+        "cp -r -t/h other/.chibi",
+        "cp -rt/h other/.chibi",
+        "cp -r -t /h other/.chibi",
+        "mv --target-directory=/h other/.chibi",
+        "mv --target=/h other/.chibi",
+        "mv -t/h other/.chibi",
+        "cd ~ && ln -s .chibi/plugins /p/x",
         "cp -r x .claude/",
         "cp link/x y && cp up z",
     ] {
@@ -266,6 +318,10 @@ fn what_has_nothing_to_do_with_them_passes() {
         "cp dist/* .",
         "cp -r src ~",
         "mv build/x .",
+        "mv -v build/x .",
+        "rm -rf \"$(mktemp -d)\"",
+        "rm -r $(mktemp -d)/x",
+        "sed -n 1p $x",
         "mv a b",
         "mv a.txt ~/work/",
         "git add .",
@@ -290,6 +346,10 @@ fn what_has_nothing_to_do_with_them_passes() {
         "tar -xf a.tar",
         "mkdir -p a/b ~/work/x",
         "ln -s ../lib/x.so x.so",
+        "ln -s lib/x.so ~/work/y",
+        "ln -s lib/skills y",
+        "cp -t ~/work a.txt",
+        "cp --target-directory=build a.txt",
         "dd if=/dev/zero of=out bs=1",
         "cd sub && rm -rf build && cp ../a .",
         "for d in build dist; do rm -rf \"$d\"; done",

@@ -1,8 +1,6 @@
 //! What the operands of a command would change (docs/spec/restriction.md#operands): whatever grants
 //! it, it must not remove, move, replace or link what restricts it, nor run our own executable.
 
-use std::path::{Path, PathBuf};
-
 use super::Fault;
 use super::deny::RUN_WORDS;
 use super::operand::Operand;
@@ -11,6 +9,8 @@ use super::reach::{Checked, Reach};
 use super::word::Word;
 use super::wrappers::{self, Inner};
 use crate::permission::protected::Relation;
+
+mod placing;
 
 /// One command in the directories where it may run.
 pub struct Operands<'a> {
@@ -172,119 +172,6 @@ impl Operands<'_> {
         })
     }
 
-    /// `mv`, `cp`, `ln` and the like.
-    fn placed(&self, program: Program, arguments: &[Word]) -> Checked {
-        self.options(arguments)?;
-        let words: Vec<&Word> = plain(arguments).collect();
-        let is_one = |word: &Word| word.prefix().starts_with('-') && word.text() != Some("--");
-        let begin = arguments
-            .iter()
-            .position(|word| !word.prefix().starts_with('-'));
-        // A value of an option that stands behind would look like the destination.
-        let mixed = begin.is_some_and(|begin| arguments[begin..].iter().any(is_one));
-        let (links, into) = match program {
-            Program::Copies { links, into } => (links, into),
-            _ => ("", "t"),
-        };
-        let has = |letters: &str| {
-            let one = |word: &Word| is_option(word, letters);
-            !letters.is_empty() && arguments.iter().any(one)
-        };
-        let all = mixed || has(into) || words.len() < 2;
-        // Those of `rsync` that remove what is not among the sources, or the sources themselves,
-        // and the one by which the destination is not entered.
-        let removing = |word: &Word| {
-            let long = ["--del", "--remove", "--no-target"];
-            let short = word.prefix().starts_with('-') && !word.prefix().starts_with("--");
-            long.iter().any(|option| word.raw.starts_with(option))
-                || short && word.prefix().contains('T')
-        };
-        let removes = arguments.iter().any(removing);
-        let (destinations, sources) = match words.split_last() {
-            Some((last, sources)) if !all => (std::slice::from_ref(last), sources),
-            _ => (words.as_slice(), words.as_slice()),
-        };
-        for word in sources {
-            match program {
-                Program::Moves => self.changed(word, true)?,
-                Program::Links => self.linked(word)?,
-                _ if has(links) => self.linked(word)?,
-                _ if removes => self.changed(word, true)?,
-                _ => self.copied(word)?,
-            }
-        }
-        // A link without a name gets that of what it leads to, here.
-        if let (Program::Links, [word]) = (program, words.as_slice()) {
-            self.reach.each(word, |operand| {
-                let here = entry(operand).map(|name| self.reach.relation(&name));
-                refuse_if(word, here != Some(Relation::Apart))
-            })?;
-        }
-        for word in destinations {
-            self.reach.each(word, |operand| match operand {
-                Operand::Path(text) => self.destination(word, text, sources, removes),
-                Operand::Unknown(_) if program == Program::Moves => {
-                    Err(Fault::new(&word.raw, NOT_KNOWN))
-                }
-                _ => self.part(word, operand),
-            })?;
-        }
-        Ok(())
-    }
-
-    /// A source of a copy is only read; one that leads elsewhere by a link may be copied as one.
-    fn copied(&self, word: &Word) -> Checked {
-        self.reach.each(word, |operand| match operand {
-            Operand::Path(text) => refuse_if(
-                word,
-                self.reach.leads_in(text) || self.reach.is_our_file(text),
-            ),
-            _ => Ok(()),
-        })
-    }
-
-    /// What a link leads to, from here or from where the link is.
-    fn linked(&self, word: &Word) -> Checked {
-        self.reach.each(word, |operand| match operand {
-            Operand::Path(text) => {
-                let climbs = text.split('/').filter(|part| *part == "..").count();
-                let below = text.trim_start_matches("../");
-                let protection = self.reach.guard.ground.protection;
-                let inside = climbs > 0 && protection.may_lie_within(Path::new(below));
-                let above = climbs > 0 && below.trim_matches(['.', '/']).is_empty();
-                refuse_if(
-                    word,
-                    above || inside || self.reach.relation(text) != Relation::Apart,
-                )
-            }
-            _ => self.part(word, operand),
-        })
-    }
-
-    fn destination(&self, word: &Word, text: &str, sources: &[&Word], removes: bool) -> Checked {
-        let Some(paths) = self.reach.paths(text) else {
-            return Err(Fault::new(&word.raw, NOT_KNOWN));
-        };
-        for path in paths {
-            match self.reach.relation_at(&path) {
-                Relation::Apart => {}
-                Relation::Around if !removes && self.reach.is_directory(&path) => {
-                    let other = |source: &&&Word| !std::ptr::eq(**source, word);
-                    for source in sources.iter().filter(other) {
-                        self.reach.each(source, |operand| {
-                            let name = entry(operand).map(|name| path.join(name));
-                            let apart =
-                                |path: PathBuf| self.reach.relation_at(&path) == Relation::Apart;
-                            refuse_if(word, !name.is_some_and(apart))
-                        })?;
-                    }
-                }
-                _ => return Err(Fault::new(&word.raw, KEPT)),
-            }
-        }
-        Ok(())
-    }
-
     fn find(&self, arguments: &[Word]) -> Checked {
         const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
         const GLOBAL: [&str; 3] = ["-H", "-L", "-P"];
@@ -347,15 +234,6 @@ fn refuse_if(word: &Word, refused: bool) -> Checked {
         return Err(Fault::new(&word.raw, KEPT));
     }
     Ok(())
-}
-
-/// The name under which a source would stand in a directory, if it is known.
-fn entry(operand: &Operand) -> Option<String> {
-    let Operand::Path(text) = operand else {
-        return None;
-    };
-    let name = text.rsplit('/').next()?;
-    (!matches!(name, "" | "." | "..")).then(|| name.to_owned())
 }
 
 /// Words that are no options.

@@ -88,6 +88,25 @@ impl Reach<'_> {
         })
     }
 
+    /// Whether a link to `target` may lead to a protected place, or above one: when it is made at
+    /// one of these places, or in one of them. Where the places are not known, it may lie anywhere.
+    pub fn may_lead_in(&self, places: Option<&[PathBuf]>, target: &str) -> bool {
+        if target.starts_with('/') {
+            return false;
+        }
+        let leads = |path: PathBuf| self.relation_at(&path) != Relation::Apart;
+        match places {
+            Some(places) => places
+                .iter()
+                .any(|place| leads(place.join(target)) || leads(place.with_file_name(target))),
+            None => {
+                let below = target.trim_start_matches("../");
+                let protection = self.guard.ground.protection;
+                protection.may_lie_within(Path::new(below))
+            }
+        }
+    }
+
     /// Whether there is a directory.
     pub fn is_directory(&self, path: &Path) -> bool {
         self.guard.ground.resolve.is_directory(path)

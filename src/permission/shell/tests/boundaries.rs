@@ -84,3 +84,22 @@ fn the_toplevel_is_the_project_only_where_its_repository_is() {
     all_run(&git(), &[command]);
     none_runs(&git().on(&[("/p/.git", "/nowhere")]), &[command]);
 }
+
+#[test]
+fn a_command_may_be_so_long_and_no_longer() {
+    let long = |bytes: usize| format!("git {}", "x".repeat(bytes - 4));
+    all_run(&git(), &[&long(64 * 1024)]);
+    none_runs(&git(), &[&long(64 * 1024 + 1)]);
+}
+
+#[test]
+fn a_command_may_hold_so_many_words_and_no_more() {
+    let words = |count: usize| format!("git{}", " a".repeat(count - 1));
+    all_run(&git(), &[&words(4096)]);
+    none_runs(&git(), &[&words(4097)]);
+    let opened = |count: usize| format!("{}git a", "! git a; ".repeat(count));
+    all_run(&git(), &[&opened(64)]);
+    none_runs(&git(), &[&opened(65)]);
+    let commands = |count: usize| vec!["git a"; count].join(";");
+    none_runs(&git(), &[&commands(1002)]);
+}

@@ -1,0 +1,177 @@
+//! What `mv`, `cp`, `ln` and the like would put where.
+
+use std::path::{Path, PathBuf};
+
+use super::{Checked, Fault, KEPT, NOT_KNOWN, Operand, Operands, Program, Relation};
+use super::{is_option, plain, refuse_if};
+use crate::permission::shell::word::{Arity, Piece, Word};
+
+impl Operands<'_> {
+    /// `mv`, `cp`, `ln` and the like.
+    pub(super) fn placed(&self, program: Program, arguments: &[Word]) -> Checked {
+        self.options(arguments)?;
+        let words: Vec<&Word> = plain(arguments).collect();
+        let is_one = |word: &Word| word.prefix().starts_with('-') && word.text() != Some("--");
+        let begin = arguments
+            .iter()
+            .position(|word| !word.prefix().starts_with('-'));
+        // A value of an option that stands behind would look like the destination.
+        let mixed = begin.is_some_and(|begin| arguments[begin..].iter().any(is_one));
+        let (links, into) = match program {
+            Program::Copies { links, into } => (links, into),
+            _ => ("", "t"),
+        };
+        let has = |letters: &str| {
+            let one = |word: &Word| is_option(word, letters);
+            !letters.is_empty() && arguments.iter().any(one)
+        };
+        let all = mixed || has(into) || words.len() < 2;
+        // Those of `rsync` that remove what is not among the sources, or the sources themselves,
+        // and the one by which the destination is not entered.
+        let removing = |word: &Word| {
+            let long = ["--del", "--remove", "--no-target"];
+            let short = word.prefix().starts_with('-') && !word.prefix().starts_with("--");
+            long.iter().any(|option| word.raw.starts_with(option))
+                || short && word.prefix().contains('T')
+        };
+        let removes = arguments.iter().any(removing);
+        // The destination may be the value of an option.
+        let named: Vec<Word> = arguments
+            .iter()
+            .filter_map(|word| option_value(word, into))
+            .collect();
+        let (mut destinations, sources) = match words.split_last() {
+            Some((last, sources)) if !all => (vec![*last], sources),
+            _ => (words.clone(), words.as_slice()),
+        };
+        destinations.extend(&named);
+        let makes_links = program == Program::Links || has(links);
+        for word in sources {
+            match program {
+                Program::Moves => self.changed(word, true)?,
+                _ if makes_links => self.linked(word)?,
+                _ if removes => self.changed(word, true)?,
+                _ => self.copied(word)?,
+            }
+        }
+        // A link without a name gets that of what it leads to, here.
+        if let (Program::Links, [word]) = (program, words.as_slice()) {
+            self.reach.each(word, |operand| {
+                let here = entry(operand).map(|name| self.reach.relation(&name));
+                refuse_if(word, here != Some(Relation::Apart))
+            })?;
+        }
+        for word in destinations {
+            self.reach.each(word, |operand| match operand {
+                Operand::Path(text) => {
+                    if makes_links {
+                        self.linked_at(Some(text), sources)?;
+                    }
+                    self.destination(word, text, sources, removes)
+                }
+                Operand::Unknown(_) if program == Program::Moves => {
+                    Err(Fault::new(&word.raw, NOT_KNOWN))
+                }
+                Operand::Unknown(_) if makes_links => {
+                    self.linked_at(None, sources)?;
+                    self.part(word, operand)
+                }
+                _ => self.part(word, operand),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A source of a copy is only read; one that leads elsewhere by a link may be copied as one.
+    fn copied(&self, word: &Word) -> Checked {
+        self.reach.each(word, |operand| match operand {
+            Operand::Path(text) => refuse_if(
+                word,
+                self.reach.leads_in(text) || self.reach.is_our_file(text),
+            ),
+            _ => Ok(()),
+        })
+    }
+
+    /// What a link leads to, from here or from where the link is.
+    fn linked(&self, word: &Word) -> Checked {
+        self.reach.each(word, |operand| match operand {
+            Operand::Path(text) => {
+                let climbs = text.split('/').filter(|part| *part == "..").count();
+                let below = text.trim_start_matches("../");
+                let protection = self.reach.guard.ground.protection;
+                let inside = climbs > 0 && protection.may_lie_within(Path::new(below));
+                let above = climbs > 0 && below.trim_matches(['.', '/']).is_empty();
+                refuse_if(
+                    word,
+                    above || inside || self.reach.relation(text) != Relation::Apart,
+                )
+            }
+            _ => self.part(word, operand),
+        })
+    }
+
+    /// What relative links lead to from the directory that they are made in, if that is known.
+    fn linked_at(&self, directory: Option<&str>, sources: &[&Word]) -> Checked {
+        let places = directory.and_then(|directory| self.reach.paths(directory));
+        for word in sources {
+            self.reach.each(word, |operand| match operand {
+                Operand::Path(target) => {
+                    refuse_if(word, self.reach.may_lead_in(places.as_deref(), target))
+                }
+                _ => Ok(()),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn destination(&self, word: &Word, text: &str, sources: &[&Word], removes: bool) -> Checked {
+        let Some(paths) = self.reach.paths(text) else {
+            return Err(Fault::new(&word.raw, NOT_KNOWN));
+        };
+        for path in paths {
+            match self.reach.relation_at(&path) {
+                Relation::Apart => {}
+                Relation::Around if !removes && self.reach.is_directory(&path) => {
+                    let other = |source: &&&Word| !std::ptr::eq(**source, word);
+                    for source in sources.iter().filter(other) {
+                        self.reach.each(source, |operand| {
+                            let name = entry(operand).map(|name| path.join(name));
+                            let apart =
+                                |path: PathBuf| self.reach.relation_at(&path) == Relation::Apart;
+                            refuse_if(word, !name.is_some_and(apart))
+                        })?;
+                    }
+                }
+                _ => return Err(Fault::new(&word.raw, KEPT)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name under which a source would stand in a directory, if it is known.
+fn entry(operand: &Operand) -> Option<String> {
+    let Operand::Path(text) = operand else {
+        return None;
+    };
+    let name = text.rsplit('/').next()?;
+    (!matches!(name, "" | "." | "..")).then(|| name.to_owned())
+}
+
+/// What stands behind an option of this letter in its own word, also written out.
+fn option_value(word: &Word, letter: &str) -> Option<Word> {
+    if letter.is_empty() || !is_option(word, letter) {
+        return None;
+    }
+    let raw = word.text().unwrap_or(&word.raw);
+    let long = raw.trim_start_matches(['"', '\'']).starts_with("--");
+    let (_, value) = raw.split_once(if long { "=" } else { letter })?;
+    (!value.is_empty()).then(|| Word {
+        raw: value.to_owned(),
+        pieces: match word.text() {
+            Some(_) => vec![Piece::Text(value.to_owned())],
+            None => vec![Piece::Value(Arity::Any)],
+        },
+    })
+}
