@@ -103,3 +103,34 @@ fn a_command_may_hold_so_many_words_and_no_more() {
     let commands = |count: usize| vec!["git a"; count].join(";");
     none_runs(&git(), &[&commands(1002)]);
 }
+
+#[test]
+fn options_of_wrappers_end_where_the_command_begins() {
+    all_run(&git(), &["stdbuf -oL git a", "stdbuf -o0 -e4096 git a", "timeout 5 git a", "nice -n 5 git a"]);
+    none_runs(&git(), &["stdbuf -o git a", "stdbuf git a", "stdbuf -ox git a"]);
+    let odd = scene().active("Bash(-x:*)");
+    none_runs(&odd, &["timeout 5 -x a", "nice -x a", "env -x a", "stdbuf -oL -x a", "nohup -x a"]);
+}
+
+#[test]
+fn how_many_words_a_value_becomes_depends_on_its_quotes_and_operators() {
+    let find = scene().active("Bash(find:*) Bash(git:*)");
+    all_run(&find, &["for f in a b; do find . -name \"$f\"; done", "git log \"{a,b}\"", "find . -name \"$?\""]);
+    none_runs(&find, &["for f in a b; do find . -name $f; done", "find . -name ${?:+x -delete}", "find . -name ${#:+x -delete}"]);
+}
+
+#[test]
+fn constants_are_put_in_behind_a_negation_too() {
+    let scene = scene().active("Bash(git:*) Write(out/**)");
+    all_run(&scene, &["D=out; ! git a > $D/x"]);
+    none_runs(&scene, &["D=..; ! git a > $D/x"]);
+}
+
+#[test]
+fn under_denials_tests_of_plain_text_are_made() {
+    let denied = scene().skill("a", None, &["Bash(rm:*)"]);
+    all_run(&denied, &["[ -f x ]", "[ a -lt b ]", "test 3 -eq x", "[ a = b -o c = d ]"]);
+    none_runs(&denied, &["[ -v x ]", "test -t x", "[ -R x ]"]);
+    let zsh = crate::permission::scene::scene().skill("a", None, &["Bash(rm:*)"]).shell(Language::BashOrZsh, false);
+    none_runs(&zsh, &["printf %d 'x[$(rm)]'", "export path=x", "read path"]);
+}
