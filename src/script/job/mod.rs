@@ -1,5 +1,5 @@
-//! Jobs: scripts that go on after the call that started them. One directory each, in which the
-//! supervisor writes output and end, and everybody else reads.
+//! Jobs: scripts that continue after the call that started them. Each has a directory, in which the
+//! supervisor writes the output and the result, and everybody else only reads.
 
 mod id;
 mod keeper;
