@@ -129,7 +129,8 @@ impl Places<'_> {
     }
 
     /// Why the project's directory must not be opened. If it contains the home, that would expose
-    /// all of the home; and write access to our own directory would give any script what it likes.
+    /// all of the home; and write access to our own directory would let a script lift the limits of
+    /// every script.
     fn no_project(&self) -> Option<&'static str> {
         if contains_home(self.project_dir, self.base.home().as_deref()) {
             return Some("contains the home directory");
