@@ -1,5 +1,5 @@
 //! What each kind of host call answers when it fails, and how long it may take. All of it is known
-//! before anything is read (law 11, docs/spec/README.md#laws), so it needs no memory, file or
+//! before anything is read (law 11, docs/spec/README.md#laws) and needs no memory, file or
 //! configuration.
 
 use std::time::Duration;
@@ -75,8 +75,8 @@ impl Failing<'_> {
         }
     }
 
-    /// The deadline of the whole call. `None` for a tool of a host without a time limit: the script
-    /// it runs has its own limit, which may be hours.
+    /// The deadline of the whole call. `None` for a tool of a host without a time limit: its script
+    /// has its own limit, which may be hours.
     pub fn deadline(self) -> Option<Duration> {
         match self {
             Self::Hook(b"on_start" | b"on_end" | b"post_system_prompt" | b"pre_api_tools")
@@ -101,9 +101,9 @@ impl Failing<'_> {
     }
 }
 
-/// Prepares, before `main`, for the call that the environment describes; the arguments, which say
-/// more, are not available yet. A person's command in a shell that inherited a call's variables
-/// stands down later.
+/// Prepares, before `main`, for the call that the environment describes; the arguments are not
+/// available yet. A person's command in a shell that inherited a call's variables stands down
+/// later.
 pub fn prepare_early() {
     let is_set = |name| last_word::variable(name).is_some();
     if is_set(c"CHIBI_TOOL_ARGS") {

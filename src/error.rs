@@ -1,5 +1,5 @@
 //! The one error type: a lowercase message that names the thing and the reason, and an optional
-//! hint that names the next step. It knows no room; rooms supply their own words.
+//! hint with the next step. Rooms supply the words.
 
 use std::fmt;
 use std::io;

@@ -1,6 +1,5 @@
-//! The only writer to standard output, the shapes of answers, and exit codes. A host's call exits 0
-//! whatever happened, because the host discards the answer otherwise (law 1,
-//! docs/spec/README.md#laws).
+//! The only writer to standard output, the shapes of answers, and exit codes. A host's call always
+//! exits 0, because the host otherwise discards the answer (law 1, docs/spec/README.md#laws).
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -17,7 +17,7 @@ use crate::skill::{Skill, Wrapper};
 use crate::sys::limits;
 
 /// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
-/// this is a direct call; repeating it changes nothing.
+/// this is a direct call; repeating it is harmless.
 pub fn activate(app: &App, wanted: Activate) -> Response {
     try_activate(app, wanted).map_or_else(|e| Response::failure(&e), Response::text)
 }

@@ -14,8 +14,8 @@ use crate::sys::remark;
 const LEAD: &str = "## Skills in force\n\n\
     These instructions hold in this conversation from the start. Their skills need not be called.";
 
-/// Activates them and returns their instructions, as far as they fit; a skill that cannot be
-/// activated is not handed over. On the first prompt the user is told what is missing and why.
+/// Activates them and returns the instructions that fit; a skill that cannot be activated is not
+/// handed over. On the first prompt the user learns what is missing and why.
 pub fn instructions(app: &App, context: Option<&str>, is_first: bool) -> Option<String> {
     // With an unreadable configuration nothing is offered, and the user has been told.
     let config = app.config().ok()?;

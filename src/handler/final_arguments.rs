@@ -1,6 +1,6 @@
 //! `pre_shell_exec`, `pre_file_write`, `pre_file_read`, `pre_fetch_url`: the same rules again, on
-//! the arguments that the tool really gets. Another plugin may have rewritten them after `pre_tool`
-//! saw them (docs/spec/hosts.md#hooks).
+//! the tool's final arguments. Another plugin may have rewritten them since `pre_tool`
+//! (docs/spec/hosts.md#hooks).
 
 use serde_json::json;
 

@@ -47,7 +47,7 @@ impl From<Verdict> for Judged {
 }
 
 /// Decides on `used`, which activates the skill `called` if given. If the policy, the session or
-/// the configuration cannot be read, only reading is allowed (law 2, docs/spec/README.md#laws).
+/// the configuration is unreadable, only reading is allowed (law 2, docs/spec/README.md#laws).
 pub fn judge(
     app: &App,
     session: &Result<Session, Unreadable>,
@@ -105,8 +105,8 @@ pub fn judge(
     }
 }
 
-/// Whether no call of a tool that is not ours could be refused: no skill is active, so the user's
-/// configuration denies nothing either, and no policy denies a tool.
+/// Whether every call of a tool that is not ours is permitted: no skill was activated, so the
+/// user's configuration denies nothing either, and no policy denies a tool.
 pub fn nothing_is_in_force(app: &App, session: &Result<Session, Unreadable>) -> bool {
     let is_idle = session
         .as_ref()

@@ -1,7 +1,6 @@
-//! `skill_session` in `pre_tool`: it loads before the tool runs, as a skill's own tool does, and
-//! only what the skills' own tools could load one after the other. The tool itself reports what
-//! cannot be done, and does the unloading: that would loosen restrictions before the call is
-//! certain to happen.
+//! `skill_session` in `pre_tool`: it loads before the tool runs, and only what the skills' own
+//! tools could load one after the other. The tool itself reports failures and does the unloading:
+//! here that would loosen restrictions before the call is certain to happen.
 
 use serde_json::Value;
 

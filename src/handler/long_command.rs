@@ -1,5 +1,5 @@
-//! Commands that may take longer than the host waits: they run in a process of their own, which
-//! continues as a job when the host's time is up (docs/spec/hosts.md#time-limits).
+//! Commands that may take longer than the host waits: they run in their own process, which becomes
+//! a job when the host's time is up (docs/spec/hosts.md#time-limits).
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! One file per request: glue between the rooms, with no rules of its own. A handler takes what
+//! One file per request: glue between the rooms, without rules of its own. A handler takes what
 //! `request` parsed and returns what `response` writes.
 
 mod activate;

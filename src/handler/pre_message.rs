@@ -1,6 +1,6 @@
 //! `pre_message`: a prompt that begins with `/name` or `agent-skills use name` is the user's call
-//! of that skill. A person may thus call a skill hidden from the model. Only the host runs this
-//! hook, with what the user wrote, so no model can use it.
+//! of that skill, which may be hidden from the model. Only the host runs this hook, with what the
+//! user wrote, so no model can use it.
 
 use serde_json::{Value, json};
 
@@ -16,9 +16,8 @@ use crate::response::Response;
 use crate::session::Session;
 use crate::sys::remark;
 
-/// Activates the skill that the prompt calls and puts its instructions into the prompt. A prompt
-/// without a call, or with one whose skill cannot be used, stays unchanged; in the latter case the
-/// user is told why.
+/// Activates the skill that the prompt calls and adds its instructions to the prompt. A prompt
+/// without a usable call stays unchanged; if the skill cannot be used, the user is told why.
 pub fn pre_message(app: &App, prompt: Option<&Prompt>) -> Response {
     let called = prompt.and_then(|prompt| Some((prompt, called_in(&prompt.text)?)));
     let Some((prompt, call)) = called else {
@@ -50,8 +49,8 @@ struct Call<'p> {
     is_plain: bool,
 }
 
-/// The call in a prompt: its first word is `/name`, or its first words are `agent-skills use name`.
-/// A path is not a call, unless it is a skill's name with its layer or owner.
+/// The call in a prompt: it begins with `/name` or `agent-skills use name`. A path is not a call,
+/// unless it is a skill's name with its layer or owner.
 fn called_in(prompt: &str) -> Option<Call<'_>> {
     let text = prompt.trim_start();
     let (rest, is_plain) = match text.strip_prefix('/') {
@@ -73,8 +72,8 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
     })
 }
 
-/// Whether a prompt of this run can be the user's: only the first one can. Later ones in the same
-/// process are continuations written by a model, or belong to another conversation.
+/// Whether a prompt of this run can be the user's, which only the first one can. Later ones are
+/// continuations written by a model, or belong to another conversation.
 fn is_users(app: &App) -> bool {
     let session = app.store().session(&app.session());
     session.map_or(true, |session| session.context.is_none())

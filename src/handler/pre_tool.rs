@@ -19,9 +19,8 @@ use crate::sys::remark;
 
 /// Decides on a tool call.
 pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
-    // It may be one of our own tools, which are checked whether or not anything is active: the host
-    // nests the arguments one level deeper in the hook's data, so they may exceed our depth limit
-    // but not the host's.
+    // It may be one of our own tools, which are always checked. The host nests the arguments one
+    // level deeper in the hook's data, so they may exceed our depth limit but not the host's.
     let Some(used) = used else {
         return Response::block(UNCLEAR);
     };
@@ -80,8 +79,8 @@ pub fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Res
     Response::block(message)
 }
 
-/// Activates the skill before its tool hands over the instructions, so that the very next call is
-/// checked. A skill that goes to a sub-agent is not activated.
+/// Activates the skill before its tool hands over the instructions, so that the next call is
+/// checked already. A skill that goes to a sub-agent is not activated.
 fn activate(app: &App, session: &Result<Session, Unreadable>, called: &Called) -> Response {
     if place(app, &called.skill, session) == Place::Apart {
         return Response::nothing();

@@ -1,5 +1,5 @@
 //! `post_system_prompt`: tells the model which skills there are, and the user which ones await a
-//! decision. Hands over the always-on skills. Records for later calls which conversation this is.
+//! decision. Hands over the always-on skills. Records which conversation this is.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
 }
 
 /// Restores what was active in this conversation, if the user configured that or the configuration
-/// cannot be read. Returns whether this is its first prompt in this run of the host.
+/// is unreadable. Returns whether this is its first prompt in this run of the host.
 fn enter(app: &App, context: Option<&str>) -> bool {
     let former = app.context();
     let is_first = former.is_none() || former.as_deref() != context;
@@ -60,8 +60,8 @@ fn enter(app: &App, context: Option<&str>) -> bool {
             .map_or(true, |config| config.scope == Lifetime::Context);
         match app.store().enter(&app.session(), context, keep) {
             Ok(ended) => app.record_ends(ended),
-            // Then jobs belong to this run of the host alone, and skills limited to some contexts
-            // are hidden; neither is a reason to fail.
+            // Then jobs belong to this run of the host, and skills limited to some contexts are
+            // hidden; neither is a reason to fail.
             Err(error) => remark(format_args!("{error}")),
         }
     }

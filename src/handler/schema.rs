@@ -7,8 +7,8 @@ use crate::catalog::{Catalog, plain};
 use crate::host::ours;
 use crate::response::Response;
 
-/// The hooks that this program always registers; `on_end` only if a skill needs it. They are on
-/// exactly one tool: the host calls a hook once for each tool that lists it
+/// The hooks that this program always registers; `on_end` only if a skill needs it. Exactly one
+/// tool lists them, because the host calls a hook once for each tool that does
 /// (docs/spec/hosts.md#loading).
 pub const HOOKS: [&str; 11] = [
     "on_start",
@@ -200,8 +200,8 @@ fn create_tool() -> Value {
     })
 }
 
-/// A parameter schema that both host generations pass on: each property has a type and a
-/// description, since the newer host drops everything else (docs/spec/hosts.md#loading).
+/// A parameter schema that both host generations pass on: only a type and a description per
+/// property, since the newer host drops the rest (docs/spec/hosts.md#loading).
 fn parameters(properties: &[(&str, &str, &str)], required: &[&str]) -> Value {
     let property = |&(name, kind, description): &(&str, &str, &str)| {
         let mut property = json!({"type": kind, "description": description});

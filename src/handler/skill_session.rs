@@ -1,5 +1,5 @@
 //! `skill_session`: reports what is active, and loads and unloads several skills at once.
-//! `pre_tool` has loaded already, unless the host has no hooks; repeating it changes nothing.
+//! `pre_tool` has loaded already, unless the host has no hooks; repeating it is harmless.
 
 use std::path::Path;
 use std::time::Instant;

@@ -36,7 +36,7 @@ impl Input {
 impl Input {
     /// The kind of call, which is known before its data is read.
     ///
-    /// The host passes no arguments except `--schema`, so any others come from a person, also in a
+    /// The host passes no arguments except `--schema`, so any others come from a person, even in a
     /// shell that inherited a call's variables.
     pub fn kind(&self) -> Kind {
         let is_set = |name| self.env.os(name).is_some();
@@ -122,9 +122,8 @@ pub enum Request {
 }
 
 impl Request {
-    /// Reads the call. In the stdin protocol, standard input is read to its end here, before
-    /// anything else: the host writes all of it before it waits for us
-    /// (docs/spec/hosts.md#tool-calls).
+    /// Reads the call. In the stdin protocol, standard input is read to its end first: the host
+    /// writes all of it before it waits for us (docs/spec/hosts.md#tool-calls).
     pub fn read(input: &mut Input) -> Self {
         match input.kind() {
             Kind::Schema => Self::Schema,

@@ -1,5 +1,5 @@
 //! Hooks and their data, typed. Data that is not as documented (docs/spec/hosts.md#hooks) gives a
-//! hook without data, never an error: the handler decides what that means.
+//! hook without data, never an error: the handler decides.
 
 use serde_json::{Map, Value};
 
@@ -21,8 +21,8 @@ pub enum Hook {
     PreApiTools(Vec<ListedTool>),
     /// A tool is about to be called. `None` if the data does not say which.
     PreTool(Option<ToolUse>),
-    /// A built-in tool is about to run with these final arguments: other plugins may have changed
-    /// them since `pre_tool` (docs/spec/hosts.md#hooks). `None` if the data does not say which
+    /// A built-in tool is about to run with these final arguments, which other plugins may have
+    /// changed since `pre_tool` (docs/spec/hosts.md#hooks). `None` if the data does not say which
     /// tool.
     FinalArguments(Option<ToolUse>),
     /// A tool has run; its output can still be changed. `None` if the data is unusable.

@@ -1,5 +1,5 @@
-//! One output stream in bounded memory: the beginning and the end are kept, the middle is only
-//! counted. It knows neither processes nor what the bytes mean.
+//! One output stream in bounded memory: beginning and end are kept, the middle is only counted. It
+//! knows neither processes nor what the bytes mean.
 
 use std::collections::VecDeque;
 

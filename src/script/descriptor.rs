@@ -1,5 +1,5 @@
-//! The raw calls on descriptors. As in [`super::process`], all code here may run between `fork` and
-//! `exec`: it allocates nothing, takes no lock and cannot panic. It knows nothing of scripts.
+//! The raw calls on descriptors. As in [`super::process`], all of them may run between `fork` and
+//! `exec`: they allocate nothing, take no lock and cannot panic.
 
 use std::ffi::CStr;
 use std::io;
@@ -27,8 +27,8 @@ pub fn close(fd: RawFd) {
     unsafe { libc::close(fd) };
 }
 
-/// Closes every descriptor from 3 on except those given: a fork holds copies of its parent's locks
-/// and pipes, which would stay open as long as the fork lives.
+/// Closes every descriptor from 3 on except those given: a fork would hold copies of its parent's
+/// locks and pipes open.
 pub fn close_all_but<const N: usize>(mut keep: [RawFd; N]) {
     keep.sort_unstable();
     let mut from = 3;

@@ -1,5 +1,5 @@
-//! The environment of a script: the variables passed on from the host, except its protocol
-//! variables, then the script's location and what the caller adds. It only builds the list.
+//! The environment of a script: variables of the host, except its protocol variables, then the
+//! script's location and what the caller adds. It only builds the list.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -28,8 +28,7 @@ const REMOVED: [&str; 8] = [
 
 /// Names that decide what an interpreter, a loader or a common tool executes or whom it trusts
 /// (docs/spec/restriction.md#always-allowed). Setting one would turn permission to run a script
-/// into permission to run anything. A `*` at either end is a wildcard; case does not matter. One
-/// line per subject.
+/// into permission to run anything. `*` at either end is a wildcard; case does not matter.
 #[rustfmt::skip]
 const STEERING: [&str; 26] = [
     // Shells, and general search paths for programs and files.

@@ -1,6 +1,6 @@
-//! Which program runs a script: the one in its shebang, else the one for its file extension, else
-//! the script itself if it is executable. Most are not (docs/spec/skills.md#scripts: three of four
-//! real ones lack the bit). It starts nothing.
+//! Which program runs a script: the one in its shebang, else the one for its extension, else the
+//! script itself if it is executable, which most are not (docs/spec/skills.md#scripts: three of
+//! four real ones lack the bit). It starts nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;

@@ -1,5 +1,5 @@
-//! What a failed script was missing, judging by its standard error: the package or program by name,
-//! and the command that installs it. The user decides whether to install it.
+//! What a failed script was missing, judging by its standard error: the package or program, and the
+//! command that installs it. The user decides whether to install it.
 
 use super::job::Origin;
 use super::manifest;

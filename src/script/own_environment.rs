@@ -1,4 +1,4 @@
-//! The environment in a supervisor's memory. It is a fork of ours and does not need it, while
+//! The environment in a supervisor's memory. The supervisor does not need it, but
 //! `/proc/$PPID/environ` would show a privileged script variables that no setting passes on.
 
 /// The addresses of the values to erase. Found before the fork, because it allocates.

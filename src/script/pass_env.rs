@@ -8,8 +8,8 @@ use crate::sys::secret;
 /// The host's own secrets, which no setting passes on.
 const NEVER: [&str; 2] = ["CHIBI_API_KEY", "OPENROUTER_API_KEY"];
 
-/// What every program needs: where programs and the user's files are, language, terminal, network
-/// proxies, and the directory of temporary files. Passed under every setting.
+/// What every program needs: where programs and the user's files are, language, terminal, proxies,
+/// and the directory of temporary files. Passed under every setting.
 const BASICS: [&str; 23] = [
     "PATH",
     "HOME",

@@ -1,6 +1,5 @@
-//! The raw process calls. All code here may run between `fork` and `exec` in a process that had
-//! other threads: it allocates nothing, takes no lock and cannot panic. It knows nothing of
-//! scripts.
+//! The raw process calls. All of them may run between `fork` and `exec` in a process that had other
+//! threads: they allocate nothing, take no lock and cannot panic.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -17,9 +16,9 @@ const TICK: Duration = Duration::from_millis(20);
 /// Forks; returns `None` in the child.
 ///
 /// # Safety
-/// If the process may have other threads, the child must call only async-signal-safe functions
-/// until it exits or executes a program, and must not return: another thread may hold the
-/// allocator's lock.
+/// If the process may have other threads, one of which may hold the allocator's lock, the child
+/// must call only async-signal-safe functions until it exits or executes a program, and must not
+/// return.
 #[allow(unsafe_code)]
 pub unsafe fn fork() -> io::Result<Option<Pid>> {
     // SAFETY: the caller guarantees what the child does next.
@@ -151,8 +150,8 @@ pub unsafe fn execute(
 /// Waits until one of `fds` is ready, a child ends, or `limit` has passed; the entries show which.
 /// Entries with a negative descriptor are ignored.
 ///
-/// It uses `ppoll` with `SIGCHLD` unblocked only inside it: one race-free call, on every Linux,
-/// which also wakes for adopted orphans. A pidfd covers only one child and needs a newer kernel.
+/// `ppoll` with `SIGCHLD` unblocked only inside it is free of races, works on every Linux and also
+/// wakes for adopted orphans. A pidfd covers only one child and needs a newer kernel.
 #[allow(unsafe_code)]
 pub fn wait_event(fds: &mut [libc::pollfd], limit: Duration) {
     let count = fds.len() as libc::nfds_t;
@@ -287,8 +286,8 @@ pub fn group_of(pid: Pid) -> Pid {
     unsafe { libc::getpgid(pid) }
 }
 
-/// Hides our memory, including the environment, from every process that lacks the privilege to
-/// trace (Linux): `/proc/<pid>/environ` is unreadable to them. The next `exec` ends this.
+/// Hides our memory, including the environment, from every process without the privilege to trace
+/// (Linux): they cannot read `/proc/<pid>/environ`. The next `exec` ends this.
 #[allow(unsafe_code)]
 pub fn hide() {
     // SAFETY: a plain call on ourselves.

@@ -1,5 +1,5 @@
-//! The kernel's information on other processes, read after a fork: numbers and raw calls only, no
-//! allocation and no lock. Linux only; elsewhere nothing is found.
+//! The kernel's information on other processes, read after a fork: raw calls only, no allocation
+//! and no lock. Linux only; elsewhere nothing is found.
 
 use super::process::Pid;
 

@@ -1,6 +1,5 @@
 //! The plugin's side of a running script: one loop that feeds standard input and reads both outputs
-//! and the supervisor's reports, whichever is ready; or hands all of that over to the supervisor.
-//! It decides nothing.
+//! and the supervisor's reports; or hands all of that over to the supervisor. It decides nothing.
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -148,9 +147,8 @@ impl<'a> Pump<'a> {
         self.outputs.each_ref().map(|output| &output.captured)
     }
 
-    /// Everything, once the script has ended. All killable processes are gone, so both streams end
-    /// here. A survivor that holds them open is not waited for, and one that keeps writing is cut
-    /// off.
+    /// Everything, once the script has ended. All killable processes are gone, so both streams end.
+    /// A survivor that holds them open is not waited for, and one that keeps writing is cut off.
     pub fn finish(mut self) -> (Reports, [Captured; 2]) {
         let [stdout, stderr] = &mut self.outputs;
         for _ in 0..limits::SCRIPT_REST / CHUNK {

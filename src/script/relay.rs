@@ -1,6 +1,5 @@
-//! A job's streams in the supervisor's hands: after the hand-over it copies the output into the
-//! job's spools and feeds the rest of the input to the script. It runs after a fork: numbers and
-//! raw calls only.
+//! A job's streams in the supervisor's hands: after the hand-over it copies output to the job's
+//! spools and feeds the rest of the input. It runs after a fork: raw calls only.
 
 use std::os::fd::RawFd;
 
@@ -9,8 +8,8 @@ use super::report::{Ended, Report};
 use super::spool::{CHUNK, Writer};
 use crate::sys::limits;
 
-/// The descriptors of a hand-over, in the order in which they are sent. The last one is missing if
-/// the script has had all of its input.
+/// The descriptors of a hand-over, in sending order. The last one is missing if the script has had
+/// all of its input.
 #[derive(Debug, Clone, Copy)]
 pub struct Handover {
     /// The job's directory.

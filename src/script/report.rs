@@ -1,5 +1,5 @@
 //! The reports sent over the lifeline, by the supervisor and by the script's process before its
-//! `exec`, in a form that needs no allocation to write.
+//! `exec`. Writing one needs no allocation.
 
 use super::process::Pid;
 

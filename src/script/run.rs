@@ -1,4 +1,4 @@
-//! What runs: a skill's script or one of our own commands. Everything is checked and prepared here
+//! What runs: a skill's script or one of our own commands. Everything is checked and prepared
 //! before anything is started. It resolves no skill and checks no permission.
 
 use std::ffi::OsString;
@@ -56,7 +56,7 @@ pub struct Request<'a> {
 ///
 /// # Errors
 /// When it cannot be started: no interpreter, a bad argument or variable, a missing working
-/// directory, a file that is not a regular one. A script that fails is an outcome, not an error.
+/// directory, not a regular file. A script that fails is an outcome, not an error.
 pub fn run(request: &Request) -> Result<Ran> {
     let id = JobId::random()?;
     let needs_temp = request.workdir.is_none() || request.confinement.mode != Mode::Off;

@@ -1,5 +1,5 @@
-//! What an administrator or a user can configure about scripts. Plain data with defaults; it does
-//! not know where the settings are read from.
+//! What an administrator or a user can configure about scripts. Plain data with defaults; where it
+//! comes from is not known here.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -13,8 +13,8 @@ pub struct Shebang {
 impl Shebang {
     /// The `#!` line at the start of a file; `None` without one, or if it is empty.
     ///
-    /// More lenient than the kernel, so that one file runs alike everywhere: it accepts a byte
-    /// order mark before it, a carriage return after it and several arguments.
+    /// More lenient than the kernel, so that a file runs alike everywhere: it accepts a byte order
+    /// mark before the line, a carriage return after it and several arguments.
     pub fn parse(head: &[u8]) -> Option<Self> {
         let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head);
         let line = head

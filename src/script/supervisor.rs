@@ -1,7 +1,7 @@
 //! The process between us and a script. It owns the script's process tree and ends it when the
-//! script exits, times out or is stopped, or when the plugin or the host is gone; once the plugin
-//! has made it a job, it also takes the output ([`relay`]) and survives both. After the fork it
-//! uses only prepared data and raw calls. It knows nothing of interpreters or environments.
+//! script exits, times out or is stopped, or when the plugin or the host is gone. Once the plugin
+//! has made it a job, it survives both and takes the output ([`relay`]). After the fork it uses
+//! only prepared data and raw calls. It knows nothing of interpreters or environments.
 
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
@@ -114,8 +114,8 @@ pub fn start(image: &Image, start: Start) -> io::Result<Running> {
 }
 
 impl Running {
-    /// Kills a supervisor that did not answer, and the script's group if it is known. Processes
-    /// that left the group are not found then.
+    /// Kills a supervisor that did not answer, and the script's group if known. It misses processes
+    /// that left the group.
     pub fn abandon(&self, script: Option<Pid>) {
         process::kill(self.supervisor);
         process::kill_group(script.unwrap_or(0));

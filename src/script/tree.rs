@@ -1,9 +1,9 @@
 //! Ends every process below a supervisor, including detached ones, since it adopts orphans. It runs
-//! after a fork: numbers and raw calls only.
+//! after a fork: raw calls only.
 //!
-//! A process killed while another one forks leaves the new one behind and makes room for more. So
-//! the tree is stopped first, in rounds: a stopped process forks no more and stays in place. When
-//! two rounds stop the same processes, all are stopped.
+//! Killing a process while another one forks misses the new one and makes room for more. So the
+//! tree is stopped first, in rounds: a stopped process cannot fork and stays in place. When two
+//! rounds stop the same processes, all are stopped.
 
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,7 @@ fn stop_all() -> (usize, u64) {
     each_descendant(|pid| {
         // The process first: the newest are last in the list, and gone in no time.
         process::stop(pid);
-        // A group stops atomically. We lead one too, which a script may join; every other group of
+        // A group stops atomically. A script may join the group that we lead; every other group of
         // our descendants contains only descendants, since a group never leaves its session.
         let group = process::group_of(pid);
         if group != own && group != stopped {

@@ -1,5 +1,5 @@
-//! Skills that are always on: they come before the skills activated in the conversation, in the
-//! order of the configuration, and end when another conversation is entered.
+//! Skills that are always on: they precede the skills activated in the conversation, in the order
+//! of the configuration, and end when another conversation is entered.
 
 use super::key::SessionKey;
 use super::state::{ActiveSkill, End, Ended, Session, Standing};

@@ -16,7 +16,7 @@ pub struct Contexts {
     /// By the conversation's name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     known: BTreeMap<String, Context>,
-    /// Whether the kept data had to be discarded: any conversation not in `known` may have been
+    /// Whether kept data had to be discarded: any conversation not in `known` may have been
     /// restricted, until the user says that none is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lost: bool,

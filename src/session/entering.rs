@@ -15,7 +15,7 @@ impl Store {
     /// Records which conversation the session is in: the host tells only one hook, and later calls
     /// need it (docs/spec/hosts.md#hooks). With `keep`, what is active there is restored, and what
     /// becomes active is kept for it; otherwise nothing is kept for any conversation. Returns the
-    /// activations that ended. If it is unknown whether the session is restricted, nothing changes.
+    /// activations that ended. If the session's restrictions are unknown, nothing changes.
     ///
     /// # Errors
     /// When the state cannot be locked in time or written: then the session stays closed if any
@@ -35,8 +35,8 @@ impl Store {
             is_there && (keep || state.contexts.is_empty()) || session.is_none() && doubted
         };
         let mark = left_mark(self.record.path(), key);
-        // The record still names the conversation that was left, whose restrictions do not apply
-        // here. If the mark cannot be written either, nothing more can be done.
+        // The record still names the old conversation, whose restrictions do not apply here. If the
+        // mark cannot be written either, nothing more can be done.
         let leave = || {
             if keep {
                 let _ = files::replace_scratch_file(&mark, b"", 0o600);
@@ -77,8 +77,8 @@ impl Store {
         entered.map(|()| ended)
     }
 
-    /// The names of the conversations that sessions are in or of which something is kept; `None`
-    /// after a loss, when it may have been any.
+    /// The conversations that sessions are in or of which something is kept; `None` after a loss,
+    /// when it may have been any.
     ///
     /// # Errors
     /// When the state cannot be read.
@@ -105,8 +105,8 @@ impl Store {
     }
 }
 
-/// A mark beside the state: the session has left the conversation that the state names, but the one
-/// it entered could not be recorded.
+/// A mark beside the state: the session has left the conversation that the state names, but its new
+/// one could not be recorded.
 pub(super) fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
     let key = key.as_str();
     let is_plain = |byte: u8| byte.is_ascii_digit() || byte == b'-';

@@ -20,9 +20,9 @@ use crate::sys::{Dir, files, limits};
 #[derive(Debug, Clone)]
 pub(super) struct StateFile {
     path: PathBuf,
-    /// What was read last, because a hook asks several times. Some file systems have timestamps in
-    /// seconds, and another file may get the inode number of a deleted one, so it is trusted only
-    /// briefly.
+    /// Cache of the last read, because a hook asks several times. It is trusted only briefly: some
+    /// file systems have timestamps in seconds, and a new file may get the inode number of a
+    /// deleted one.
     seen: Rc<RefCell<Option<Seen>>>,
 }
 

@@ -1,6 +1,6 @@
-//! Which activations have run their skill's start hooks and so still have to run the end hooks. One
-//! small file each, beside the state, so that they survive a kill of the host. It does not know
-//! what the hooks are or whether they may run.
+//! Which activations have run their skill's start hooks and still owe the end hooks. One small file
+//! each, beside the state, survives a kill of the host. What the hooks are and whether they may run
+//! is not known here.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! Identifies the session. One run of the host is one process, the parent of every call of that run
-//! (docs/spec/hosts.md#sessions), so the parent's identity is the session's.
+//! (docs/spec/hosts.md#sessions), whose identity is the session's.
 
 use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};

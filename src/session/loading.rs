@@ -157,9 +157,8 @@ impl Session {
     }
 
     /// Unloads the skill in `dir`, whose activation failed, unless it is always on or its
-    /// instructions were handed over before: that activation stands, and only the user may end its
-    /// restrictions. If it was the only active skill, the one that it replaced becomes active
-    /// again.
+    /// instructions were handed over before: then only the user may end its restrictions. If it was
+    /// the only active skill, the one that it replaced becomes active again.
     pub fn withdraw(&mut self, dir: &str) -> Vec<Ended> {
         let failed = |skill: &ActiveSkill| skill.dir == dir && skill.handed.is_none();
         if self.always.contains(dir) || !self.active().any(failed) {

@@ -1,8 +1,8 @@
 //! The state in two copies, in directories that one command is unlikely to reach both: beside the
 //! program, and in the user's state directory. The newest copy counts, so deleting one or restoring
 //! an older one removes nothing. The two places depend on whether the program's directory is
-//! writable, which may change while something is active: the third place, where one of them was
-//! before, is read too.
+//! writable, which may change meanwhile: the third place, where one of them was before, is read
+//! too.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -110,9 +110,9 @@ impl Record {
         }
     }
 
-    /// Replaces the state, in both copies if any skill is active in it. The second is written
-    /// first, so that a reader in between, or after a kill, finds the newer state there. The file
-    /// in the third place is then older, and is removed if possible.
+    /// Replaces the state, in both copies if it holds any activation. The second is written first,
+    /// so that a reader in between, or after a kill, finds the newer state there. The file in the
+    /// third place is then older, and is removed if possible.
     ///
     /// # Errors
     /// When the first copy cannot be written. The second may be missing: `doctor` reports it.

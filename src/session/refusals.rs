@@ -1,5 +1,5 @@
-//! Which calls were refused before, so that a repeated one gets a firmer answer. Best effort: it is
-//! appended to without a lock, and errors are ignored.
+//! Which calls were refused before, so that a repeated one gets a firmer answer. Best effort: no
+//! lock, and errors are ignored.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

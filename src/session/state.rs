@@ -1,4 +1,4 @@
-//! The state file's model. It keeps a snapshot of each active skill's restriction: what was
+//! The state file's model. It holds a snapshot of each active skill's restriction: what was
 //! activated is enforced, whatever happens to the files meanwhile
 //! (docs/spec/restriction.md#several-skills).
 
@@ -219,7 +219,7 @@ impl State {
     /// The format this program reads and writes.
     pub const VERSION: u32 = 1;
 
-    /// Whether nothing is active in it, so that losing it would permit no call.
+    /// Whether it holds no activation, so that losing it would permit no call.
     pub(super) fn holds_nothing(&self) -> bool {
         let is_free = |session: &Session| session.activated.is_empty();
         self.sessions.values().all(is_free) && self.contexts.is_empty() && self.reset.is_none()

@@ -94,7 +94,7 @@ impl Store {
     /// that ended.
     ///
     /// # Errors
-    /// When there is something to change and it cannot be changed.
+    /// When a needed change fails.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
         // No lock needed: only this session's own calls, which come later, can add to it.
         let nothing_to_do = match self.record.read() {
@@ -148,8 +148,8 @@ impl Store {
         Ok(ended)
     }
 
-    /// Forgets what is active in one conversation, or in all, whether or not a host serves it now.
-    /// Only at the user's request. Returns what ended.
+    /// Forgets what is active in one conversation, or in all, whether or not a host serves it. Only
+    /// at the user's request. Returns what ended.
     ///
     /// # Errors
     /// When the state cannot be read, locked in time or written: then nothing changed.
@@ -301,8 +301,8 @@ impl Store {
         })
     }
 
-    /// Whether a host that is in a conversation is an ancestor of this process: then the model may
-    /// be asking. With `beyond_parent` the direct parent does not count.
+    /// Whether a host in a conversation is an ancestor of this process: then the model may be
+    /// asking. With `beyond_parent` the direct parent does not count.
     ///
     /// # Errors
     /// When the state cannot be read, so that the answer is unknown.

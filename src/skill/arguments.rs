@@ -1,4 +1,4 @@
-//! Substituting arguments into a skill's instructions, only where its author asked for it: one real
+//! Substitutes arguments into a skill's instructions, only where its author asked for it: one real
 //! skill in twenty has text like `$12.50` that must stay unchanged (docs/spec/skills.md#bodies).
 
 use std::ops::Range;
@@ -36,8 +36,7 @@ impl Arguments {
     /// `body` with every placeholder replaced: `$ARGUMENTS` and `$ARGUMENTS[n]` (counted from 0)
     /// everywhere; `$1` to `$9` and `$name` only if the skill declares arguments. One pass: values
     /// are not searched for placeholders. The body stays unchanged without arguments, since a gap
-    /// would tell the model less than the placeholder does, and when the substitutions together
-    /// would become too long.
+    /// would tell the model less than the placeholder, and when the result would become too long.
     pub fn fill(&self, body: &str) -> String {
         if self.whole.is_empty() {
             return body.to_owned();
@@ -120,7 +119,7 @@ fn is_number(text: &str) -> bool {
 
 /// The ranges of awk programs in a body, where `$1` is an awk field: text between single quotes on
 /// a line after `awk`. A quote that opens a word may close on a later line of the same block; any
-/// other is an apostrophe, and its range ends with the line.
+/// other is an apostrophe, whose range ends with the line.
 fn awk_programs(body: &str) -> Vec<Range<usize>> {
     let mut programs: Vec<Range<usize>> = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The frontmatter's fields as text and lists, whatever YAML type their author gave them
+//! The frontmatter's fields as text and lists, whatever YAML type their author used
 //! (docs/spec/skills.md#fields). It does not know what an allowed-tools entry means.
 
 use serde::Serialize;

@@ -1,6 +1,5 @@
-//! Finds where the frontmatter of a `SKILL.md` begins and ends, and where its body begins. Accepts
-//! every fence found in 56,213 real files (docs/spec/skills.md#fences) and reports what it
-//! tolerated.
+//! Splits a `SKILL.md` into frontmatter and body. Accepts every fence found in 56,213 real files
+//! (docs/spec/skills.md#fences) and reports what it tolerated.
 
 use super::Diagnostic;
 use super::mapping;

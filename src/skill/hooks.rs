@@ -1,6 +1,6 @@
-//! A skill's own scripts around its activation: `hooks: {pre: …, post: …}`. Another client uses the
-//! same key for a map of events to shell commands, which is recognized and never run
-//! (docs/spec/skills.md#fields). It does not know whether and how the scripts run.
+//! A skill's own scripts around its activation: `hooks: {pre: …, post: …}`. Another client's map of
+//! events to shell commands uses the same key; it is recognized and never run
+//! (docs/spec/skills.md#fields). Whether and how the scripts run is not known here.
 
 use serde_json::Value;
 

@@ -41,7 +41,7 @@ impl Skill {
     }
 
     /// As [`Skill::load`], with the stamp of its file from before the read: `None` unless that is a
-    /// regular file named exactly `SKILL.md`, and not a link to another in any form.
+    /// regular file named exactly `SKILL.md` and no kind of link.
     pub fn load_stamped(dir: &Path) -> (Option<Stamp>, Result<Self, Diagnostic>) {
         let file = dir.join("SKILL.md");
         // Nearly all are like this, and then one file access is enough.
@@ -64,7 +64,7 @@ impl Skill {
     }
 
     /// Parses `bytes`, the content of `file`. `dir` is its directory, whose name is the fallback
-    /// for a missing `name`. Nothing is read, so neither path need exist.
+    /// for a missing `name`. Neither path need exist.
     ///
     /// # Errors
     /// A diagnostic of level error when there is no valid name.
@@ -118,8 +118,8 @@ impl Skill {
         })
     }
 
-    /// The instructions, without the frontmatter. Read on demand, because most calls handle many
-    /// skills and need the instructions of none.
+    /// The instructions, without the frontmatter. Read on demand, because most calls need the
+    /// instructions of no skill.
     ///
     /// # Errors
     /// When the file cannot be read, or has changed since this was read from it.

@@ -95,7 +95,7 @@ pub fn over_limits(yaml: &str) -> Option<String> {
         .then(|| format!("nests deeper than {}", limits::FRONTMATTER_DEPTH))
 }
 
-/// Parses each top-level key as a document of its own; if that fails too, keeps its raw text. The
+/// Parses each top-level key as a separate document; if that fails too, keeps its raw text. The
 /// first of several values of one key counts.
 fn by_key(yaml: &str, parse: bool, diagnostic: Diagnostic) -> Mapping {
     let mut values = Map::new();

@@ -1,6 +1,6 @@
 //! Frontmatter that needs no YAML parser: a plain one-line text for each key, as in two skills of
-//! five (docs/spec/skills.md#yaml). The parser takes many times as long. Anything that could mean
-//! something else in YAML is left to it.
+//! five (docs/spec/skills.md#yaml). The parser takes many times as long, and gets anything that
+//! could mean something else in YAML.
 
 use serde_json::{Map, Value};
 

@@ -54,7 +54,7 @@ pub struct Listing {
 
 impl SkillPath {
     /// Parses a path as a model writes it: relative to the skill's directory, or absolute and
-    /// inside it, as the skill's own text may give it.
+    /// inside it.
     ///
     /// # Errors
     /// When the path is empty, leaves the directory, or contains a NUL.
@@ -101,7 +101,7 @@ impl SkillPath {
     }
 
     /// Opens the regular file with this path in `dir`. Even if the path changes meanwhile, the file
-    /// lies in the directory: after its real location is known, no link is followed to it.
+    /// lies in the directory: no link is followed to its resolved location.
     ///
     /// # Errors
     /// As [`SkillPath::resolve`], and when it cannot be read.
@@ -171,8 +171,8 @@ impl SkillPath {
 }
 
 impl Listing {
-    /// Walks the skill in `dir`. Nested skills are separate skills, so their files are not listed.
-    /// Links to files inside the directory are listed; links are never walked.
+    /// Walks the skill in `dir`. Files of nested skills are not listed. Links to files inside the
+    /// directory are listed; links are never walked.
     pub fn of(dir: &Path, max: usize) -> Self {
         let Ok(root) = dir.canonicalize() else {
             return Self::default();

@@ -1,5 +1,5 @@
 //! The approximate cost of a text for a model. Every model has its own tokenizer and none is
-//! available here, so this is an estimate and is presented as one.
+//! available here, so this is only an estimate.
 
 /// Estimates the tokens of a text as a quarter of its bytes (docs/spec/skills.md#files). Non-ASCII
 /// letters take more bytes, and a token holds fewer of them.

@@ -69,8 +69,8 @@ impl Base {
         made.map_err(|error| Error::io("make directory", &self.path, &error))
     }
 
-    /// A file in the directory. The user may have replaced one of their own files by a link, as
-    /// people do who keep their configuration in a repository.
+    /// A file in the directory. It may be a link of the user's, as for people who keep their
+    /// configuration in a repository.
     ///
     /// # Errors
     /// As [`Base::make`], and when such a link leads nowhere.

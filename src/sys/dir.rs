@@ -1,6 +1,6 @@
 //! A directory that others may write to (a project, a skill, a cache, a staging area), held by its
-//! descriptor. Everything below it is reached by entry names and no link among them is followed, so
-//! nothing in a repository decides where we write.
+//! descriptor. Everything below it is reached by entry names without following links, so nothing in
+//! a repository decides where we write.
 
 mod make;
 mod name;

@@ -49,7 +49,7 @@ impl Directories {
     }
 
     /// The directories that are ours alone: the plugin directory, our state directory and our cache
-    /// directory. Without a home the latter two are the plugin directory.
+    /// directory. Without a home all three are the plugin directory.
     pub fn private(&self, env: &Env) -> [PathBuf; 3] {
         let place = |variable: &str, below_home: &str| {
             let set = env.path(variable).filter(|path| path.is_absolute());

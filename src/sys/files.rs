@@ -107,8 +107,8 @@ fn read_into(mut bytes: Vec<u8>, source: impl Read, max: u64) -> io::Result<Vec<
     Ok(bytes)
 }
 
-/// Replaces `path` with `bytes` atomically: readers see the whole old file or the whole new one,
-/// also after a kill, on a full disk or after a power cut.
+/// Replaces `path` with `bytes` atomically: readers see the whole old or the whole new file, even
+/// after a kill, on a full disk or after a power cut.
 ///
 /// # Errors
 /// When the directory cannot be written; the old file is then untouched.
@@ -116,8 +116,8 @@ pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     replace(path, bytes, mode, Durable::Yes)
 }
 
-/// As [`replace_file`], but without waiting for the disk, so it may not survive a power cut: for
-/// files that mean nothing after a reboot.
+/// As [`replace_file`], but does not wait for the disk and may not survive a power cut: for files
+/// that mean nothing after a reboot.
 ///
 /// # Errors
 /// As [`replace_file`].

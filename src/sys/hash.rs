@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::FixedState;
 
 /// Equal in every process of one build of this program; meaningless to any other. Suited to short
-/// runs: the CPU feature detection of SHA-256 and CRC costs more than hashing the input.
+/// runs: the CPU feature detection of SHA-256 and CRC costs more than the hashing.
 pub fn hash(bytes: &[u8]) -> u64 {
     FixedState::default().hash_one(bytes)
 }

@@ -1,7 +1,7 @@
 //! The answer of a host's call that cannot compute its own. It is prepared before anything is read,
 //! and sent by whatever ends the call first: a signal, a limit, the deadline, an abort or a panic.
 //! The host treats a program that dies as one that permits (docs/spec/hosts.md#answers), so ours
-//! never dies without an answer. The text of the answer is decided elsewhere.
+//! never dies without an answer. Others decide its text.
 //!
 //! All code here may run in a signal handler and before the standard library starts: it allocates
 //! nothing, takes no lock and cannot panic.
@@ -69,7 +69,7 @@ const FAULTS: [libc::c_int; 7] = [
     libc::SIGTRAP,
 ];
 /// Other signals that end the call: the deadline, the limits of processor time, and requests to
-/// stop, such as a Ctrl-C to the whole process group.
+/// stop, such as a Ctrl-C to the process group.
 const ENDS: [libc::c_int; 7] = [
     libc::SIGALRM,
     libc::SIGPROF,
@@ -96,8 +96,8 @@ const LEFT_ALONE: [libc::c_int; 8] = [
 #[cfg(target_os = "linux")]
 const BEFORE_KILL: Duration = Duration::from_millis(250);
 
-/// The stack of the handlers, since the normal one may be what overflowed. Twice the signal frame
-/// of the processors with the most registers.
+/// The stack of the handlers, since the normal one may have overflowed. Twice the signal frame of
+/// the processors with the most registers.
 #[repr(align(16))]
 struct HandlerStack(UnsafeCell<[u8; 32 * 1024]>);
 
@@ -107,8 +107,8 @@ unsafe impl Sync for HandlerStack {}
 
 static STACK: HandlerStack = HandlerStack(UnsafeCell::new([0; 32 * 1024]));
 
-/// Prepares `word`, and ends the call with it after `deadline`, counted from the first preparation.
-/// Without a deadline the call may take any time.
+/// Prepares `word`, and ends the call with it after `deadline`, counted from the first preparation;
+/// without a deadline, never.
 pub fn prepare(word: &'static LastWord, deadline: Option<Duration>) {
     let before = WORD.swap(std::ptr::from_ref(word).cast_mut(), Ordering::SeqCst);
     if PHASE.load(Ordering::SeqCst) == NOTHING_PREPARED {
@@ -139,7 +139,7 @@ pub fn say() -> ! {
 }
 
 /// Writes the call's answer; nothing is written after it. If an answer that must arrive cannot,
-/// this holds the call instead of ending it.
+/// holds the call instead of ending it.
 pub fn answer(text: &str) -> Sent {
     PHASE.store(ANSWERING, Ordering::SeqCst);
     let sent = write_all(text.as_bytes());
@@ -197,8 +197,8 @@ pub fn variable(name: &CStr) -> Option<&'static CStr> {
     }
 }
 
-/// Makes this program call `$prepare` before `main` and before the standard library's start-up,
-/// which allocates: a limit on memory is one of the ways to fail.
+/// Makes this program call `$prepare` before `main` and before the standard library starts, which
+/// allocates: a limit on memory may make that fail.
 #[macro_export]
 macro_rules! before_main {
     ($prepare:path) => {
@@ -255,12 +255,12 @@ fn take_signals() {
 
 /// Blocks every other signal that could end the call, including the one for a write beyond a limit
 /// (SIGXFSZ), which then is an ordinary error. Unblocks the deadline, which our parent may have
-/// blocked; it may fire as soon as the handlers are installed.
+/// blocked and which may fire at once.
 #[allow(unsafe_code)]
 fn keep_waiting() {
     let meant = FAULTS.into_iter().chain(ENDS).chain(LEFT_ALONE);
     // The C libraries' functions leave out signals of their own (32 to 34), which end the process
-    // too, so this calls the kernel directly, with one bit for each signal.
+    // too, so this calls the kernel, with one bit for each signal.
     #[cfg(target_os = "linux")]
     // SAFETY: the kernel reads the given number of bytes of a number that outlives the call.
     unsafe {
@@ -285,8 +285,8 @@ fn keep_waiting() {
     }
 }
 
-/// Beyond the hard limit of processor time the kernel kills with SIGKILL, and where both limits are
-/// equal it sends no warning. A timer fires shortly before.
+/// Beyond the hard limit of processor time the kernel sends SIGKILL, without a warning if both
+/// limits are equal. A timer fires shortly before.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn end_before_kill() {
@@ -373,7 +373,7 @@ fn write_all(mut bytes: &[u8]) -> Sent {
 }
 
 /// Stays until the host is gone: a host that gets no answer goes on with the call, and one that
-/// waits does not. The newer host gives up the whole run after 30 seconds; the user can end either.
+/// waits does not. The newer host gives up the run after 30 seconds; the user can interrupt either.
 #[allow(unsafe_code)]
 fn hold() -> ! {
     PHASE.store(HOLDING, Ordering::SeqCst);

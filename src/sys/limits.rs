@@ -7,14 +7,14 @@ use std::time::Duration;
 /// argument of 100 MB arrives here too, as JSON, where a byte may take six.
 pub const REQUEST: u64 = 640 * 1024 * 1024;
 /// Silence on standard input after which we stop waiting for its end. The host writes a request in
-/// one go and closes; a host that does not close must not hang us.
+/// one go and closes; one that does not close must not hang us.
 pub const STDIN_SILENCE: Duration = Duration::from_secs(5);
 /// Reading all of standard input, below the 30 seconds after which the host gives up on a call.
 pub const STDIN_TOTAL: Duration = Duration::from_secs(20);
 /// The same for a hook that decides on a call.
 pub const STDIN_DECISION: Duration = Duration::from_secs(4);
-/// A hook that decides on a call, from its start to its answer; after that the call is refused. It
-/// takes milliseconds, and waits at most 2 seconds for a lock.
+/// A hook that decides on a call, from start to answer; after that the call is refused. It takes
+/// milliseconds, and waits at most 2 seconds for a lock.
 pub const DECISION_DEADLINE: Duration = Duration::from_secs(5);
 /// Any other call: 3 seconds below the host's limit, at which the host loses the answer or ends the
 /// run (docs/spec/hosts.md#time-limits).
@@ -29,7 +29,7 @@ pub const FRONTMATTER: usize = 64 * 1024;
 /// Nesting depth of `[` and `{` in the frontmatter.
 pub const FRONTMATTER_DEPTH: usize = 64;
 /// Total number of `[` and `{` in the frontmatter. Closing brackets in comments and quotes close
-/// nothing, so the depth count alone cannot be trusted; 64 KiB of nesting takes the parser seconds.
+/// nothing, so counting depth is not enough; 64 KiB of nesting takes the parser seconds.
 pub const FRONTMATTER_BRACKETS: usize = 1000;
 /// Bytes of a name for which similar names are searched.
 pub const SUGGESTED_FOR: usize = 200;
@@ -76,7 +76,7 @@ pub const SCRIPT_OUTPUT: usize = 64 * 1024;
 /// What is read of a script to find out how to run it: shebang and PEP 723 block.
 pub const SCRIPT_HEAD: u64 = 64 * 1024;
 /// What may still be read of a script's output after its end: more than a pipe holds (at most 1
-/// MiB), because a process that could not be killed may go on writing.
+/// MiB), because an unkillable process may keep writing.
 pub const SCRIPT_REST: usize = 4 * 1024 * 1024;
 /// Seconds a script may take altogether, unless configured.
 pub const SCRIPT_SECONDS: f64 = 120.0;
@@ -110,7 +110,7 @@ pub const PRE_HOOKS: Duration = Duration::from_secs(20);
 /// All scripts that run at the end of one activation; several activations share [`HOOKS_TOTAL`].
 pub const POST_HOOKS: Duration = Duration::from_secs(10);
 /// All end-of-activation scripts that one hook of the host runs. The last may begin at 10 seconds
-/// and, including reaping, finishes long before the host gives up.
+/// and, with reaping, ends long before the host gives up.
 pub const HOOKS_TOTAL: Duration = Duration::from_secs(20);
 /// What the model is shown of a skill's hooks' output, which is meant to be a line or two.
 pub const HOOK_OUTPUT_CHARS: usize = 4000;
@@ -137,8 +137,8 @@ pub const ACTIVE_SKILLS: usize = 5;
 pub const KEPT_ARGUMENTS: usize = 8 * 1024;
 /// Instructions of active skills repeated in the system prompt, altogether.
 pub const REINJECTED: usize = 256 * 1024;
-/// What arguments may add to a skill's instructions over all placeholders: enough for any argument
-/// that fits a prompt once, but not for two thousand repetitions.
+/// What arguments may add to a skill's instructions over all placeholders: enough for one use of
+/// any argument that fits a prompt, not for two thousand.
 pub const FILLED_IN: usize = 256 * 1024;
 /// How deep the requirements of required skills are followed.
 pub const REQUIRES_DEPTH: usize = 5;
@@ -190,8 +190,8 @@ pub const SOURCE_CACHE: u64 = 16 * 1024 * 1024;
 pub const BLOCK_MESSAGE_CHARS: usize = 600;
 /// Depth limit of the directories that a digest covers; a loop of links reaches it at once.
 pub const DIGEST_DEPTH: usize = 24;
-/// Files of a trusted skill that are recorded one by one, to report which changed: beyond this a
-/// trust record of some hundred skills would no longer be small.
+/// Files of a trusted skill that are recorded one by one, to report which changed: with more, the
+/// trust record of some hundred skills would become large.
 pub const TRUSTED_FILES: usize = 200;
 /// The records of trust and of approvals: about 20,000 directories.
 pub const TRUST_FILE: u64 = 4 * 1024 * 1024;

@@ -15,8 +15,8 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    /// Takes the lock, waiting at most `wait`, and creates the file if it is missing. If somebody
-    /// put a FIFO or a link there, it neither blocks on it nor follows it.
+    /// Takes the lock, waiting at most `wait`, and creates the file if it is missing. Neither
+    /// blocks on a FIFO nor follows a link in its place.
     ///
     /// # Errors
     /// When the file cannot be opened, or another process still holds the lock after `wait`.

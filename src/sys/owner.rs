@@ -1,5 +1,5 @@
-//! Who owns a file, as far as this process can tell. In a user namespace the kernel shows all
-//! unmapped owners as one overflow id, which identifies nobody.
+//! Who owns a file, as far as this process can tell. A user namespace shows all unmapped owners as
+//! one overflow id, which identifies nobody.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -38,8 +38,8 @@ impl Owner {
     }
 }
 
-/// Why another user could have written this file, if so. The user's private group, which many
-/// systems create, and root's group do not count as other users.
+/// Why another user could have written this file, if so. The user's private group, common on many
+/// systems, and root's group do not count as other users.
 pub fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
     match Owner::of(metadata) {
         Owner::Root | Owner::Us => {}

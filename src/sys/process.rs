@@ -58,8 +58,8 @@ impl ProcessId {
     }
 }
 
-/// The boot, the machine and the process-id namespace: process ids mean something only within all
-/// of them. Empty where the system does not report them.
+/// The boot, the machine and the process-id namespace, within which process ids are unique. Empty
+/// where the system does not report them.
 pub fn pid_realm() -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
@@ -67,7 +67,7 @@ pub fn pid_realm() -> String {
 }
 
 /// Field 22 of `/proc/<pid>/stat`. The second field, the program's name in parentheses, may itself
-/// contain spaces and parentheses, so counting begins after the last one.
+/// contain spaces and parentheses, so count from the last one.
 fn start_ticks(pid: u32) -> Option<u64> {
     // The kernel returns it in one read, and reports a length of 0.
     let mut stat = [0; 1024];
@@ -118,8 +118,8 @@ pub fn kill_group(pid: u32) {
     }
 }
 
-/// Makes `command` lead a process group of its own, unblock the signals that a host's call blocks
-/// and, on Linux, die with the thread that starts it: killing us leaves no child running.
+/// Makes `command` lead its own process group, unblock the signals that a host's call blocks and,
+/// on Linux, die with the thread that starts it: killing us leaves no child running.
 #[allow(unsafe_code)]
 pub fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0);

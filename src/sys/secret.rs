@@ -1,5 +1,5 @@
-//! Recognizing secrets by their names or by their own format. Shared by what we log and by what
-//! scripts are given. It changes and masks nothing.
+//! Recognizing secrets by their names or their own format, for logs and for the environment of
+//! scripts. It changes and masks nothing.
 
 /// Substrings of the names of secrets.
 const CONTAINED: [&str; 18] = [

@@ -1,6 +1,6 @@
-//! The only way text reaches a person's terminal. Nearly all output contains names, paths and text
-//! of strangers, so characters that control a terminal, are invisible or reorder text are made
-//! visible here, where the text leaves the program, even if an earlier step forgot.
+//! The only way text reaches a person's terminal. Nearly all output contains text of strangers, so
+//! characters that control a terminal, are invisible or reorder text are made visible here, where
+//! text leaves the program, even if an earlier step forgot.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

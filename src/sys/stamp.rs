@@ -27,7 +27,7 @@ impl Stamp {
     }
 
     /// Whether any change after `now`, the time of the check, must give another stamp. A change
-    /// within the same tick of the file system's clock leaves the same times.
+    /// within the same tick of the file system's clock does not.
     pub fn is_settled(&self, now: i128) -> bool {
         let [_, _, _, mtime, mtime_ns, ctime, ctime_ns] = self.0;
         let at = |seconds: u64, nanos: u64| {

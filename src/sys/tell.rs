@@ -6,7 +6,7 @@ use std::io::Write;
 use super::shown::{shown, visible};
 
 /// Writes to standard error through [`shown`] and ignores failures. The standard macros panic if it
-/// is full or closed, and a hook that panics gives the wrong answer.
+/// is full or closed, and a panicking hook gives the wrong answer.
 pub fn tell(text: Arguments) {
     let text = shown(&text.to_string(), false);
     let _ = std::io::stderr().lock().write_all(text.as_bytes());

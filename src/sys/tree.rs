@@ -1,4 +1,4 @@
-//! Digests of directories, as a whole or file by file. Links are followed, so their targets count:
+//! Digests of directories, as a whole or file by file. Links are followed and their targets count:
 //! whoever trusts a directory trusts what is read through it.
 
 use std::cell::RefCell;

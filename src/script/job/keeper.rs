@@ -1,6 +1,5 @@
-//! A job's supervisor as a process, for the one thing that its FIFO cannot do: to resume it after
-//! somebody has stopped it (`kill -STOP $PPID`). A stopped supervisor would never enforce its
-//! limit.
+//! A job's supervisor as a process. It serves the one thing that the FIFO cannot do: resuming a
+//! supervisor that was stopped (`kill -STOP $PPID`) and would never enforce its limit.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Jobs: scripts that continue after the call that started them. Each has a directory, in which the
-//! supervisor writes the output and the result, and everybody else only reads.
+//! Jobs: scripts that continue after the call that started them. Each has a directory, which only
+//! its supervisor writes.
 
 mod id;
 mod keeper;

@@ -1,7 +1,7 @@
 //! One job as others see it: whether it runs, what is new, how it ended, and stopping it. All of
-//! that works through a FIFO that the supervisor holds open, without a process id, which could have
-//! been reused: opening it for writing shows whether the supervisor lives, writing to it stops the
-//! job, and polling it wakes at the job's end.
+//! that uses a FIFO that the supervisor holds open, not a process id, which could have been reused:
+//! opening it for writing shows whether the supervisor lives, writing stops the job, and polling
+//! wakes at its end.
 
 use std::fs::File;
 use std::io::{self, Write};

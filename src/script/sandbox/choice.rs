@@ -86,8 +86,8 @@ impl Execution {
 }
 
 impl Confinement {
-    /// The configured choice, tightened by what the skill asks for. The skill's paths count only if
-    /// the sandbox is the skill's own wish; otherwise they would widen it.
+    /// The configured choice, tightened by the skill. The skill's paths count only if the sandbox
+    /// is its own wish; otherwise they would widen it.
     pub fn of(settings: &SkillSettings, execution: &Execution) -> Self {
         let chosen = settings.sandbox.unwrap_or_default();
         let asked = execution.sandbox || execution.network == Network::Restricted;

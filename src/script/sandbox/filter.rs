@@ -1,5 +1,6 @@
 //! System calls that Landlock does not cover, refused by a seccomp filter that is compiled before
-//! the fork. The tables below are complete. It cannot decide by path: a filter sees only numbers.
+//! the fork. The tables below are complete. A filter sees only numbers, so it cannot decide by
+//! path.
 
 /// A compiled filter.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ mod platform {
         libc::SYS_move_pages,
     ];
 
-    /// Refused unless the first argument is this value and the second is 0. A group is refused too,
+    /// Refused unless the first argument is this value and the second is 0. Groups are refused too,
     /// since a process may join the supervisor's.
     const ON_ITS_PROCESS: [(c_long, u64); 2] = [
         (libc::SYS_setpriority, libc::PRIO_PROCESS as u64),
@@ -104,7 +105,7 @@ mod platform {
     ];
 
     /// What a restricted network permits: Unix sockets, and the kernel's answers about interfaces
-    /// and routes. An allow list, so that no present or future protocol is forgotten.
+    /// and routes. An allow list forgets no present or future protocol.
     const UNIX: u64 = libc::AF_UNIX as u64;
     const NETLINK: u64 = libc::AF_NETLINK as u64;
 

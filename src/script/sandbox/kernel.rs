@@ -1,5 +1,5 @@
-//! What a kernel can do to confine a script, and what it cannot: a function of numbers, so that it
-//! also works for kernels other than the running one.
+//! What a kernel can do to confine a script, and what it cannot, as a function of numbers, so that
+//! it also works for kernels other than the running one.
 
 use super::{Network, filter};
 

@@ -1,6 +1,5 @@
 //! What a script may read, write and reach. The limits are decided here for every system; only
-//! Linux enforces them: Landlock for files and signals, a seccomp filter for what Landlock does not
-//! cover.
+//! Linux enforces them, with Landlock for files and signals and a seccomp filter for the rest.
 
 mod choice;
 mod filter;

@@ -59,8 +59,8 @@ pub struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// What may be read and executed, with remarks on directories of the `PATH` that are left out:
-    /// one that contains the user's home would expose all of it.
+    /// What may be read and executed, with remarks on directories of the `PATH` that are left out
+    /// because they contain the user's home and would expose all of it.
     pub fn readable(&self) -> (Vec<PathBuf>, Vec<String>) {
         let mut notes = Vec::new();
         let mut all: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
@@ -128,9 +128,8 @@ impl Places<'_> {
         DEVICES.iter().map(Path::new)
     }
 
-    /// Why the project's directory must not be opened. If it contains the home, that would expose
-    /// all of the home; and write access to our own directory would let a script lift the limits of
-    /// every script.
+    /// Why the project's directory must not be opened: it would expose all of a home inside it, and
+    /// write access to our own directory would let a script lift the limits of every script.
     fn no_project(&self) -> Option<&'static str> {
         if contains_home(self.project_dir, self.base.home().as_deref()) {
             return Some("contains the home directory");

@@ -1,5 +1,5 @@
-//! The limits in the kernel's form: a Landlock ruleset and a filter of system calls, created before
-//! the fork. The script's process only has to enter them, and all its children inherit them.
+//! The limits in the kernel's form: a Landlock ruleset and a system call filter, created before the
+//! fork. The script's process only enters them, and its children inherit them.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;

@@ -4,8 +4,8 @@ use crate::script::fixture::{Fixture, eventually};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Leaves three processes behind that write their ids: a plain child, one in a session of its own,
-/// and a daemon whose parents are gone. All hold the script's output open.
+/// Leaves three processes behind that write their ids: a plain child, one in its own session, and a
+/// daemon whose parents are gone. All hold the script's output open.
 const LITTER: &str = r#"
     left() { while [ ! -s "$1" ]; do sleep 0.01; done; }
     sleep 300 & echo $! > plain

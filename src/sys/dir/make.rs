@@ -141,9 +141,8 @@ impl Dir {
         Ok(rustix::fs::symlinkat(target, &self.fd, name.as_os_str())?)
     }
 
-    /// Replaces the file `name` with `bytes` atomically: readers see the whole old file or the
-    /// whole new one, also after a kill or on a full disk. A link of that name is replaced, not
-    /// followed.
+    /// Replaces the file `name` with `bytes` atomically: readers see the whole old or the whole new
+    /// file, even after a kill or on a full disk. A link of that name is replaced, not followed.
     ///
     /// # Errors
     /// When it cannot be written; the old file is then untouched.
@@ -158,7 +157,7 @@ impl Dir {
     }
 
     /// As [`Dir::replace`], with the temporary file in `scratch` on the same file system: for
-    /// writers that clean up after a kill in a place of their own.
+    /// writers with their own cleanup after a kill.
     ///
     /// # Errors
     /// As [`Dir::replace`].

@@ -31,8 +31,8 @@ impl EntryName {
         is_one(bytes).then(|| Self(Cow::Owned(bytes.to_owned())))
     }
 
-    /// A variant of this name that no other process and no other call of this one uses. It begins
-    /// with a dot and ends in `.tmp`, which identifies litter after a kill.
+    /// A variant of this name that no other process or call uses. It begins with a dot and ends in
+    /// `.tmp`, which identifies litter after a kill.
     #[must_use]
     pub fn temporary(&self) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);

@@ -1,5 +1,5 @@
 //! Removing directories with their content: only those that carry our mark, and by descriptor, so
-//! that neither a link nor a concurrent move can redirect a removal.
+//! that no link or concurrent move can redirect a removal.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -7,8 +7,8 @@ use rustix::fs::{AtFlags, fstat, unlinkat};
 
 use super::{Dir, EntryKind, EntryName};
 
-/// The file that marks a directory as made by us. It holds the directory's inode number, which
-/// nobody who puts such a file into a repository can predict.
+/// The file that marks a directory as made by us. It holds the directory's inode number, which a
+/// repository's author cannot predict.
 pub const MARK: EntryName = EntryName::of(".agent-skills");
 /// How many nested directories are held open while they are emptied.
 const DEPTH: usize = 64;
@@ -34,7 +34,7 @@ impl Dir {
     }
 
     /// Whether we made this directory. Where others provide files, the mark must have been made for
-    /// this very directory; elsewhere a copy, for instance from a backup, is enough.
+    /// this very directory; elsewhere a copy, as in a backup, is enough.
     pub fn is_ours(&self) -> bool {
         let Ok(mark) = self.read(&MARK, 64) else {
             return false;

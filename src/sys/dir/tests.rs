@@ -163,7 +163,7 @@ fn what_a_kill_left_unmarked_or_with_an_empty_mark_goes_and_takes_nothing_with_i
     place.dir.remove_ours(&NAME).unwrap();
     assert!(!place.at("x").exists());
     // If the mark is a link, a directory or a file with other text, or anything lies beside it, the
-    // directory belongs to somebody else.
+    // directory is not ours.
     fs::create_dir(place.at("x")).unwrap();
     symlink("../../canary/file", place.at("x/.agent-skills")).unwrap();
     assert!(place.dir.remove_ours(&NAME).is_err() && place.dir.remove_blank(&NAME).is_err());
@@ -221,7 +221,7 @@ fn an_anchor_may_be_a_link_and_stays_what_it_was() {
     let link = place.root.path().join("link");
     symlink("dir", &link).unwrap();
     let dir = Dir::anchor(&link).unwrap();
-    // What replaces it later belongs to somebody else.
+    // Its later replacement is not ours.
     fs::remove_file(&link).unwrap();
     symlink("canary", &link).unwrap();
     dir.new_dir(&NAME).unwrap();
