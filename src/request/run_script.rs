@@ -234,8 +234,8 @@ impl<'de> Deserialize<'de> for Args {
     }
 }
 
-/// Splits a line into words; `None` if a shell, which is not used, would do more than split it, or
-/// a quote is unclosed.
+/// Splits a line into words; `None` if a quote is unclosed or a shell would do more than split,
+/// because no shell runs.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -1,5 +1,5 @@
 //! The raw calls on descriptors. As in [`super::process`], all of them may run between `fork` and
-//! `exec`: they allocate nothing, take no lock and cannot panic.
+//! `exec`: they allocate nothing, take no lock and cannot panic. They know nothing of scripts.
 
 use std::ffi::CStr;
 use std::io;

@@ -1,5 +1,5 @@
 //! The raw process calls. All of them may run between `fork` and `exec` in a process that had other
-//! threads: they allocate nothing, take no lock and cannot panic.
+//! threads: they allocate nothing, take no lock and cannot panic. They know nothing of scripts.
 
 use std::io;
 use std::os::fd::RawFd;

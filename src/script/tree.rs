@@ -64,7 +64,7 @@ fn stop_all() -> (usize, u64) {
     let mut found = (0, 0);
     let mut stopped = own;
     each_descendant(|pid| {
-        // The process first: the newest are last in the list, and gone in no time.
+        // The process first: the newest are last in the list and may exit at once.
         process::stop(pid);
         // A group stops atomically. A script may join the group that we lead; every other group of
         // our descendants contains only descendants, since a group never leaves its session.

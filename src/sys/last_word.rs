@@ -298,7 +298,7 @@ fn end_before_kill() {
         {
             return;
         }
-        // The kernel does not accept a limit of one second.
+        // The kernel treats a limit of 0 as one second.
         let time =
             Duration::from_secs(limit.rlim_max.clamp(1, 1 << 30)).saturating_sub(BEFORE_KILL);
         let mut timer: libc::itimerval = std::mem::zeroed();

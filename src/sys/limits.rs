@@ -156,7 +156,7 @@ pub const INSTALL_FILES: usize = 10_000;
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
 /// One git command run for a person, which may download a repository.
 pub const GIT_SECONDS: u64 = 300;
-/// One download, which is at most 10 MiB.
+/// Seconds for one download, which is at most 10 MiB.
 pub const DOWNLOAD_SECONDS: u64 = 120;
 /// A downloaded archive, or all files of a skill from a site, as transferred.
 pub const DOWNLOAD: u64 = 10 * 1024 * 1024;

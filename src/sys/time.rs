@@ -82,7 +82,8 @@ fn days(year: u64, month: u64, day: u64) -> i64 {
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let day = (self.0 / DAY).cast_signed();
-        // An estimate without leap days, so never too early; the March before decides.
+        // Estimated without leap days, so never too early; the loop finds the March in which the
+        // year begins.
         let mut year = 1970 + self.0 / DAY / 365;
         while days(year, 3, 1) > day {
             year -= 1;

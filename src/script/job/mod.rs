@@ -1,5 +1,5 @@
-//! Jobs: scripts that continue after the call that started them. Each has a directory, which only
-//! its supervisor writes.
+//! Jobs: scripts that continue after the call that started them. Each has a directory, in which its
+//! supervisor writes output and result for others to read.
 
 mod id;
 mod keeper;
