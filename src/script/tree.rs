@@ -1,9 +1,7 @@
-//! Ends every process below a supervisor, including detached ones, since it adopts orphans. It runs
-//! after a fork: raw calls only.
-//!
-//! Killing a process while another one forks misses the new one and makes room for more. So the
-//! tree is stopped first, in rounds: a stopped process cannot fork and stays in place. When two
-//! rounds stop the same processes, all are stopped.
+//! Ends every process below a supervisor, which adopts orphans. It runs after a fork: raw calls
+//! only. Killing alone misses children forked meanwhile, and makes room for more. So the tree is
+//! stopped first, in rounds: a stopped process cannot fork and stays in place. When two rounds stop
+//! the same processes, all are stopped.
 
 use std::time::{Duration, Instant};
 

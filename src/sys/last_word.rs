@@ -1,10 +1,8 @@
-//! The answer of a host's call that cannot compute its own. It is prepared before anything is read,
-//! and sent by whatever ends the call first: a signal, a limit, the deadline, an abort or a panic.
-//! The host treats a program that dies as one that permits (docs/spec/hosts.md#answers), so ours
-//! never dies without an answer. Others decide its text.
-//!
-//! All code here may run in a signal handler and before the standard library starts: it allocates
-//! nothing, takes no lock and cannot panic.
+//! The answer of a host's call that cannot compute its own, prepared before anything is read and
+//! sent by whatever ends the call first: a signal, a limit, the deadline, an abort or a panic. The
+//! host treats a program that dies as one that permits (docs/spec/hosts.md#answers). All code here
+//! may run in a signal handler and before the standard library starts: it allocates nothing, takes
+//! no lock and cannot panic. Others decide the text of the answer.
 
 use std::cell::UnsafeCell;
 use std::ffi::CStr;
