@@ -1,20 +1,20 @@
-//! What each call of a host answers when it fails, and how long it may take. All of it is known
-//! before anything is read (law 11, docs/spec/README.md#laws), so that it needs nothing: no memory,
-//! no file, no configuration.
+//! What each kind of host call answers when it fails, and how long it may take. All of it is known
+//! before anything is read (law 11, docs/spec/README.md#laws) and needs no memory, file or
+//! configuration.
 
 use std::time::Duration;
 
 use crate::sys::last_word::{self, LastWord, NEUTRAL};
 use crate::sys::limits;
 
-/// A call of a host's, as the answer to its failure has to know it.
+/// A host call, reduced to what the answer to its failure depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failing<'a> {
-    /// The hook of this name.
+    /// The hook with this name.
     Hook(&'a [u8]),
-    /// A tool, and whether the host gives up on it (docs/spec/hosts.md#time-limits).
+    /// A tool. Hosts differ in whether they time out (docs/spec/hosts.md#time-limits).
     Tool {
-        /// The host kills it after 30 seconds.
+        /// Whether the host kills it after 30 seconds.
         is_limited: bool,
     },
     /// `--schema`.
@@ -31,14 +31,14 @@ const DENIED: LastWord = LastWord {
     decides: true,
 };
 
-/// For hooks that decide nothing, and where nothing is in force.
+/// For hooks that decide nothing, and for calls that nothing restricts.
 const NOTHING: LastWord = LastWord {
     answer: NEUTRAL,
     decides: false,
 };
 
-/// Nothing is in force: a call that cannot be checked is permitted, but an answer that was worked out must
-/// still arrive.
+/// No restriction applies: a call that cannot be checked is permitted, but an answer that was
+/// computed must still arrive.
 const PERMITTED: LastWord = LastWord {
     answer: NEUTRAL,
     decides: true,
@@ -49,8 +49,8 @@ const FAILED: LastWord = LastWord {
     decides: false,
 };
 
-/// One tool that has the hooks: without any tool the host would drop the plugin, and its restrictions with
-/// it.
+/// One tool that carries the hooks: without any tool the host would drop the plugin, and its
+/// restrictions with it.
 const LEAST_SCHEMA: LastWord = LastWord {
     answer: concat!(
         r#"[{"name":"skill_marketplace","description":"Manages Agent Skills; it failed to start, tell the "#,
@@ -62,7 +62,7 @@ const LEAST_SCHEMA: LastWord = LastWord {
 };
 
 impl Failing<'_> {
-    /// What it answers.
+    /// The answer when this call fails.
     pub fn word(self) -> &'static LastWord {
         match self {
             Self::Hook(b"pre_tool") => &BLOCKED,
@@ -75,8 +75,8 @@ impl Failing<'_> {
         }
     }
 
-    /// How long it may take altogether; `None` for a tool of a host that waits for ever: what it runs has
-    /// its own limit, which may be hours.
+    /// The deadline of the whole call. `None` for a tool of a host without a time limit: its script
+    /// has its own limit, which may be hours.
     pub fn deadline(self) -> Option<Duration> {
         match self {
             Self::Hook(b"on_start" | b"on_end" | b"post_system_prompt" | b"pre_api_tools")
@@ -87,7 +87,7 @@ impl Failing<'_> {
         }
     }
 
-    /// How long standard input may take.
+    /// How long reading standard input may take.
     pub fn patience(self) -> Duration {
         match self.deadline() {
             Some(limits::DECISION_DEADLINE) => limits::STDIN_DECISION,
@@ -95,14 +95,15 @@ impl Failing<'_> {
         }
     }
 
-    /// Ends the call with its word, whatever goes wrong from here on.
+    /// From here on, any failure ends the call with its prepared answer.
     pub fn prepare(self) {
         last_word::prepare(self.word(), self.deadline());
     }
 }
 
-/// Prepares for the call that the environment tells of, before `main`: the arguments, which say more, are
-/// not known yet. A person's command in a shell that inherited a call's variables stands down later.
+/// Prepares, before `main`, for the call that the environment describes; the arguments are not
+/// available yet. A person's command in a shell that inherited a call's variables stands down
+/// later.
 pub fn prepare_early() {
     let is_set = |name| last_word::variable(name).is_some();
     if is_set(c"CHIBI_TOOL_ARGS") {
@@ -114,8 +115,8 @@ pub fn prepare_early() {
     }
 }
 
-/// From here on it is known that this call, which would be refused should it fail, cannot be: no skill
-/// restricts, and no policy denies.
+/// Records that no skill restricts and no policy denies. A failure from here on permits the call
+/// instead of refusing it.
 pub fn nothing_is_in_force() {
     last_word::replace(&PERMITTED);
 }
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn an_answer_goes_out_in_one_piece() {
-        // A pipe takes so much in one step (POSIX), whoever else writes to it.
+        // A pipe takes this many bytes in one write, even with several writers (POSIX).
         for failing in [
             Failing::Hook(b"pre_tool"),
             Failing::Hook(b"pre_file_read"),

@@ -1,5 +1,5 @@
 //! The one error type: a lowercase message that names the thing and the reason, and an optional
-//! hint that names the next step. It knows no room; rooms put their own words into it.
+//! hint with the next step. Rooms supply the words.
 
 use std::fmt;
 use std::io;
@@ -15,11 +15,11 @@ pub struct Error {
     hint: Option<String>,
 }
 
-/// Shorthand for results of this crate.
+/// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error whose message is a lowercase fragment without a final full stop.
+    /// An error. The message is a lowercase fragment without a final full stop.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -40,28 +40,28 @@ impl Error {
         }
     }
 
-    /// Adds the next step, replacing an earlier one.
+    /// Sets the next step, replacing an earlier one.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds the next step where the reason suggests none.
+    /// Sets the next step unless there is one already.
     #[must_use]
     pub fn or_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint.get_or_insert_with(|| hint.into());
         self
     }
 
-    /// Puts what was being attempted in front: `<context>: <message>`.
+    /// Prepends what was being attempted: `<context>: <message>`.
     #[must_use]
     pub fn context(mut self, context: impl fmt::Display) -> Self {
         self.message = format!("{context}: {}", self.message);
         self
     }
 
-    /// Both as sentences, for who gets a single text.
+    /// Message and next step as sentences, for readers that get a single text.
     pub fn with_next_step(&self) -> String {
         match self.next_step() {
             Some(hint) => format!("{self}. Next: {hint}."),
@@ -69,7 +69,7 @@ impl Error {
         }
     }
 
-    /// The next step, if there is one.
+    /// The next step, if any.
     pub fn next_step(&self) -> Option<&str> {
         self.hint.as_deref()
     }
@@ -83,7 +83,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What helps against an I/O error, whatever was being done.
+/// The next step that helps against an I/O error whatever the operation.
 fn usual_step(error: &io::Error) -> Option<&'static str> {
     if is_link(error) {
         return Some(
@@ -100,12 +100,12 @@ fn usual_step(error: &io::Error) -> Option<&'static str> {
     })
 }
 
-/// What the system says of a link where none is followed; else it is a link in a circle.
+/// `ELOOP`: a link where none is followed, or else a loop of links.
 fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ELOOP)
 }
 
-/// The reason of an I/O error without the noise of `(os error N)`, lowercase as all messages are.
+/// The reason of an I/O error without `(os error N)`, lowercase like all messages.
 fn reason(error: &io::Error) -> String {
     if is_link(error) {
         return "it is a symbolic link, or one is on the way to it".to_owned();

@@ -12,7 +12,7 @@
 //!
 //! Arrows go down only. `permission` does no I/O; `response` alone writes to standard output.
 
-// Tests make what they need as they like.
+// Tests may call the functions that the rest of the code must not.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod app;
@@ -45,7 +45,7 @@ use response::Response;
 use sys::stdin::PatientStdin;
 use sys::{last_word, limits, remark, tell};
 
-/// Prepares for the failure of this process's call, before its data is read.
+/// Prepares the answer to a failure of this call, before its input is read.
 pub fn prepared(mut input: Input) -> Input {
     let kind = input.kind();
     let failing = match &kind {
@@ -67,7 +67,7 @@ pub fn prepared(mut input: Input) -> Input {
 /// Answers one call.
 pub fn run(mut input: Input) -> Response {
     let request = Request::read(&mut input);
-    // The process ends with the answer, and gives everything back at once.
+    // Leaked on purpose: the process ends with the answer and frees everything at once.
     let app = |protocol| &*Box::leak(Box::new(App::new(input.env, protocol)));
     match request {
         Request::Schema => handler::schema(app(None)),
@@ -84,7 +84,7 @@ pub fn run(mut input: Input) -> Response {
             arguments,
             protocol,
         } => {
-            // The host counts from when it has handed over the arguments.
+            // The host starts its clock when it has handed over the arguments.
             last_word::allow(limits::CALL_DEADLINE);
             let app = app(Some(protocol));
             tool(app, &name, arguments).afterwards(|| app.write_events())
@@ -121,7 +121,7 @@ fn tool(app: &App, name: &str, arguments: Payload) -> Response {
     }
 }
 
-/// The command line as a tool: it behaves as at a shell, but for the exit status.
+/// The command line as a tool: as in a shell, except for the exit status.
 fn command(app: &App, words: &[String]) -> Response {
     if let Some(response) = handler::long_command(app, words) {
         return response;

@@ -1,4 +1,4 @@
-//! The process: read the call, answer it, leave.
+//! The process: read the call, answer it, exit.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,5 @@
-//! The door out: the only writer to standard output, the shapes of answers, and exit codes. In a
-//! host's call the status is 0 whatever happened, because the host throws an answer away otherwise
-//! (law 1, docs/spec/README.md#laws).
+//! The only writer to standard output, the shapes of answers, and exit codes. A host's call always
+//! exits 0, because the host otherwise discards the answer (law 1, docs/spec/README.md#laws).
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -13,13 +12,13 @@ use crate::sys::{Shown, remark, shown};
 
 /// The one answer of a run.
 pub struct Response {
-    /// All of standard output.
+    /// The complete standard output.
     pub stdout: String,
     /// The exit status: 0, or for a person 1 (failed) or 2 (misused).
     pub status: u8,
-    /// What is to happen once the answer has been written.
+    /// Runs once the answer has been written completely.
     once_written: Option<Box<dyn FnOnce()>>,
-    /// What is to happen then in any case.
+    /// Runs after the answer in any case.
     afterwards: Option<Box<dyn FnOnce()>>,
 }
 
@@ -39,13 +38,13 @@ impl Response {
         }
     }
 
-    /// With another exit status.
+    /// Sets another exit status.
     #[must_use]
     pub fn status(self, status: u8) -> Self {
         Self { status, ..self }
     }
 
-    /// Does something as soon as the answer has been written whole, and not at all if it is not.
+    /// Runs `action` once the answer has been written completely, and not otherwise.
     #[must_use]
     pub fn once_written(self, action: impl FnOnce() + 'static) -> Self {
         Self {
@@ -54,7 +53,7 @@ impl Response {
         }
     }
 
-    /// Does something when the answer is out, whether or not it arrived.
+    /// Runs `action` after the answer, whether or not it arrived.
     #[must_use]
     pub fn afterwards(self, action: impl FnOnce() + 'static) -> Self {
         Self {
@@ -68,12 +67,12 @@ impl Response {
         Self::json(&json!({}))
     }
 
-    /// `pre_tool`'s refusal; the model gets exactly the message.
+    /// A refusal by `pre_tool`; the model gets exactly this message.
     pub fn block(message: &str) -> Self {
         Self::json(&json!({"block": true, "message": message}))
     }
 
-    /// A tool's failure, told to the model.
+    /// A tool's failure, as the model sees it.
     pub fn failure(error: &Error) -> Self {
         let hint = error
             .next_step()
@@ -82,8 +81,8 @@ impl Response {
         Self::text(shown(&format!("Error: {error}{hint}"), false))
     }
 
-    /// Writes the answer, then does what waits for that. A reader that has gone away already got what it
-    /// wanted.
+    /// Writes the answer, then runs the actions that wait for it. A reader that closed the pipe
+    /// early already has what it wanted.
     pub fn write(self) -> ExitCode {
         let sent = if last_word::is_prepared() {
             last_word::answer(&self.stdout)
@@ -113,17 +112,17 @@ fn write_stdout(bytes: &[u8]) -> Sent {
     }
 }
 
-/// Standard output for what a person follows as it happens; the answer comes after it.
+/// Standard output for progress that a person follows live; the answer comes after it.
 pub fn live() -> impl Write {
     Shown::new(io::stdout().lock())
 }
 
-/// Makes a panic in a host's call say its last word.
+/// Makes a panic in a host's call send the prepared answer.
 pub fn install_panic_hook() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if last_word::is_prepared() {
-            // Without a backtrace: release builds have no tables for one, and taking it may abort.
+            // No backtrace: release builds have no tables for one, and taking it may abort.
             remark(format_args!("{info}"));
             last_word::say();
         }

@@ -1,4 +1,4 @@
-//! Activation, through a skill's own tool, `skill` or `skill_marketplace`: hands over the skill's
+//! Activation through a skill's own tool, `skill` or `skill_marketplace`: hands over the skill's
 //! instructions.
 
 use std::time::Instant;
@@ -16,8 +16,8 @@ use crate::session::{Session, Unreadable};
 use crate::skill::{Skill, Wrapper};
 use crate::sys::limits;
 
-/// Activates the skill that is wanted. `pre_tool` has done so already, unless the host has no
-/// hooks or this is a direct call; doing it again changes nothing.
+/// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
+/// this is a direct call; repeating it is harmless.
 pub fn activate(app: &App, wanted: Activate) -> Response {
     try_activate(app, wanted).map_or_else(|e| Response::failure(&e), Response::text)
 }
@@ -25,7 +25,7 @@ pub fn activate(app: &App, wanted: Activate) -> Response {
 fn try_activate(app: &App, wanted: Activate) -> Result<String> {
     let called = resolve(app, wanted)?;
     let session = app.store().session(&app.session());
-    // Of this call `pre_tool` did not know that it is ours, so it was not judged as what it is.
+    // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
     if !called.is_listed && !nothing_is_in_force(app, &session) {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
         let text = format!("`{}` is no tool here any more", ours::SKILL);
@@ -34,7 +34,7 @@ fn try_activate(app: &App, wanted: Activate) -> Result<String> {
     hand_over(app, &called, &session)
 }
 
-/// Puts a skill in force and answers its instructions, or those to hand it over to a sub-agent.
+/// Activates a skill and returns its instructions, or those for handing it to a sub-agent.
 ///
 /// # Errors
 /// When it cannot become active, or its instructions cannot be read.
@@ -57,7 +57,7 @@ pub fn hand_over(
     put_in_force(app, skill, &called.tool)?;
     let began = Instant::now();
     more.extend(run_pre_hooks(app, skill, began + limits::PRE_HOOKS)?);
-    // Of skills in whose place this one was activated.
+    // The end hooks of the skills that this one replaced.
     run_post_hooks(app, false, began);
     if app.has_handed(skill, arguments) {
         return Ok(still_active(skill, Wrapper::SkillContent));
@@ -74,7 +74,7 @@ pub fn hand_over(
     Ok(text)
 }
 
-/// The note that stands in place of instructions which the conversation has already.
+/// The note that replaces instructions which are in the conversation already.
 pub fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
     let call = serde_json::json!({"skill": skill.name, "path": "SKILL.md"});
     wrapper.around(

@@ -1,6 +1,6 @@
-//! What the system prompt says of the skills that are active: the older host forgets the results
-//! of tools between prompts, so there it is their instructions; the newer one keeps them, so a
-//! reminder suffices for what compaction may have dropped (docs/spec/hosts.md#generations).
+//! The system prompt's block on active skills. The older host forgets tool results between prompts,
+//! so the block repeats the instructions; the newer one keeps them, and a reminder covers what
+//! compaction may have dropped (docs/spec/hosts.md#generations).
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use crate::session::{ActiveSkill, KeptArguments, Session};
 use crate::skill::{Skill, Wrapper, guarded};
 use crate::sys::limits;
 
-/// The block, or nothing when nothing is active.
+/// The block; `None` if nothing is active.
 pub fn active_block(app: &App) -> Option<String> {
     let session = app.store().session(&app.session()).ok()?;
-    // Those that are always on stand in the prompt already.
+    // Always-on skills are in the prompt already.
     activated(&session).next()?;
     let mut block = reminder(&session);
     if app.protocol == Some(Protocol::Environment) {
@@ -40,8 +40,8 @@ pub fn active_block(app: &App) -> Option<String> {
             block.push_str(&text);
         }
         block.push_str("\n</active_skills>");
-        // Arguments too long to be kept are forgotten with the call: asked with them again, the
-        // skill's tool hands its instructions over anew.
+        // Arguments too long to be kept are forgotten with the call: called with them again, the
+        // skill's tool hands over its instructions anew.
         app.handed(&given);
     } else if let Some(last) = activated(&session)
         .next_back()
@@ -80,7 +80,7 @@ fn reminder(session: &Session) -> String {
     )
 }
 
-/// A skill's instructions as they are now. Its restriction is as it was when it was activated.
+/// A skill's current instructions. Its restriction stays as it was at activation.
 fn again(app: &App, skill: Option<&Skill>, active: &ActiveSkill) -> String {
     let Some(skill) = skill else {
         let gone = "This skill is no longer there, or no longer offered. What it restricted \

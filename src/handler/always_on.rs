@@ -1,5 +1,5 @@
-//! Skills that the configuration has in force in a context from the start (`uses_skills`): they
-//! are activated as any other, by the prompt instead of a call.
+//! Skills that the configuration activates in a context from the start (`uses_skills`): activated
+//! like any other, by the prompt instead of a call.
 
 use std::fmt::Write;
 
@@ -14,10 +14,10 @@ use crate::sys::remark;
 const LEAD: &str = "## Skills in force\n\n\
     These instructions hold in this conversation from the start. Their skills need not be called.";
 
-/// Puts them in force and answers their instructions, as far as they fit: what cannot be put in
-/// force is not handed over. On the first prompt the user is told what is missing and why.
+/// Activates them and returns the instructions that fit; a skill that cannot be activated is not
+/// handed over. On the first prompt the user learns what is missing and why.
 pub fn instructions(app: &App, context: Option<&str>, is_first: bool) -> Option<String> {
-    // Where the configuration cannot be read nothing is offered, and the user is told already.
+    // With an unreadable configuration nothing is offered, and the user has been told.
     let config = app.config().ok()?;
     let names = config.uses_skills.of(context.unwrap_or_default());
     let names = names.unwrap_or_default();
@@ -28,7 +28,7 @@ pub fn instructions(app: &App, context: Option<&str>, is_first: bool) -> Option<
             remark(format_args!("the skill `{name}` is not always on: {why}"));
         }
     };
-    // Most users have none, and their prompt costs no catalog.
+    // Most users have none, and their prompt needs no catalog.
     let catalog = if names.is_empty() {
         Catalog::default()
     } else {
@@ -49,24 +49,24 @@ pub fn instructions(app: &App, context: Option<&str>, is_first: bool) -> Option<
     chosen.block(catalog.has_one_tool(config.budget().tools))
 }
 
-/// Ends what was always on: the conversation is another one now.
+/// Ends the always-on skills: the conversation has changed.
 pub fn end(app: &App) {
     match app.store().keep_always_on(&app.session(), &[]) {
         Ok(kept) => app.record_ends(kept.ended),
-        // It stays in force, which is safe.
+        // They stay active, which is safe.
         Err(error) => remark(format_args!("{error}")),
     }
 }
 
 #[derive(Default)]
 struct Chosen<'a> {
-    /// With their instructions.
+    /// Each with its instructions.
     fitting: Vec<(Offered<'a>, String)>,
     too_long: Vec<Offered<'a>>,
 }
 
-/// Those that are offered, one after the other while there is room; a shorter one may still find
-/// room behind one that is too long.
+/// Selects skills in order while there is room; a shorter one may still fit after one that is too
+/// long.
 fn choose<'a>(
     app: &App,
     config: &Config,

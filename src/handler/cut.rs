@@ -1,4 +1,4 @@
-//! Telling the user which skills the prompt had no room for, once for each set of them.
+//! Telling the user which skills did not fit into the prompt, once for each set of them.
 
 use sha2::{Digest, Sha256};
 
@@ -8,12 +8,12 @@ use crate::sys::{Dir, Durable, EntryName, files, limits, remark};
 
 const TOLD_FILE: EntryName = EntryName::of("told");
 
-/// How many sets are remembered: one for each project that is worked in by turns.
+/// How many sets are remembered: one for each project worked in alternately.
 const REMEMBERED: usize = 20;
-/// How many names are told.
+/// How many names are listed.
 const TOLD: usize = 8;
 
-/// One line about the skills that were cut, unless it has been said.
+/// One line about the skills that were cut, unless it was shown before.
 pub fn tell_once(app: &App, cut: &[Cut]) {
     if cut.is_empty() || is_told(app, cut) {
         return;
@@ -45,7 +45,7 @@ pub fn tell_once(app: &App, cut: &[Cut]) {
     ));
 }
 
-/// Whether the user knows; if not, it is noted that now they do. What cannot be noted is told again.
+/// Whether the user was told; if not, records it. If that fails, the user is told again.
 fn is_told(app: &App, cut: &[Cut]) -> bool {
     let mut digest = Sha256::new();
     for cut in cut {

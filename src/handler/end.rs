@@ -1,11 +1,11 @@
-//! `on_end`: a host process ends, and with it what was active in it.
+//! `on_end`: a host process ends, and with it everything active in it.
 
 use std::time::Instant;
 
 use crate::app::{App, run_post_hooks};
 use crate::response::Response;
 
-/// Runs what skills want run at the end. The next `on_start` forgets the session.
+/// Runs the skills' end hooks. The next `on_start` forgets the session.
 pub fn on_end(app: &App) -> Response {
     run_post_hooks(app, true, Instant::now());
     Response::nothing()

@@ -1,6 +1,6 @@
-//! `pre_shell_exec`, `pre_file_write`, `pre_file_read`, `pre_fetch_url`: the same rules once more,
-//! on the arguments that the tool really gets. Another plugin may have rewritten them after
-//! `pre_tool` saw them (docs/spec/hosts.md#hooks).
+//! `pre_shell_exec`, `pre_file_write`, `pre_file_read`, `pre_fetch_url`: the same rules again, on
+//! the tool's final arguments. Another plugin may have rewritten them since `pre_tool`
+//! (docs/spec/hosts.md#hooks).
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub fn final_arguments(app: &App, used: Option<&ToolUse>) -> Response {
     let judged = judge(app, &session, used, None);
     match judged.verdict {
         Verdict::Refused(reason) => {
-            // `pre_tool` wrote its decision down; this one differs from it.
+            // `pre_tool` recorded its decision; this one differs from it.
             if let Some(event) = judged.event {
                 app.record(event.with("final_arguments", true));
             }

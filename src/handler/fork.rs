@@ -1,4 +1,5 @@
-//! Whether a skill that asks to run apart may: what is in force can refuse the call that it takes.
+//! Whether a skill that asks to run in a sub-agent may: an active restriction can refuse the call
+//! that this takes.
 
 use super::judge::{Verdict, judge};
 use crate::app::App;
@@ -8,7 +9,7 @@ use crate::request::ToolUse;
 use crate::session::{Session, Unreadable};
 use crate::skill::Skill;
 
-/// Where `skill` runs, by what is in force before it is activated.
+/// Where `skill` runs, given the restrictions before its activation.
 pub fn place(app: &App, skill: &Skill, session: &Result<Session, Unreadable>) -> Place {
     fork::place(app, skill, session, || {
         let used = ToolUse {

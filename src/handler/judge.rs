@@ -1,4 +1,4 @@
-//! One judgement of a call under what is active, for every hook that asks for one.
+//! The decision on one call under the active restrictions, for every hook that needs one.
 
 use serde_json::Value;
 
@@ -14,25 +14,25 @@ use crate::permission::{
 use crate::request::ToolUse;
 use crate::session::{Session, Unreadable};
 
-/// What becomes of a call.
+/// The decision on a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on.
+    /// It proceeds.
     Allowed,
-    /// It goes on, and whoever reads its result should know this.
+    /// It proceeds, and this note is added to its result.
     Noted(String),
-    /// It does not happen, for this reason.
+    /// It is blocked, for this reason.
     Refused(String),
 }
 
-/// A judgement, and what is to be written down about it.
+/// A decision, and what to record about it.
 #[derive(Debug)]
 pub struct Judged {
-    /// What becomes of the call.
+    /// The decision on the call.
     pub verdict: Verdict,
-    /// The event, if something was decided.
+    /// The audit event, if a restriction decided.
     pub event: Option<Event>,
-    /// The arguments as they were judged, where they are to be handed back.
+    /// The arguments as they were checked, if they have to replace the call's own.
     pub arguments: Option<Value>,
 }
 
@@ -46,15 +46,15 @@ impl From<Verdict> for Judged {
     }
 }
 
-/// Judges `used`, which activates the skill `called` if there is one. Whatever is not known of the
-/// policy, the session or the configuration leaves reading only (law 2, docs/spec/README.md#laws).
+/// Decides on `used`, which activates the skill `called` if given. If the policy, the session or
+/// the configuration is unreadable, only reading is allowed (law 2, docs/spec/README.md#laws).
 pub fn judge(
     app: &App,
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
     called: Option<&Called>,
 ) -> Judged {
-    // Of a session in which nothing is active, nothing is compared with it.
+    // With nothing active, the call need not be matched to a skill's script.
     let active = session
         .as_ref()
         .ok()
@@ -105,8 +105,8 @@ pub fn judge(
     }
 }
 
-/// Whether no call of a tool that is not ours could be refused: nothing is active, beside which the
-/// user's configuration denies and forbids too, and no policy denies a tool.
+/// Whether every call of a tool that is not ours is permitted: no skill was activated, so the
+/// user's configuration denies nothing either, and no policy denies a tool.
 pub fn nothing_is_in_force(app: &App, session: &Result<Session, Unreadable>) -> bool {
     let is_idle = session
         .as_ref()
@@ -117,15 +117,15 @@ pub fn nothing_is_in_force(app: &App, session: &Result<Session, Unreadable>) -> 
             .is_ok_and(|policies| policies.denied_tools().next().is_none())
 }
 
-/// Nothing is active and no policy says anything about tools.
+/// Nothing is active, and no policy has a rule for tools.
 fn nothing_is_decided(session: &Session, policies: &Policies, call: &Call) -> bool {
     session.activated.is_empty()
         && call.ours != Some(OurTool::Direct)
         && policies.denied_tools().next().is_none()
 }
 
-/// Reading goes on, and of our own tools what only tells: a skill that could be used might be one
-/// that the unreadable file forbids.
+/// Allows reading, and those of our own tools that only inform: using a skill is blocked, since the
+/// unreadable file may forbid it.
 fn closed(call: &Call, what: &str, error: &Error) -> Judged {
     let only_tells = match call.ours {
         Some(OurTool::ReadSkillFile { .. }) => true,
@@ -156,8 +156,8 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
     }
 }
 
-/// Without a configuration both must permit the call: the rules as they are by default, and the
-/// caution due where it is not known what else the user forbade.
+/// Without a readable configuration both must permit the call: the default rules, and the caution
+/// that unknown denials of the user require.
 fn judge_unconfigured(
     app: &App,
     policies: &Policies,

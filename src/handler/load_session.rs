@@ -1,6 +1,6 @@
-//! `skill_session` in `pre_tool`: it loads before it runs, as a skill's own tool does, and only what
-//! the skills' own tools might one after the other. Whatever it cannot do, it says itself, and
-//! unloading waits for it: that would loosen before it is known that the call happens.
+//! `skill_session` in `pre_tool`: it loads before the tool runs, and only what the skills' own
+//! tools could load one after the other. The tool itself reports failures and does the unloading:
+//! here that would loosen restrictions before the call is certain to happen.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::request::{LoadMode, SkillSession, ToolUse};
 use crate::response::Response;
 use crate::session::{Loading, Session, Unreadable};
 
-/// Loads what `used`, a call of `skill_session` that may happen, asks for.
+/// Loads what `used`, a permitted call of `skill_session`, asks for.
 pub fn load_session(app: &App, session: &Result<Session, Unreadable>, used: &ToolUse) -> Response {
     let Ok(SkillSession::Load { names, mode }) = SkillSession::parse(used.arguments.clone()) else {
         return Response::nothing();
@@ -40,7 +40,7 @@ pub fn load_session(app: &App, session: &Result<Session, Unreadable>, used: &Too
         }
         if let Ok(ahead) = &mut ahead {
             let next = vec![snapshot(one.skill, one.tool)];
-            // Whether they are too many is for `load` to say, which counts all of them.
+            // `load` checks the number, because it counts all of them.
             let _ = ahead.load(next, Loading::Add, usize::MAX);
         }
     }
@@ -50,13 +50,13 @@ pub fn load_session(app: &App, session: &Result<Session, Unreadable>, used: &Too
     }
 }
 
-/// What a load that replaces may unload narrows nothing any more.
+/// Skills that a replacing load may unload no longer restrict.
 fn unload_what_may_be(app: &App, session: &mut Session, skills: &[Offered], mode: LoadMode) {
     let config = app.config().unwrap_or_default();
     if mode == LoadMode::Add || config.deactivate != Deactivate::Model {
         return;
     }
     let stay = skills.iter().map(|one| snapshot(one.skill, one.tool));
-    // It is permitted, so nothing is left to refuse it.
+    // Restricted skills may be unloaded here, so this cannot be refused.
     let _ = session.unload_others(&stay.collect::<Vec<_>>(), true);
 }

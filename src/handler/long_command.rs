@@ -1,5 +1,5 @@
-//! Commands that may take longer than the host waits: they run as a process of their own, which
-//! goes on as a job when the host's patience ends (docs/spec/hosts.md#time-limits).
+//! Commands that may take longer than the host waits: they run in their own process, which becomes
+//! a job when the host's time is up (docs/spec/hosts.md#time-limits).
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::response::Response;
 use crate::script::{self, Command, Ran, Terms};
 use crate::sys::limits;
 
-/// The verbs that wait for other machines.
+/// The verbs that access the network.
 const LONG: [&str; 2] = ["install", "update"];
 
-/// The answer of a command that may take long, on a host that does not wait; `None` for any other
+/// The answer of a command that may take long, on a host with a time limit; `None` for any other
 /// command or host.
 pub fn long_command(app: &App, words: &[String]) -> Option<Response> {
     let is_long = words
@@ -43,7 +43,7 @@ fn run(app: &App, words: &[String], wait: Duration) -> Result<Response> {
     Ok(answer(ran))
 }
 
-/// As the command line answers through the host: the text of success, or one error.
+/// The answer in the form of the command line: the output on success, or one error.
 fn answer(ran: Ran) -> Response {
     if let Some(release) = ran.release {
         return Response::text(ran.outcome.text()).once_written(|| release.release());
@@ -57,8 +57,7 @@ fn answer(ran: Ran) -> Response {
     }
 }
 
-/// What the command told a person on standard error: remarks, and at the end the error and its
-/// hint.
+/// What the command wrote to standard error: remarks, and at the end the error and its hint.
 fn as_error(stderr: &str) -> Error {
     let (text, hint) = match stderr.rsplit_once("\nhint: ") {
         Some((text, hint)) => (text, Some(hint.trim_end())),

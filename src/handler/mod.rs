@@ -1,5 +1,5 @@
-//! One file per request: glue between the rooms, no rules of its own. A handler takes what the
-//! door in parsed and returns what the door out writes.
+//! One file per request: glue between the rooms, without rules of its own. A handler takes what
+//! `request` parsed and returns what `response` writes.
 
 mod activate;
 mod active_skills;

@@ -1,4 +1,4 @@
-//! `pre_api_tools`: which tools the model is not shown this turn.
+//! `pre_api_tools`: which tools are hidden from the model this turn.
 
 use std::collections::BTreeSet;
 
@@ -15,17 +15,16 @@ use crate::response::Response;
 use crate::session::{Session, SessionKey, Store};
 use crate::sys::remark;
 
-/// Hides the command line, the tools that need a skill when there is none, those of skills that are
-/// not offered here, and what an active
-/// skill forbids whatever the arguments.
+/// Hides the command line, the tools that need a skill when there is none, those of skills not
+/// offered here, and what an active skill forbids whatever the arguments.
 pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     let catalog = app.catalog();
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
-    // Hiding is a courtesy to the model; what is doubtful is decided when it is called.
+    // Hiding only helps the model; the decision is made when the tool is called.
     let (store, key) = (app.store(), app.session());
     let mut session = store.session(&key).unwrap_or_default();
-    // A person may have called one that is kept from the model.
+    // A person may have activated a skill that is hidden from the model.
     if offered.is_empty() && session.active().next().is_none() {
         hidden.extend([
             ours::READ_FILE,
@@ -81,8 +80,8 @@ pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
     Response::json(&json!({"exclude": hidden}))
 }
 
-/// Only this hook says which tools are MCP servers', and which there are at all; decisions later in
-/// the prompt need to know.
+/// Only this hook gets the list of tools and which of them belong to MCP servers; later decisions
+/// in this prompt need both.
 fn remember(
     store: &Store,
     key: &SessionKey,

@@ -1,6 +1,5 @@
-//! `pre_cache_output`: keeps the newer host from replacing our results by stubs. Instructions that
-//! arrive as a stub are no instructions, and the tools to read them may be forbidden
-//! (docs/spec/hosts.md#answers).
+//! `pre_cache_output`: keeps the newer host from replacing our results by stubs. A stub of
+//! instructions is useless, and reading the original may be forbidden (docs/spec/hosts.md#answers).
 
 use serde_json::json;
 

@@ -1,6 +1,6 @@
-//! `pre_message`: a prompt that begins with `/name`, or with `agent-skills use name`, is the user's call
-//! of that skill. A person may so call what is kept from the model; only the host runs this hook, with
-//! what the user wrote, so no model comes this way.
+//! `pre_message`: a prompt that begins with `/name` or `agent-skills use name` is the user's call
+//! of that skill, which may be hidden from the model. Only the host runs this hook, with what the
+//! user wrote, so no model can use it.
 
 use serde_json::{Value, json};
 
@@ -16,8 +16,8 @@ use crate::response::Response;
 use crate::session::Session;
 use crate::sys::remark;
 
-/// Puts the skill that the prompt calls in force, and its instructions into the prompt. A prompt that
-/// calls none is left as it is, and so is one whose skill cannot be used: the user is told why.
+/// Activates the skill that the prompt calls and adds its instructions to the prompt. A prompt
+/// without a usable call stays unchanged; if the skill cannot be used, the user is told why.
 pub fn pre_message(app: &App, prompt: Option<&Prompt>) -> Response {
     let called = prompt.and_then(|prompt| Some((prompt, called_in(&prompt.text)?)));
     let Some((prompt, call)) = called else {
@@ -40,17 +40,17 @@ pub fn pre_message(app: &App, prompt: Option<&Prompt>) -> Response {
     }
 }
 
-/// What a prompt calls.
+/// The skill that a prompt calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Call<'p> {
     name: &'p str,
     arguments: &'p str,
-    /// Whether nothing else can have been meant.
+    /// Whether it cannot mean anything else.
     is_plain: bool,
 }
 
-/// The call in a prompt: its first word is `/name`, or its first words are `agent-skills use name`. A
-/// path is no call, unless it is a skill's name with its layer or owner.
+/// The call in a prompt: it begins with `/name` or `agent-skills use name`. A path is not a call,
+/// unless it is a skill's name with its layer or owner.
 fn called_in(prompt: &str) -> Option<Call<'_>> {
     let text = prompt.trim_start();
     let (rest, is_plain) = match text.strip_prefix('/') {
@@ -72,8 +72,8 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
     })
 }
 
-/// Whether a prompt of this run can be the user's: the first one. What comes later in the same process
-/// is a continuation that a model wrote, or another conversation's.
+/// Whether a prompt of this run can be the user's, which only the first one can. Later ones are
+/// continuations written by a model, or belong to another conversation.
 fn is_users(app: &App) -> bool {
     let session = app.store().session(&app.session());
     session.map_or(true, |session| session.context.is_none())
@@ -106,7 +106,7 @@ fn invoke(app: &App, call: Call) -> Result<Option<String>> {
         is_listed: true,
         tool,
     };
-    // Of a run that begins nothing is known, and what a policy denies is denied to everybody.
+    // At the start of a run nothing is known yet, and a policy's denials apply to everybody.
     let used = ToolUse {
         tool: called.tool.clone(),
         arguments: Value::Null,
@@ -125,7 +125,7 @@ fn invoke(app: &App, call: Call) -> Result<Option<String>> {
         "" => String::new(),
         arguments => format!("\n\n{arguments}"),
     };
-    // The older host's system prompt carries the instructions of what is active in each turn.
+    // The older host's system prompt carries the active skills' instructions in each turn.
     if app.protocol == Some(Protocol::Environment) && !is_apart {
         return Ok(Some(format!(
             "{lead} Follow its instructions, which stand under <active_skills>.{applied}"

@@ -1,5 +1,6 @@
-//! `pre_tool`: calling a skill's tool activates the skill; every other call is checked against
-//! what is active. Fails closed: whatever goes wrong while something may be restricted, blocks.
+//! `pre_tool`: calling a skill's tool activates the skill; every other call is checked against the
+//! active restrictions. Fails closed: any failure while something may be restricted blocks the
+//! call.
 
 use serde_json::{Value, json};
 
@@ -16,10 +17,10 @@ use crate::response::Response;
 use crate::session::{Session, SessionKey, Unreadable};
 use crate::sys::remark;
 
-/// Decides about a tool call.
+/// Decides on a tool call.
 pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
-    // It may be of one of our own tools, which are judged whether or not anything is in force: arguments
-    // that the host could just read are nested one level deeper in what it hands to us.
+    // It may be one of our own tools, which are always checked. The host nests the arguments one
+    // level deeper in the hook's data, so they may exceed our depth limit but not the host's.
     let Some(used) = used else {
         return Response::block(UNCLEAR);
     };
@@ -31,7 +32,7 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     }
     let called = match called(app, &used.tool, &used.arguments).transpose() {
         Ok(called) => called,
-        // Its tool says so too, and activates nothing.
+        // The tool itself reports the error, and activates nothing.
         Err(_) if is_free => return Response::nothing(),
         Err(error) => return Response::block(&error.with_next_step()),
     };
@@ -48,7 +49,7 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     if let Verdict::Noted(note) = judged.verdict {
         remark(format_args!("{note}"));
     }
-    // What only its user decides, a call that a skill merely warns of does not decide either.
+    // A note from a skill's rules must not replace a decision that only the user makes.
     match used.tool.as_str() {
         ours::SESSION => load_session(app, &session, used),
         ours::MARKETPLACE => install(app, used),
@@ -56,7 +57,7 @@ pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
     }
 }
 
-/// Lets a call pass, with the paths that were judged where its own could mean others.
+/// Lets a call pass, with the paths as checked where its own could mean others.
 fn as_judged(arguments: Option<Value>) -> Response {
     arguments.map_or_else(Response::nothing, |arguments| {
         Response::json(&json!({ "arguments": arguments }))
@@ -66,7 +67,7 @@ fn as_judged(arguments: Option<Value>) -> Response {
 const UNCLEAR: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
     Call the tool with plain arguments, or tell the user.";
 
-/// Blocks, and says so more firmly the second time: a model that tries again word for word did not
+/// Blocks the call, more firmly the second time: a model that repeats it word for word did not
 /// understand.
 pub fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
     let call = json!([used.tool, used.arguments]).to_string();
@@ -78,8 +79,8 @@ pub fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Res
     Response::block(message)
 }
 
-/// The skill becomes active before the tool runs that hands its instructions over, so that the
-/// very next call is checked. One that is to be handed over to a sub-agent does not.
+/// Activates the skill before its tool hands over the instructions, so that the next call is
+/// checked already. A skill that goes to a sub-agent is not activated.
 fn activate(app: &App, session: &Result<Session, Unreadable>, called: &Called) -> Response {
     if place(app, &called.skill, session) == Place::Apart {
         return Response::nothing();
@@ -94,7 +95,7 @@ fn activate(app: &App, session: &Result<Session, Unreadable>, called: &Called) -
     }
 }
 
-/// What a model may install without the user: only this hook knows that it is the model who asks.
+/// What a model may install without the user: only this hook knows that a model is asking.
 fn install(app: &App, used: &ToolUse) -> Response {
     match model_install(app, &used.arguments) {
         ModelInstall::Allowed => Response::nothing(),

@@ -1,5 +1,5 @@
-//! `pre_tool_output`: adds a note to the result of a call that was let through with one. No other
-//! hook can tell the model something without blocking.
+//! `pre_tool_output`: adds a note to the result of a call permitted with one. No other hook can
+//! tell the model something without blocking.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::host::ours;
 use crate::request::ToolResult;
 use crate::response::Response;
 
-/// The output with its note, or nothing where there is none.
+/// The output with its note, or no change without one.
 pub fn pre_tool_output(app: &App, result: Option<&ToolResult>) -> Response {
     // Our own tools write their notes themselves.
     let Some(result) = result.filter(|result| !ours::FIXED.contains(&result.used.tool.as_str()))

@@ -1,6 +1,5 @@
-//! `post_system_prompt`: tells the model which skills there are, and the user which are not offered
-//! for want of a decision. Hands over the skills that are always on. Notes down for later calls
-//! which conversation this is.
+//! `post_system_prompt`: tells the model which skills there are, and the user which ones await a
+//! decision. Hands over the always-on skills. Records which conversation this is.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +14,7 @@ use crate::response::Response;
 use crate::skill::one_line;
 use crate::sys::remark;
 
-/// The catalog block and the instructions that are always on, or nothing when there are no skills.
+/// The catalog block and the always-on instructions, or nothing if there are no skills.
 pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     let is_first = enter(app, context);
     let told = app.told(PROMPT, |catalog| {
@@ -47,8 +46,8 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
     Response::json(&json!({"inject": blocks.join("\n\n")}))
 }
 
-/// What was active in this conversation comes back, if the user wants that or their wish cannot be
-/// read. Answers whether this is its first prompt in this run of the host.
+/// Restores what was active in this conversation, if the user configured that or the configuration
+/// is unreadable. Returns whether this is its first prompt in this run of the host.
 fn enter(app: &App, context: Option<&str>) -> bool {
     let former = app.context();
     let is_first = former.is_none() || former.as_deref() != context;
@@ -61,8 +60,8 @@ fn enter(app: &App, context: Option<&str>) -> bool {
             .map_or(true, |config| config.scope == Lifetime::Context);
         match app.store().enter(&app.session(), context, keep) {
             Ok(ended) => app.record_ends(ended),
-            // Jobs then belong to this run of the host alone, and skills of some contexts only are
-            // hidden, which is no reason to fail.
+            // Then jobs belong to this run of the host, and skills limited to some contexts are
+            // hidden; neither is a reason to fail.
             Err(error) => remark(format_args!("{error}")),
         }
     }
@@ -85,7 +84,7 @@ fn tell_of_proposals(app: &App) {
     ));
 }
 
-/// One line for each directory that waits for the user's trust, and for whatever hides all.
+/// One line for each directory awaiting the user's trust, and for any error that hides all.
 fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
     let mut remarks = Vec::new();
     let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();

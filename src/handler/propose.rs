@@ -1,5 +1,5 @@
-//! `propose_skill_update` and `create_skill`: write down what the model would change, for the user to
-//! decide. Nothing else changes.
+//! `propose_skill_update` and `create_skill`: record a change that the model proposes, for the user
+//! to decide. Nothing else changes.
 
 use serde_json::{Map, Value, json};
 
@@ -11,12 +11,12 @@ use crate::response::Response;
 use crate::skill::{Level, Skill, SkillName, ToolList, one_line};
 use crate::sys::{Moment, limits};
 
-/// A change to an installed skill.
+/// Proposes a change to an installed skill.
 pub fn propose_skill_update(app: &App, call: &ProposeSkillUpdate) -> Response {
     update(app, call).map_or_else(|error| Response::failure(&error), Response::text)
 }
 
-/// A new skill.
+/// Proposes a new skill.
 pub fn create_skill(app: &App, call: &CreateSkill) -> Response {
     create(app, call).map_or_else(|error| Response::failure(&error), Response::text)
 }
@@ -107,7 +107,7 @@ fn create(app: &App, call: &CreateSkill) -> Result<String> {
     )
 }
 
-/// The `SKILL.md` of a new skill, which reads back as what was asked for.
+/// The `SKILL.md` of a new skill, checked to parse as what was asked for.
 fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
     let description = one_line(&call.description);
     let mut fields = Map::new();

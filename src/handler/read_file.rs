@@ -13,7 +13,7 @@ use crate::response::Response;
 use crate::skill::{Skill, SkillPath, is_script};
 use crate::sys::{files, limits};
 
-/// The file's own text first, notices after it.
+/// The file's text first, notices after it.
 pub fn read_skill_file(app: &App, call: &ReadSkillFile) -> Response {
     read(app, call).map_or_else(|error| Response::failure(&error), Response::text)
 }
@@ -44,7 +44,8 @@ fn read_from(skill: &Skill, call: &ReadSkillFile) -> Result<String> {
     Ok(text)
 }
 
-/// The file as text, if it is: a byte that no text has, or that is not UTF-8, would be lost.
+/// The file as text; `None` if it is not UTF-8 or contains a byte that text never has, which would
+/// be lost.
 fn as_text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes)
         .ok()
@@ -56,14 +57,14 @@ fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
     let total = whole.lines().count();
     let as_count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let first = offset.map_or(0, |n| as_count(n).saturating_sub(1));
-    // No lines at all would be an answer that says to ask again.
+    // An answer without any line would only say to ask again.
     let wanted = limit.map_or(usize::MAX, as_count).max(1);
     let mut shown = String::new();
     let mut lines = 0;
     let mut cut_in_line = false;
     for line in whole.split_inclusive('\n').skip(first).take(wanted) {
         if shown.len() + line.len() > limits::READ_ANSWER {
-            // A first line that alone is over the cap is shown in part rather than not at all.
+            // If the first line alone exceeds the cap, show a part of it rather than nothing.
             if lines == 0 {
                 shown.push_str(&line[..line.floor_char_boundary(limits::READ_ANSWER)]);
                 lines = 1;
@@ -128,7 +129,7 @@ fn with_notices(mut text: String, notices: &[String]) -> String {
     text
 }
 
-/// The media type by first bytes, else by extension, of the binary files that skills bundle
+/// The media type, by magic bytes or else by extension, of the binary files that skills bundle
 /// (docs/spec/skills.md#files).
 fn media_type(file: &Path, bytes: &[u8]) -> &'static str {
     const MAGIC: [(&[u8], &str); 9] = [

@@ -1,5 +1,4 @@
-//! `run_skill_script`: runs a bundled script and answers its output, or what is new about one
-//! that became a job.
+//! `run_skill_script`: runs a bundled script and returns its output, or the new output of a job.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -14,7 +13,7 @@ use crate::skill::{Skill, SkillPath};
 use crate::sys::limits;
 use crate::sys::remark;
 
-/// Starts a script, or looks after a job.
+/// Starts a script, or waits for or stops a job.
 pub fn run_skill_script(app: &App, call: &RunSkillScript) -> Response {
     let answer = match call {
         RunSkillScript::Start(start) => run(app, start),
@@ -70,8 +69,8 @@ fn run_of(app: &App, skill: &Skill, call: &StartScript) -> Result<Response> {
     Ok(answer(ran, &call.script, call.format))
 }
 
-/// The answer, which sets a new job free once it has been written: a job whose id nobody was told
-/// ends with us.
+/// The answer, which releases a new job once it has been written: a job whose id nobody knows ends
+/// with us.
 fn answer(ran: Ran, label: &str, format: Format) -> Response {
     let response = Response::text(shown(&ran.outcome, label, format));
     match ran.release {
@@ -119,7 +118,7 @@ fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
     }
 }
 
-/// What is written down about a script that was started.
+/// The audit event of a started script.
 fn started(app: &App, call: &StartScript, skill: &Skill, outcome: &Outcome) -> Event {
     let event = Event::new("script")
         .with("skill", skill.name.as_str())
@@ -140,7 +139,7 @@ fn with_outcome(app: &App, event: Event, outcome: &Outcome) -> Event {
         .with_text("output", &outcome.text(), shown)
 }
 
-/// The script's real path. A bare name may also mean a file in `scripts/`, where most are.
+/// The script's real path. A bare name may also mean a file in `scripts/`, where most scripts are.
 fn resolve(skill: &Skill, written: &str) -> Result<PathBuf> {
     let path = SkillPath::parse(written, &skill.dir)?;
     path.resolve(&skill.dir).or_else(|error| {

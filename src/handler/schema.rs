@@ -1,4 +1,4 @@
-//! `--schema`: which tools there are.
+//! `--schema`: the list of tools.
 
 use serde_json::{Value, json};
 
@@ -7,8 +7,8 @@ use crate::catalog::{Catalog, plain};
 use crate::host::ours;
 use crate::response::Response;
 
-/// The hooks this program always takes part in; `on_end` only where a skill needs it. They stand on
-/// exactly one tool: the host calls a hook once for each tool that lists it
+/// The hooks that this program always registers; `on_end` only if a skill needs it. Exactly one
+/// tool lists them, because the host calls a hook once for each tool that does
 /// (docs/spec/hosts.md#loading).
 pub const HOOKS: [&str; 11] = [
     "on_start",
@@ -26,7 +26,7 @@ pub const HOOKS: [&str; 11] = [
 
 const WHICH_SKILL: &str = "The skill's name; without it, the most recently loaded skill";
 
-/// The tools: the fixed ones, then one per offered skill, or one for all if there are many.
+/// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
 pub fn schema(app: &App) -> Response {
     let told = app.told("schema", |catalog| Told {
         text: Value::Array(with_skills(app, fixed_tools(), catalog)).to_string(),
@@ -37,7 +37,7 @@ pub fn schema(app: &App) -> Response {
 }
 
 fn with_skills(app: &App, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
-    // With a configuration that cannot be read nothing is offered that depends on it.
+    // With an unreadable configuration nothing that depends on it is offered.
     if let Ok(config) = app.config() {
         tools.extend(config.takes_proposals().then(propose_tool));
         tools.extend(config.takes_new_skills().then(create_tool));
@@ -69,7 +69,7 @@ fn with_skills(app: &App, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value
     tools
 }
 
-/// Which skills there are stands in the prompt, and nowhere else.
+/// The list of skills is only in the prompt.
 fn skill_tool() -> Value {
     json!({
         "name": ours::SKILL,
@@ -200,8 +200,8 @@ fn create_tool() -> Value {
     })
 }
 
-/// A parameter schema in the form that both host generations pass on: a type and a description
-/// each, since the newer one drops everything else (docs/spec/hosts.md#loading).
+/// A parameter schema that both host generations pass on: only a type and a description per
+/// property, since the newer host drops the rest (docs/spec/hosts.md#loading).
 fn parameters(properties: &[(&str, &str, &str)], required: &[&str]) -> Value {
     let property = |&(name, kind, description): &(&str, &str, &str)| {
         let mut property = json!({"type": kind, "description": description});

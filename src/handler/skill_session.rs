@@ -1,5 +1,5 @@
-//! `skill_session`: what is active, and loading and unloading several skills at once. `pre_tool`
-//! has loaded already, unless the host has no hooks; doing it again changes nothing.
+//! `skill_session`: reports what is active, and loads and unloads several skills at once.
+//! `pre_tool` has loaded already, unless the host has no hooks; repeating it is harmless.
 
 use std::path::Path;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, Wrapper, guarded};
 use crate::sys::limits;
 
-/// The receipt, and for a load the instructions behind it.
+/// The receipt, and for a load the instructions after it.
 pub fn skill_session(app: &App, call: &SkillSession) -> Response {
     let answer = match call {
         SkillSession::Status => receipt(app),
@@ -75,7 +75,7 @@ fn body(app: &App, skill: &Skill, until: Instant) -> Result<String> {
     if skill.fields.is_forked() {
         notes.push(fork::note("it was loaded into the conversation"));
     }
-    // This tool takes no arguments: those of the call that made it active go on to hold.
+    // This tool takes no arguments: those of the activating call remain valid.
     let kept = app.kept_arguments(skill);
     if app.has_handed(skill, kept.as_deref()) {
         return Ok(still_active(skill, Wrapper::Skill));
@@ -99,7 +99,7 @@ fn unload(app: &App, written: Option<&[String]>) -> Result<String> {
     });
     let names = names.transpose()?;
     let restricted_too = app.config()?.deactivate == Deactivate::Model;
-    // Nothing to do is no reason to write.
+    // Without a change, nothing is written.
     if session.active().next().is_some() {
         let store = app.store();
         let changed = store.unload(&app.session(), names.as_deref(), restricted_too)?;
@@ -109,7 +109,7 @@ fn unload(app: &App, written: Option<&[String]>) -> Result<String> {
     receipt(app)
 }
 
-/// The name of the active skill that somebody means. One that is not active is as good as unloaded.
+/// The name of the active skill that `written` means. One that is not active counts as unloaded.
 fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<String> {
     if let Some(active) = session
         .active()
@@ -144,7 +144,7 @@ fn receipt(app: &App) -> Result<String> {
 
 fn described(active: &ActiveSkill) -> Value {
     let dir = Path::new(&active.dir);
-    // What the file says now is told only while it is the one that was loaded.
+    // What the file says now is reported only while it is the version that was loaded.
     let skill = Skill::load(dir).ok();
     let skill = skill.filter(|skill| skill.digest == active.digest);
     let (file, mut properties) = match &skill {

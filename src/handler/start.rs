@@ -6,8 +6,8 @@ use crate::app::{App, run_post_hooks};
 use crate::response::Response;
 use crate::sys::remark;
 
-/// Forgets what this session had active, and sessions that ended. What their skills wanted run at
-/// the end runs now, if it has not.
+/// Forgets what this session had active, and sessions that ended. Runs their skills' end hooks that
+/// have not run.
 pub fn on_start(app: &App) -> Response {
     match app.store().begin(&app.session()) {
         Ok(ended) => app.record_ends(ended),
@@ -19,7 +19,7 @@ pub fn on_start(app: &App) -> Response {
     Response::nothing()
 }
 
-/// Tells the user of names that several skills have: the model gets one of them only.
+/// Tells the user about names that several skills share: the model gets only one of them.
 fn tell_contested(app: &App) {
     let catalog = app.catalog();
     let names = catalog.contested();

@@ -12,22 +12,23 @@ pub struct Activate {
     pub tool: String,
     /// The skill as the caller wrote it; `None` when the tool is the skill's own.
     pub skill: Option<String>,
-    /// What the skill is applied to, as text.
+    /// The input for the skill, as text.
     pub arguments: Option<String>,
 }
 
-/// How callers write the skill's name. Other clients' tools of this kind have other keys.
+/// Keys under which callers give the skill's name; similar tools of other clients use different
+/// ones.
 const NAME: [&str; 5] = ["skill_name", "skill", "name", "skill_ref", "command"];
-/// How callers write its arguments.
+/// Keys under which callers give the arguments.
 const ARGUMENTS: [&str; 2] = ["arguments", "args"];
-/// What callers that give an action call this one.
+/// Values of `action` that mean this call.
 const ACTIONS: [&str; 4] = ["use", "activate", "load", "run"];
 
 impl Activate {
-    /// A call of a skill's own tool.
+    /// Parses a call of a skill's own tool.
     ///
     /// # Errors
-    /// When its arguments are not an object, say two things, or ask for something else.
+    /// When its arguments are not an object, contradict each other, or ask for something else.
     pub fn by_own_tool(tool: &str, arguments: &Value) -> Result<Self> {
         let map = object(arguments)?;
         is_meant(tool, &map)?;
@@ -38,7 +39,7 @@ impl Activate {
         })
     }
 
-    /// A call of the one tool for all skills.
+    /// Parses a call of the common tool for all skills.
     ///
     /// # Errors
     /// As [`Activate::by_own_tool`], and when no skill or more than one is named.
@@ -58,7 +59,7 @@ impl Activate {
     }
 }
 
-/// Refuses a call that names another action: to end a skill is the opposite of what would be done.
+/// Refuses a call with another action: ending a skill is the opposite of activating it.
 fn is_meant(tool: &str, map: &Map<String, Value>) -> Result<()> {
     match map.get("action") {
         None | Some(Value::Null) => Ok(()),
@@ -96,7 +97,7 @@ fn given(map: &Map<String, Value>) -> Result<Option<String>> {
     }))
 }
 
-/// A word that stays one word when the text is split again.
+/// Quotes a word so that splitting the text again keeps it whole.
 fn word(word: &str) -> String {
     match word {
         plain if !plain.is_empty() && !plain.contains(char::is_whitespace) => plain.to_owned(),
@@ -105,7 +106,7 @@ fn word(word: &str) -> String {
     }
 }
 
-/// The value under whichever of these keys is there; several may be if they say the same.
+/// The value under any of these keys; several may be given if they are equal.
 fn one_of<'a>(map: &'a Map<String, Value>, keys: &[&str]) -> Result<Option<&'a Value>> {
     let said = keys.iter().filter_map(|key| Some((*key, map.get(*key)?)));
     let mut said = said.filter(|(_, value)| !value.is_null());

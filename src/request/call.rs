@@ -1,4 +1,4 @@
-//! Which call is this? The order of the tests has its reasons (docs/spec/hosts.md#which-call).
+//! Identifies the call. The order of the checks matters (docs/spec/hosts.md#which-call).
 
 use std::ffi::OsString;
 use std::fmt;
@@ -15,12 +15,12 @@ pub struct Input {
     pub args: Vec<OsString>,
     /// Environment and working directory.
     pub env: Env,
-    /// Read to its end on the stdin protocol, and never otherwise.
+    /// Read to its end in the stdin protocol, never otherwise.
     pub stdin: Box<dyn Read>,
 }
 
 impl Input {
-    /// What this process was started with.
+    /// The input of this process.
     pub fn of_process() -> Self {
         Self {
             args: std::env::args_os().skip(1).collect(),
@@ -34,10 +34,10 @@ impl Input {
 }
 
 impl Input {
-    /// What is called, which is known before its data is read.
+    /// The kind of call, which is known before its data is read.
     ///
-    /// The host passes no arguments but `--schema`, so any others are a person's, also in a shell
-    /// that inherited a call's variables.
+    /// The host passes no arguments except `--schema`, so any others come from a person, even in a
+    /// shell that inherited a call's variables.
     pub fn kind(&self) -> Kind {
         let is_set = |name| self.env.os(name).is_some();
         match self.args.first() {
@@ -69,7 +69,7 @@ impl fmt::Debug for Input {
     }
 }
 
-/// How a host hands over data.
+/// How a host passes data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// chibi up to 0.6: in environment variables, with no time limit.
@@ -78,19 +78,19 @@ pub enum Protocol {
     Stdin,
 }
 
-/// The JSON that came with a call, or why it could not be had.
+/// The JSON of a call, or why it could not be read.
 pub type Payload = Result<Value, String>;
 
-/// What is called.
+/// The kind of call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// `--schema`.
     Schema,
-    /// The hook of this name.
+    /// The hook with this name.
     Hook(String),
     /// A tool.
     Tool(Protocol),
-    /// A command of a person's.
+    /// A person's command.
     Person,
 }
 
@@ -122,9 +122,8 @@ pub enum Request {
 }
 
 impl Request {
-    /// Reads the call. On the stdin protocol standard input is read to its end here, before
-    /// anything else happens: the host writes it all before it waits for us
-    /// (docs/spec/hosts.md#tool-calls).
+    /// Reads the call. In the stdin protocol, standard input is read to its end first: the host
+    /// writes all of it before it waits for us (docs/spec/hosts.md#tool-calls).
     pub fn read(input: &mut Input) -> Self {
         match input.kind() {
             Kind::Schema => Self::Schema,
@@ -154,12 +153,12 @@ fn read_json(stdin: &mut dyn Read) -> Payload {
     parse(&bytes.map_err(|error| format!("could not read standard input: {error}"))?)
 }
 
-/// Nothing at all counts as `null`, which every call takes as "no arguments".
+/// Empty input counts as `null`, which every call takes as "no arguments".
 fn parse(bytes: &[u8]) -> Payload {
     if bytes.trim_ascii().is_empty() {
         return Ok(Value::Null);
     }
-    // The host replaces what is not UTF-8 too; refusing the call would only lose it.
+    // The host replaces invalid UTF-8 too; refusing the call would only lose it.
     let text = String::from_utf8_lossy(bytes);
     serde_json::from_str(&text).map_err(|error| format!("not JSON: {error}"))
 }

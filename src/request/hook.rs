@@ -1,34 +1,33 @@
 //! Hooks and their data, typed. Data that is not as documented (docs/spec/hosts.md#hooks) gives a
-//! hook without it, never an error: what that means is the handler's decision.
+//! hook without data, never an error: the handler decides.
 
 use serde_json::{Map, Value};
 
 use super::Payload;
 
-/// A hook this program takes part in.
+/// A hook that this program handles.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Hook {
     /// A host process begins.
     OnStart,
     /// A host process ends.
     OnEnd,
-    /// The user has written a prompt, which can still be changed. `None` when the data does not say
-    /// which.
+    /// The user has written a prompt, which can still be changed. `None` if the data contains none.
     PreMessage(Option<Prompt>),
-    /// The system prompt is being put together, for the conversation of this name, which later
-    /// hooks and tools are not told (docs/spec/hosts.md#sessions).
+    /// The system prompt is being assembled for the conversation of this name, which later hooks
+    /// and tools do not get (docs/spec/hosts.md#sessions).
     PostSystemPrompt(Option<String>),
-    /// The tools for a prompt are being put together.
+    /// The tools for a prompt are being assembled.
     PreApiTools(Vec<ListedTool>),
-    /// A tool is about to be called. `None` when the data does not say which.
+    /// A tool is about to be called. `None` if the data does not say which.
     PreTool(Option<ToolUse>),
-    /// A built-in tool is about to run, and these are its final arguments: other plugins have
-    /// changed them since `pre_tool` (docs/spec/hosts.md#hooks). `None` when the data does not say
-    /// which tool.
+    /// A built-in tool is about to run with these final arguments, which other plugins may have
+    /// changed since `pre_tool` (docs/spec/hosts.md#hooks). `None` if the data does not say which
+    /// tool.
     FinalArguments(Option<ToolUse>),
-    /// A tool has run; its output can still be changed. `None` when the data does not say what.
+    /// A tool has run; its output can still be changed. `None` if the data is unusable.
     PreToolOutput(Option<ToolResult>),
-    /// A result is about to be replaced by a stub: the tool's name.
+    /// A result of the tool with this name is about to be replaced by a stub.
     PreCacheOutput(String),
     /// Any other hook.
     Unknown,
@@ -48,7 +47,7 @@ pub struct Prompt {
 pub struct ToolUse {
     /// The tool's name.
     pub tool: String,
-    /// The arguments as they are now; another plugin may still change them.
+    /// The current arguments; another plugin may still change them.
     pub arguments: Value,
 }
 
@@ -61,17 +60,17 @@ pub struct ListedTool {
     pub is_mcp: bool,
 }
 
-/// What a tool answered.
+/// The result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
     /// The call.
     pub used: ToolUse,
-    /// The answer.
+    /// Its output.
     pub output: String,
 }
 
 impl Hook {
-    /// The hook of that name with its data.
+    /// Parses the hook with that name and its data.
     pub fn parse(name: &str, data: Payload) -> Self {
         let mut data = match data {
             Ok(Value::Object(map)) => map,

@@ -1,5 +1,5 @@
-//! The door in: which call this is, with which typed arguments. Plain data; it knows no skill, no
-//! state and no file.
+//! Which call this is, with its typed arguments. Plain data; it knows no skill, no state and no
+//! file.
 
 mod activate;
 mod call;

@@ -1,4 +1,4 @@
-//! The arguments of `run_skill_script`, which starts a script or looks after a job.
+//! The arguments of `run_skill_script`, which starts a script or accesses a job.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub enum RunSkillScript {
 /// Which script, and how.
 #[derive(Debug, PartialEq)]
 pub struct StartScript {
-    /// The skill's name; without one, the most recently loaded skill is meant.
+    /// The skill's name; if absent, the most recently loaded skill.
     pub skill: Option<String>,
     /// The script, relative to the skill's directory.
     pub script: String,
@@ -35,18 +35,18 @@ pub struct StartScript {
     pub timeout_secs: Option<f64>,
     /// Whether it becomes a job at once.
     pub background: bool,
-    /// How the answer reads.
+    /// The format of the answer.
     pub format: Format,
 }
 
-/// Which job, and what about it.
+/// Which job, and whether to stop it.
 #[derive(Debug, PartialEq)]
 pub struct UseJob {
-    /// Its id, as somebody wrote it.
+    /// Its id, as the caller wrote it.
     pub job: String,
     /// Whether to stop it.
     pub stop: bool,
-    /// How the answer reads.
+    /// The format of the answer.
     pub format: Format,
 }
 
@@ -58,32 +58,32 @@ pub enum WorkDir {
     Skill,
     /// In the user's project.
     Project,
-    /// In an empty directory of its own, gone after the run.
+    /// In an empty directory of its own, removed after the run.
     Temp,
     /// In this directory of the skill.
     Inside(String),
 }
 
-/// How an answer reads.
+/// The format of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// The output as it is, remarks after it.
+    /// The output unchanged, remarks after it.
     #[default]
     Text,
     /// One JSON object.
     Json,
 }
 
-/// As it is written. Nulls, and empty names, are as good as nothing: some models fill in every key
-/// they know of.
+/// The arguments as written. Nulls and empty names count as absent: some models fill in every key
+/// they know.
 #[derive(Deserialize)]
 struct Written {
     #[serde(default)]
     skill: Option<String>,
     #[serde(default)]
     script: Option<String>,
-    /// As `read_skill_file` calls it.
+    /// The name that `read_skill_file` uses.
     #[serde(default)]
     path: Option<String>,
     #[serde(default, deserialize_with = "null_is_default")]
@@ -107,7 +107,7 @@ struct Written {
 }
 
 impl RunSkillScript {
-    /// Takes the arguments apart.
+    /// Parses the arguments.
     ///
     /// # Errors
     /// When one has the wrong type, or together they do not say what to do.
@@ -166,7 +166,7 @@ impl RunSkillScript {
         }))
     }
 
-    /// Whether a call with these arguments looks after a job, so that it can start nothing.
+    /// Whether a call with these arguments accesses a job, so that it cannot start anything.
     pub fn is_about_a_job(arguments: &Value) -> bool {
         let text = |key: &str| {
             arguments
@@ -199,7 +199,7 @@ impl<'de> Deserialize<'de> for WorkDir {
     }
 }
 
-/// Arguments of a script: a list, or one string where it is plain which words it stands for.
+/// Arguments of a script: a list, or one string whose words are unambiguous.
 #[derive(Debug, Default, PartialEq)]
 struct Args(Vec<String>);
 
@@ -218,7 +218,7 @@ impl<'de> Deserialize<'de> for Args {
         match Value::deserialize(deserializer)? {
             Value::Array(items) => list(items).map(Self),
             Value::String(line) => match serde_json::from_str(&line) {
-                // A list that was written into a string.
+                // A list encoded as a string.
                 Ok(Value::Array(items)) => list(items).map(Self),
                 _ => words(&line).map(Self).ok_or_else(|| {
                     D::Error::custom(
@@ -234,8 +234,8 @@ impl<'de> Deserialize<'de> for Args {
     }
 }
 
-/// The words of a line; `None` where a shell would do more than take them apart, or a quote is
-/// left open: no shell will read them.
+/// Splits a line into words; `None` if a quote is unclosed or a shell would do more than split,
+/// because no shell runs.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

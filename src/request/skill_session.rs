@@ -1,4 +1,4 @@
-//! The arguments of `skill_session`, which says what is active and changes it.
+//! The arguments of `skill_session`, which reports what is active and changes it.
 
 use serde_json::{Map, Value};
 
@@ -9,14 +9,14 @@ use crate::error::{Error, Result};
 pub enum SkillSession {
     /// Make skills active, all or none.
     Load {
-        /// Their names as somebody wrote them, at least one, in order.
+        /// Their names as the caller wrote them, at least one, in order.
         names: Vec<String>,
-        /// What becomes of those that are active already.
+        /// What happens to the skills that are active already.
         mode: LoadMode,
     },
-    /// Make these skills inactive; `None` stands for all.
+    /// Make these skills inactive; `None` means all.
     Unload(Option<Vec<String>>),
-    /// Say what is active.
+    /// Report what is active.
     Status,
 }
 
@@ -30,7 +30,7 @@ pub enum LoadMode {
 }
 
 impl SkillSession {
-    /// Takes the arguments apart. Nulls, and empty texts and lists, are as good as nothing.
+    /// Parses the arguments. Nulls, empty strings and empty lists count as absent.
     ///
     /// # Errors
     /// When one has the wrong type, or together they do not say what to do.
@@ -83,7 +83,7 @@ impl SkillSession {
     }
 }
 
-/// A list, a list as JSON in a string, or a string of names with commas or spaces between them.
+/// A list, a list encoded as JSON in a string, or a string of names separated by commas or spaces.
 fn names(written: Option<&Value>) -> Result<Vec<String>> {
     let clean = |names: Vec<String>| {
         let mut kept: Vec<String> = Vec::new();

@@ -30,15 +30,15 @@ pub enum ToolCall {
 /// Arguments of `read_skill_file`.
 #[derive(Debug, PartialEq, Deserialize)]
 pub struct ReadSkillFile {
-    /// The skill's name; without one, the most recently loaded skill is meant.
+    /// The skill's name; if absent, the most recently loaded skill.
     #[serde(default, deserialize_with = "name")]
     pub skill: Option<String>,
     /// The file, relative to the skill's directory.
     pub path: String,
-    /// The first line to answer, counted from 1.
+    /// The first line to return, counted from 1.
     #[serde(default, deserialize_with = "count")]
     pub offset: Option<u64>,
-    /// How many lines to answer.
+    /// How many lines to return.
     #[serde(default, deserialize_with = "count")]
     pub limit: Option<u64>,
 }
@@ -50,9 +50,9 @@ pub struct ProposeSkillUpdate {
     pub skill: String,
     /// A unified diff against its files.
     pub diff: String,
-    /// Why.
+    /// The reason for the change.
     pub justification: String,
-    /// What shows that it is so.
+    /// Evidence for the reason.
     #[serde(default, deserialize_with = "any_as_text")]
     pub evidence: Option<String>,
 }
@@ -60,7 +60,7 @@ pub struct ProposeSkillUpdate {
 /// Arguments of `create_skill`.
 #[derive(Debug, PartialEq, Deserialize)]
 pub struct CreateSkill {
-    /// What it is to be called.
+    /// Its name.
     pub name: String,
     /// What it does and when to use it.
     pub description: String,
@@ -71,7 +71,7 @@ pub struct CreateSkill {
     pub allowed_tools: Option<Vec<String>>,
 }
 
-/// What `skill_marketplace` takes.
+/// The arguments of `skill_marketplace`.
 #[derive(Deserialize)]
 struct Marketplace {
     action: String,
@@ -82,10 +82,10 @@ struct Marketplace {
 }
 
 impl ToolCall {
-    /// The call of the tool `name`.
+    /// Parses a call of the tool `name`.
     ///
     /// # Errors
-    /// When the arguments are not what the tool takes; the hint shows a call that is.
+    /// When the arguments are not what the tool takes; the hint shows a valid call.
     pub fn parse(name: &str, arguments: Payload) -> Result<Self> {
         let arguments = arguments.map_err(|reason| {
             Error::new(format!(
@@ -116,8 +116,8 @@ impl ToolCall {
 }
 
 impl Marketplace {
-    /// The activation, or the command line that means the same: there is one meaning for the model
-    /// and for a person.
+    /// The activation, or the equivalent command line: a call means the same for the model and for
+    /// a person.
     fn call(self) -> Result<ToolCall> {
         let action = self.action.to_ascii_lowercase().replace('_', "-");
         if action == "use" {
@@ -144,7 +144,7 @@ impl Marketplace {
         }
         let given =
             |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
-        // Words that nothing is searched for by are no words: everything fits them.
+        // A search without words would match everything, so list instead.
         if searches && !given(&self.skill_ref) && !given(&self.query) {
             let list = action.replace("search-installed", "list-installed");
             return Ok(ToolCall::Command(vec![list.replace("search", "list")]));
@@ -162,7 +162,7 @@ impl Marketplace {
         }
         let mut command = vec![action];
         let (query, reference) = (self.query, self.skill_ref);
-        // Behind `--` nothing the model wrote can be an option.
+        // After `--`, nothing the model wrote can be an option.
         if searches {
             let words = query.or(reference).unwrap_or_default();
             command.push("--".to_owned());
@@ -174,14 +174,14 @@ impl Marketplace {
     }
 }
 
-/// The skill that a call of `read_skill_file` or `run_skill_script` names. Nulls, and empty names,
-/// are as good as nothing: some models fill in every key they know of.
+/// The skill that a call of `read_skill_file` or `run_skill_script` names. Nulls and empty names
+/// count as absent: some models fill in every key they know.
 pub fn written_skill(arguments: &Value) -> Option<&str> {
     let name = arguments.get("skill")?.as_str()?;
     (!name.trim().is_empty()).then_some(name)
 }
 
-/// A name as [`written_skill`] has it.
+/// A name as in [`written_skill`].
 fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let written = Option::<String>::deserialize(deserializer)?;
     Ok(written.filter(|name| !name.trim().is_empty()))
@@ -236,7 +236,7 @@ fn example(tool: &str) -> &'static str {
     }
 }
 
-/// Any JSON as text: models send lists and objects where a text is asked for.
+/// Any JSON as text: models send lists and objects where text is expected.
 fn any_as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(match Option::<Value>::deserialize(deserializer)? {
         None | Some(Value::Null) => None,
@@ -245,7 +245,7 @@ fn any_as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stri
     })
 }
 
-/// A list of texts, or one text that is such a list in the grammar of `allowed-tools`.
+/// A list of strings, or one string in the list grammar of `allowed-tools`.
 fn list_or_text<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<String>>, D::Error> {
@@ -257,7 +257,7 @@ fn list_or_text<'de, D: Deserializer<'de>>(
     }
     Ok(match Option::<Written>::deserialize(deserializer)? {
         None => None,
-        // Some models send a list as the text of one.
+        // Some models send a list encoded as a string.
         Some(Written::Text(text)) => {
             let listed: Option<Vec<String>> = serde_json::from_str(&text).ok();
             Some(listed.unwrap_or_else(|| vec![text]))
@@ -266,7 +266,7 @@ fn list_or_text<'de, D: Deserializer<'de>>(
     })
 }
 
-/// A count; models write some as text.
+/// A count; models send some as strings.
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let value = Option::<Value>::deserialize(deserializer)?.unwrap_or_default();
     let number = match &value {

@@ -1,5 +1,5 @@
-//! One stream of output in bounded memory: the beginning and the end are kept, the middle is
-//! counted. It knows neither processes nor what the bytes mean.
+//! One output stream in bounded memory: beginning and end are kept, the middle is only counted. It
+//! knows neither processes nor what the bytes mean.
 
 use std::collections::VecDeque;
 
@@ -11,11 +11,11 @@ pub struct Captured {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
-    /// Bytes of the middle were never seen: whatever comes now belongs to the tail.
+    /// Part of the middle was never seen: all further bytes belong to the tail.
     skipped: bool,
 }
 
-/// Each side of the cut.
+/// Bytes kept on each side of the cut.
 const HALF: usize = limits::SCRIPT_OUTPUT / 2;
 
 impl Captured {
@@ -35,7 +35,7 @@ impl Captured {
         self.tail.extend(rest);
     }
 
-    /// Counts bytes of the stream that nobody has any more.
+    /// Counts bytes of the stream that are no longer available.
     pub fn skip(&mut self, count: u64) {
         if count > 0 {
             self.total += count;
@@ -44,7 +44,7 @@ impl Captured {
         }
     }
 
-    /// Bytes the stream had altogether.
+    /// Length of the whole stream in bytes.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -54,7 +54,7 @@ impl Captured {
         self.total > (self.head.len() + self.tail.len()) as u64
     }
 
-    /// The text, bytes that are not UTF-8 replaced by U+FFFD; where the middle is missing, a line
+    /// The text, with bytes that are not UTF-8 replaced by U+FFFD. If the middle is missing, a line
     /// in its place says how much.
     pub fn text(&self) -> String {
         let (one, two) = self.tail.as_slices();
@@ -80,7 +80,7 @@ fn continues(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }
 
-/// Drops a character that the cut left incomplete at the end.
+/// Drops an incomplete character at the end.
 pub fn without_split_end(bytes: &[u8]) -> &[u8] {
     let last = bytes
         .iter()
@@ -91,7 +91,7 @@ pub fn without_split_end(bytes: &[u8]) -> &[u8] {
         return bytes;
     };
     match std::str::from_utf8(&bytes[start..]) {
-        // An incomplete sequence has no error length; anything else is the stream's own.
+        // An incomplete sequence has no error length; any other error is in the stream itself.
         Err(error) if error.error_len().is_none() => &bytes[..start],
         _ => bytes,
     }

@@ -1,5 +1,5 @@
-//! The raw calls on descriptors. As in [`super::process`], everything here may run between `fork`
-//! and `exec`: it allocates nothing, takes no lock and cannot panic. It knows no script.
+//! The raw calls on descriptors. As in [`super::process`], all of them may run between `fork` and
+//! `exec`: they allocate nothing, take no lock and cannot panic. They know nothing of scripts.
 
 use std::ffi::CStr;
 use std::io;
@@ -7,13 +7,13 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::ptr;
 use std::time::Duration;
 
-/// Descriptors beyond this are not looked for where the kernel has no `close_range` (before
-/// Linux 5.9): the host opens three.
+/// Where the kernel has no `close_range` (before Linux 5.9), descriptors beyond this are not
+/// closed; the host opens three.
 const CLOSED_BY_HAND: RawFd = 1024;
 /// The most descriptors one message carries.
 pub const PASSED: usize = 8;
 
-/// Makes `to` name what `from` names, open across `exec`.
+/// Makes `to` a duplicate of `from` that stays open across `exec`.
 #[allow(unsafe_code)]
 pub fn redirect(from: RawFd, to: RawFd) {
     // SAFETY: numbers only; both belong to this freshly forked process.
@@ -27,8 +27,8 @@ pub fn close(fd: RawFd) {
     unsafe { libc::close(fd) };
 }
 
-/// Closes every descriptor from 3 on except those named: a fork holds copies of its parent's
-/// locks and pipes, and each would seem open for as long as the fork lives.
+/// Closes every descriptor from 3 on except those given: a fork would hold copies of its parent's
+/// locks and pipes open.
 pub fn close_all_but<const N: usize>(mut keep: [RawFd; N]) {
     keep.sort_unstable();
     let mut from = 3;
@@ -54,14 +54,14 @@ fn close_range(first: RawFd, last: RawFd) {
     }
 }
 
-/// Writes `bytes` in one call; a reader that is gone is nobody to tell.
+/// Writes `bytes` in one call; ignores errors, since a reader that is gone needs no report.
 #[allow(unsafe_code)]
 pub fn tell(fd: RawFd, bytes: &[u8]) {
     // SAFETY: a buffer with its length.
     unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-/// Makes reads or writes on `fd` return at once instead of waiting.
+/// Makes reads and writes on `fd` non-blocking.
 #[allow(unsafe_code)]
 pub fn set_nonblocking(fd: BorrowedFd) -> io::Result<()> {
     let fd = fd.as_raw_fd();
@@ -78,7 +78,7 @@ pub fn set_nonblocking(fd: BorrowedFd) -> io::Result<()> {
 /// `poll(2)`; an interruption counts as nothing ready.
 #[allow(unsafe_code)]
 pub fn poll(fds: &mut [libc::pollfd], limit: Duration) -> io::Result<()> {
-    // Rounded up: rounding down would spin through the last millisecond.
+    // Rounded up: rounding down would busy-wait through the last millisecond.
     let millis = limit
         .as_nanos()
         .div_ceil(1_000_000)
@@ -98,7 +98,7 @@ pub fn poll(fds: &mut [libc::pollfd], limit: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// An entry for `poll`, which passes over what is `None`.
+/// An entry for `poll`, which ignores it if `fd` is `None`.
 pub fn interest(fd: Option<RawFd>, events: i16) -> libc::pollfd {
     libc::pollfd {
         fd: fd.unwrap_or(-1),
@@ -107,14 +107,14 @@ pub fn interest(fd: Option<RawFd>, events: i16) -> libc::pollfd {
     }
 }
 
-/// What one read or write of a non-blocking descriptor came to.
+/// The result of one read or write on a non-blocking descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moved {
     /// This many bytes, at least one.
     Bytes(usize),
     /// Nothing for now.
     NotNow,
-    /// Nothing ever again: the end, or an error.
+    /// End of file or an error: nothing will ever come.
     Over,
 }
 
@@ -145,7 +145,7 @@ pub fn write(fd: RawFd, bytes: &[u8]) -> Moved {
     Moved::of(unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) })
 }
 
-/// Writes all of `bytes` at `offset` of a file; false when the disk does not take them.
+/// Writes all of `bytes` at `offset` of a file; `false` on failure, such as a full disk.
 #[allow(unsafe_code)]
 pub fn write_at(fd: RawFd, mut bytes: &[u8], mut offset: u64) -> bool {
     while !bytes.is_empty() {
@@ -163,8 +163,8 @@ pub fn write_at(fd: RawFd, mut bytes: &[u8], mut offset: u64) -> bool {
     true
 }
 
-/// Puts `bytes` into the file `name` of the directory `dir`, whole: readers see the file with all
-/// of them, or none. `temp` is the name it has until then.
+/// Creates the file `name` with `bytes` in the directory `dir`, atomically, through the temporary
+/// name `temp`.
 #[allow(unsafe_code)]
 pub fn put_file(dir: RawFd, temp: &CStr, name: &CStr, bytes: &[u8]) {
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC;
@@ -178,31 +178,31 @@ pub fn put_file(dir: RawFd, temp: &CStr, name: &CStr, bytes: &[u8]) {
     }
 }
 
-/// What came through a socket.
+/// The result of receiving from a socket.
 #[derive(Debug, Clone, Copy)]
 pub enum Received {
-    /// Bytes (how many), and descriptors, those not sent being -1.
+    /// The number of bytes, and the descriptors; those not sent are -1.
     Message(usize, [RawFd; PASSED]),
     /// Nothing for now.
     NotNow,
-    /// The other side is gone.
+    /// The peer has closed the socket.
     Closed,
 }
 
-/// A control message's space, aligned as its header must be.
+/// Space for a control message, aligned as its header requires.
 #[repr(C)]
 union Ancillary {
     _align: libc::cmsghdr,
     bytes: [u8; 64],
 }
 
-/// Of all descriptors of one message.
+/// The size of all descriptors of one message.
 const PASSED_BYTES: usize = PASSED * size_of::<RawFd>();
 
 /// Sends `bytes` and copies of at most [`PASSED`] descriptors in one message.
 ///
 /// # Errors
-/// Whatever the system says, above all that the other side is gone.
+/// Whatever the system reports, usually that the peer has closed the socket.
 #[allow(unsafe_code)]
 #[allow(clippy::cast_possible_truncation)] // lengths are at most `PASSED_BYTES`
 pub fn send_with(socket: RawFd, bytes: &[u8], fds: &[RawFd]) -> io::Result<()> {
@@ -234,20 +234,20 @@ pub fn send_with(socket: RawFd, bytes: &[u8], fds: &[RawFd]) -> io::Result<()> {
     }
 }
 
-/// A socket whose other side is gone answers an error instead of ending us. Rust ignores
-/// `SIGPIPE` anyway; a forked process may not.
+/// Sending to a closed socket returns an error instead of killing us. Rust ignores `SIGPIPE`, but a
+/// forked process may not.
 #[cfg(target_os = "linux")]
 const NO_SIGNAL: libc::c_int = libc::MSG_NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
 const NO_SIGNAL: libc::c_int = 0;
 
-/// What is received is not for the programs that we become or start.
+/// Programs that we execute do not inherit received descriptors.
 #[cfg(target_os = "linux")]
 const CLOSE_ON_EXEC: libc::c_int = libc::MSG_CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
 const CLOSE_ON_EXEC: libc::c_int = 0;
 
-/// Receives one message without waiting, and the descriptors that came with it.
+/// Receives one message and its descriptors without blocking.
 #[allow(unsafe_code)]
 #[allow(clippy::cast_possible_truncation)] // as in `send_with`
 pub fn receive_with(socket: RawFd, bytes: &mut [u8]) -> Received {
@@ -257,7 +257,7 @@ pub fn receive_with(socket: RawFd, bytes: &mut [u8]) -> Received {
         iov_base: bytes.as_mut_ptr().cast(),
         iov_len: bytes.len(),
     };
-    // SAFETY: as in `send_with`; what is copied is what the kernel says it wrote, cut to the
+    // SAFETY: as in `send_with`; the number of bytes copied is what the kernel reports, cut to the
     // array's size.
     let received = unsafe {
         let mut header: libc::msghdr = std::mem::zeroed();

@@ -1,5 +1,5 @@
-//! The environment a script gets: what is passed of the host's, never its protocol variables,
-//! then where the script is and what the caller adds. It passes nothing to anyone.
+//! The environment of a script: variables of the host, except its protocol variables, then the
+//! script's location and what the caller adds. It only builds the list.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use crate::sys::Env;
 pub type Variable = (OsString, OsString);
 
 /// What a nested host would mistake for its own call (docs/spec/hosts.md#which-call), and the
-/// directory that the shell had before us, which is not where the script is.
+/// shell's previous directory, which means nothing to the script.
 const REMOVED: [&str; 8] = [
     "CHIBI_HOOK",
     "CHIBI_HOOK_DATA",
@@ -21,30 +21,29 @@ const REMOVED: [&str; 8] = [
     "CHIBI_TOOL_ARGS",
     "CHIBI_PROJECT_ROOT",
     "CHIBI_INDEX_DB",
-    // A nested host is another session than the one that is restricted.
+    // A nested host is not the restricted session.
     "AGENT_SKILLS_SESSION",
     "OLDPWD",
 ];
 
 /// Names that decide what an interpreter, a loader or a common tool executes or whom it trusts
-/// (docs/spec/restriction.md#always-allowed). With one of them, permission to run a script would be
-/// permission to run anything. A `*` at either end stands for anything; case does not count. A line
-/// per subject.
+/// (docs/spec/restriction.md#always-allowed). Setting one would turn permission to run a script
+/// into permission to run anything. `*` at either end is a wildcard; case does not matter.
 #[rustfmt::skip]
 const STEERING: [&str; 26] = [
-    // Shells, and where everything looks for programs and files.
+    // Shells, and general search paths for programs and files.
     "PATH HOME SHELL IFS ENV CDPATH FPATH PWD OLDPWD ZDOTDIR BASH* SHELLOPTS PROMPT_COMMAND PS1 PS2 PS4",
     "XDG_* TERMINFO TERMINFO_DIRS TERMCAP",
     // The loader and the C library.
     "LD_* DYLD_* GLIBC_* GCONV_PATH GETCONF_DIR LOCPATH NLSPATH TZDIR MALLOC_*",
     "HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_*",
-    // Whom connections go to, and who vouches for them.
+    // Proxies and certificates: where connections go, and who vouches for the peer.
     "*_PROXY OPENSSL_* SSL_CERT_* SSLKEYLOGFILE *_CA_BUNDLE CURL_* WGET* KRB5* GNUPGHOME",
     // Programs that other programs start.
     "EDITOR VISUAL PAGER MANPAGER LESS* BROWSER FCEDIT",
     "GIT_* SSH_* SUDO_* RSYNC_* CVS_RSH SVN_SSH HGRCPATH HGEDITOR TAR_OPTIONS PSQLRC PSQL_*",
     "VIMINIT EXINIT NVIM_* EMACSLOADPATH AWKPATH AWKLIBPATH",
-    // Interpreters and what installs for them.
+    // Interpreters and their package managers.
     "PYTHON* VIRTUAL_ENV UV_* PIP_* PIPX_* PIPENV_* POETRY_* PDM_* CONDA_* PYTEST_* PYENV_* IPYTHONDIR",
     "NODE_* NPM_* BUN_* DENO_* TSX_* TS_NODE* COREPACK_* YARN_* PNPM_* NVM_* BABEL_* ELECTRON_*",
     "PUPPETEER_* PLAYWRIGHT_*",
@@ -60,14 +59,14 @@ const STEERING: [&str; 26] = [
     "MAKE MAKEFLAGS MAKEFILES MFLAGS GNUMAKEFLAGS CMAKE_* PKG_CONFIG*",
     "RUSTC* RUSTDOC* RUSTFLAGS RUSTUP_* CARGO_*",
     "GOFLAGS GOENV GOPATH GOROOT GOPROXY GOSUMDB GONOSUMDB GOINSECURE GOPRIVATE GOTOOLCHAIN CGO_*",
-    // Plugins and configuration that names commands.
+    // Plugins, and configuration that names commands.
     "GIO_* GTK_* QT_* GST_* MAGICK_* GS_LIB GS_OPTIONS TEXMF* TEXINPUTS",
     "DOCKER_* KUBECONFIG AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE CLOUDSDK_*",
     "TF_CLI_* ANSIBLE_*",
     "ASAN_* LSAN_* MSAN_* TSAN_* UBSAN_*",
 ];
 
-/// Prefixes and names that are ours or the host's to set.
+/// Prefixes and names that only we or the host may set.
 const OURS: [&str; 5] = [
     "CHIBI_*",
     "AGENT_SKILLS_*",
@@ -76,7 +75,7 @@ const OURS: [&str; 5] = [
     "PROJECT_DIR",
 ];
 
-/// Where a script is: the variables that tell it so.
+/// The variables that tell a script its location.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
     /// `SKILL_NAME`.
@@ -87,14 +86,14 @@ pub struct Place<'a> {
     pub project_dir: &'a Path,
     /// `PWD`.
     pub workdir: &'a Path,
-    /// `TMPDIR`, when the script has a temporary directory of its own.
+    /// `TMPDIR`, if the script has a temporary directory of its own.
     pub temp: Option<&'a Path>,
 }
 
 /// Every variable of the script's process, each once.
 ///
 /// # Errors
-/// When one of the caller's names is not one or is not the caller's to set.
+/// When one of the caller's names is invalid or may not be set by the caller.
 pub fn of(
     base: &Env,
     pass: &PassEnv,
@@ -116,13 +115,13 @@ pub fn of(
         for name in ["TMPDIR", "TMP", "TEMP"] {
             all.insert(name.into(), temp.into());
         }
-        // Elsewhere a confined script could not write, and another would leave litter.
+        // A confined script could not write elsewhere, and any other would leave litter.
         all.insert("XDG_CACHE_HOME".into(), temp.join("cache").into());
     }
     Ok(all.into_iter().collect())
 }
 
-/// Every variable of one of our own commands, which is trusted with all of them.
+/// The variables of one of our own commands, which is trusted with all of them.
 pub fn of_command(base: &Env, more: &[(String, String)]) -> Vec<Variable> {
     let mut all: BTreeMap<OsString, OsString> = without_protocol(base).collect();
     all.extend(more.iter().map(|(name, value)| (name.into(), value.into())));

@@ -18,21 +18,21 @@ pub struct Fixture {
     env: Vec<(String, String)>,
     limit: Duration,
     wait: Option<Duration>,
-    /// With whom it ends.
+    /// The process with which it ends.
     pub host: Option<ProcessId>,
-    /// How far it is trusted.
+    /// How it is confined.
     pub confinement: Confinement,
     /// The environment it is run from.
     pub base: Env,
 }
 
 impl Fixture {
-    /// A bash script.
+    /// A skill with a bash script.
     pub fn bash(content: &str) -> Self {
         Self::file("script.sh", content)
     }
 
-    /// A file of that name.
+    /// A skill with a script of that file name.
     pub fn file(name: &str, content: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join(name), content).unwrap();
@@ -74,7 +74,7 @@ impl Fixture {
         self
     }
 
-    /// Waited for so long, then a job.
+    /// Sets how long the call waits before the script becomes a job.
     pub fn wait(mut self, millis: u64) -> Self {
         self.wait = Some(Duration::from_millis(millis));
         self
@@ -143,7 +143,7 @@ impl Fixture {
     }
 }
 
-/// Waits until `condition` holds, which is soon or never.
+/// Waits for `condition`, and panics after 10 seconds.
 pub fn eventually(what: &str, condition: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while !condition() {

@@ -1,5 +1,5 @@
-//! What the script's process will be: program, arguments, environment and directory, turned into
-//! the form `execve` takes while memory may still be allocated. It decides none of them.
+//! The program, arguments, environment and directory of the script's process, converted for
+//! `execve` while memory may still be allocated. It chooses none of them.
 
 use std::ffi::{CStr, CString, OsStr, OsString, c_char};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -17,16 +17,16 @@ pub struct Image {
     argv: Vec<*const c_char>,
     envp: Vec<*const c_char>,
     sandbox: Option<Sandbox>,
-    /// What the pointers above point into; never touched again.
+    /// What the pointers above point to; never modified.
     _strings: Vec<CString>,
 }
 
 impl Image {
-    /// The program (also the zeroth argument), the arguments after it, its environment and its
-    /// working directory.
+    /// Builds an image from the program (also argument zero), its further arguments, environment
+    /// and working directory.
     ///
     /// # Errors
-    /// When one of them holds a NUL byte.
+    /// When one of them contains a NUL byte.
     pub fn new(
         program: &Path,
         args: impl IntoIterator<Item = OsString>,
@@ -61,7 +61,7 @@ impl Image {
         })
     }
 
-    /// To be executed in this sandbox.
+    /// Sets the sandbox in which it is executed.
     #[must_use]
     pub fn confined(self, sandbox: Option<Sandbox>) -> Self {
         Self { sandbox, ..self }
@@ -72,12 +72,12 @@ impl Image {
         self.sandbox.as_ref()
     }
 
-    /// Where the script is to run.
+    /// The script's working directory.
     pub fn workdir(&self) -> &CStr {
         &self.workdir
     }
 
-    /// Becomes the program; returns only the error number that tells why not. Allocates nothing.
+    /// Executes the program; returns only on failure, with the error number. Allocates nothing.
     #[allow(unsafe_code)]
     pub fn execute(&self) -> i32 {
         // SAFETY: both lists were built with a final null pointer from C strings kept beside them.

@@ -1,6 +1,6 @@
-//! Which program runs a script: its shebang says so, else its file extension, else it is a program
-//! itself if it is executable. Scripts need not be (docs/spec/skills.md#scripts: three of four real
-//! ones lack the bit). It starts nothing.
+//! Which program runs a script: the one in its shebang, else the one for its extension, else the
+//! script itself if it is executable, which most are not (docs/spec/skills.md#scripts: three of
+//! four real ones lack the bit). It starts nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -18,25 +18,26 @@ use crate::sys::{Env, files, limits};
 pub struct Interpreter {
     /// Absolute path of the program.
     pub program: PathBuf,
-    /// Arguments before the script's own; the last is the script's path, unless it is the program.
+    /// Arguments before the script's own; the last is the script's path, unless the script is the
+    /// program.
     pub args: Vec<OsString>,
 }
 
-/// A script with a PEP 723 block declares its own dependencies, which `uv` provides.
+/// A script with a PEP 723 block declares its dependencies, and `uv` installs them.
 const UV: (&str, &[&str]) = ("uv", &["run", "--script"]);
 
-/// Whether a file's name, its first line or its being a program says what runs it, whatever is
-/// installed here.
+/// Whether the file's name, its first line, or its being an executable determines what runs it,
+/// regardless of what is installed.
 pub fn says_how_to_run(script: &Path) -> bool {
     let by_content = |head: Vec<u8>| Shebang::parse(&head).is_some() || is_program(script, &head);
     is_script(script) || head(script, "").is_ok_and(by_content)
 }
 
 /// The interpreter for the regular file `script` of the skill in `skill_dir`, which the caller
-/// knows as `label`; programs are looked for on the `PATH` of `env`.
+/// knows as `label`. Programs are searched on the `PATH` of `env`.
 ///
 /// # Errors
-/// When the file cannot be read or is not a regular one, nothing says how to run it, or the
+/// When the file cannot be read or is not a regular one, nothing determines its interpreter, or the
 /// interpreter is not installed.
 pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result<Interpreter> {
     let head = head(script, label)?;
@@ -57,12 +58,12 @@ pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result
         }
         None => search.by_name()?,
     };
-    // An absolute path: a file named `--help` is no option of its interpreter.
+    // An absolute path: a file named `--help` cannot become an option of its interpreter.
     interpreter.args.push(script.into());
     Ok(interpreter)
 }
 
-/// The program that would run a bundled file; `None` for one whose name says that it is no script.
+/// The program that would run a bundled file; `None` if its name says that it is not a script.
 pub fn program_of(
     script: &Path,
     skill_dir: &Path,
@@ -100,7 +101,7 @@ impl Search<'_> {
         let program = if given.is_absolute() && is_executable(given) {
             Some(given.to_owned())
         } else {
-            // Another machine's absolute path, or the usual name looked up as `env` does.
+            // An absolute path may come from another machine, so search its name as `env` does.
             let any_python = || is_python.then(|| find("python3", self.env)).flatten();
             find(name, self.env).or_else(any_python)
         };
@@ -119,7 +120,7 @@ impl Search<'_> {
             .to_string_lossy();
         let candidates = match by_extension(&extension) {
             Some(candidates) => candidates,
-            // What the kernel would not execute, every shell and `execvp` hand to this one.
+            // Every shell and `execvp` pass to `sh` what the kernel refuses to execute.
             None if is_executable(self.script) => &[("sh", &[][..])],
             None => return Err(unknown(self.label, self.head)),
         };
@@ -136,8 +137,8 @@ impl Search<'_> {
         })
     }
 
-    /// uv, where it is installed and there are packages to provide: those that the script itself
-    /// declares, else those that its directory names.
+    /// uv, if it is installed and there are packages to provide: those that the script declares,
+    /// else those that its directory names.
     fn uv(&self) -> Option<Interpreter> {
         if declares_dependencies(self.head) {
             return installed(UV, self.env);
@@ -166,7 +167,7 @@ pub fn find(name: &str, env: &Env) -> Option<PathBuf> {
     let path = env
         .os("PATH")
         .unwrap_or("/usr/local/bin:/usr/bin:/bin".as_ref());
-    // Absolute, because the script will have another working directory than we have.
+    // Absolute, because the script's working directory differs from ours.
     let dirs = std::env::split_paths(path).filter(|dir| dir.is_absolute());
     let dirs = std::env::join_paths(dirs).ok()?;
     which::which_in(name, Some(dirs), "/").ok()
@@ -177,7 +178,7 @@ fn is_executable(path: &Path) -> bool {
     which::which_in(path, None::<&OsStr>, "/").is_ok()
 }
 
-/// Whether the file is machine code for the system to execute.
+/// Whether the file is an executable with machine code.
 fn is_program(path: &Path, head: &[u8]) -> bool {
     head.contains(&0) && is_executable(path)
 }

@@ -1,4 +1,4 @@
-//! How long a script may run: what was asked for, up to what is possible.
+//! The time limit of a script: what was asked for, up to the maximum.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 /// The limit for `timeout_secs`, at most `most`, which is also the default.
 ///
 /// # Errors
-/// When it is zero, negative, no number, or more than `most`.
+/// When it is zero, negative, not a number, or more than `most`.
 pub fn time_limit(timeout_secs: Option<f64>, most: Duration) -> Result<Duration> {
     let Some(asked) = timeout_secs else {
         return Ok(most);
@@ -24,7 +24,7 @@ pub fn time_limit(timeout_secs: Option<f64>, most: Duration) -> Result<Duration>
         let text = format!("`timeout_secs` {asked} is more than a script may take");
         return Err(Error::new(text).hint(hint));
     }
-    // A limit so small that it rounds to nothing would end every script before it begins.
+    // A limit that rounds to zero would end every script before it begins.
     Ok(Duration::from_secs_f64(asked).max(Duration::from_millis(1)))
 }
 

@@ -1,4 +1,4 @@
-//! Which packages a script's own directory says it needs: the nearest `requirements.txt`,
+//! The packages that a script's own directory asks for: the nearest `requirements.txt`,
 //! `pyproject.toml` or `package.json` between the script and its skill's root. It only reads.
 
 use std::ffi::OsString;
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::sys::{files, limits};
 
-/// What `uv run` has to be told so that a Python script has its packages; `None` when nothing
-/// beside the script names any.
+/// The arguments of `uv run` that provide a Python script's packages; `None` if nothing beside the
+/// script names any.
 pub fn python_packages(script: &Path, skill_dir: &Path) -> Option<Vec<OsString>> {
     if let Some(file) = requirements(script, skill_dir) {
         return Some(vec!["--with-requirements".into(), file.into()]);
@@ -30,8 +30,8 @@ pub fn requirements(script: &Path, skill_dir: &Path) -> Option<PathBuf> {
     nearest(script, skill_dir, "requirements.txt")
 }
 
-/// The directory whose `package.json` a script belongs to, if its packages are not installed, and
-/// the command that installs them.
+/// If the packages of a script's `package.json` are not installed: its directory, and the command
+/// that installs them.
 pub fn node_packages_missing(script: &Path, skill_dir: &Path) -> Option<(PathBuf, &'static str)> {
     let file = nearest(script, skill_dir, "package.json")?;
     let dir = file.parent()?;
@@ -50,7 +50,7 @@ pub fn node_packages_missing(script: &Path, skill_dir: &Path) -> Option<(PathBuf
 }
 
 fn nearest(script: &Path, skill_dir: &Path, name: &str) -> Option<PathBuf> {
-    // The script's path is canonical; the skill's may be written otherwise.
+    // The script's path is canonical; the skill's may not be.
     let root = skill_dir.canonicalize().ok()?;
     let inside = script
         .ancestors()

@@ -1,12 +1,12 @@
-//! What a script that failed was missing, from what it wrote to standard error: the package or
-//! program by name, and the command that installs it. Installing is the user's to decide.
+//! What a failed script was missing, judging by its standard error: the package or program, and the
+//! command that installs it. The user decides whether to install it.
 
 use super::job::Origin;
 use super::manifest;
 use super::needs::system_install;
 use super::outcome::Outcome;
 
-/// Python packages that are not called like the module they bring.
+/// Python packages whose name differs from their module's.
 const PACKAGES: [(&str, &str); 14] = [
     ("PIL", "pillow"),
     ("bs4", "beautifulsoup4"),
@@ -24,14 +24,14 @@ const PACKAGES: [(&str, &str); 14] = [
     ("yaml", "pyyaml"),
 ];
 
-/// Adds what was missing to the outcome of a script that failed.
+/// Adds what was missing to the outcome of a failed script.
 pub fn add_notes(outcome: &mut Outcome, origin: &Origin) {
     if outcome.exit_code().is_some_and(|code| code != 0) {
         outcome.notes.extend(notes(&outcome.stderr.text(), origin));
     }
 }
 
-/// What was missing, a sentence each; nothing when the script failed for reasons of its own.
+/// What was missing, one sentence each; empty if the script failed for another reason.
 fn notes(stderr: &str, origin: &Origin) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for line in stderr.lines() {
@@ -50,7 +50,7 @@ fn note(line: &str, origin: &Origin) -> Option<String> {
     }
     let node = after(line, "Cannot find module ").or_else(|| after(line, "Cannot find package "));
     if let Some(name) = node.and_then(quoted) {
-        // A path is a file of the skill that is not there: nothing to install.
+        // A path is a missing file of the skill: nothing to install.
         let is_package = !name.starts_with(['.', '/']) && !name.contains(":/");
         return is_package.then(|| node_package(name, origin));
     }
@@ -138,7 +138,7 @@ fn after<'a>(line: &'a str, what: &str) -> Option<&'a str> {
     line.find(what).map(|start| &line[start + what.len()..])
 }
 
-/// The text between the quotation marks that the line goes on with.
+/// The text between the quotation marks at the start of `rest`.
 fn quoted(rest: &str) -> Option<&str> {
     let quotes = ['\'', '"', '\u{2018}', '\u{2019}'];
     let inner = rest.strip_prefix(quotes)?;
@@ -150,7 +150,7 @@ fn word(rest: &str) -> Option<&str> {
     rest.split_whitespace().next().filter(|name| is_name(name))
 }
 
-/// Whether it can stand in a command without being part of it: the text is the script's.
+/// Whether it is safe as one word of a command: the text comes from the script.
 fn is_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('-')

@@ -1,6 +1,6 @@
 //! Running a skill's script: which interpreter, in which environment, for how long, and that
-//! nothing it started is left afterwards. It knows no catalog, no permission and no protocol: it
-//! is handed a resolved path and answers an [`Outcome`].
+//! nothing it started remains afterwards. It knows no catalog, no permission and no protocol: it
+//! gets a resolved path and returns an [`Outcome`].
 //!
 //! ```text
 //! run ── interpreter, environment ──> image        all prepared before the fork

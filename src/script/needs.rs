@@ -1,5 +1,5 @@
-//! What a skill says its scripts need (`metadata.openclaw` and its older names,
-//! docs/spec/skills.md#fields), and what of that is not there. It installs nothing.
+//! What a skill declares its scripts need (`metadata.openclaw` and its older names,
+//! docs/spec/skills.md#fields), and what of that is missing. It installs nothing.
 
 use serde_json::Value;
 
@@ -12,24 +12,24 @@ use crate::sys::Env;
 /// What a skill declares.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Programs, all of them.
+    /// Programs, all of which are needed.
     programs: Vec<String>,
-    /// Programs, one of them.
+    /// Programs, one of which is needed.
     any_program: Vec<String>,
     /// Environment variables.
     env: Vec<String>,
-    /// Commands that install, with what each is for.
+    /// Commands that install, and what each provides.
     installs: Vec<Install>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Install {
-    /// Programs it brings; empty when it does not say.
+    /// Programs it provides; empty if not stated.
     bins: Vec<String>,
     command: String,
 }
 
-/// The keys under which `metadata` has the block.
+/// The keys of `metadata` that may hold the block.
 const BLOCKS: [&str; 4] = ["openclaw", "clawdbot", "clawdis", "moltbot"];
 
 impl Needs {
@@ -63,8 +63,8 @@ impl Needs {
         }
     }
 
-    /// What is not there, a sentence each: programs looked for on the host's PATH, variables in
-    /// what the script gets.
+    /// What is missing, one sentence each. Programs are searched on the host's `PATH`, variables in
+    /// the script's environment.
     pub fn unmet(&self, skill: &str, base: &Env, given: &[Variable]) -> Vec<String> {
         let is_missing = |name: &&String| find(name, base).is_none();
         let mut unmet: Vec<String> = self
@@ -102,7 +102,7 @@ impl Needs {
     }
 }
 
-/// How to get a program that nobody gave a command for.
+/// How to install a program for which no command is declared.
 pub fn system_install(program: &str) -> String {
     format!(
         "the user can install it with the system's package manager, for example \
@@ -148,7 +148,7 @@ impl Install {
     }
 }
 
-/// Whether it is a package's name and nothing that a shell would understand.
+/// Whether it is a package name and contains nothing special to a shell.
 fn is_package(name: &str) -> bool {
     !name.starts_with('-')
         && name
@@ -156,7 +156,7 @@ fn is_package(name: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "@/._-+=<>[],:".contains(c))
 }
 
-/// One text or a list of them.
+/// One string or a list of them.
 fn texts(value: Option<&Value>) -> Vec<String> {
     let items = match value {
         Some(Value::Array(items)) => items.as_slice(),

@@ -1,5 +1,5 @@
-//! What came of a script so far, and how that reads: as text and as JSON. It knows neither who
-//! asked nor how it ran.
+//! The result of a script so far, and its form as text and as JSON. It knows neither who asked nor
+//! how it ran.
 
 use std::fmt::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -15,7 +15,7 @@ use super::report::Ended;
 /// A script's output and state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Standard output: of a job, what nobody has been told yet.
+    /// Standard output; for a job, the part not reported yet.
     pub stdout: Captured,
     /// Standard error, likewise.
     pub stderr: Captured,
@@ -25,20 +25,20 @@ pub struct Outcome {
     pub limit: Duration,
     /// From before its start until now, or until everything it started was gone.
     pub duration: Duration,
-    /// Further remarks for the caller, a line each.
+    /// Further remarks for the caller, one line each.
     pub notes: Vec<String>,
 }
 
-/// Where a script stands.
+/// The state of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// It ended while its caller waited.
     Ended(Ended),
-    /// It goes on as this job.
+    /// It continues as this job.
     Running(JobId),
     /// It was a job, and ended.
     JobEnded(Ended),
-    /// It was a job, and its supervisor is gone: nothing more is known.
+    /// It was a job, and its supervisor is gone: the result is unknown.
     Lost,
 }
 
@@ -51,22 +51,22 @@ impl Outcome {
         }
     }
 
-    /// Its exit status, when it exited by itself.
+    /// Its exit status, if it exited on its own.
     pub fn exit_code(&self) -> Option<i32> {
         ExitStatus::from_raw(self.ended()?.status).code()
     }
 
-    /// The signal that ended it, when one did; also after a time-out.
+    /// The signal that killed it, if any; also after a time-out.
     pub fn signal(&self) -> Option<i32> {
         ExitStatus::from_raw(self.ended()?.status).signal()
     }
 
-    /// It was stopped because `limit` was over.
+    /// Whether it was stopped at `limit`.
     pub fn timed_out(&self) -> bool {
         self.ended().is_some_and(|ended| ended.timed_out)
     }
 
-    /// The job it goes on as.
+    /// The job as which it continues.
     pub fn job(&self) -> Option<&JobId> {
         match &self.state {
             State::Running(id) => Some(id),
@@ -74,8 +74,8 @@ impl Outcome {
         }
     }
 
-    /// The outcome as the model reads it: standard output unchanged, then what else there is, each
-    /// under a line of its own.
+    /// The outcome for the model: standard output unchanged, then everything else under its own
+    /// headings.
     pub fn text(&self) -> String {
         let mut text = self.stdout.text();
         if self.stderr.total() > 0 {
@@ -93,7 +93,7 @@ impl Outcome {
         text
     }
 
-    /// The outcome as data. `path` is the script's.
+    /// The outcome as JSON. `path` is the script's.
     pub fn json(&self, path: &str) -> Value {
         let mut all = json!({
             "path": path,
@@ -130,7 +130,7 @@ impl Outcome {
         remarks
     }
 
-    /// How it ended, in the usual ways.
+    /// How it ended, in words.
     fn end(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let Some(ended) = self.ended() else {
@@ -174,7 +174,7 @@ impl Outcome {
     }
 }
 
-/// A time to the tenth of a second, without an idle `.0`.
+/// A time in tenths of a second, without a trailing `.0`.
 fn seconds(time: Duration) -> String {
     let tenths = time.as_millis() / 100;
     match tenths % 10 {

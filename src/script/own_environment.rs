@@ -1,12 +1,12 @@
-//! The environment in a supervisor's memory. It is a fork of ours and needs none of it, while
-//! `/proc/$PPID/environ` would show a privileged script what no setting passes on.
+//! The environment in a supervisor's memory. The supervisor does not need it, but
+//! `/proc/$PPID/environ` would show a privileged script variables that no setting passes on.
 
-/// Where the values are that have to go. Found before the fork, because it allocates.
+/// The addresses of the values to erase. Found before the fork, because it allocates.
 #[derive(Debug)]
 pub struct Environment(Vec<(*mut u8, usize)>);
 
 impl Environment {
-    /// Those of all variables.
+    /// Finds the values of all variables.
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code)]
     pub fn find() -> Self {
@@ -42,12 +42,12 @@ impl Environment {
     /// Overwrites them with zeros. Allocates nothing.
     ///
     /// # Safety
-    /// Only in a fork with one thread: its memory is its own, and nobody reads it meanwhile.
+    /// Only in a fork with one thread: nobody else reads its memory meanwhile.
     #[allow(unsafe_code)]
     pub unsafe fn wipe(&self) {
         for (value, length) in &self.0 {
             // SAFETY: `find` took the range from a C string of the environment, which is writable
-            // and stays where it is; the rest is the caller's promise. Zeros keep it one.
+            // and does not move; the caller guarantees the rest. Zeros keep it a C string.
             unsafe { value.write_bytes(0, *length) };
         }
     }

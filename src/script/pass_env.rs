@@ -1,5 +1,5 @@
-//! Which of the host's variables a script gets: by name, and by default also by what a value
-//! looks like.
+//! Which of the host's variables a script gets: by name, and by default also by whether the value
+//! looks like a secret.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -8,8 +8,8 @@ use crate::sys::secret;
 /// The host's own secrets, which no setting passes on.
 const NEVER: [&str; 2] = ["CHIBI_API_KEY", "OPENROUTER_API_KEY"];
 
-/// What every program needs: where programs and the user's files are, language, terminal, the way
-/// into the network, and where temporary files go. Passed under every setting.
+/// What every program needs: where programs and the user's files are, language, terminal, proxies,
+/// and the directory of temporary files. Passed under every setting.
 const BASICS: [&str; 23] = [
     "PATH",
     "HOME",
@@ -36,20 +36,20 @@ const BASICS: [&str; 23] = [
     "TEMP",
 ];
 
-/// Which of the host's variables a script gets besides those that every program needs.
+/// Which of the host's variables a script gets besides the basic ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum PassEnv {
-    /// All but those whose name or value looks like a secret's.
+    /// All except those whose name or value looks like a secret.
     #[default]
     NotSecret,
     /// All of them.
     All,
-    /// These and no others; `*` at either end of a name stands for anything.
+    /// Only these; `*` at either end of a name is a wildcard.
     Named(Vec<String>),
 }
 
 impl PassEnv {
-    /// Whether the variable of this name and value is passed.
+    /// Whether the variable with this name and value is passed.
     pub fn passes(&self, name: &str, value: &str) -> bool {
         if is_never_passed(name) {
             return false;
@@ -68,8 +68,8 @@ pub fn is_never_passed(name: &str) -> bool {
     any(&NEVER, name)
 }
 
-/// Whether one of the patterns is this name. Case does not count, `*` at either end stands for
-/// anything.
+/// Whether one of the patterns matches this name. Case does not matter; `*` at either end is a
+/// wildcard.
 pub fn any<P: AsRef<str>>(patterns: &[P], name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     patterns.iter().any(|pattern| {
@@ -83,7 +83,7 @@ pub fn any<P: AsRef<str>>(patterns: &[P], name: &str) -> bool {
     })
 }
 
-/// As it is written in a configuration; nothing is written for the default.
+/// The form in a configuration file; the default is not written.
 impl Serialize for PassEnv {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -183,7 +183,7 @@ mod tests {
         ] {
             assert!(!PassEnv::NotSecret.passes("X", secret), "{secret}");
             assert!(PassEnv::All.passes("X", secret), "{secret}");
-            // What every program needs is passed as it is.
+            // The basic variables are passed whatever their value.
             assert!(PassEnv::NotSecret.passes("HTTPS_PROXY", secret));
         }
         for plain in [

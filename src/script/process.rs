@@ -1,5 +1,5 @@
-//! The raw process calls. Everything here may run between `fork` and `exec` in a process that had
-//! other threads: it allocates nothing, takes no lock and cannot panic. It knows no script.
+//! The raw process calls. All of them may run between `fork` and `exec` in a process that had other
+//! threads: they allocate nothing, take no lock and cannot panic. They know nothing of scripts.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -9,19 +9,19 @@ use std::time::Duration;
 /// A process id as the system calls take it.
 pub type Pid = libc::pid_t;
 
-/// Without `ppoll` the end of a child is noticed at the next tick.
+/// Without `ppoll` a child's end is noticed only at the next tick.
 #[cfg(not(target_os = "linux"))]
 const TICK: Duration = Duration::from_millis(20);
 
-/// Forks; `None` in the child.
+/// Forks; returns `None` in the child.
 ///
 /// # Safety
-/// If the process may have other threads, the child must call nothing but async-signal-safe
-/// functions until it leaves or executes a program, and must not return: another thread may hold the
-/// allocator's lock.
+/// If the process may have other threads, one of which may hold the allocator's lock, the child
+/// must call only async-signal-safe functions until it exits or executes a program, and must not
+/// return.
 #[allow(unsafe_code)]
 pub unsafe fn fork() -> io::Result<Option<Pid>> {
-    // SAFETY: what the child does next is the caller's promise.
+    // SAFETY: the caller guarantees what the child does next.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(None),
@@ -36,12 +36,12 @@ pub fn own_pid() -> Pid {
     unsafe { libc::getpid() }
 }
 
-/// Leaves terminal, session and process group, and (Linux) adopts every descendant whose parent
-/// dies, however it detached itself.
+/// Leaves terminal, session and process group, and (Linux) becomes a subreaper: it adopts every
+/// descendant whose parent dies, however that detached itself.
 #[allow(unsafe_code)]
 pub fn become_reaper() {
-    // SAFETY: plain calls on ourselves. `setsid` cannot fail in a fresh child; without the
-    // subreaper (a kernel that has none) the process group is still ours to kill.
+    // SAFETY: plain calls on ourselves. `setsid` cannot fail in a fresh child; if the kernel has no
+    // subreaper, we can still kill the process group.
     unsafe {
         libc::setsid();
         #[cfg(target_os = "linux")]
@@ -49,14 +49,14 @@ pub fn become_reaper() {
     }
 }
 
-/// Makes `pid` (0: ourselves) the leader of a process group of its own.
+/// Makes `pid` (0: ourselves) the leader of a new process group.
 #[allow(unsafe_code)]
 pub fn lead_group(pid: Pid) {
-    // SAFETY: a plain call. It fails only when the other side of the fork has done it already.
+    // SAFETY: a plain call. It fails only if the other side of the fork did it first.
     unsafe { libc::setpgid(pid, pid) };
 }
 
-/// Dies when `parent` does, also if it is dead already (Linux).
+/// Makes us die with `parent`, also if it is dead already (Linux).
 #[allow(unsafe_code)]
 pub fn die_with(parent: Pid) {
     // SAFETY: plain calls on ourselves.
@@ -71,13 +71,13 @@ pub fn die_with(parent: Pid) {
     let _ = parent;
 }
 
-/// Blocks every signal that can be blocked, so that only `SIGKILL` comes between a supervisor and
-/// its cleaning up. The end of a child still wakes [`wait_event`].
+/// Blocks every signal that can be blocked, so that only `SIGKILL` can interrupt a supervisor's
+/// cleanup. A child's end still wakes [`wait_event`].
 #[allow(unsafe_code)]
 pub fn block_signals() {
     extern "C" fn noted(_: libc::c_int) {}
-    // SAFETY: both structures are plain data for which zero is valid; the handler does nothing,
-    // it exists so that the signal interrupts `ppoll` and children do become zombies.
+    // SAFETY: both structures are plain data for which zero is valid. The empty handler makes the
+    // signal interrupt `ppoll` and children become zombies.
     unsafe {
         let mut all = std::mem::zeroed();
         libc::sigfillset(&raw mut all);
@@ -88,11 +88,11 @@ pub fn block_signals() {
     }
 }
 
-/// Default actions for every signal and none blocked: Rust ignores `SIGPIPE`, a host may ignore
-/// more, and ignored signals stay ignored across `exec`.
+/// Restores the default action of every signal and unblocks all: Rust ignores `SIGPIPE`, a host may
+/// ignore more, and ignored signals stay ignored across `exec`.
 #[allow(unsafe_code)]
 pub fn fresh_signals() {
-    // SAFETY: plain data, zero is valid; numbers that are no signal are refused harmlessly.
+    // SAFETY: plain data, zero is valid; invalid signal numbers are rejected harmlessly.
     unsafe {
         for signal in 1..=64 {
             libc::signal(signal, libc::SIG_DFL);
@@ -103,7 +103,7 @@ pub fn fresh_signals() {
     }
 }
 
-/// Changes directory; the error number when that fails.
+/// Changes directory; returns the error number on failure.
 #[allow(unsafe_code)]
 pub fn enter(directory: &std::ffi::CStr) -> Result<(), i32> {
     // SAFETY: a C string by its type.
@@ -113,12 +113,12 @@ pub fn enter(directory: &std::ffi::CStr) -> Result<(), i32> {
     }
 }
 
-/// Enters the Landlock ruleset for good (Linux); the error number when that fails.
+/// Enters the Landlock ruleset irrevocably (Linux); returns the error number on failure.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 pub fn confine(ruleset: RawFd) -> Result<(), i32> {
     let (yes, none): (libc::c_ulong, libc::c_ulong) = (1, 0);
-    // SAFETY: plain calls on ourselves. Without new privileges first, as the second one demands.
+    // SAFETY: plain calls on ourselves. `no_new_privs` goes first, as Landlock requires.
     let entered = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) == 0
             && libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0) == 0
@@ -132,7 +132,7 @@ pub fn confine(_: RawFd) -> Result<(), i32> {
     Err(libc::ENOSYS)
 }
 
-/// Becomes another program; returns only to tell why that failed.
+/// Executes another program; returns only on failure, with the reason.
 ///
 /// # Safety
 /// `argv` and `envp` end in a null pointer; every other element is a C string.
@@ -142,16 +142,16 @@ pub unsafe fn execute(
     argv: &[*const libc::c_char],
     envp: &[*const libc::c_char],
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees it.
     unsafe { libc::execve(program.as_ptr(), argv.as_ptr(), envp.as_ptr()) };
     last_errno()
 }
 
-/// Waits until one of `fds` is ready, a child ends, or `limit` is over; which it was is in the
-/// entries. Entries with a negative descriptor are passed over.
+/// Waits until one of `fds` is ready, a child ends, or `limit` has passed; the entries show which.
+/// Entries with a negative descriptor are ignored.
 ///
-/// `ppoll` with the end of children unblocked inside it only: one call without a race, on every
-/// Linux, which wakes for adopted orphans too. A pidfd would be one child only, and newer.
+/// `ppoll` with `SIGCHLD` unblocked only inside it is free of races, works on every Linux and also
+/// wakes for adopted orphans. A pidfd covers only one child and needs a newer kernel.
 #[allow(unsafe_code)]
 pub fn wait_event(fds: &mut [libc::pollfd], limit: Duration) {
     let count = fds.len() as libc::nfds_t;
@@ -180,8 +180,8 @@ pub fn wait_event(fds: &mut [libc::pollfd], limit: Duration) {
     }
 }
 
-/// Whether `child` has ended. It stays a zombie, so that its id and its group's cannot be
-/// another's yet; orphans that have ended are reaped on the way.
+/// Whether `child` has ended. It stays a zombie, so that neither its id nor its group's is reused;
+/// orphans that have ended are reaped.
 #[allow(unsafe_code)]
 pub fn has_ended(child: Pid) -> bool {
     loop {
@@ -206,13 +206,13 @@ pub fn has_ended(child: Pid) -> bool {
 pub enum Reaped {
     /// One child that had ended, with its wait status.
     Child(Pid, i32),
-    /// Children, none of which has ended.
+    /// There are children, but none has ended.
     Running,
-    /// No child at all.
+    /// There are no children.
     Nothing,
 }
 
-/// Reaps one child without waiting.
+/// Reaps one child without blocking.
 #[allow(unsafe_code)]
 pub fn reap() -> Reaped {
     let mut status = 0;
@@ -224,7 +224,7 @@ pub fn reap() -> Reaped {
     }
 }
 
-/// Waits for one child of ours to end.
+/// Waits for one child to end.
 #[allow(unsafe_code)]
 pub fn wait(child: Pid) {
     // SAFETY: no status is asked for.
@@ -239,18 +239,18 @@ pub fn kill(pid: Pid) {
     }
 }
 
-/// Kills a process group. The kernel does so in one step: no member can fork its way out.
+/// Kills a process group, which the kernel does atomically: no member can escape by forking.
 pub fn kill_group(group: Pid) {
     if group > 1 {
         kill_number(-group);
     }
 }
 
-/// Lets a process go on that somebody stopped.
+/// Resumes a stopped process.
 #[allow(unsafe_code)]
 pub fn resume(pid: Pid) {
     if pid > 1 {
-        // SAFETY: a plain call; to a process that was not stopped it means nothing.
+        // SAFETY: a plain call; it has no effect on a process that is not stopped.
         unsafe { libc::kill(pid, libc::SIGCONT) };
     }
 }
@@ -261,7 +261,7 @@ fn kill_number(number: Pid) {
     unsafe { libc::kill(number, libc::SIGKILL) };
 }
 
-/// Stops one process: nothing but [`kill`] and `SIGCONT` reaches it then.
+/// Stops one process: only [`kill`] and `SIGCONT` affect it then.
 #[allow(unsafe_code)]
 pub fn stop(pid: Pid) {
     if pid > 1 {
@@ -286,8 +286,8 @@ pub fn group_of(pid: Pid) -> Pid {
     unsafe { libc::getpgid(pid) }
 }
 
-/// Keeps what is in our memory, environment included, from every process without the privilege to
-/// trace anyone (Linux): `/proc/<pid>/environ` shows them nothing. It ends with the next `exec`.
+/// Hides our memory, including the environment, from every process without the privilege to trace
+/// (Linux): they cannot read `/proc/<pid>/environ`. The next `exec` ends this.
 #[allow(unsafe_code)]
 pub fn hide() {
     // SAFETY: a plain call on ourselves.

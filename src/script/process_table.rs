@@ -1,12 +1,12 @@
-//! What the kernel tells of other processes, read after a fork: numbers and raw calls only, no
-//! memory and no lock. Linux alone tells it; elsewhere nothing is found.
+//! The kernel's information on other processes, read after a fork: raw calls only, no allocation
+//! and no lock. Linux only; elsewhere nothing is found.
 
 use super::process::Pid;
 
 #[cfg(target_os = "linux")]
 pub use linux::each_child;
 
-/// Nothing is told.
+/// No such information here.
 #[cfg(not(target_os = "linux"))]
 pub fn each_child(_: Pid, _: impl FnMut(Pid)) {}
 
@@ -17,7 +17,7 @@ mod linux {
     use super::Pid;
     use crate::script::descriptor::{self, Moved};
 
-    /// A path below `/proc`, ended by a zero.
+    /// A NUL-terminated path below `/proc`.
     struct ProcPath {
         bytes: [u8; 64],
         length: usize,
@@ -32,7 +32,7 @@ mod linux {
             path.text(b"/proc/")
         }
 
-        /// Cut where it would not fit, which no path below does.
+        /// Appends text, truncated at the capacity, which no path below reaches.
         fn text(mut self, text: &[u8]) -> Self {
             for byte in text {
                 if self.length + 1 < self.bytes.len() {
@@ -49,7 +49,7 @@ mod linux {
             let mut first = digits.len();
             loop {
                 first -= 1;
-                // A remainder of ten is one digit.
+                // A remainder modulo ten is one digit.
                 digits[first] = b'0' + u8::try_from(rest % 10).unwrap_or(0);
                 rest /= 10;
                 if rest == 0 {
@@ -61,13 +61,13 @@ mod linux {
         #[allow(unsafe_code)]
         fn open(&self) -> Option<RawFd> {
             let flags = libc::O_RDONLY | libc::O_CLOEXEC;
-            // SAFETY: a string that the zero after it ends.
+            // SAFETY: a NUL-terminated string.
             let fd = unsafe { libc::open(self.bytes.as_ptr().cast(), flags) };
             (fd >= 0).then_some(fd)
         }
     }
 
-    /// The children of a process, whichever of its threads has started them.
+    /// Calls `found` for the children of a process, whichever of its threads started them.
     pub fn each_child(pid: Pid, mut found: impl FnMut(Pid)) {
         let Some(tasks) = ProcPath::new().number(pid).text(b"/task").open() else {
             return;
@@ -98,7 +98,7 @@ mod linux {
         let mut child: Pid = 0;
         while let Moved::Bytes(length) = descriptor::read(fd, &mut text) {
             for byte in &text[..length] {
-                // A space follows each number.
+                // Each number is followed by a space.
                 if byte.is_ascii_digit() {
                     child = child.wrapping_mul(10).wrapping_add(Pid::from(byte - b'0'));
                 } else {
@@ -118,8 +118,8 @@ mod linux {
         usize::try_from(read).unwrap_or(0)
     }
 
-    /// The number that the first entry is called, if it is one, and what follows the entry. Of
-    /// `struct linux_dirent64`, bytes 16 and 17 are its length and from 19 on is its name.
+    /// The first entry's name if it is a number, and the entries after it. In `struct
+    /// linux_dirent64`, bytes 16 and 17 are the entry's length and the name starts at 19.
     fn first_entry(entries: &[u8]) -> Option<(Option<Pid>, &[u8])> {
         let length = usize::from(u16::from_ne_bytes([*entries.get(16)?, *entries.get(17)?]));
         let name = entries.get(19..length)?;
@@ -150,7 +150,7 @@ mod tests {
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             tell.send(start()).unwrap();
-            // Its children would become another thread's.
+            // If this thread ended, its children would move to another one.
             let _ = wait.recv();
         });
         let mut children = [start(), told.recv().unwrap()];

@@ -1,6 +1,5 @@
-//! The plugin's side of a running script: feeds standard input while it reads both outputs and
-//! the supervisor's reports, in one loop that waits for whichever is ready; or hands all of that
-//! over to the supervisor. It decides nothing.
+//! The plugin's side of a running script: one loop that feeds standard input and reads both outputs
+//! and the supervisor's reports; or hands all of that over to the supervisor. It decides nothing.
 
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -17,10 +16,10 @@ use super::report::{Ended, Failure, Report};
 use super::supervisor::{self, Running, Start};
 use crate::sys::limits;
 
-/// What one read or write moves at most; a pipe holds as much.
+/// The most that one read or write moves: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// A script that has been started, and what came of it so far.
+/// A started script and its output so far.
 pub struct Pump<'a> {
     running: Running,
     input: Input<'a>,
@@ -50,7 +49,7 @@ impl<'a> Pump<'a> {
         })
     }
 
-    /// Feeds and reads until `enough`, the end, or `until`; true unless the time ran out.
+    /// Feeds and reads until `enough`, the end, or `until`; `false` if the time ran out.
     ///
     /// # Errors
     /// When the system refuses to wait.
@@ -86,7 +85,7 @@ impl<'a> Pump<'a> {
         Ok(true)
     }
 
-    /// What the supervisor has said so far.
+    /// What the supervisor has reported so far.
     pub fn reports(&self) -> &Reports {
         &self.reports
     }
@@ -96,7 +95,7 @@ impl<'a> Pump<'a> {
         self.running.supervisor()
     }
 
-    /// Asks for the script's end, which [`Pump::run`] then waits for.
+    /// Requests the script's end, for which [`Pump::run`] then waits.
     pub fn end(&self) {
         self.running.end();
     }
@@ -106,8 +105,8 @@ impl<'a> Pump<'a> {
         self.running.abandon(self.reports.script);
     }
 
-    /// Hands the streams over to the supervisor, to be kept in `spools`; false when the script
-    /// ended meanwhile.
+    /// Hands the streams over to the supervisor, which stores them in `spools`; `false` if the
+    /// script ended meanwhile.
     ///
     /// # Errors
     /// When the system refuses to wait.
@@ -127,9 +126,9 @@ impl<'a> Pump<'a> {
             fed: self.input.fed,
             spooled: spools.begun,
         };
-        // A supervisor that is gone already has said how it ended, which is read below.
+        // If the supervisor is gone, its report of the end is read below.
         let sent = handover.send(control.as_raw_fd()).is_ok();
-        // The streams are not ours while we wait: bytes read here would be missing there.
+        // The supervisor owns the streams while we wait: bytes read here would be missing there.
         let keep = [self.outputs[0].closed, self.outputs[1].closed];
         for output in &mut self.outputs {
             output.closed = true;
@@ -148,9 +147,8 @@ impl<'a> Pump<'a> {
         self.outputs.each_ref().map(|output| &output.captured)
     }
 
-    /// Everything, once the script has ended. Whatever could be killed is gone, so both streams
-    /// end here. A survivor that keeps them open is not waited for, and one that goes on writing
-    /// is cut off.
+    /// Everything, once the script has ended. All killable processes are gone, so both streams end.
+    /// A survivor that holds them open is not waited for, and one that keeps writing is cut off.
     pub fn finish(mut self) -> (Reports, [Captured; 2]) {
         let [stdout, stderr] = &mut self.outputs;
         for _ in 0..limits::SCRIPT_REST / CHUNK {
@@ -163,7 +161,7 @@ impl<'a> Pump<'a> {
         (self.reports, self.outputs.map(|output| output.captured))
     }
 
-    /// The outputs so far and the running script itself, which its supervisor goes on with.
+    /// The outputs so far and the running script, with which its supervisor continues.
     pub fn leave(self) -> (Running, [Captured; 2]) {
         (self.running, self.outputs.map(|output| output.captured))
     }
@@ -185,7 +183,7 @@ impl Output {
         (!self.closed).then(|| pipe.as_raw_fd())
     }
 
-    /// Takes what is there; false when that is nothing.
+    /// Reads what is available; `false` if there was nothing.
     fn read(&mut self, mut pipe: &PipeReader, buffer: &mut [u8]) -> bool {
         match pipe.read(buffer) {
             Ok(0) => self.closed = true,
@@ -220,7 +218,7 @@ impl Input<'_> {
                 self.fed += written as u64;
             }
             Err(error) if not_now(&error) => return,
-            // The script closed its input, which is its right.
+            // A script may close its input.
             Err(_) => self.rest = &[],
         }
         if self.rest.is_empty() {
@@ -229,18 +227,18 @@ impl Input<'_> {
     }
 }
 
-/// What the supervisor has said.
+/// What the supervisor has reported.
 #[derive(Debug)]
 pub struct Reports {
     bytes: Vec<u8>,
     open: bool,
-    /// The streams are the supervisor's.
+    /// The supervisor has taken over the streams.
     pub adopted: bool,
-    /// The script's process, once it had one.
+    /// The script's process, once it exists.
     pub script: Option<Pid>,
-    /// Why the script never ran, if it did not.
+    /// Why the script never ran, if so.
     pub failure: Option<Failure>,
-    /// Its end; `None` while it runs, and when the supervisor died or did not answer.
+    /// Its end; `None` while it runs, and if the supervisor died or did not answer.
     pub ended: Option<Ended>,
 }
 
@@ -258,7 +256,7 @@ impl Default for Reports {
 }
 
 impl Reports {
-    /// Whether more may come.
+    /// Whether more reports may come.
     pub fn is_open(&self) -> bool {
         self.open && self.ended.is_none()
     }

@@ -1,6 +1,5 @@
-//! A job's streams in the supervisor's hands: once the plugin has handed them over, output goes
-//! into the job's spools and the rest of the input to the script. It runs after a fork: numbers
-//! and raw calls only.
+//! A job's streams in the supervisor's hands: after the hand-over it copies output to the job's
+//! spools and feeds the rest of the input. It runs after a fork: raw calls only.
 
 use std::os::fd::RawFd;
 
@@ -9,23 +8,23 @@ use super::report::{Ended, Report};
 use super::spool::{CHUNK, Writer};
 use crate::sys::limits;
 
-/// The descriptors of a hand-over, in the order in which they are sent. The last one is missing
-/// when the script has had all of its input.
+/// The descriptors of a hand-over, in sending order. The last one is missing if the script has had
+/// all of its input.
 #[derive(Debug, Clone, Copy)]
 pub struct Handover {
     /// The job's directory.
     pub dir: RawFd,
-    /// The FIFO whose traffic asks for the job's end.
+    /// The FIFO on which any data requests the job's end.
     pub stop: RawFd,
-    /// The script's output: standard output, standard error.
+    /// The script's standard output and standard error.
     pub outputs: [RawFd; 2],
     /// Their spools.
     pub spools: [RawFd; 2],
     /// The script's standard input, or -1.
     pub input: RawFd,
-    /// How much of the input the script has had.
+    /// How many bytes of the input the script has had.
     pub fed: u64,
-    /// How much each spool holds.
+    /// How many bytes each spool holds.
     pub spooled: [u64; 2],
 }
 
@@ -51,7 +50,7 @@ impl Handover {
         descriptor::send_with(control, &bytes, fds)
     }
 
-    /// The hand-over in a message, if it is one.
+    /// Parses a message as a hand-over.
     fn of(bytes: &[u8], fds: [RawFd; descriptor::PASSED]) -> Option<Self> {
         let number = |index: usize| {
             let bytes = bytes.get(index * 8..index * 8 + 8)?;
@@ -70,14 +69,14 @@ impl Handover {
     }
 }
 
-/// What came over the lifeline.
+/// A message from the lifeline.
 #[derive(Debug, Clone, Copy)]
 pub enum Word {
-    /// Nothing, after all.
+    /// Nothing to read after all.
     Nothing,
     /// The plugin wants the script to become a job.
     HandOver(Handover),
-    /// The job's id has been printed: from here on the plugin's end means nothing.
+    /// The job's id has been printed: from now on the job survives the plugin.
     Release,
     /// The plugin is gone, or wants the script to end.
     End,
@@ -97,7 +96,7 @@ pub fn listen(control: RawFd) -> Word {
     }
 }
 
-/// What the plugin writes into the lifeline when a job's id has been printed.
+/// What the plugin writes to the lifeline once a job's id has been printed.
 pub const RELEASE: [u8; 1] = *b"r";
 
 /// One output and its spool.
@@ -107,7 +106,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Moves what is there; false when that is nothing.
+    /// Moves what is available; `false` if there was nothing.
     fn pump(&mut self, buffer: &mut [u8; CHUNK]) -> bool {
         let Some(pipe) = self.pipe else {
             return false;
@@ -134,7 +133,7 @@ pub struct Relay<'a> {
 }
 
 impl<'a> Relay<'a> {
-    /// Takes over. `stdin` is all of the script's input, which a fork has from its parent.
+    /// Takes over. `stdin` is all of the script's input, which the fork shares with its parent.
     pub fn new(handover: &Handover, stdin: &'a [u8]) -> Self {
         let fed = usize::try_from(handover.fed).unwrap_or(usize::MAX);
         let stream = |index: usize| Stream {
@@ -150,7 +149,7 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// What to wait for; the answer goes to [`Relay::pump`].
+    /// What to poll for; the result goes to [`Relay::pump`].
     pub fn interests(&self) -> [libc::pollfd; 4] {
         [
             descriptor::interest(Some(self.stop), libc::POLLIN),
@@ -160,7 +159,7 @@ impl<'a> Relay<'a> {
         ]
     }
 
-    /// Moves whatever is ready; true when the job is to be stopped.
+    /// Moves everything that is ready; `true` when the job is to be stopped.
     pub fn pump(&mut self, ready: &[libc::pollfd], buffer: &mut [u8; CHUNK]) -> bool {
         let is_ready = |index: usize| ready.get(index).is_some_and(|fd| fd.revents != 0);
         for (index, output) in self.outputs.iter_mut().enumerate() {
@@ -181,7 +180,7 @@ impl<'a> Relay<'a> {
         match descriptor::write(input, &self.rest[..self.rest.len().min(CHUNK)]) {
             Moved::Bytes(length) => self.rest = &self.rest[length..],
             Moved::NotNow => return,
-            // The script closed its input, which is its right.
+            // A script may close its input.
             Moved::Over => self.rest = &[],
         }
         if self.rest.is_empty() {
@@ -190,8 +189,8 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Spools what is left in the pipes, then writes down how the job ended. A process that could
-    /// not be killed is not waited for, and one that goes on writing is cut off.
+    /// Spools what is left in the pipes, then records how the job ended. A survivor that holds the
+    /// pipes open is not waited for, and one that keeps writing is cut off.
     pub fn finish(mut self, ended: Ended, millis: u64, buffer: &mut [u8; CHUNK]) {
         for output in &mut self.outputs {
             for _ in 0..limits::SCRIPT_REST / CHUNK {
@@ -207,10 +206,10 @@ impl<'a> Relay<'a> {
     }
 }
 
-/// Bytes of a job's exit file.
+/// The size of a job's exit file in bytes.
 const RECORD: usize = Report::SIZE + 8;
 
-/// How a job ended and after how many milliseconds, from its exit file.
+/// Parses an exit file: how the job ended, and after how many milliseconds.
 pub fn read_record(record: &[u8]) -> Option<(Ended, u64)> {
     let (report, millis) = record.split_at_checked(Report::SIZE)?;
     match Report::decode(report)? {

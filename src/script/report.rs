@@ -1,25 +1,25 @@
-//! What comes back over the lifeline, in a form that needs no memory to write: from the
-//! supervisor, and from the script's process before it became the script.
+//! The reports sent over the lifeline, by the supervisor and by the script's process before its
+//! `exec`. Writing one needs no allocation.
 
 use super::process::Pid;
 
 /// One report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
-    /// The script has this process id, which is also its process group.
+    /// The script's process id, which is also its process group.
     Started(Pid),
     /// The script never ran.
     Failed(Failure),
-    /// It is over, and everything killable is gone.
+    /// It is over, and every killable process is gone.
     Ended(Ended),
-    /// The supervisor now takes the script's output itself: it has become a job.
+    /// The script has become a job: the supervisor now reads its output.
     Adopted,
 }
 
-/// Why a script never ran, each with the system's error number.
+/// Why a script never ran, with the system's error number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// No process could be made for it.
+    /// Its process could not be created.
     NoProcess(i32),
     /// The working directory could not be entered.
     NoWorkdir(i32),
@@ -34,19 +34,19 @@ pub enum Failure {
 pub struct Ended {
     /// Its wait status.
     pub status: i32,
-    /// It was killed because its time was over.
+    /// It was killed at its time limit.
     pub timed_out: bool,
-    /// It was killed because somebody asked for that.
+    /// It was killed on request.
     pub stopped: bool,
-    /// Processes are left that could not be killed: another user's, through setuid.
+    /// Some processes could not be killed: another user's, through setuid.
     pub survivors: bool,
 }
 
 impl Report {
-    /// Bytes of one report.
+    /// The size of one report in bytes.
     pub const SIZE: usize = 8;
 
-    /// As bytes.
+    /// Encodes the report.
     pub fn encode(self) -> [u8; Self::SIZE] {
         let (kind, flags, value) = match self {
             Self::Started(pid) => (1, 0, pid),
@@ -68,7 +68,7 @@ impl Report {
         [kind, flags, 0, 0, a, b, c, d]
     }
 
-    /// The report in these bytes, if it is one.
+    /// Decodes a report; `None` if the bytes are not one.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let &[kind, flags, _, _, a, b, c, d] = bytes else {
             return None;

@@ -1,5 +1,5 @@
 //! What runs: a skill's script or one of our own commands. Everything is checked and prepared
-//! here, before anything is started. It resolves no skill and asks no permission.
+//! before anything is started. It resolves no skill and checks no permission.
 
 use std::ffi::OsString;
 use std::io;
@@ -31,9 +31,9 @@ pub struct Request<'a> {
     pub skill_dir: &'a Path,
     /// The user's project, absolute.
     pub project_dir: &'a Path,
-    /// Where it runs, absolute; `None` for an empty directory of its own.
+    /// Its working directory, absolute; `None` for an empty directory of its own.
     pub workdir: Option<&'a Path>,
-    /// Its arguments, passed as they are.
+    /// Its arguments, passed unchanged.
     pub args: &'a [String],
     /// Its standard input; empty means none.
     pub stdin: &'a [u8],
@@ -43,20 +43,20 @@ pub struct Request<'a> {
     pub needs: &'a Needs,
     /// Which of the host's variables it gets.
     pub pass_env: &'a PassEnv,
-    /// How far it is trusted.
+    /// How it is confined.
     pub confinement: &'a Confinement,
-    /// For how long, and what then.
+    /// How long it may run and be waited for, and its owner.
     pub terms: Terms<'a>,
-    /// What this process was given.
+    /// The environment of this process.
     pub base: &'a Env,
 }
 
-/// Runs a script until it ends, its limit is over, or it becomes a job. Unless it became one,
-/// nothing it started is left when this returns.
+/// Runs a script until it ends, reaches its limit, or becomes a job. Unless it became one, nothing
+/// it started remains when this returns.
 ///
 /// # Errors
 /// When it cannot be started: no interpreter, a bad argument or variable, a missing working
-/// directory, a file that is not a regular one. A script that fails is an outcome, not an error.
+/// directory, not a regular file. A script that fails is an outcome, not an error.
 pub fn run(request: &Request) -> Result<Ran> {
     let id = JobId::random()?;
     let needs_temp = request.workdir.is_none() || request.confinement.mode != Mode::Off;
@@ -92,20 +92,20 @@ pub fn run(request: &Request) -> Result<Ran> {
     Ok(ran)
 }
 
-/// A command line of our own, for what may take longer than a call.
+/// A command line of our own that may take longer than a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Command<'a> {
     /// The words after the program's name.
     pub args: &'a [String],
     /// Variables added to our environment.
     pub env: &'a [(String, String)],
-    /// For how long, and what then.
+    /// How long it may run and be waited for, and its owner.
     pub terms: Terms<'a>,
-    /// What this process was given.
+    /// The environment of this process.
     pub base: &'a Env,
 }
 
-/// Runs one of our own commands as a person would, with nobody at the terminal.
+/// Runs one of our own commands as a person would, but without a terminal.
 ///
 /// # Errors
 /// When it cannot be started. A command that fails is an outcome, not an error.
@@ -168,7 +168,7 @@ fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Im
         None => Built::default(),
     };
     notes.extend(built.notes);
-    // The user's configuration is out of reach, which git takes for an error.
+    // The user's configuration is inaccessible in the sandbox, which git reports as an error.
     if built.sandbox.is_some() && base.os("GIT_CONFIG_GLOBAL").is_none() {
         env.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
     }

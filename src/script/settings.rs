@@ -1,5 +1,5 @@
-//! What an administrator or a user can choose about scripts. Plain data with its defaults; where
-//! it is read from is not this room's business.
+//! What an administrator or a user can configure about scripts. Plain data with defaults; where it
+//! comes from is not known here.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::pass_env::PassEnv;
 use super::sandbox::{Mode, Network};
 use crate::sys::{Env, limits};
 
-/// Everything that can be chosen.
+/// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -21,17 +21,17 @@ pub struct Settings {
     pub sandbox: Mode,
     /// What a confined script may use of the network.
     pub network: Network,
-    /// Where else a confined script may write.
+    /// Additional paths that a confined script may write.
     pub allowed_paths: Vec<PathBuf>,
     /// Seconds a script may take altogether.
     pub timeout: Limit,
-    /// Seconds after which a call answers and the script goes on as a job.
+    /// Seconds after which a call answers and the script continues as a job.
     pub call_seconds: CallSeconds,
-    /// What differs for single skills, by name.
+    /// Overrides for single skills, by name.
     pub skills: BTreeMap<String, SkillSettings>,
 }
 
-/// What can be chosen for one skill; what is not, is as for all.
+/// Settings of one skill; those not set are as for all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SkillSettings {
@@ -52,15 +52,15 @@ pub struct SkillSettings {
     pub timeout: Option<Limit>,
 }
 
-/// A number of seconds that something can be limited to.
+/// A configurable number of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit(Duration);
 
-/// How long a call waits, by how the host hands over data.
+/// How long a call waits, by the host's protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CallSeconds {
-    /// Up to chibi 0.6, which waits for ever: until the end, unless chosen otherwise.
+    /// Up to chibi 0.6, which waits for ever: until the end, unless configured.
     pub environment: Option<Limit>,
     /// From chibi 0.7, which kills a call after 30 seconds and loses its answer.
     pub stdin: Option<Limit>,
@@ -83,13 +83,13 @@ impl Default for CallSeconds {
 }
 
 impl Limit {
-    /// So many seconds; `None` for zero, less, or more than can be configured.
+    /// A limit in seconds; `None` for zero, less, or more than can be configured.
     pub fn of_seconds(seconds: f64) -> Option<Self> {
         let possible = seconds > 0.0 && seconds <= limits::SCRIPT_SECONDS_MOST;
         possible.then(|| Self(Duration::from_secs_f64(seconds)))
     }
 
-    /// As a time.
+    /// The limit as a duration.
     pub fn duration(self) -> Duration {
         self.0
     }
@@ -114,8 +114,8 @@ impl<'de> Deserialize<'de> for Limit {
 }
 
 impl Settings {
-    /// With what the environment says for this run: `AGENT_SKILLS_CALL_SECONDS` is how long a
-    /// call waits under either protocol.
+    /// Applies the environment: `AGENT_SKILLS_CALL_SECONDS` is how long a call waits under either
+    /// protocol.
     #[must_use]
     pub fn with_env(mut self, env: &Env) -> Self {
         let seconds = env.text("AGENT_SKILLS_CALL_SECONDS");
@@ -129,7 +129,7 @@ impl Settings {
         self
     }
 
-    /// What holds for one skill: nothing in it is left to be looked up elsewhere.
+    /// The effective settings of one skill, with every field set.
     pub fn for_skill(&self, name: &str) -> SkillSettings {
         let own = self.skills.get(name).cloned().unwrap_or_default();
         SkillSettings {

@@ -1,5 +1,5 @@
-//! The `#!` line of a script, read as the program and arguments it stands for. It does not know
-//! which programs exist.
+//! The `#!` line of a script, parsed into program and arguments. It does not know which programs
+//! exist.
 
 /// A `#!` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,10 +11,10 @@ pub struct Shebang {
 }
 
 impl Shebang {
-    /// The `#!` line at the start of a file; `None` without one, or with nothing in it.
+    /// The `#!` line at the start of a file; `None` without one, or if it is empty.
     ///
-    /// More lenient than the kernel, so that one file runs alike everywhere: a byte order mark
-    /// before it, a carriage return after it and several arguments are no obstacle.
+    /// More lenient than the kernel, so that a file runs alike everywhere: it accepts a byte order
+    /// mark before the line, a carriage return after it and several arguments.
     pub fn parse(head: &[u8]) -> Option<Self> {
         let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head);
         let line = head
@@ -44,7 +44,7 @@ impl Shebang {
             None => words(),
         };
         match named.split_first() {
-            // Further options and assignments are for `env` itself to understand.
+            // Leave further options and assignments to `env` itself.
             Some((word, _)) if word.starts_with('-') || word.contains('=') => plain(named),
             Some((word, args)) => Some(Self {
                 program: word.clone(),
@@ -64,7 +64,7 @@ fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Words as `env -S` splits them: at white space outside quotes, a backslash keeps the next
+/// Splits words like `env -S`: at white space outside quotes; a backslash escapes the next
 /// character.
 fn split_string(text: &str) -> Vec<String> {
     let mut words = Vec::new();

@@ -1,6 +1,6 @@
-//! One stream of a job's output in one bounded file: the beginning, then a ring that holds the
-//! end. The supervisor writes it without allocating; readers come whenever they like, without a
-//! lock. It knows neither jobs nor what the bytes mean.
+//! One stream of a job's output in one bounded file: the beginning, then a ring buffer with the
+//! end. The supervisor writes it without allocating; readers need no lock. It knows neither jobs
+//! nor what the bytes mean.
 //!
 //! ```text
 //! 0       8                    8+HEAD                     8+HEAD+RING
@@ -20,12 +20,13 @@ use crate::sys::limits;
 const HEAD: u64 = limits::JOB_OUTPUT / 2;
 /// Bytes of the ring.
 const RING: u64 = limits::JOB_OUTPUT - HEAD;
-/// Where the bytes begin; before them stands how many there were altogether.
+/// Offset of the first byte, after the total length.
 const START: u64 = 8;
-/// What is written at most at once; so much of the ring may change while it is read.
+/// The most that one write adds; this much of the ring may change while it is read.
 pub const CHUNK: usize = 16 * 1024;
 
-/// Where the byte at `position` of the stream lies in the file, and how many follow it there.
+/// The file offset of the byte at `position` of the stream, and how many bytes are contiguous from
+/// there.
 fn place(position: u64) -> (u64, u64) {
     if position < HEAD {
         return (START + position, HEAD - position);
@@ -42,13 +43,13 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Goes on writing behind what the file already holds.
+    /// Continues after what the file already holds.
     pub fn new(fd: RawFd, total: u64) -> Self {
         Self { fd, total }
     }
 
-    /// Adds at most [`CHUNK`] bytes. What a full disk does not take is dropped: whoever writes
-    /// must not be held up.
+    /// Appends at most [`CHUNK`] bytes. What does not fit on the disk is dropped, so that the
+    /// writer is never blocked.
     pub fn append(&mut self, mut bytes: &[u8]) {
         let mut total = self.total;
         while !bytes.is_empty() {
@@ -67,7 +68,7 @@ impl Writer {
     }
 }
 
-/// Begins a spool in an empty file with what a stream has had so far.
+/// Initialises a spool in an empty file with the stream so far.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -82,17 +83,17 @@ pub fn begin(file: &File, so_far: &[u8]) -> io::Result<u64> {
     Ok(head.len() as u64)
 }
 
-/// What a stream had from one position on.
+/// A stream's content from one position on.
 #[derive(Debug, Default)]
 pub struct News {
-    /// The text, its middle left out where the spool no longer has it or it is too long.
+    /// The text, without its middle if the spool no longer has that or it is too long.
     pub text: Captured,
-    /// Where to go on next time.
+    /// The position for the next read.
     pub next: u64,
 }
 
-/// Reads from `position` on. While the stream may go on (`open`), a character that is not whole
-/// yet is left for the next time.
+/// Reads from `position` on. While the stream may continue (`open`), an incomplete character is
+/// left for the next read.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -103,7 +104,7 @@ pub fn read(file: &File, position: u64, open: bool) -> io::Result<News> {
     let ring_from = position.max(HEAD).max(total.saturating_sub(RING));
     if ring_from < total {
         let ring = read_range(file, ring_from, total)?;
-        // What was being overwritten meanwhile is not what it was.
+        // Bytes that may have been overwritten meanwhile are dropped.
         let margin = if open { CHUNK as u64 } else { 0 };
         let oldest = (read_total(file)? + margin).saturating_sub(RING);
         let valid_from = ring_from.max(oldest.min(total));

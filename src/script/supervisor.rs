@@ -1,8 +1,7 @@
-//! The process between us and a script. It owns the script's whole process tree and ends it when
-//! the script exits, when its time is over, when somebody stops it, or when the plugin that asked
-//! for it or the host is gone, unless the plugin made it a job before: then it also takes the output
-//! ([`relay`]). After the fork it runs on prepared data and raw calls alone. It decides nothing
-//! about interpreters or environments.
+//! The process between us and a script. It owns the script's process tree and ends it when the
+//! script exits, times out or is stopped, or when the plugin or the host is gone. Once the plugin
+//! has made it a job, it survives both and takes the output ([`relay`]). After the fork it uses
+//! only prepared data and raw calls. It knows nothing of interpreters or environments.
 
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
@@ -22,12 +21,12 @@ use super::tree;
 use super::watched::Watched;
 use crate::sys::process::{ProcessId, leave};
 
-/// A script under supervision, seen from the plugin. Dropping it ends the script.
+/// A script under supervision, as the plugin sees it. Dropping it ends the script.
 pub struct Running {
     supervisor: Pid,
-    /// Our end is the lifeline, reports come in on it. The supervisor holds the other end.
+    /// Our end of the lifeline, on which reports arrive. The supervisor holds the other end.
     pub control: Option<UnixStream>,
-    /// Where the script's standard input is written; `None` when it was started without.
+    /// The script's standard input; `None` if it was started without.
     pub stdin: Option<PipeWriter>,
     /// The script's standard output.
     pub stdout: PipeReader,
@@ -40,12 +39,12 @@ pub struct Running {
 pub struct Start<'a> {
     /// How long it may take.
     pub limit: Duration,
-    /// Its standard input. The caller writes it, and the supervisor what is left of it when the
-    /// script becomes a job.
+    /// Its standard input. The caller writes it, and the supervisor writes the rest when the script
+    /// becomes a job.
     pub stdin: &'a [u8],
-    /// Whether it begins only when its streams have been handed over.
+    /// Whether it becomes a job at once: it begins only after its streams have been handed over.
     pub at_once: bool,
-    /// With whom it ends, unless it becomes a job.
+    /// The process with which it ends, unless it becomes a job.
     pub host: Option<ProcessId>,
 }
 
@@ -62,7 +61,7 @@ pub fn start(image: &Image, start: Start) -> io::Result<Running> {
         host,
     } = start;
     let host = host.map(Watched::watch).transpose()?.flatten();
-    // Every descriptor made here is closed on exec; the script gets 0, 1 and 2.
+    // Every descriptor created here is closed on exec; the script gets 0, 1 and 2.
     let null = File::options().read(true).write(true).open("/dev/null")?;
     let (control, theirs) = UnixStream::pair()?;
     control.set_nonblocking(true)?;
@@ -79,7 +78,7 @@ pub fn start(image: &Image, start: Start) -> io::Result<Running> {
     if let Some((_, writer)) = &stdin {
         descriptor::set_nonblocking(writer.as_fd())?;
     }
-    // From here on we hold what no script is to read, and so does the fork.
+    // From here on we hold data that no script may read, and so does the fork.
     process::hide();
     let setup = Setup {
         image,
@@ -115,8 +114,8 @@ pub fn start(image: &Image, start: Start) -> io::Result<Running> {
 }
 
 impl Running {
-    /// Kills the supervisor itself, and the script's group if it is known: for a supervisor that
-    /// did not answer. What left the group is not found then.
+    /// Kills a supervisor that did not answer, and the script's group if known. It misses processes
+    /// that left the group.
     pub fn abandon(&self, script: Option<Pid>) {
         process::kill(self.supervisor);
         process::kill_group(script.unwrap_or(0));
@@ -134,7 +133,7 @@ impl Running {
         }
     }
 
-    /// Leaves the script to a supervisor that has adopted it. Until the answer is used, the
+    /// Leaves the script to a supervisor that has adopted it. Until the result is released, the
     /// script still ends with us.
     pub fn leave(mut self) -> Option<Release> {
         self.control.take().map(Release)
@@ -154,7 +153,7 @@ impl Release {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The lifeline first: at its end the supervisor kills whatever is left, and leaves.
+        // The lifeline first: when it closes, the supervisor kills what is left and exits.
         if let Some(control) = self.control.take() {
             drop(control);
             process::wait(self.supervisor);
@@ -162,7 +161,7 @@ impl Drop for Running {
     }
 }
 
-/// What the supervisor needs, all of it made before the fork.
+/// What the supervisor needs, all prepared before the fork.
 struct Setup<'a> {
     image: &'a Image,
     host: Option<RawFd>,
@@ -176,8 +175,8 @@ struct Setup<'a> {
     stdio: [RawFd; 3],
 }
 
-/// Leaves the process when dropped: a panic after the fork must not unwind into a copy of
-/// whatever our caller was doing.
+/// Exits the process when dropped: a panic after the fork must not unwind into a copy of the
+/// caller's code.
 struct NeverReturn;
 
 impl Drop for NeverReturn {
@@ -195,8 +194,8 @@ fn supervise(setup: &Setup) -> ! {
     }
     process::block_signals();
     process::become_reaper();
-    // The host waits until nobody holds the plugin's stdout (docs/spec/hosts.md#time-limits);
-    // neither we nor anything that follows may.
+    // The host waits until nobody holds the plugin's stdout (docs/spec/hosts.md#time-limits), so
+    // neither we nor our descendants may hold it.
     for fd in 0..3 {
         descriptor::redirect(setup.null, fd);
     }
@@ -230,7 +229,7 @@ fn supervise(setup: &Setup) -> ! {
             leave(127);
         }
     };
-    // On both sides of the fork, so that neither runs ahead of it.
+    // On both sides of the fork, to avoid a race.
     process::lead_group(script);
     for fd in setup.stdio {
         descriptor::close(fd);
@@ -267,7 +266,7 @@ fn become_script(setup: &Setup, supervisor: Pid) -> ! {
         },
         Err(errno) => Failure::NoWorkdir(errno),
     };
-    // For a job that nobody waits for, this is all there is to read.
+    // For a job that nobody waits for, this is the only message.
     descriptor::tell(2, b"agent-skills: the interpreter could not be executed\n");
     descriptor::tell(setup.control, &Report::Failed(failure).encode());
     leave(127);
@@ -289,8 +288,8 @@ enum Why {
     Stopped,
 }
 
-/// Waits for the script's end or a reason to end it. When the plugin hands the script's streams
-/// over, `relay` gets them.
+/// Waits for the script's end or a reason to end it. When the plugin hands over the script's
+/// streams, `relay` gets them.
 fn watch<'a>(
     setup: &Setup<'a>,
     script: Pid,
@@ -317,7 +316,7 @@ fn watch<'a>(
         {
             return Why::Stopped;
         }
-        // All that was said before the host's end counts: a job may have been released.
+        // Everything sent before the plugin's end counts: a job may have been released.
         while let Some(lifeline) = control {
             match relay::listen(lifeline) {
                 Word::Nothing => break,

@@ -1,5 +1,5 @@
-//! One program from its start to its end, or to the moment when its caller has waited long enough
-//! and it becomes a job. It knows neither skills nor interpreters.
+//! One program from its start to its end, or until its caller has waited long enough and it becomes
+//! a job. It knows neither skills nor interpreters.
 
 use std::io;
 use std::path::Path;
@@ -15,19 +15,19 @@ use crate::error::{Error, Result};
 use crate::sys::limits;
 use crate::sys::process::ProcessId;
 
-/// On which terms something runs.
+/// The conditions under which something runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms<'a> {
     /// How long it may take altogether.
     pub limit: Duration,
-    /// How long its caller waits before it becomes a job, zero for not at all; `None` for until
+    /// How long its caller waits before it becomes a job: zero for at once, `None` to wait until
     /// the end.
     pub wait: Option<Duration>,
-    /// Where it is kept then.
+    /// Where the job is kept then.
     pub jobs: &'a Jobs,
-    /// Whom it belongs to then.
+    /// The owner of the job.
     pub owner: &'a Owner,
-    /// With whom it ends before; `None` for a person's own command.
+    /// The process with which it ends unless it becomes a job; `None` for a person's own command.
     pub host: Option<ProcessId>,
 }
 
@@ -38,41 +38,41 @@ pub struct Task<'a> {
     pub image: &'a Image,
     /// How the caller wrote it.
     pub label: &'a str,
-    /// Where it comes from; `None` for one of our own commands.
+    /// The script it is; `None` for one of our own commands.
     pub origin: Option<&'a Origin>,
     /// Its standard input; empty means none.
     pub stdin: &'a [u8],
     /// The job it may become.
     pub id: &'a JobId,
-    /// On which terms.
+    /// The conditions under which it runs.
     pub terms: Terms<'a>,
 }
 
-/// What a call leads to.
+/// The result of starting or running it.
 #[derive(Debug)]
 pub struct Ran {
-    /// What came of it so far.
+    /// The outcome so far.
     pub outcome: Outcome,
-    /// Of a new job, which ends unless this is released once its id is known.
+    /// For a new job, which ends unless this is released once its id is known.
     pub release: Option<Release>,
 }
 
-/// Beyond the limit and the reaping, before a supervisor that does not answer is given up.
+/// Time beyond limit and reaping after which a silent supervisor is given up.
 const SLACK: Duration = Duration::from_secs(1);
 
 /// Why a program never ran.
 #[derive(Debug)]
 pub enum NotRun {
-    /// Its process tells.
+    /// Reported by its process.
     Failed(Failure),
-    /// It was not tried, or lost.
+    /// It was not started, or it was lost.
     Error(Error),
 }
 
-/// Runs a program until it ends, its limit is over, or it becomes a job.
+/// Runs a program until it ends, reaches its limit, or becomes a job.
 ///
 /// # Errors
-/// When it cannot be started, or somebody else ended its supervisor. A program that fails is an
+/// When it cannot be started, or something killed its supervisor. A program that fails is an
 /// outcome, not an error.
 pub fn carry_out(task: &Task) -> Result<Ran, NotRun> {
     let began = Instant::now();
@@ -104,7 +104,7 @@ impl Run<'_> {
         self.began + self.task.terms.limit + limits::REAP + SLACK
     }
 
-    /// What to make of a program that ended, or was waited for long enough.
+    /// Handles a program that ended or was waited for long enough.
     fn settle(&self, mut pump: Pump) -> Result<Ran, NotRun> {
         let mut notes = Vec::new();
         if pump.reports().is_open() && Instant::now() < self.backstop() {
@@ -118,7 +118,7 @@ impl Run<'_> {
                     });
                 }
                 Ok(false) => self.task.terms.jobs.remove(self.task.id),
-                // It waits to be handed over, and ends unless it is.
+                // It has not begun, and ends unless it is handed over.
                 Err(error) if pump.reports().script.is_none() => return Err(NotRun::Error(error)),
                 Err(error) => {
                     pump.end();
@@ -128,7 +128,7 @@ impl Run<'_> {
                     ));
                 }
             }
-            // Whatever that says is in the reports.
+            // The result is in the reports.
             let _ = pump.run(Instant::now() + limits::REAP + SLACK, never);
         }
         if let Some(failure) = pump.reports().failure {

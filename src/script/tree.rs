@@ -1,9 +1,7 @@
-//! Ends everything below a supervisor. What detached itself is below it too, since it adopts
-//! orphans. It runs after a fork: numbers and raw calls only.
-//!
-//! A process that is killed while another one forks leaves the newer one, and makes room for more.
-//! So the tree is stopped first, round by round: who is stopped forks no more and stays in its
-//! place. Two rounds that stop the same processes have stopped all there are.
+//! Ends every process below a supervisor, which adopts orphans. It runs after a fork: raw calls
+//! only. Killing alone misses children forked meanwhile, and makes room for more. So the tree is
+//! stopped first, in rounds: a stopped process cannot fork and stays in place. When two rounds stop
+//! the same processes, all are stopped.
 
 use std::time::{Duration, Instant};
 
@@ -11,21 +9,21 @@ use super::process::{self, Pid, Reaped};
 use super::process_table;
 use crate::sys::limits;
 
-/// How often a tree that is being killed is looked at again when no child's end wakes us.
+/// How often a tree being killed is examined again if no child's end wakes us.
 const KILL_AGAIN: Duration = Duration::from_millis(10);
-/// Descendants whose children one round looks for; the next finds the rest.
+/// Descendants whose children one round examines; the next round finds the rest.
 const MOST: usize = 4096;
 
-/// Kills `script`, its group and every descendant of ours, until none is left or
-/// [`limits::REAP`] is over. The script's wait status, and whether any descendant survived.
+/// Kills `script`, its group and every descendant of ours, until none is left or [`limits::REAP`]
+/// has passed. Returns the script's wait status, and whether any descendant survived.
 pub fn end(script: Pid) -> (i32, bool) {
     let began = Instant::now();
-    // What it will be, should it become another user's and outlive the wait.
+    // The status to report if it has changed to another user and survives the wait.
     let mut status = libc::SIGKILL;
     process::kill_group(script);
     loop {
         let mut stopped = None;
-        // Who continues what was stopped is not waited for.
+        // Bounded, in case something keeps resuming what was stopped.
         while began.elapsed() < limits::REAP / 2 {
             if reap(script, &mut status) {
                 return (status, false);
@@ -46,7 +44,7 @@ pub fn end(script: Pid) -> (i32, bool) {
     }
 }
 
-/// Reaps whoever has ended; true when there is no child any more.
+/// Reaps all that has ended; `true` when there is no child any more.
 fn reap(script: Pid, status: &mut i32) -> bool {
     loop {
         match process::reap() {
@@ -58,17 +56,16 @@ fn reap(script: Pid, status: &mut i32) -> bool {
     }
 }
 
-/// One round: stops all that it finds. Which those were, as a number of processes and a sum over
-/// their ids.
+/// One round: stops all it finds. Returns the number of processes and a sum over their ids.
 fn stop_all() -> (usize, u64) {
     let own = process::own_pid();
     let mut found = (0, 0);
     let mut stopped = own;
     each_descendant(|pid| {
-        // The process first: the newest are the last of a list, and gone in no time.
+        // The process first: the newest are last in the list and may exit at once.
         process::stop(pid);
-        // A group stops in one step. We lead one as well, and a script may join it; every other
-        // one of ours is of descendants alone, as a group never leaves its session.
+        // A group stops atomically. A script may join the group that we lead; every other group of
+        // our descendants contains only descendants, since a group never leaves its session.
         let group = process::group_of(pid);
         if group != own && group != stopped {
             process::stop_group(group);
@@ -80,7 +77,7 @@ fn stop_all() -> (usize, u64) {
     found
 }
 
-/// Every descendant there is, each as soon as it is found.
+/// Visits every descendant as soon as it is found.
 fn each_descendant(mut visit: impl FnMut(Pid)) {
     let mut all = [0; MOST];
     let mut known = 0;

@@ -1,5 +1,5 @@
-//! Another process, watched for its end. Its id may be another's by now; a process is told apart by
-//! when it started.
+//! Watching another process for its end. Its id may have been reused, so processes are identified
+//! by their start time.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -17,8 +17,8 @@ impl AsRawFd for Watched {
 }
 
 impl Watched {
-    /// Watches `process`; `None` where the system cannot (Linux before 5.3, other systems) or
-    /// does not tell when processes started.
+    /// Watches `process`; `None` where the system cannot (Linux before 5.3, other systems) or does
+    /// not report when processes started.
     ///
     /// # Errors
     /// When it has ended.
@@ -27,8 +27,8 @@ impl Watched {
             return Ok(None);
         }
         let opened = open(process.pid);
-        // Looked at after it was opened: if the process is alive now, it was then, and the
-        // descriptor is not another's.
+        // Checked after opening: if the process is alive now, it was alive then, and the descriptor
+        // is its own.
         if !process.is_alive() {
             return Err(io::Error::other("the host is gone"));
         }

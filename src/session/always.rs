@@ -1,5 +1,5 @@
-//! Skills that are always on: they lie below whatever is activated in the conversation, in the
-//! order of the configuration, and end when another conversation is entered.
+//! Skills that are always on: they precede the skills activated in the conversation, in the order
+//! of the configuration, and end when another conversation is entered.
 
 use super::key::SessionKey;
 use super::state::{ActiveSkill, End, Ended, Session, Standing};
@@ -7,18 +7,18 @@ use super::store::Store;
 use crate::error::Result;
 use crate::sys::Moment;
 
-/// What changed when the skills that are always on were put in force.
+/// What changed when the always-on skills were applied.
 #[derive(Debug, Default)]
 pub struct Kept {
-    /// The names of those that were not in force before, or not in this form.
+    /// The names of those that were not active before, or not in this form.
     pub new: Vec<String>,
-    /// What was always on before and is no longer.
+    /// What was always on before and no longer is.
     pub ended: Vec<Ended>,
 }
 
 impl Store {
-    /// Makes `wanted` the skills that are always on in this session. One that was activated
-    /// besides stays where it is: it is in force already.
+    /// Makes `wanted` the always-on skills of this session. One that was also activated keeps its
+    /// position: it is active already.
     ///
     /// # Errors
     /// When there is something to change and the state cannot be read, locked in time or written:
@@ -26,7 +26,7 @@ impl Store {
     pub fn keep_always_on(&self, key: &SessionKey, wanted: &[ActiveSkill]) -> Result<Kept> {
         let nothing_to_do = match self.session(key) {
             Ok(now) => arranged(&now, wanted) == now,
-            // What is not known stays in force.
+            // If the state is unknown, what is active stays active.
             Err(_) => wanted.is_empty(),
         };
         if nothing_to_do {
@@ -66,8 +66,8 @@ impl Store {
     }
 }
 
-/// The session with exactly `wanted` always on: above what is no longer active, below what was
-/// activated besides.
+/// The session with exactly `wanted` always on: after the skills that are no longer active, before
+/// those that were activated.
 fn arranged(session: &Session, wanted: &[ActiveSkill]) -> Session {
     let is_always = |skill: &ActiveSkill| session.always.contains(&skill.dir);
     let (besides, mut below): (Vec<_>, Vec<_>) = session
@@ -155,7 +155,7 @@ mod tests {
             (own(&["a", "c", "own"]), own(&["a", "c"]))
         );
         assert_eq!((kept.ended.len(), kept.ended[0].skill.as_str()), (1, "b"));
-        // What another took the place of comes first: the last one counts.
+        // Replaced skills come first, because the last one counts.
         load("c");
         store.keep_always_on(&key, &[skill("c", "Read")]).unwrap();
         assert_eq!(names(), own(&["own", "c"]));

@@ -1,5 +1,5 @@
 //! What is kept of conversations beyond the host processes that serve them (`scope = "context"`):
-//! the same snapshots as a session's, by the name of the conversation.
+//! the same snapshots as a session's, by conversation name.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ pub struct Contexts {
     /// By the conversation's name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     known: BTreeMap<String, Context>,
-    /// Whether what was kept had to be thrown away: any conversation but the known ones may have
-    /// been restricted, until the user says that none is.
+    /// Whether kept data had to be discarded: any conversation not in `known` may have been
+    /// restricted, until the user says that none is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lost: bool,
 }
@@ -40,7 +40,7 @@ impl Contexts {
         self.known.is_empty() && !self.lost
     }
 
-    /// What was kept is gone with the file.
+    /// The value after the file was lost with everything that was kept.
     pub fn lost() -> Self {
         Self {
             lost: true,
@@ -58,26 +58,26 @@ impl Contexts {
         self.known.contains_key(context)
     }
 
-    /// Whether the skill in `dir` is certainly not active any more in this conversation.
+    /// Whether the skill in `dir` is certainly no longer active in this conversation.
     pub fn is_over(&self, context: &str, dir: &str) -> bool {
         let is_it = |kept: &ActiveSkill| kept.dir == dir && kept.standing == Standing::Active;
         let kept = self.known.get(context);
         !self.is_doubted(context) && !kept.is_some_and(|kept| kept.activated.iter().any(is_it))
     }
 
-    /// Whether this conversation may have been restricted by what was lost.
+    /// Whether the lost data may have restricted this conversation.
     pub fn is_doubted(&self, context: &str) -> bool {
         self.lost && !self.has(context)
     }
 
-    /// Whether some conversation is restricted, so that a session of which it is not known
-    /// whether it is that one's must be taken to be.
+    /// Whether some conversation is restricted. A session whose conversation is unknown must then
+    /// be treated as that one.
     pub fn restrict(&self) -> bool {
         let mut kept = self.known.values().flat_map(|context| &context.activated);
         kept.any(ActiveSkill::is_restricted)
     }
 
-    /// Gives `session`, which is now in the conversation `context`, what is kept of that.
+    /// Moves `session` into the conversation `context` and restores what is kept of it.
     pub fn enter(&self, session: &mut Session, context: &str) {
         let kept = self.known.get(context).cloned().unwrap_or_default();
         let Context {
@@ -88,7 +88,7 @@ impl Contexts {
         if session.kept {
             session.always.clear();
         } else {
-            // Activated before it was known which conversation this is.
+            // Activated before the conversation was known.
             let mut own = std::mem::take(&mut session.activated);
             keep_denying(&mut own, &activated);
             activated.retain(|skill| own.iter().all(|newer| newer.dir != skill.dir));
@@ -101,11 +101,11 @@ impl Contexts {
         session.kept = true;
     }
 
-    /// Keeps what is active in `session`, which had `before`. What another process added to the
-    /// conversation meanwhile stays.
+    /// Keeps what is active in `session`, which before had `before`. What another process added to
+    /// the conversation meanwhile stays.
     ///
     /// # Errors
-    /// When too much is kept already and all of it restricts.
+    /// When too many conversations are kept already and all of them are restricted.
     pub fn keep(&mut self, session: &Session, before: &[ActiveSkill]) -> Result<()> {
         let Some(name) = session.context.as_ref().filter(|_| session.kept) else {
             return Ok(());
@@ -122,7 +122,7 @@ impl Contexts {
         let (others, former): (Vec<_>, Vec<_>) =
             kept.activated.into_iter().partition(|skill| !mine(skill));
         kept.activated = others;
-        // What is always on is so by the configuration, not by what happened in the conversation.
+        // Always-on skills follow from the configuration, not from the conversation.
         let own = |skill: &&ActiveSkill| !session.always.contains(&skill.dir);
         let mut own: Vec<ActiveSkill> = session.activated.iter().filter(own).cloned().collect();
         keep_denying(&mut own, &former);
@@ -133,7 +133,7 @@ impl Contexts {
         } = &mut kept;
         began.retain(|dir, _| activated.iter().any(|skill| skill.dir == *dir));
         if kept.activated.is_empty() {
-            // Where something was lost, an empty entry says that this one is known.
+            // After a loss, an empty entry records that this conversation is known.
             if !self.lost {
                 self.known.remove(name);
             }
@@ -146,7 +146,7 @@ impl Contexts {
         Ok(())
     }
 
-    /// Forgets the conversation that was quiet longest, of those that nothing restricts.
+    /// Forgets the unrestricted conversation that was idle longest.
     fn make_room(&mut self) -> Result<()> {
         let free = self.known.iter().filter(|(_, context)| {
             let mut skills = context.activated.iter();
@@ -167,8 +167,8 @@ impl Contexts {
         Ok(())
     }
 
-    /// Forgets what is kept of one conversation, or of all: a person's word, which also settles
-    /// what was lost.
+    /// Forgets one conversation, or all, at the user's request, which also settles the loss for
+    /// them.
     pub fn forget(&mut self, context: Option<&str>) -> Vec<Ended> {
         let meant = |name: &String| context.is_none() || context == Some(name);
         let mut ended = Vec::new();
@@ -270,7 +270,7 @@ mod tests {
         let mut next = Session::default();
         contexts.enter(&mut next, "a");
         assert_eq!(next.activated, [skill("x", true), skill("y", false)]);
-        // What it had before and has no more was unloaded.
+        // What it had before and no longer has was unloaded.
         contexts
             .keep(&session("a", &[], 2), &next.activated)
             .unwrap();

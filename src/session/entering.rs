@@ -1,4 +1,4 @@
-//! Which conversation a session is in, and what follows from that for what is active in it.
+//! Which conversation a session is in, and what that means for its active skills.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::error::Result;
 use crate::sys::files;
 
 impl Store {
-    /// Notes down which conversation the session is in: the host tells that to one hook, and what
-    /// comes later needs it (docs/spec/hosts.md#hooks). With `keep`, what is active there comes
-    /// back, and what becomes active is kept for it; else nothing is kept of any. Answers what
-    /// ended by that. Where it is not known whether the session is restricted, nothing changes.
+    /// Records which conversation the session is in: the host tells only one hook, and later calls
+    /// need it (docs/spec/hosts.md#hooks). With `keep`, what is active there is restored, and what
+    /// becomes active is kept for it; otherwise nothing is kept for any conversation. Returns the
+    /// activations that ended. If the session's restrictions are unknown, nothing changes.
     ///
     /// # Errors
     /// When the state cannot be locked in time or written: then the session stays closed if any
@@ -35,8 +35,8 @@ impl Store {
             is_there && (keep || state.contexts.is_empty()) || session.is_none() && doubted
         };
         let mark = left_mark(self.record.path(), key);
-        // The record goes on naming the conversation that was left, whose restrictions are not this
-        // one's. Where this cannot be written either, nothing more can be done.
+        // The record still names the old conversation, whose restrictions do not apply here. If the
+        // mark cannot be written either, nothing more can be done.
         let leave = || {
             if keep {
                 let _ = files::replace_scratch_file(&mark, b"", 0o600);
@@ -77,8 +77,8 @@ impl Store {
         entered.map(|()| ended)
     }
 
-    /// The names of the conversations that sessions are in, or of which something is kept; `None`
-    /// after a loss, when it may have been any.
+    /// The conversations that sessions are in or of which something is kept; `None` after a loss,
+    /// when it may have been any.
     ///
     /// # Errors
     /// When the state cannot be read.
@@ -99,18 +99,18 @@ impl Store {
         Ok(Some(names))
     }
 
-    /// The conversation the session is in, as far as is known.
+    /// The conversation the session is in, if known.
     pub fn context(&self, key: &SessionKey) -> Option<String> {
         self.session(key).ok()?.context
     }
 }
 
-/// What lies beside the state while a session has left the conversation that the state names and
-/// the one it entered could not be recorded.
+/// A mark beside the state: the session has left the conversation that the state names, but its new
+/// one could not be recorded.
 pub(super) fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
     let key = key.as_str();
     let is_plain = |byte: u8| byte.is_ascii_digit() || byte == b'-';
-    // That of a process, nearly every one, is a file name already.
+    // A process's key, the usual case, is a valid file name.
     if key.len() <= 64 && key.contains('-') && key.bytes().all(is_plain) {
         return file.with_file_name(format!("left-{key}"));
     }

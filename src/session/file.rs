@@ -1,4 +1,4 @@
-//! One copy of the state: read whole, replaced whole, and believed only if nobody else could have
+//! One copy of the state: read whole, replaced whole, and trusted only if nobody else could have
 //! written it.
 
 use std::cell::RefCell;
@@ -16,16 +16,17 @@ use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;
 use crate::sys::{Dir, files, limits};
 
-/// One place where the state lies, or may lie.
+/// One place where the state is or may be.
 #[derive(Debug, Clone)]
 pub(super) struct StateFile {
     path: PathBuf,
-    /// What was read last: a hook asks for it several times. Some file systems count in seconds, and
-    /// another file may get the number of one that is gone, so it is not trusted for long.
+    /// Cache of the last read, because a hook asks several times. It is trusted only briefly: some
+    /// file systems have timestamps in seconds, and a new file may get the inode number of a
+    /// deleted one.
     seen: Rc<RefCell<Option<Seen>>>,
 }
 
-/// A state, which file it was read from, and when.
+/// The stamp of the file that was read, when, and the state in it.
 type Seen = (Stamp, Instant, Rc<State>);
 
 impl StateFile {
@@ -40,7 +41,7 @@ impl StateFile {
         &self.path
     }
 
-    /// The whole state, or `None` when there is no file yet.
+    /// The whole state, or `None` if there is no file yet.
     pub(super) fn read(&self) -> Result<Option<Rc<State>>, Unreadable> {
         let is_same = |(stamp, at, _): &&Seen| {
             let now = fs::metadata(&self.path);
@@ -52,7 +53,7 @@ impl StateFile {
         self.read_anew()
     }
 
-    /// As [`StateFile::read`], from the disk whatever was read before.
+    /// As [`StateFile::read`], from disk without the cache.
     pub(super) fn read_anew(&self) -> Result<Option<Rc<State>>, Unreadable> {
         self.seen.take();
         let at = Instant::now();
@@ -75,7 +76,7 @@ impl StateFile {
                 state.version
             )));
         }
-        // Nothing that is written later would be newer.
+        // No later write could have a higher serial.
         if state.serial == u64::MAX {
             return Err(unreadable("its serial cannot be continued".to_owned()));
         }
@@ -84,7 +85,7 @@ impl StateFile {
         Ok(Some(state))
     }
 
-    /// Whether it belongs to another user; in a directory that this one cannot enter, whether that does.
+    /// Whether the file belongs to another user, or the directory does if we cannot enter it.
     pub(super) fn is_anothers(&self) -> bool {
         let owner = |path: &Path| Some(fs::metadata(path).ok()?.uid());
         let owner = owner(&self.path).or_else(|| owner(self.path.parent()?));
@@ -101,11 +102,11 @@ impl StateFile {
             let text = "the record of active skills would be too large to be read again";
             return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
         }
-        // Another file may get the number, the size and the times of one that is gone.
+        // The new file may get the inode number, size and times of the old one.
         self.seen.take();
         let replace = || files::replace_scratch_file(&self.path, &json, 0o600);
         let written = replace().or_else(|error| {
-            // The user's directories may not be there yet.
+            // The user's directories may not exist yet.
             let dir = self.path.parent().filter(|dir| !dir.exists());
             dir.filter(|dir| Dir::make_anchor(dir).is_ok())
                 .map_or(Err(error), |_| replace())
@@ -118,7 +119,7 @@ impl StateFile {
         })
     }
 
-    /// Removes it, if that can be done.
+    /// Removes the file if possible.
     pub(super) fn remove(&self) {
         self.seen.take();
         let _ = files::remove(&self.path);

@@ -1,6 +1,6 @@
-//! Which activations have run their skill's hooks, and so owe what runs at their end. One small file
-//! each, beside the state, so that a host that is killed takes none of it along. What the hooks
-//! are and whether they may run is not known here.
+//! Which activations have run their skill's start hooks and still owe the end hooks. One small file
+//! each, beside the state, survives a kill of the host. What the hooks are and whether they may run
+//! is not known here.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,15 @@ use crate::sys::{Dir, Durable, EntryName, FileLock, limits};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HookRecord {
-    /// Whose the activation is, see [`super::Session::owner`].
+    /// Who owns the activation, see [`super::Session::owner`].
     pub owner: String,
     /// The skill's name.
     pub skill: String,
     /// Its directory.
     pub dir: PathBuf,
-    /// The digest of everything in it, as approved.
+    /// The digest of the whole directory, as approved.
     pub digest: String,
-    /// Whether something is to run at the end.
+    /// Whether hooks have to run at the end.
     pub owes: bool,
 }
 
@@ -33,7 +33,7 @@ pub struct HookRecords {
     state: PathBuf,
 }
 
-/// A record that only this process deals with, as long as this lives.
+/// A record that this process holds exclusively while this value lives.
 #[derive(Debug)]
 pub struct Taken {
     dir: Dir,
@@ -53,10 +53,10 @@ impl HookRecords {
         }
     }
 
-    /// Writes down that an activation has begun; `false` when it had already.
+    /// Records that an activation has begun; `false` if it was recorded already.
     ///
     /// # Errors
-    /// When it cannot be written, or the end of an earlier activation is being dealt with.
+    /// When it cannot be written, or another process is handling the end of an earlier activation.
     pub fn begin(&self, record: &HookRecord) -> Result<bool> {
         let dir = Dir::make_anchor(&self.state).and_then(|state| state.make_dir(&HOOKS));
         let failed = |source| Error::io("create", &self.state.join(HOOKS.as_os_str()), &source);
@@ -72,7 +72,7 @@ impl HookRecords {
         Ok(true)
     }
 
-    /// Every record. What cannot be read is none.
+    /// Every record. Unreadable ones are skipped.
     pub fn all(&self) -> Vec<HookRecord> {
         let Some(dir) = self.open() else {
             return Vec::new();
@@ -91,8 +91,8 @@ impl HookRecords {
             .collect()
     }
 
-    /// Takes a record, unless another process has it or has dealt with it. A process that dies
-    /// lets go of it.
+    /// Takes a record, unless another process has it or has handled it. A process that dies
+    /// releases it.
     pub fn take(&self, record: &HookRecord) -> Option<Taken> {
         let (dir, stem) = (self.open()?, stem(record));
         let lock = dir.lock(&stem.with_end(&LOCK), std::time::Duration::ZERO);
@@ -104,7 +104,7 @@ impl HookRecords {
                 _lock: lock,
             });
         }
-        // Waiting made the file for the lock anew.
+        // Taking the lock recreated its file.
         let _ = dir.remove_file(&stem.with_end(&LOCK));
         None
     }
@@ -114,7 +114,7 @@ impl HookRecords {
     }
 }
 
-/// What the names of a record's files begin with.
+/// The common beginning of the names of a record's files.
 fn stem(record: &HookRecord) -> EntryName {
     let mut hash = Sha256::new();
     hash.update(&record.owner);
@@ -125,7 +125,7 @@ fn stem(record: &HookRecord) -> EntryName {
 }
 
 impl Taken {
-    /// Nothing is owed any more.
+    /// Removes the record: nothing is left to run.
     pub fn done(self) {
         for end in [JSON, LOCK] {
             let _ = self.dir.remove_file(&self.stem.with_end(&end));

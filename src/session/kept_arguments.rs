@@ -1,17 +1,17 @@
-//! What a skill was called with, as the state keeps it: the user's or the model's own words, never
-//! instructions, never a command.
+//! The arguments of an activation as the state keeps them: the user's or the model's own words,
+//! never instructions, never a command.
 
 use serde::{Deserialize, Serialize};
 
 use crate::sys::limits;
 
-/// Arguments that are short enough to be kept. Those that are not stand in the conversation alone.
+/// Arguments short enough to be kept. Longer ones exist only in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeptArguments(String);
 
 impl KeptArguments {
-    /// Those of a call; `None` when it has none, or too many to be kept.
+    /// The arguments of a call; `None` if it has none, or they are too long to be kept.
     pub fn of(given: Option<&str>) -> Option<Self> {
         let text = given?.trim();
         let is_kept = !text.is_empty() && text.len() <= limits::KEPT_ARGUMENTS;

@@ -1,10 +1,10 @@
-//! Which session this is. One run of the host is one process, and every call of that run has it as
-//! its parent (docs/spec/hosts.md#sessions), so the parent's identity is the session's.
+//! Identifies the session. One run of the host is one process, the parent of every call of that run
+//! (docs/spec/hosts.md#sessions), whose identity is the session's.
 
 use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};
 
-/// What the key of a session begins with that was given a name.
+/// Prefix of the key of a named session.
 const NAMED: &str = "named:";
 
 /// A session's name in the state file.
@@ -37,34 +37,34 @@ impl SessionKey {
         }
     }
 
-    /// The sessions whose process, directly or through others, started this one.
+    /// The sessions of this process's ancestors.
     pub fn of_ancestors() -> impl Iterator<Item = Self> {
         ProcessId::ancestors().map(Self::of_process)
     }
 
-    /// The key as it stands in the state file.
+    /// The key as written in the state file.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The process that it is the run of; `None` for one with a name.
+    /// The session's host process; `None` for a named session.
     pub fn process(&self) -> Option<ProcessId> {
         self.process
     }
 
-    /// Whether an entry written in `realm` can be this session's: the parts of a process's key
-    /// mean nothing elsewhere, a given name does.
+    /// Whether an entry written in `realm` can be this session's: a process's key means something
+    /// only in its realm, a given name everywhere.
     pub fn is_here(&self, realm: &str) -> bool {
         self.process.is_none() || realm == self::realm()
     }
 
-    /// Whether a key of the state file is that of a process.
+    /// Whether a key of the state file is a process's.
     pub fn is_of_process(text: &str) -> bool {
         !text.starts_with(NAMED)
     }
 
-    /// Whether the process behind a key of the state file is known to have ended. Only keys of
-    /// this realm can be judged; a named session has no process.
+    /// Whether the process behind a key of the state file is known to have ended. Only keys of this
+    /// realm can be checked; a named session has no process.
     pub fn has_ended(text: &str) -> bool {
         let process = text.split_once('-').and_then(|(pid, start)| {
             Some(ProcessId {
@@ -75,8 +75,8 @@ impl SessionKey {
         process.is_some_and(|process| !process.is_alive())
     }
 
-    /// Whether the session began before the process with these start ticks did, as far as is
-    /// known: a named session may have begun at any time.
+    /// Whether the session may have begun before the process with these start ticks; a named
+    /// session may have begun at any time.
     pub fn is_older_than(&self, ticks: u64) -> bool {
         self.process.is_none_or(|process| process.start < ticks)
     }

@@ -1,23 +1,23 @@
-//! What loading and unloading do to the skills of a session. Pure: the store makes it last.
+//! What loading and unloading change in a session's skills. Pure: the store persists it.
 //!
-//! The active skills are an ordered list, most recent last. A skill's own tool loads it as the
-//! user's `stacking` has it; `skill_session` says itself whether it adds or replaces.
+//! The active skills are an ordered list, most recent last. A skill's own tool loads it according
+//! to the user's `stacking`; `skill_session` says itself whether it adds or replaces.
 
 use super::SessionKey;
 use super::state::{ActiveSkill, End, Ended, Session, Standing};
 use crate::error::{Error, Result};
 use crate::sys::{Moment, limits};
 
-/// What becomes of the skills that are active already.
+/// What happens to the skills that are active already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loading {
     /// They stay.
     Add,
-    /// They are replaced, as the user's `stacking` says of activations: what they deny holds.
+    /// They are replaced, as the user's `stacking` says; their denials remain.
     InPlace,
     /// They are unloaded.
     Replace {
-        /// Whether restricted ones may be.
+        /// Whether restricted skills may be unloaded.
         restricted_too: bool,
     },
 }
@@ -25,14 +25,14 @@ pub enum Loading {
 /// What loading or unloading changed.
 #[derive(Debug, Default)]
 pub struct Changed {
-    /// The names of skills that are active now and were not, or not in this form.
+    /// The names of skills that are active now and were not before, or not in this form.
     pub began: Vec<String>,
-    /// Activations that are over.
+    /// Activations that ended.
     pub ended: Vec<Ended>,
 }
 
 impl Changed {
-    /// Of the session with this key.
+    /// Attributes the ended activations to the session with this key.
     pub(super) fn of(mut self, key: &SessionKey) -> Self {
         for end in &mut self.ended {
             end.session = Some(key.as_str().to_owned());
@@ -42,11 +42,11 @@ impl Changed {
 }
 
 impl Session {
-    /// Makes `skills` active, in this order, behind those that stay.
+    /// Makes `skills` active, in this order, after those that stay.
     ///
     /// # Errors
-    /// When a restricted skill would be unloaded that may not be, or more than `most` would be
-    /// active. What has become of the session then is not to be used.
+    /// When it would unload a restricted skill that may not be unloaded, or more than `most` would
+    /// be active. The session must then be discarded.
     pub fn load(
         &mut self,
         skills: Vec<ActiveSkill>,
@@ -108,15 +108,15 @@ impl Session {
         Ok(changed)
     }
 
-    /// Makes the active ones of `names` inactive. What they deny holds on.
+    /// Makes the active ones of `names` inactive. Their denials remain.
     ///
     /// # Errors
-    /// When one is restricted and that may not be ended; nothing has changed then.
+    /// When one is restricted and may not be unloaded; nothing has changed then.
     pub fn unload(&mut self, names: &[String], restricted_too: bool) -> Result<Vec<Ended>> {
         self.end_those(|skill| names.contains(&skill.name), restricted_too)
     }
 
-    /// Makes every active skill inactive that is none of `skills`.
+    /// Makes every active skill inactive except `skills`.
     ///
     /// # Errors
     /// As [`Session::unload`].
@@ -156,10 +156,9 @@ impl Session {
         Ok(ended)
     }
 
-    /// Unloads the skill in `dir`, whose activation failed, unless it is always on or its instructions were
-    /// handed over before: that activation stands, and only the user may end what it restricts. If
-    /// it was the only one that is active, the one in whose place it was activated is in force
-    /// again.
+    /// Unloads the skill in `dir`, whose activation failed, unless it is always on or its
+    /// instructions were handed over before: then only the user may end its restrictions. If it was
+    /// the only active skill, the one that it replaced becomes active again.
     pub fn withdraw(&mut self, dir: &str) -> Vec<Ended> {
         let failed = |skill: &ActiveSkill| skill.dir == dir && skill.handed.is_none();
         if self.always.contains(dir) || !self.active().any(failed) {
@@ -178,7 +177,7 @@ impl Session {
         ended
     }
 
-    /// An inactive skill matters for what it restricts alone.
+    /// An inactive skill matters only for its restrictions.
     fn forget_what_holds_nothing(&mut self) {
         self.activated
             .retain(|skill| skill.standing == Standing::Active || skill.is_restricted());

@@ -1,4 +1,4 @@
-//! Whether an activation is over, and ending one that failed: what running a skill's hooks asks of
+//! Whether an activation is over, and ending one that failed: what running a skill's hooks needs of
 //! the state.
 
 use super::key::SessionKey;
@@ -8,8 +8,8 @@ use super::store::Store;
 use crate::error::Result;
 
 impl Store {
-    /// Takes a skill out of force again whose activation failed; see [`super::Session::withdraw`]. Answers
-    /// its end, if it did.
+    /// Undoes the activation of a skill that failed; see [`super::Session::withdraw`]. Returns its
+    /// end, if it ended.
     ///
     /// # Errors
     /// As [`Store::load`].
@@ -27,7 +27,8 @@ impl Store {
         .ended)
     }
 
-    /// Whether the skill in `dir` is certainly not active any more for this owner; see [`super::Session::owner`].
+    /// Whether the skill in `dir` is certainly no longer active for this owner; see
+    /// [`super::Session::owner`].
     pub fn is_over(&self, owner: &str, dir: &str) -> bool {
         let Ok(state) = self.record.read() else {
             return false;
@@ -38,7 +39,7 @@ impl Store {
         }
         match state.sessions.get(owner) {
             Some(session) => session.active().all(|active| active.dir != dir),
-            // What was thrown away may have said that it is active.
+            // The discarded state may have said that it is active.
             None => state.reset.is_none() || SessionKey::has_ended(owner),
         }
     }

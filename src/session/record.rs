@@ -1,7 +1,8 @@
-//! The state in its two copies, in directories that no one command is likely to reach: beside the program, and
-//! where the user's programs keep their state. A copy that is gone, or was put back to an older one, takes
-//! nothing away: the newest counts. The program's directory may become writable or cease to be while something is
-//! active, which changes where the two are: the third place, where one of them was before, is read as well.
+//! The state in two copies, in directories that one command is unlikely to reach both: beside the
+//! program, and in the user's state directory. The newest copy counts, so deleting one or restoring
+//! an older one removes nothing. The two places depend on whether the program's directory is
+//! writable, which may change meanwhile: the third place, where one of them was before, is read
+//! too.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -12,21 +13,21 @@ use super::unreadable::Unreadable;
 use crate::error::Result;
 use crate::sys::{Directories, Env, hash};
 
-/// The state, wherever it lies.
+/// The state with all its copies.
 #[derive(Debug, Clone)]
 pub(super) struct Record {
     first: StateFile,
-    /// `None` where there is only one place.
+    /// `None` if there is only one place.
     second: Option<StateFile>,
-    /// Where a copy was written while the program's directory was writable, or while it was not.
+    /// Where a copy was written when the program's directory had the opposite writability.
     former: Option<StateFile>,
 }
 
 impl Record {
-    /// That of this installation.
+    /// The record of this installation.
     pub(super) fn of(dirs: &Directories, env: &Env) -> Self {
         let plugin = &dirs.plugin;
-        // Installations of one user share these directories, and each has a state of its own.
+        // The user's installations share these directories, and each has a state of its own.
         let own = format!(
             "state-{:016x}.json",
             hash(plugin.as_os_str().as_encoded_bytes())
@@ -40,7 +41,7 @@ impl Record {
         })
     }
 
-    /// In the first two places, and formerly in the third.
+    /// Copies in the first two places, and a former one in the third.
     fn in_places([first, second, former]: [PathBuf; 3]) -> Self {
         let is_another = former != first && former != second;
         Self {
@@ -50,7 +51,7 @@ impl Record {
         }
     }
 
-    /// One copy, in `dir`.
+    /// A single copy, in `dir`.
     pub(super) fn at(dir: &Path) -> Self {
         Self {
             first: StateFile::at(dir.join("state.json")),
@@ -59,20 +60,20 @@ impl Record {
         }
     }
 
-    /// The first copy, beside which marks lie.
+    /// The first copy, beside which marks are kept.
     pub(super) fn path(&self) -> &Path {
         self.first.path()
     }
 
-    /// The newest copy; `None` when there is none.
+    /// The newest copy; `None` if there is none.
     ///
     /// # Errors
-    /// When the first cannot be read, or another where the first is gone.
+    /// When the first cannot be read, or another one while the first is missing.
     pub(super) fn read(&self) -> Result<Option<Rc<State>>, Unreadable> {
         self.newest(StateFile::read)
     }
 
-    /// As [`Record::read`], from the disk whatever was read before.
+    /// As [`Record::read`], from disk without the cache.
     ///
     /// # Errors
     /// As [`Record::read`].
@@ -97,8 +98,8 @@ impl Record {
         Ok(newest)
     }
 
-    /// What the third place says. What another user keeps beside a program that both use says nothing of this
-    /// one's sessions.
+    /// The state in the third place. If another user shares the program, their file there says
+    /// nothing about our sessions.
     fn former(&self, read: Read) -> Result<Option<Rc<State>>, Unreadable> {
         let Some(former) = &self.former else {
             return Ok(None);
@@ -109,11 +110,12 @@ impl Record {
         }
     }
 
-    /// Replaces the state, in both copies if anything is in force by it. The second comes first: whoever looks in between, or after a kill, finds
-    /// there what is newer. What is in the third place is older from then on, and goes if it can be removed.
+    /// Replaces the state, in both copies if it holds any activation. The second is written first,
+    /// so that a reader in between, or after a kill, finds the newer state there. The file in the
+    /// third place is then older, and is removed if possible.
     ///
     /// # Errors
-    /// When the first copy cannot be written. The second may be missing: `doctor` tells.
+    /// When the first copy cannot be written. The second may be missing: `doctor` reports it.
     pub(super) fn write(&self, state: State) -> Result<()> {
         let copies = std::iter::once(&self.first).chain(&self.second);
         let copies = copies.map(StateFile::read);
@@ -133,7 +135,7 @@ impl Record {
         let before = second.read().ok().flatten();
         let is_kept = second.write(&state).is_ok();
         self.first.write(&state).inspect_err(|_| {
-            // Nothing changed, as the caller will say.
+            // Undo, because the caller will report that nothing changed.
             match before {
                 Some(before) => drop(second.write(&before)),
                 None if is_kept => second.remove(),
@@ -146,8 +148,7 @@ impl Record {
         Ok(())
     }
 
-    /// Whether a state of which something is worth keeping lies in one copy only: which is missing, and
-    /// why.
+    /// Which copy of a state worth keeping is missing, and why.
     pub(super) fn lacks(&self) -> Option<(PathBuf, String)> {
         let second = self.second.as_ref()?;
         let known = self.read().ok()??;
@@ -268,13 +269,13 @@ mod tests {
         assert!(record.lacks().is_none());
         fs::write(record.path(), &endless).unwrap();
         assert!(record.read_anew().is_err());
-        // Whoever begins anew goes on counting from what is sound.
+        // Starting over continues the serial of the sound copy.
         record.write(with(&["c"])).unwrap();
         fs::remove_file(&second).unwrap();
         assert_eq!(known(&record), ["c"]);
     }
 
-    /// The same places while the program's directory can be written and while it cannot.
+    /// The same places with the program's directory writable, and with it read-only.
     fn in_either_order(record: &Record) -> (Record, PathBuf) {
         let [first, second, former] = [
             Some(&record.first),
@@ -293,7 +294,7 @@ mod tests {
         writable.write(with(&["a"])).unwrap();
         fs::remove_file(&second).unwrap();
         assert_eq!(known(&unwritable), ["a"]);
-        // It is the older one from the next change on, and may be lost.
+        // From the next change on it is the older one, and may be lost.
         let beside = fs::read(writable.path()).unwrap();
         unwritable.write(with(&["b"])).unwrap();
         fs::write(writable.path(), beside).unwrap();
@@ -301,7 +302,7 @@ mod tests {
             (known(&unwritable), known(&writable)),
             (vec!["b".to_owned()], vec!["b".to_owned()])
         );
-        // The other way round.
+        // The reverse.
         fs::remove_file(writable.path()).unwrap();
         fs::remove_file(&second).unwrap();
         assert_eq!(known(&writable), ["b"]);
@@ -326,7 +327,7 @@ mod tests {
     fn what_another_user_has_beside_the_program_is_not_this_ones() {
         let (home, ..) = record();
         let [first, second] = ["a", "b"].map(|name| home.path().join(name));
-        // Root's, and no state.
+        // Owned by root, and not a state file.
         let record = Record::in_places([first, second, PathBuf::from("/etc/passwd")]);
         let is_ours = crate::sys::process::effective_user() == 0;
         assert_eq!(record.read_anew().is_err(), is_ours);

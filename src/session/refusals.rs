@@ -1,5 +1,5 @@
-//! Which calls were refused before, so that a repeated one can be answered more firmly. A courtesy
-//! and nothing more: it is appended to without a lock, and whatever goes wrong with it is ignored.
+//! Which calls were refused before, so that a repeated one gets a firmer answer. Best effort: no
+//! lock, and errors are ignored.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ impl Refusals {
         }
     }
 
-    /// Whether `call` was refused in this session before; from now on it was.
+    /// Whether `call` was refused in this session before; records it.
     pub fn seen_before(&self, key: &SessionKey, call: &str) -> bool {
         let record = hash(format!("{}\0{call}", key.as_str()).as_bytes()).to_le_bytes();
         let known = files::read_capped(&self.file, limits::REFUSALS_FILE).unwrap_or_default();
@@ -32,7 +32,8 @@ impl Refusals {
             return true;
         }
         if known.len() as u64 + RECORD as u64 > limits::REFUSALS_FILE {
-            // Old sessions' refusals are of no use; beginning anew is cheaper than sorting them.
+            // Refusals of old sessions are useless, and starting over is cheaper than sorting them
+            // out.
             let _ = files::remove(&self.file);
         }
         let file = self.file.parent().map(Dir::anchor);

@@ -1,5 +1,5 @@
-//! The state file's model. It keeps a snapshot of each active skill's restriction: what is
-//! enforced is what was activated, whatever happens to the files meanwhile
+//! The state file's model. It holds a snapshot of each active skill's restriction: what was
+//! activated is enforced, whatever happens to the files meanwhile
 //! (docs/spec/restriction.md#several-skills).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,80 +10,80 @@ use super::KeptArguments;
 use super::SessionKey;
 use super::contexts::Contexts;
 
-/// What the owner of an activation begins with that is kept for a conversation. No session's key
-/// does.
+/// Prefix of the owner of an activation kept for a conversation. No session's key begins so.
 pub(super) const OF_CONTEXT: &str = "context:";
 
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// The format. A file of any other version is unreadable, never guessed at.
+    /// The format. A file of any other version is unreadable and never guessed at.
     pub version: u32,
-    /// How often it was written: of two copies, the one with more is the newer.
+    /// How often it was written; the copy with the higher number is newer.
     #[serde(default)]
     pub serial: u64,
     /// By session key.
     pub sessions: BTreeMap<String, Session>,
-    /// What is kept of conversations, by their names (`scope = "context"`).
+    /// What is kept of conversations, by name (`scope = "context"`).
     #[serde(default, skip_serializing_if = "Contexts::is_empty")]
     pub contexts: Contexts,
-    /// That the file was corrupt and had to be thrown away.
+    /// Set if the file was corrupt and had to be discarded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
 }
 
-/// When an unreadable state file was thrown away. Which sessions it had restricted nobody knows,
-/// so those that are older stay closed until their next `on_start`.
+/// When an unreadable state file was discarded. Nobody knows which sessions it had restricted, so
+/// all older ones stay closed until their next `on_start`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reset {
     /// The realm in which `ticks` counts.
     pub realm: String,
-    /// Start ticks of the process that threw it away.
+    /// Start ticks of the process that discarded it.
     pub ticks: u64,
 }
 
 /// One session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// In which the key's process id means something.
+    /// The realm in which the key's process id means something.
     pub realm: String,
     /// Seconds since 1970 at the last change.
     pub changed: u64,
-    /// The skills activated so far, most recent last. Those that are no longer active still
-    /// matter: what they deny stays denied (docs/spec/restriction.md#several-skills).
+    /// The skills activated so far, most recent last. Inactive ones still matter: what they deny
+    /// stays denied (docs/spec/restriction.md#several-skills).
     #[serde(default)]
     pub activated: Vec<ActiveSkill>,
     /// Tools that the host said belong to MCP servers: `mcp__server__tool` in a skill means only
     /// these, never a tool of the same name from elsewhere.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mcp_tools: BTreeSet<String>,
-    /// Whether the host offers a tool for sub-agents, once a hook has told and a skill cares.
+    /// Whether the host offers a tool for sub-agents; set once a hook reported it and a skill
+    /// depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_agents: Option<bool>,
-    /// The conversation it is in (`context_name`), once a hook has told.
+    /// The conversation it is in (`context_name`), once a hook reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// Which of the active skills, by their directories, are so because they are always on in this
+    /// The directories of the skills that are active because they are always on in this
     /// conversation.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub always: BTreeSet<String>,
-    /// Whether its skills are kept for that conversation beyond this process of the host.
+    /// Whether its skills are kept for that conversation beyond this host process.
     #[serde(default, skip_serializing_if = "is_false")]
     pub kept: bool,
-    /// By directory, when each active skill was activated, in milliseconds since 1970.
+    /// When each active skill was activated, by directory, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub began: BTreeMap<String, u64>,
 }
 
-/// An activation that is over.
+/// An activation that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// The session's key; `None` for one that was kept for a conversation.
+    /// The session's key; `None` for an activation kept for a conversation.
     pub session: Option<String>,
-    /// The conversation it was in, if it is known.
+    /// The conversation it was in, if known.
     pub context: Option<String>,
-    /// The skill.
+    /// The skill's name.
     pub skill: String,
     /// When it began, in milliseconds since 1970.
     pub began: u64,
@@ -91,39 +91,39 @@ pub struct Ended {
     pub why: End,
 }
 
-/// Why an activation is over.
+/// Why an activation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Its host process is gone.
     HostGone,
-    /// The same host has begun anew.
+    /// The same host has started over.
     NextStart,
-    /// Another was activated in its place.
+    /// Another skill was activated in its place.
     Replaced,
     /// The model unloaded it.
     Unloaded,
     /// The host has entered another conversation, where it is not always on.
     ContextLeft,
-    /// The user ended it, or chose that nothing is kept.
+    /// The user ended it, or chose to keep nothing.
     Deactivated,
 }
 
-/// How an activated skill stands.
+/// The status of an activated skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// It is active.
     #[default]
     Active,
-    /// Another was activated in its place. Its denials hold, and where the user's `stacking`
+    /// Another was activated in its place. Its denials remain, and where the user's `stacking`
     /// combines skills, so does the rest of its restriction.
     Replaced,
-    /// It was unloaded. Its denials hold.
+    /// It was unloaded. Its denials remain.
     Unloaded,
 }
 
-/// An active skill as it was when it was activated. Its directory says which it is: another layer
-/// may have a skill of the same name.
+/// A skill as it was when it was activated, identified by its directory: another layer may have a
+/// skill of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActiveSkill {
     /// Its name.
@@ -134,25 +134,25 @@ pub struct ActiveSkill {
     pub dir: String,
     /// The digest of its `SKILL.md`.
     pub digest: String,
-    /// `allowed-tools` as written; `None` when it restricts nothing.
+    /// `allowed-tools` as written; `None` if absent, which allows everything.
     pub allowed: Option<Vec<String>>,
     /// `disallowed-tools` as written.
     #[serde(default)]
     pub denied: Vec<String>,
-    /// How it stands.
+    /// Its status.
     #[serde(default, skip_serializing_if = "Standing::is_active")]
     pub standing: Standing,
-    /// The digest of the arguments with which its instructions were handed to the model, once
-    /// they were.
+    /// The digest of the arguments with which its instructions were handed to the model; `None`
+    /// until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed: Option<String>,
-    /// Those arguments, where they are short enough to be kept: the instructions are handed over with
-    /// them again. State of an earlier version has none.
+    /// Those arguments, if short enough to be kept, for handing over the instructions again. State
+    /// of an earlier version has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<KeptArguments>,
 }
 
-/// That the model was handed an active skill's instructions.
+/// Records that the model was handed an active skill's instructions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handed {
     /// The skill's directory.
@@ -164,20 +164,20 @@ pub struct Handed {
 }
 
 impl Session {
-    /// Whether a skill that was activated restricts anything.
+    /// Whether any activated skill restricts anything.
     pub fn is_restricted(&self) -> bool {
         self.activated.iter().any(ActiveSkill::is_restricted)
     }
 
-    /// The skills that are active, most recent last.
+    /// The active skills, most recent last.
     pub fn active(&self) -> impl DoubleEndedIterator<Item = &ActiveSkill> + Clone {
         self.activated
             .iter()
             .filter(|skill| skill.standing == Standing::Active)
     }
 
-    /// Whose the activation of the skill in `dir` is: this session's, or the conversation's for
-    /// which it is kept.
+    /// Who owns the activation of the skill in `dir`: this session, or the conversation for which
+    /// it is kept.
     pub fn owner(&self, key: &SessionKey, dir: &str) -> String {
         match &self.context {
             Some(context) if self.kept && !self.always.contains(dir) => {
@@ -187,10 +187,11 @@ impl Session {
         }
     }
 
-    /// Its activations, now that they are over. Those that are kept for a conversation are not.
+    /// The ends of its activations. Those kept for a conversation do not end.
     pub(super) fn ended(&self, key: &str, why: End) -> Vec<Ended> {
         let lasting = self.activated.iter().filter(|_| !self.kept);
-        // The end of an unloaded one was told; what it denied is news to who deactivates only.
+        // The end of an unloaded skill was reported already; that its denials end matters only to a
+        // user who deactivates.
         let lasting =
             lasting.filter(|skill| skill.standing != Standing::Unloaded || why == End::Deactivated);
         lasting
@@ -201,7 +202,7 @@ impl Session {
             .collect()
     }
 
-    /// The end of one activation, of no session as yet.
+    /// The end of one activation, not yet attributed to a session.
     pub(super) fn end(&self, skill: &ActiveSkill, why: End) -> Ended {
         let began = self.began.get(&skill.dir).copied();
         Ended {
@@ -218,7 +219,7 @@ impl State {
     /// The format this program reads and writes.
     pub const VERSION: u32 = 1;
 
-    /// Whether nothing is in force by it: should it be lost, no call is permitted by that.
+    /// Whether it holds no activation, so that losing it would permit no call.
     pub(super) fn holds_nothing(&self) -> bool {
         let is_free = |session: &Session| session.activated.is_empty();
         self.sessions.values().all(is_free) && self.contexts.is_empty() && self.reset.is_none()
@@ -238,13 +239,13 @@ impl Default for State {
 }
 
 impl ActiveSkill {
-    /// Whether it takes anything away from the model.
+    /// Whether it restricts the model in anything.
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()
     }
 
-    /// Takes over what it denied before: denials last as long as the session, whatever its file says
-    /// by now (docs/spec/restriction.md#several-skills).
+    /// Takes over its earlier denials: they last as long as the session, whatever the skill's file
+    /// says now (docs/spec/restriction.md#several-skills).
     pub(super) fn keep_denying(&mut self, former: &Self) {
         for entry in &former.denied {
             if !self.denied.contains(entry) {
@@ -253,7 +254,7 @@ impl ActiveSkill {
         }
     }
 
-    /// Whether it is the same skill in the same form, however it stands.
+    /// Whether it is the same skill in the same form, whatever its status.
     pub fn is_same_as(&self, other: &Self) -> bool {
         let plain = |skill: &Self| Self {
             standing: Standing::Active,
@@ -266,14 +267,14 @@ impl ActiveSkill {
 }
 
 impl Standing {
-    // The signature is serde's.
+    // serde requires this signature.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_active(&self) -> bool {
         *self == Self::Active
     }
 }
 
-// The signature is serde's.
+// serde requires this signature.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_false(flag: &bool) -> bool {
     !flag

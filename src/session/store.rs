@@ -39,17 +39,16 @@ impl Store {
         }
     }
 
-    /// The directory it lies in.
+    /// The directory of the state.
     pub fn dir(&self) -> &Path {
         let path = self.record.path();
         path.parent().unwrap_or(path)
     }
 
-    /// What is known of this session; nothing, if it is new. Takes no lock: the file is always
-    /// whole.
+    /// The state of this session; empty if it is new. Takes no lock: the file is always complete.
     ///
     /// # Errors
-    /// [`Unreadable`], also when the file was thrown away while this session may have been in it.
+    /// [`Unreadable`], also when the file was discarded while this session may have been in it.
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
         let Some(state) = self.record.read()? else {
             return Ok(Session::default());
@@ -68,36 +67,36 @@ impl Store {
             (_, Some(reset)) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
                 Err(Unreadable::thrown_away())
             }
-            // A tool is called in a conversation, and which one it is could not be recorded.
+            // A tool call belongs to a conversation, and which one could not be recorded.
             _ if state.contexts.restrict() => Err(Unreadable::not_entered()),
             _ => Ok(Session::default()),
         }
     }
 
-    /// Whether the record can be read: how many sessions it knows.
+    /// Checks that the record can be read; returns the number of sessions in it.
     ///
     /// # Errors
-    /// The file, and why it cannot be.
+    /// The file, and why it cannot be read.
     pub fn health(&self) -> Result<usize, (PathBuf, Unreadable)> {
         let state = self.record.read();
         let state = state.map_err(|why| (self.record.path().to_owned(), why))?;
         Ok(state.map_or(0, |state| state.sessions.len()))
     }
 
-    /// The copy of the record that does not say what the other says, and why; `None` if both do, or
-    /// nothing is to be said.
+    /// The copy of the record that is missing or differs, and why; `None` if both agree or there is
+    /// nothing to keep.
     pub fn lacks_copy(&self) -> Option<(PathBuf, String)> {
         self.record.lacks()
     }
 
-    /// Begins a session: whatever it had active is forgotten, as are sessions that ended. An
-    /// unreadable file is thrown away, which closes the other sessions that may have been in it.
-    /// Answers which activations are over.
+    /// Begins a session: forgets what it had active, and sessions that ended. An unreadable file is
+    /// discarded, which closes the other sessions that may have been in it. Returns the activations
+    /// that ended.
     ///
     /// # Errors
-    /// When there is something to change and it cannot be changed.
+    /// When a needed change fails.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
-        // Without a lock: only this session's own calls, which follow this one, can add to it.
+        // No lock needed: only this session's own calls, which come later, can add to it.
         let nothing_to_do = match self.record.read() {
             Ok(None) => true,
             Ok(Some(state)) => state.sessions.is_empty() && state.reset.is_none(),
@@ -149,8 +148,8 @@ impl Store {
         Ok(ended)
     }
 
-    /// Forgets what is active: in one conversation, or in all, whether or not a host serves it
-    /// now. A person's word; answers what ended.
+    /// Forgets what is active in one conversation, or in all, whether or not a host serves it. Only
+    /// at the user's request. Returns what ended.
     ///
     /// # Errors
     /// When the state cannot be read, locked in time or written: then nothing changed.
@@ -180,7 +179,7 @@ impl Store {
     /// Makes `skills` active, all or none; see [`Session::load`].
     ///
     /// # Errors
-    /// When the state cannot be read, locked in time or written, or they may not all become
+    /// When the state cannot be read, locked in time or written, or not all of them may become
     /// active: then nothing changed.
     pub fn load(
         &self,
@@ -197,7 +196,7 @@ impl Store {
         Ok(changed.of(key))
     }
 
-    /// Makes `names` inactive, or all that is active; see [`Session::unload`].
+    /// Makes `names`, or all active skills, inactive; see [`Session::unload`].
     ///
     /// # Errors
     /// As [`Store::load`].
@@ -217,7 +216,7 @@ impl Store {
         Ok(changed.of(key))
     }
 
-    /// Remembers that the model was handed the instructions of these active skills, and with which
+    /// Records that the model was handed the instructions of these active skills, and with which
     /// arguments.
     ///
     /// # Errors
@@ -234,7 +233,7 @@ impl Store {
         })
     }
 
-    /// Remembers which tools the host says belong to MCP servers, and whether it has one for
+    /// Records which tools the host says belong to MCP servers, and whether it has one for
     /// sub-agents, if that matters.
     ///
     /// # Errors
@@ -258,7 +257,7 @@ impl Store {
         edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
     ) -> Result<()> {
         self.change_wherever(key, |session, contexts| {
-            // What is active would be kept for the conversation that was left.
+            // Otherwise active skills would be kept for the conversation that was left.
             if contexts.restrict() && left_mark(self.record.path(), key).exists() {
                 return Err(Unreadable::not_entered().error());
             }
@@ -266,7 +265,7 @@ impl Store {
         })
     }
 
-    /// As [`Store::change_session`], also while it is not known which conversation this is.
+    /// As [`Store::change_session`], also while the conversation is unknown.
     pub(super) fn change_wherever(
         &self,
         key: &SessionKey,
@@ -279,7 +278,7 @@ impl Store {
             }
             let known = state.sessions.contains_key(key.as_str());
             let doubted = |reset: &Reset| reset.realm == realm && key.is_older_than(reset.ticks);
-            // An entry would say that the session's activations are known (see `session`).
+            // An entry would claim that the session's activations are known (see `session`).
             if !known && state.reset.as_ref().is_some_and(doubted) {
                 return Err(Unreadable::thrown_away().error());
             }
@@ -302,11 +301,11 @@ impl Store {
         })
     }
 
-    /// Whether a host that is in a conversation started this process, directly or through a shell: then
-    /// it could be the model who asks. With `beyond_parent` the process right above does not count.
+    /// Whether a host in a conversation is an ancestor of this process: then the model may be
+    /// asking. With `beyond_parent` the direct parent does not count.
     ///
     /// # Errors
-    /// When the state cannot be read, so that nobody knows.
+    /// When the state cannot be read, so that the answer is unknown.
     pub fn is_below_a_host(&self, beyond_parent: bool) -> Result<bool, Unreadable> {
         let state = self.record.read()?.unwrap_or_default();
         let in_use = |key: SessionKey| {
@@ -320,8 +319,8 @@ impl Store {
             .any(in_use))
     }
 
-    /// Changes the state under the lock. `edit` is told when the file on disk is unreadable, and
-    /// then gets an empty state.
+    /// Changes the state under the lock. If the file on disk is unreadable, `edit` is told so and
+    /// gets an empty state.
     fn change(
         &self,
         edit: impl FnOnce(&mut State, Option<Unreadable>) -> Result<()>,
@@ -343,8 +342,8 @@ impl Store {
     }
 }
 
-/// Whether a session cannot come back. One of another realm, and a named one, has no process we
-/// could look for, so its age decides.
+/// Whether a session cannot come back. One of another realm and a named one have no process to
+/// check, so their age decides.
 fn is_over(key: &str, session: &Session, realm: &str) -> bool {
     if SessionKey::is_of_process(key) && session.realm == realm {
         return SessionKey::has_ended(key);

@@ -1,24 +1,24 @@
-//! That the state cannot be known, and why.
+//! The error that the state is unknown, with its reason.
 
 use crate::error::Error;
 
-/// Why the state cannot be known. Whatever was restricted must be taken to be still
+/// Why the state is unknown. Anything that was restricted must be assumed to be so still
 /// (docs/spec/restriction.md#fail-closed).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// For a person, a fragment.
+    /// For a person; a fragment.
     pub reason: String,
 }
 
 impl Unreadable {
-    /// The file may have said something, and is gone.
+    /// The state may have covered this session, and is gone.
     pub(super) fn thrown_away() -> Self {
         Self {
             reason: "it was corrupt and had to be thrown away".to_owned(),
         }
     }
 
-    /// The file may have said something of this conversation, and is gone.
+    /// The state may have covered this conversation, and is gone.
     pub(super) fn lost() -> Self {
         Self {
             reason: "what this conversation had active was lost with a corrupt file".to_owned(),
@@ -32,7 +32,7 @@ impl Unreadable {
         }
     }
 
-    /// What to tell whoever needs the state.
+    /// The error for callers that need the state.
     pub fn error(&self) -> Error {
         Error::new(format!(
             "the record of active skills cannot be read: {}",

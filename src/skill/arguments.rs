@@ -1,6 +1,5 @@
-//! Arguments put into a skill's instructions, where its author asked for them and nowhere else: one
-//! real skill in twenty has text like `$12.50` that must stay what it is
-//! (docs/spec/skills.md#bodies).
+//! Substitutes arguments into a skill's instructions, only where its author asked for it: one real
+//! skill in twenty has text like `$12.50` that must stay unchanged (docs/spec/skills.md#bodies).
 
 use std::ops::Range;
 
@@ -9,7 +8,7 @@ use serde_json::Value;
 use super::Fields;
 use crate::sys::limits;
 
-/// What a body's placeholders stand for.
+/// The values of a body's placeholders.
 #[derive(Debug)]
 pub struct Arguments {
     whole: String,
@@ -35,10 +34,9 @@ impl Arguments {
     }
 
     /// `body` with every placeholder replaced: `$ARGUMENTS` and `$ARGUMENTS[n]` (counted from 0)
-    /// wherever they stand; `$1` to `$9` and `$name` only where the skill declares arguments. One
-    /// pass: what a value contains is never taken for a placeholder. Without arguments the body
-    /// stays as it is, since a gap would tell the model less than the placeholder does.
-    /// Where they would become too long in all their places together, it stays as it is too.
+    /// everywhere; `$1` to `$9` and `$name` only if the skill declares arguments. One pass: values
+    /// are not searched for placeholders. The body stays unchanged without arguments, since a gap
+    /// would tell the model less than the placeholder, and when the result would become too long.
     pub fn fill(&self, body: &str) -> String {
         if self.whole.is_empty() {
             return body.to_owned();
@@ -68,12 +66,12 @@ impl Arguments {
         filled + &body[done..]
     }
 
-    /// Whether arguments would have been put in somewhere, and none were given.
+    /// Whether the body has placeholders but no arguments were given.
     pub fn are_missing(&self, body: &str) -> bool {
         self.whole.is_empty() && body.contains("$ARGUMENTS")
     }
 
-    /// The value of the placeholder that `text` begins with, behind its `$`, and its length.
+    /// The value of the placeholder that `text`, the text after a `$`, begins with, and its length.
     fn placeholder(&self, before: &str, text: &str, in_awk: bool) -> Option<(&str, usize)> {
         let word = text.len()
             - text
@@ -85,7 +83,7 @@ impl Arguments {
                 .strip_prefix('[')
                 .and_then(|rest| rest.split_once(']'));
             return Some(match index.filter(|(n, _)| is_number(n)) {
-                // A number too large for this machine is that of no word either.
+                // A number that overflows has no word either.
                 Some((n, _)) => (
                     self.word(n.parse().unwrap_or(usize::MAX)),
                     word + 2 + n.len(),
@@ -119,9 +117,9 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The awk programs in a body, whose `$1` is a field of their own: what stands between single quotes
-/// on a line behind `awk`. A quote that opens a word may close on a later line of the same block;
-/// any other is an apostrophe, and as far as its line goes.
+/// The ranges of awk programs in a body, where `$1` is an awk field: text between single quotes on
+/// a line after `awk`. A quote that opens a word may close on a later line of the same block; any
+/// other is an apostrophe, whose range ends with the line.
 fn awk_programs(body: &str) -> Vec<Range<usize>> {
     let mut programs: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
@@ -153,7 +151,7 @@ fn awk_programs(body: &str) -> Vec<Range<usize>> {
     programs
 }
 
-/// Words as a shell would split them, as far as quotes go; a quote that is never closed is text.
+/// Splits words like a shell, but knows only quotes; an unclosed quote is text.
 fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -177,7 +175,7 @@ fn split_words(text: &str) -> Vec<String> {
     words
 }
 
-/// The names that a skill gives its arguments, in order.
+/// The names that a skill declares for its arguments, in order.
 fn names(declared: Option<&Value>) -> Vec<String> {
     let name = |value: &Value| match value {
         Value::String(name) => Some(name.clone()),

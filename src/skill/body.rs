@@ -1,11 +1,11 @@
-//! What there is to remark on a body: what it costs, and what other clients would run.
+//! Diagnostics on a body: its length, and commands that other clients would run.
 
 use super::Diagnostic;
 use super::injected::injected_commands;
 use super::tokens::{shown, tokens};
 use crate::sys::limits;
 
-/// The remarks.
+/// The diagnostics of a body.
 pub fn diagnostics(body: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let tokens = tokens(body);

@@ -1,18 +1,18 @@
-//! What an author says beside the description to help choose a skill: when to use it, and tags.
+//! Fields besides the description that help choose a skill: when to use it, and tags.
 
 use serde_json::Value;
 
 use super::Fields;
 
 impl Fields {
-    /// `when_to_use`, however it is spelled: text that goes on where the description ends
+    /// `when_to_use` in any spelling: text that continues the description
     /// (docs/spec/skills.md#fields).
     pub fn when_to_use(&self) -> Option<String> {
         let (key, _) = self.spelled("whentouse")?;
         self.text(key)
     }
 
-    /// `tags`, here or in `metadata`: a list, or words between commas.
+    /// `tags`, at the top level or in `metadata`: a list, or words separated by commas.
     pub fn tags(&self) -> Vec<String> {
         let in_metadata = || match self.value("metadata") {
             Some(Value::Object(metadata)) => Self::from(metadata.clone()).text("tags"),

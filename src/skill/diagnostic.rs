@@ -1,20 +1,20 @@
-//! Remarks on a skill that still loads, or the reason why it does not.
+//! Diagnostics: remarks on a skill that still loads, or the reason why it does not.
 
 use serde::{Deserialize, Serialize};
 
-/// How much a remark matters.
+/// The severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Odd, without consequence.
+    /// Unusual, but without consequence.
     Note,
-    /// The skill works, but probably not as its author meant.
+    /// The skill works, but probably not as its author intended.
     Warning,
     /// The skill is not offered to the model.
     Error,
 }
 
-/// One remark, with a code that stays the same from release to release.
+/// One diagnostic, with a code that is stable across releases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// Stable, lowercase, hyphenated.

@@ -1,13 +1,13 @@
-//! Which files are scripts by their names, and the programs that run them: the one table of it.
+//! Which file names are scripts, and the programs that run them: the only such table.
 
 use std::path::Path;
 
-/// Programs that run an extension, best first, with the arguments each needs.
+/// The programs that run an extension, best first, each with its arguments.
 pub type Candidates = &'static [(&'static str, &'static [&'static str])];
 
 /// The programs that run Python.
 pub const PYTHON: Candidates = &[("python3", &[]), ("python", &[])];
-/// Deno asks before it grants anything, and nobody is there to answer: it gets the powers that a
+/// Deno asks before it grants permissions, and nobody is there to answer: it gets those that a
 /// script has under every other interpreter.
 const TYPESCRIPT: Candidates = &[
     ("bun", &["run"]),
@@ -15,7 +15,7 @@ const TYPESCRIPT: Candidates = &[
     ("tsx", &[]),
     ("node", &[]),
 ];
-/// The programs that run files with an extension; `None` for one that no script has.
+/// The programs that run files with an extension; `None` if it is not a script's.
 pub fn by_extension(extension: &str) -> Option<Candidates> {
     Some(match extension.to_ascii_lowercase().as_str() {
         "py" => PYTHON,
@@ -42,7 +42,7 @@ pub fn by_extension(extension: &str) -> Option<Candidates> {
     })
 }
 
-/// Whether a file's name says that it is a script.
+/// Whether a file's name is that of a script.
 pub fn is_script(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| by_extension(&extension.to_string_lossy()).is_some())

@@ -1,5 +1,5 @@
-//! The frontmatter's fields as text and lists, whatever YAML type their author gave them
-//! (docs/spec/skills.md#fields). What an allowed-tools entry means is not this room's business.
+//! The frontmatter's fields as text and lists, whatever YAML type their author used
+//! (docs/spec/skills.md#fields). It does not know what an allowed-tools entry means.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ pub struct Fields(Map<String, Value>);
 /// is one or more entries of the list grammar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolList {
-    /// The key is not there: no restriction.
+    /// The key is absent: no restriction.
     Absent,
     /// The key has no value, which authors leave by accident: no restriction.
     Null,
@@ -36,7 +36,7 @@ impl From<Fields> for Map<String, Value> {
 }
 
 impl Fields {
-    /// A field's value under exactly this key.
+    /// The value under exactly this key.
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.0.get(key)
     }
@@ -51,8 +51,8 @@ impl Fields {
         self.0.values()
     }
 
-    /// A field as trimmed text; a list becomes its items joined by `, `. `None` when it is
-    /// missing, null or blank.
+    /// A field as trimmed text; a list becomes its items joined by `, `. `None` if it is missing,
+    /// null or blank.
     pub fn text(&self, key: &str) -> Option<String> {
         let text = match self.0.get(key)? {
             Value::Array(items) => items
@@ -66,7 +66,7 @@ impl Fields {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// The version that its author gives it: `metadata.version`, or `version` at the top.
+    /// The author's version: `metadata.version`, or `version` at the top level.
     pub fn version(&self) -> Option<String> {
         let below = match self.value("metadata") {
             Some(Value::Object(metadata)) => Self::from(metadata.clone()).text("version"),
@@ -75,7 +75,7 @@ impl Fields {
         below.or_else(|| self.text("version"))
     }
 
-    /// The value of `allowed-tools` under any of its spellings.
+    /// The value of `allowed-tools` in any of its spellings.
     pub fn allowed_tools(&self) -> ToolList {
         match self.allowed_key() {
             None => ToolList::Absent,
@@ -84,12 +84,12 @@ impl Fields {
         }
     }
 
-    /// Whether the only tool list stands under `tools`, where some authors list clients.
+    /// Whether the only tool list is under `tools`, where some authors list clients.
     pub fn tools_are_ambiguous(&self) -> bool {
         self.spelled("allowedtools").is_none() && self.spelled("tools").is_some()
     }
 
-    /// The entries of `disallowed-tools` under all its spellings, empty when there is no such key.
+    /// The entries of `disallowed-tools` in all its spellings; empty if there is no such key.
     pub fn disallowed_tools(&self) -> Vec<String> {
         let spellings = self
             .0
@@ -98,7 +98,7 @@ impl Fields {
         spellings.flat_map(|(_, value)| entries(value)).collect()
     }
 
-    /// Remarks on how the tool lists are spelled.
+    /// Diagnostics on the spelling of the tool lists.
     pub fn tool_list_diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         if let Some((key, value)) = self.allowed_key() {
@@ -115,7 +115,7 @@ impl Fields {
         found
     }
 
-    /// Sets a tool list, for a frontmatter whose mapping could not be read.
+    /// Sets a tool list when the frontmatter's mapping could not be read.
     pub(super) fn restrict(&mut self, key: &str, entries: Vec<String>) {
         let entries = entries.into_iter().map(Value::String).collect();
         self.0.insert(key.to_owned(), Value::Array(entries));
@@ -126,8 +126,8 @@ impl Fields {
             .or_else(|| self.spelled("tools"))
     }
 
-    /// The field with this folded name, see [`folds_to`]; of several spellings the specification's, with
-    /// hyphens.
+    /// The field with this folded name, see [`folds_to`]; among several spellings, the
+    /// specification's with hyphens.
     pub(super) fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
         let spellings = self.0.iter().filter(|(key, _)| folds_to(key, folded));
         let found = spellings.min_by_key(|(key, _)| !key.contains('-'));
@@ -135,8 +135,7 @@ impl Fields {
     }
 }
 
-/// Whether a key is `folded` without what authors vary in it: case, hyphens of any kind,
-/// underscores, spaces.
+/// Whether a key equals `folded` apart from case, hyphens of any kind, underscores and spaces.
 pub(super) fn folds_to(key: &str, folded: &str) -> bool {
     let letters = key.chars().filter(|c| c.is_alphanumeric());
     letters.map(|c| c.to_ascii_lowercase()).eq(folded.chars())
@@ -151,7 +150,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// The entries of a tool list in any of the forms seen (docs/spec/skills.md#allowed-tools).
+/// The entries of a tool list in any of the observed forms (docs/spec/skills.md#allowed-tools).
 fn entries(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(entries).collect(),
@@ -165,7 +164,7 @@ fn entries(value: &Value) -> Vec<String> {
 }
 
 /// `{Bash: [git:*, ls]}` is `Bash(git:*) Bash(ls)`. A name with an open parenthesis is an entry
-/// that YAML cut at its `: `, so it is put together again.
+/// that YAML split at its `: `, so it is joined again.
 fn map_entry(name: &str, body: &Value) -> Vec<String> {
     if name.contains('(') {
         return vec![format!("{name}:{}", scalar(body).unwrap_or_default())];

@@ -1,19 +1,17 @@
-//! What a skill says about running apart from the conversation: `context: fork`, with `model` and
-//! `agent`. Whether a host can do that is not known here.
+//! The fields of a skill that asks to run in a sub-agent: `context: fork`, with `model` and
+//! `agent`. It does not know whether a host supports that.
 
 use super::Fields;
 
 impl Fields {
-    /// `context: fork`. Most skills use the word for tags of their own
-    /// (docs/spec/skills.md#fields).
+    /// `context: fork`. Most skills use the key for tags of their own (docs/spec/skills.md#fields).
     pub fn is_forked(&self) -> bool {
         self.text("context")
             .is_some_and(|text| text.eq_ignore_ascii_case("fork"))
     }
 
-    /// The `model` it wants, if that is an id with its provider, as hosts for many providers write
-    /// it. Nearly every real one is another client's word (`opus`, `inherit`) and means nothing
-    /// elsewhere.
+    /// The requested `model`, if it is an id with its provider, as multi-provider hosts write it.
+    /// Nearly all real values are another client's (`opus`, `inherit`) and mean nothing elsewhere.
     pub fn model_id(&self) -> Option<String> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
         self.text("model").filter(|id| {
@@ -22,7 +20,7 @@ impl Fields {
         })
     }
 
-    /// Whether it names an `agent`, which is always one of another client.
+    /// Whether it names an `agent`, which always belongs to another client.
     pub fn names_an_agent(&self) -> bool {
         self.text("agent").is_some()
     }

@@ -1,21 +1,21 @@
-//! Where the frontmatter of a `SKILL.md` begins and ends, and where its body begins. Accepts every
-//! fence found in 56,213 real files (docs/spec/skills.md#fences) and says what it had to forgive.
+//! Splits a `SKILL.md` into frontmatter and body. Accepts every fence found in 56,213 real files
+//! (docs/spec/skills.md#fences) and reports what it tolerated.
 
 use super::Diagnostic;
 use super::mapping;
 
-/// A `SKILL.md` taken apart.
+/// A split `SKILL.md`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Split<'a> {
-    /// The YAML text, or `None` when the file has no frontmatter.
+    /// The YAML text; `None` if the file has no frontmatter.
     pub yaml: Option<&'a str>,
-    /// The Markdown after it, untouched.
+    /// The Markdown after it, unchanged.
     pub body: &'a str,
-    /// What was odd about the fences.
+    /// What was unusual about the fences.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Takes a file apart. Never fails: a file without frontmatter is all body.
+/// Splits a file. Never fails: a file without frontmatter is all body.
 pub fn split(text: &str) -> Split<'_> {
     let mut diagnostics = Vec::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -40,7 +40,7 @@ pub fn split(text: &str) -> Split<'_> {
     }
 }
 
-/// Lines with the offset at which each begins; line ends are not part of a line.
+/// Lines without their line ends, each with its offset.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split_inclusive('\n').map(move |line| {
@@ -50,7 +50,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Where the line after the one at `start` begins.
+/// The offset of the line after the one at `start`.
 fn after_line(text: &str, start: usize) -> usize {
     text[start..]
         .find('\n')
@@ -58,11 +58,11 @@ fn after_line(text: &str, start: usize) -> usize {
 }
 
 fn is_fence(line: &str) -> bool {
-    // `trim` knows the no-break space that some editors leave behind the dashes.
+    // `trim_end` also removes the no-break space that some editors leave after the dashes.
     line.trim_end() == "---"
 }
 
-/// Removes a code fence that wraps the whole file, as left behind by a chat window.
+/// Removes a code fence around the whole file, as copied from a chat window.
 fn unwrap_code_fence<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> &'a str {
     let trimmed = text.trim_start();
     let ticks = trimmed.len() - trimmed.trim_start_matches('`').len();
@@ -78,7 +78,7 @@ fn unwrap_code_fence<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> &'
     end.strip_suffix(&trimmed[..ticks]).unwrap_or(end)
 }
 
-/// Where the YAML begins: behind the opening fence, or at a first line that is a key already.
+/// Where the YAML begins: after the opening fence, or at a first line that is a key.
 fn opening(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<usize> {
     let skipped = skip_blank_and_comments(text);
     let first = text[skipped..].lines().next().unwrap_or_default();
@@ -92,8 +92,8 @@ fn opening(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<usize> {
         ));
         return Some(skipped);
     }
-    // A heading or a banner may stand before the block; a block further down is an example inside
-    // the body.
+    // A heading or a banner may precede the block; a block further down is an example inside the
+    // body.
     let mut before = lines(text)
         .take_while(|(at, _)| *at < 400)
         .collect::<Vec<_>>()
@@ -149,7 +149,7 @@ fn closing(block: &str, diagnostics: &mut Vec<Diagnostic>) -> (usize, usize) {
     }
 }
 
-/// A body may hold a `---` rule, so a whole-line fence after a glued one may be that rule: then
+/// A body may contain a `---` rule, so a whole-line fence after a glued one may be that rule: then
 /// only the text up to the glued one is YAML.
 fn glued_is_right(block: &str, glued: usize, whole: usize) -> bool {
     mapping::strict(&block[..whole]).is_none() && mapping::strict(&block[..glued]).is_some()

@@ -1,5 +1,5 @@
-//! A skill's own scripts around its activation: `hooks: {pre: …, post: …}`. The same key is another
-//! client's map of events to shell commands, which is told apart and never run
+//! A skill's own scripts around its activation: `hooks: {pre: …, post: …}`. Another client's map of
+//! events to shell commands uses the same key; it is recognized and never run
 //! (docs/spec/skills.md#fields). Whether and how the scripts run is not known here.
 
 use serde_json::Value;
@@ -7,17 +7,17 @@ use serde_json::Value;
 use super::{Diagnostic, Fields, one_line};
 use crate::sys::limits;
 
-/// The scripts, as written: relative to the skill's directory.
+/// The scripts as written, relative to the skill's directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hooks {
-    /// Run one after the other when the skill is activated.
+    /// Run in order when the skill is activated.
     pub pre: Vec<String>,
-    /// Run one after the other when its activation has ended.
+    /// Run in order when its activation has ended.
     pub post: Vec<String>,
 }
 
 impl Hooks {
-    /// What the frontmatter says. What is not understood is no hook.
+    /// Parses the frontmatter. Anything not understood is not a hook.
     pub fn of(fields: &Fields) -> Self {
         let scripts = |key| of_key(fields, key).and_then(scripts).unwrap_or_default();
         Self {
@@ -31,7 +31,7 @@ impl Hooks {
         self.pre.is_empty() && self.post.is_empty()
     }
 
-    /// Remarks on what stands there and is not run.
+    /// Diagnostics on hooks that are not run.
     pub fn diagnostics(fields: &Fields) -> Vec<Diagnostic> {
         let unclear = |what: &str| {
             let text = format!(
@@ -71,7 +71,7 @@ fn of_key<'a>(fields: &'a Fields, key: &str) -> Option<&'a Value> {
     fields.value("hooks")?.get(key)
 }
 
-/// `None` where it is neither a script nor a list of scripts.
+/// `None` if it is neither a script nor a list of scripts.
 fn scripts(value: &Value) -> Option<Vec<String>> {
     let script = |value: &Value| {
         let text = value.as_str()?.trim();

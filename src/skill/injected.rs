@@ -1,8 +1,8 @@
-//! Commands that other clients run while they load a skill: `` !`command` `` and blocks opened by
-//! a fence and `!`. Here they are text, and this finds them only so that it can be said.
+//! Commands that other clients run while they load a skill: `` !`command` `` and blocks opened by a
+//! fence and `!`. Here they are plain text, found only to report them.
 
-/// How many there are in a body. Half of those in real skills are about the syntax itself
-/// (docs/spec/skills.md#bodies), which cannot be told apart.
+/// The number of such commands in a body. Half of those in real skills only describe the syntax
+/// (docs/spec/skills.md#bodies), which cannot be distinguished.
 pub fn injected_commands(body: &str) -> usize {
     let marks = body.match_indices('!').map(|(at, _)| at);
     let is_command = |at: &usize| {

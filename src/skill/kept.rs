@@ -1,5 +1,5 @@
-//! A skill as the catalog's index keeps it: all but its instructions, which are read when they are
-//! handed over.
+//! A skill as the catalog's index stores it: everything except its instructions, which are read
+//! when they are handed over.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::load::description;
 use super::{Diagnostic, Fields, Skill, SkillName};
 
-/// A file of another name is looked for again every time.
+/// A file with another name is searched again every time.
 const FILE: &str = "SKILL.md";
 
 #[derive(Deserialize)]
@@ -21,7 +21,7 @@ struct Kept {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// The same, to be written.
+/// The same, for serialization.
 #[derive(Serialize)]
 struct ToKeep<'a> {
     name: &'a SkillName,
@@ -32,7 +32,7 @@ struct ToKeep<'a> {
 }
 
 impl Skill {
-    /// What to keep of it, as JSON.
+    /// The data to store, as JSON.
     pub fn kept(&self) -> Vec<u8> {
         let file = self.file.strip_prefix(&self.dir).unwrap_or(&self.file);
         let kept = ToKeep {
@@ -45,8 +45,8 @@ impl Skill {
         serde_json::to_vec(&kept).unwrap_or_default()
     }
 
-    /// Whether [`Skill::from_kept`] makes the same of what [`Skill::kept`] makes. A fraction may come
-    /// back as the number next to it.
+    /// Whether [`Skill::from_kept`] restores exactly what [`Skill::kept`] stores. A float may come
+    /// back as its neighbour, so a skill with one does not qualify.
     pub fn can_be_kept(&self) -> bool {
         fn is_exact(value: &Value) -> bool {
             match value {
@@ -59,8 +59,8 @@ impl Skill {
         self.file == self.dir.join(FILE) && self.fields.values().all(is_exact)
     }
 
-    /// The skill in the file `SKILL.md` of `dir` of which `kept` was kept. `None` for anything
-    /// else than what [`Skill::kept`] makes.
+    /// The skill in `SKILL.md` of `dir`, restored from `kept`. `None` for anything that
+    /// [`Skill::kept`] did not produce.
     pub fn from_kept(dir: &Path, kept: &[u8]) -> Option<Self> {
         let kept: Kept = serde_json::from_slice(kept).ok()?;
         if kept.file != FILE {

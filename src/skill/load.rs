@@ -1,4 +1,4 @@
-//! From a directory to a [`Skill`], or to the reason why there is none.
+//! From a directory to a [`Skill`], or to the reason why it does not load.
 
 use std::borrow::Cow;
 use std::fs;
@@ -12,12 +12,12 @@ use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping, salvage};
 use crate::sys::stamp::Stamp;
 use crate::sys::{files, limits};
 
-/// One parsed `SKILL.md`. What it says was its author's; nothing in it is safe to show unescaped.
+/// One parsed `SKILL.md`. Its author wrote the content; none of it is safe to show unescaped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skill {
     /// The key: from the field `name`, else from the directory.
     pub name: SkillName,
-    /// The field `description`, trimmed, otherwise as written. `None` when missing or blank.
+    /// The field `description`, trimmed, otherwise as written. `None` if missing or blank.
     pub description: Option<String>,
     /// The skill's directory, as it was found.
     pub dir: PathBuf,
@@ -27,7 +27,7 @@ pub struct Skill {
     pub fields: Fields,
     /// `sha256:` and the hexadecimal digest of the whole `SKILL.md`.
     pub digest: String,
-    /// What is odd about it.
+    /// Its diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -35,16 +35,16 @@ impl Skill {
     /// Reads the skill in `dir`.
     ///
     /// # Errors
-    /// A diagnostic of level error when there is no readable `SKILL.md`, or no name can be had.
+    /// A diagnostic of level error when there is no readable `SKILL.md`, or no valid name.
     pub fn load(dir: &Path) -> Result<Self, Diagnostic> {
         Self::load_stamped(dir).1
     }
 
-    /// As [`Skill::load`], with the stamp that its file had before it was read: `None` unless that
-    /// is a regular file of the very name `SKILL.md`, and no link to another in any form.
+    /// As [`Skill::load`], with the stamp of its file from before the read: `None` unless that is a
+    /// regular file named exactly `SKILL.md` and no kind of link.
     pub fn load_stamped(dir: &Path) -> (Option<Stamp>, Result<Self, Diagnostic>) {
         let file = dir.join("SKILL.md");
-        // Nearly all are that, and one look at one file is enough for them.
+        // Nearly all are like this, and then one file access is enough.
         match files::read_unlinked(&file, limits::SKILL_FILE) {
             Ok((metadata, bytes)) if text_link(&bytes).is_none() => {
                 let skill = Self::parse(dir, file, &bytes);
@@ -63,14 +63,14 @@ impl Skill {
         Self::parse(dir, file, &bytes)
     }
 
-    /// The skill that `bytes`, the content of `file`, describe. `dir` is its directory, whose name
-    /// is the fallback for a missing `name`; nothing is read, so neither path need exist.
+    /// Parses `bytes`, the content of `file`. `dir` is its directory, whose name is the fallback
+    /// for a missing `name`. Neither path need exist.
     ///
     /// # Errors
-    /// A diagnostic of level error when no name can be had.
+    /// A diagnostic of level error when there is no valid name.
     pub fn parse(dir: &Path, file: PathBuf, bytes: &[u8]) -> Result<Self, Diagnostic> {
         let mut diagnostics = Vec::new();
-        // Most is UTF-8, which is told sooner than replaced.
+        // Most files are UTF-8, and checking is faster than replacing.
         let valid = std::str::from_utf8(bytes).map(Cow::Borrowed);
         let text = valid.unwrap_or_else(|_| String::from_utf8_lossy(bytes));
         if let Cow::Owned(_) = text {
@@ -92,8 +92,8 @@ impl Skill {
         diagnostics.extend(read.diagnostics);
         let mut fields = Fields::from(read.values);
         let yaml = split.yaml.unwrap_or(&text);
-        // A merge key may bring in a list that stands elsewhere; it is not followed. Where the
-        // frontmatter ends is a guess if its fences are odd, so then the whole file counts.
+        // A merge key may pull in a list from elsewhere and is not followed. If the fences are odd,
+        // the end of the frontmatter is a guess, so the whole file counts.
         if doubtful_fences {
             diagnostics.extend(salvage::restriction(&text, &mut fields));
         } else if repaired || fields.value("<<").is_some() {
@@ -118,11 +118,11 @@ impl Skill {
         })
     }
 
-    /// The instructions, without the frontmatter: read when they are needed, because most calls
-    /// know of many skills and need the instructions of none.
+    /// The instructions, without the frontmatter. Read on demand, because most calls need the
+    /// instructions of no skill.
     ///
     /// # Errors
-    /// When the file cannot be read, or is not the one any more that this was read from.
+    /// When the file cannot be read, or has changed since this was read from it.
     pub fn body(&self) -> Result<String, Diagnostic> {
         let (_, bytes) = read(&self.dir, self.file.clone())?;
         if digest(&bytes) != self.digest {
@@ -140,7 +140,7 @@ impl Skill {
     }
 }
 
-/// The description. One of characters that show nothing tells the model nothing.
+/// The description; `None` if all of its characters are invisible.
 pub(super) fn description(fields: &Fields) -> Option<String> {
     let written = fields.text("description");
     written.filter(|text| shows_something(text))
@@ -150,7 +150,7 @@ fn digest(bytes: &[u8]) -> String {
     format!("sha256:{:x}", Sha256::digest(bytes))
 }
 
-/// `SKILL.md`, else the first file of that name in other letters.
+/// `SKILL.md`, else the first file with that name in another case.
 pub fn find_skill_file(dir: &Path) -> Option<PathBuf> {
     let exact = dir.join("SKILL.md");
     if exact.is_file() {
@@ -165,15 +165,15 @@ pub fn find_skill_file(dir: &Path) -> Option<PathBuf> {
     entries.filter(named).min()
 }
 
-/// The file and its bytes. A file whose one line is the path of another `SKILL.md` is a link that
-/// was checked out as text; it is followed once, inside the directory that holds the skill.
+/// The file and its bytes. A file whose only line is the path of another `SKILL.md` is a link
+/// checked out as text; it is followed once, inside the directory that holds the skill.
 fn read(dir: &Path, file: PathBuf) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
     let unreadable = |file: &Path, reason: &dyn std::fmt::Display| {
         let text = format!("could not read `{}`: {reason}", file.display());
         Diagnostic::error("unreadable", text)
     };
     let read_inside = |path: &Path| {
-        // A file in the directory itself that is no link lies nowhere else.
+        // A file in the directory itself that is not a link cannot lie elsewhere.
         let is_plain = |path: &Path| path.symlink_metadata().is_ok_and(|file| file.is_file());
         if path.parent() == Some(dir) && is_plain(path) {
             return files::read_capped(path, limits::SKILL_FILE)

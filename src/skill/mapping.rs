@@ -1,5 +1,5 @@
-//! YAML text to a mapping: strictly if possible, else key by key, so that one broken value cannot
-//! take the others down (docs/spec/skills.md#yaml).
+//! Parses YAML text to a mapping: strictly if possible, else key by key, so that one broken value
+//! does not affect the others (docs/spec/skills.md#yaml).
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ pub struct Mapping {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a frontmatter. Text that is not a mapping at all gives an empty one.
+/// Reads a frontmatter. Text that is not a mapping gives an empty one.
 pub fn read(yaml: &str) -> Mapping {
     if let Some(reason) = over_limits(yaml) {
         let message = format!("the frontmatter {reason}, so only its plain lines were read");
@@ -42,7 +42,7 @@ pub fn read(yaml: &str) -> Mapping {
     }
 }
 
-/// The mapping, if the text is YAML within the limits. A key that stands twice has its last value.
+/// The mapping, if the text is YAML within the limits. A duplicate key has its last value.
 pub fn strict(yaml: &str) -> Option<Map<String, Value>> {
     match over_limits(yaml) {
         None => parse(yaml),
@@ -57,7 +57,7 @@ fn parse(yaml: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// What makes the text too much for the YAML parser, which is quadratic in nesting.
+/// Why the text is too much for the YAML parser, which is quadratic in nesting.
 pub fn over_limits(yaml: &str) -> Option<String> {
     if yaml.len() > limits::FRONTMATTER {
         return Some(format!("is larger than {} bytes", limits::FRONTMATTER));
@@ -95,8 +95,8 @@ pub fn over_limits(yaml: &str) -> Option<String> {
         .then(|| format!("nests deeper than {}", limits::FRONTMATTER_DEPTH))
 }
 
-/// Each top-level key as a document of its own; where that fails too, its raw text. The first of
-/// several values of one key counts.
+/// Parses each top-level key as a separate document; if that fails too, keeps its raw text. The
+/// first of several values of one key counts.
 fn by_key(yaml: &str, parse: bool, diagnostic: Diagnostic) -> Mapping {
     let mut values = Map::new();
     for chunk in chunks(yaml) {
@@ -119,7 +119,7 @@ fn by_key(yaml: &str, parse: bool, diagnostic: Diagnostic) -> Mapping {
     }
 }
 
-/// The text cut before every line that begins with a key.
+/// Splits the text before every line that begins with a key.
 fn chunks(yaml: &str) -> Vec<&str> {
     let mut starts = Vec::new();
     let mut at = 0;
@@ -148,7 +148,7 @@ fn begins_with_key(line: &str) -> bool {
         && (rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
-/// The text after the colon on one line, without the quotes or the block indicator around it.
+/// The text after the colon on one line, without surrounding quotes or block indicator.
 fn raw_value(raw: &str) -> Value {
     let raw = raw.trim();
     let unblocked = raw
@@ -162,7 +162,7 @@ fn raw_value(raw: &str) -> Value {
     Value::String(unquoted(&text).to_owned())
 }
 
-/// The inside of a text that stands in quotes, else the text.
+/// The inside of a quoted text, else the text.
 fn unquoted(text: &str) -> &str {
     ['"', '\'']
         .iter()
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn hostile_yaml_is_refused_before_the_parser_sees_it() {
-        // Parsed, these would take minutes or all memory: the test would not come back.
+        // Parsing these would take minutes or all memory: the test would never finish.
         for hostile in [
             "a: ".to_owned() + &"[".repeat(60_000),
             "a: ".to_owned() + &"{a: ".repeat(15_000),

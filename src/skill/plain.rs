@@ -1,10 +1,10 @@
-//! The frontmatter that YAML is not needed for: a plain text behind each key, on one line, as in
-//! two skills of five (docs/spec/skills.md#yaml). The parser takes many times as long. Whatever
-//! could mean anything else to YAML is left to it.
+//! Frontmatter that needs no YAML parser: a plain one-line text for each key, as in two skills of
+//! five (docs/spec/skills.md#yaml). The parser takes many times as long, and gets anything that
+//! could mean something else in YAML.
 
 use serde_json::{Map, Value};
 
-/// What YAML says of `yaml`, if all of it is plain.
+/// The mapping, if all of `yaml` is plain.
 pub fn read(yaml: &str) -> Option<Map<String, Value>> {
     let mut values = Map::new();
     for line in yaml.lines() {
@@ -23,11 +23,11 @@ pub fn read(yaml: &str) -> Option<Map<String, Value>> {
 
 fn is_key(key: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    // YAML takes no longer ones without a question mark.
+    // Longer keys need a question mark in YAML.
     key.len() < 100 && key.bytes().all(is_letter) && is_text(key)
 }
 
-/// Whether it is a string, and all of it.
+/// Whether all of it is a plain string.
 fn is_text(value: &str) -> bool {
     let mut before = ' ';
     for c in value.chars() {

@@ -1,12 +1,12 @@
-//! What a skill says of itself in the fields that the specification names.
+//! A skill's values for the fields that the specification defines.
 
 use serde_json::{Map, Value};
 
 use super::Skill;
 
 impl Skill {
-    /// `name` and `description`, and `license`, `compatibility`, `allowed-tools` and `metadata`
-    /// where they are set (docs/spec/skills.md#strict-validation).
+    /// `name` and `description`, and `license`, `compatibility`, `allowed-tools` and `metadata` if
+    /// they are set (docs/spec/skills.md#strict-validation).
     pub fn properties(&self) -> Value {
         let mut properties = Map::new();
         properties.insert("name".to_owned(), self.name.as_str().into());

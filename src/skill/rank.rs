@@ -1,27 +1,27 @@
-//! Ranking skills, installed or not, by how well they fit some words: Okapi BM25 over name, tags
-//! and description, the exact name first. Pure; it knows none of the things it ranks.
+//! Ranks skills, installed or not, by how well they match some words: Okapi BM25 over name, tags
+//! and description, the exact name first. Pure; it does not know what it ranks.
 
-/// How soon a word counts no more for being repeated.
+/// BM25 term saturation: how soon a repeated word stops counting more.
 const K1: f32 = 1.2;
-/// How much a long text counts less.
+/// BM25 length normalization: how much a long text counts less.
 const B: f32 = 0.75;
-/// What a word counts in the name, in a tag and in the description.
+/// The weight of a word in the name, in a tag and in the description.
 const WEIGHTS: [f32; 3] = [4.0, 2.0, 1.0];
-/// What the beginning of a word counts, of at least this many letters.
+/// The weight of a prefix match, and the minimum number of letters for one.
 const PREFIX: (f32, usize) = (0.4, 3);
 
-/// What a skill is found by.
+/// The searchable text of a skill.
 #[derive(Debug, Clone)]
 pub struct Searchable<'a> {
     /// Its name.
     pub name: &'a str,
     /// Words to find it by.
     pub tags: Vec<String>,
-    /// Its author's words.
+    /// Its author's description.
     pub description: &'a str,
 }
 
-/// The skills that some words fit, best first. Of several words, as many as any skill has.
+/// The skills that match the words, best first: those that match as many words as any skill does.
 pub fn rank<T>(
     skills: Vec<T>,
     words: &[String],
@@ -97,14 +97,14 @@ impl Document {
     }
 }
 
-/// No catalog is so large that this would lose anything that shows.
+/// Converts a count; a catalog is too small for the loss of precision to matter.
 #[allow(clippy::cast_precision_loss)]
 fn number(count: usize) -> f32 {
     count as f32
 }
 
-/// How much of a term a word in lowercase is: all, its beginning, or nothing. Nothing is allocated
-/// for what is ASCII, as a catalog has half a million terms.
+/// How well a term matches a lowercase word: fully, as a prefix, or not at all. Allocates nothing
+/// for ASCII, as a catalog has half a million terms.
 fn likeness(term: &str, word: &str) -> f32 {
     if !term.is_ascii() {
         let term = term.to_lowercase();

@@ -1,5 +1,5 @@
-//! What the model gets when a skill is activated. Knows no host: what only a host can say comes in
-//! as notes.
+//! What the model gets when a skill is activated. It knows no host: anything host-specific is
+//! passed in as notes.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -16,13 +16,13 @@ pub struct Activation<'a> {
     pub body: &'a str,
     /// Its bundled files.
     pub listing: &'a Listing,
-    /// What the caller passed as `arguments`; blank counts as nothing.
+    /// What the caller passed as `arguments`; blank counts as absent.
     pub arguments: Option<&'a str>,
-    /// Lines on how to go on with this skill on this host.
+    /// Lines on how to continue with this skill on this host.
     pub notes: &'a [String],
 }
 
-/// What instructions stand in. Nothing in them can close it early.
+/// The element around instructions. Nothing inside can close it early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrapper {
     /// The answer of a skill's own tool (docs/spec/skills.md#bodies).
@@ -32,7 +32,7 @@ pub enum Wrapper {
 }
 
 impl Wrapper {
-    /// `text`, which cannot close it, inside.
+    /// Wraps `text`, guarded so that it cannot close the element.
     pub fn around(self, name: &str, text: &str) -> String {
         let tag = match self {
             Self::SkillContent => "skill_content",
@@ -86,7 +86,7 @@ impl Activation<'_> {
         text
     }
 
-    /// The body with the skill's directory and the arguments in their places.
+    /// The body with the skill's directory and the arguments substituted.
     pub fn instructions(&self) -> String {
         let body = place(self.body, &self.skill.dir.display().to_string());
         self.given().fill(&body)
@@ -116,7 +116,7 @@ impl Activation<'_> {
     }
 }
 
-/// The ways real skills write their own directory (docs/spec/skills.md#bodies).
+/// The placeholders that real skills use for their own directory (docs/spec/skills.md#bodies).
 fn place(body: &str, dir: &str) -> String {
     ["{baseDir}", "${CLAUDE_SKILL_DIR}", "${SKILL_DIR}"]
         .iter()
@@ -125,7 +125,7 @@ fn place(body: &str, dir: &str) -> String {
         })
 }
 
-/// Makes a literal closing tag of ours harmless.
+/// Escapes literal closing tags of our elements.
 pub fn guarded(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -134,7 +134,7 @@ pub fn guarded(text: &str) -> String {
         kept.push_str(before);
         let name = tag[2..].trim_start();
         let ours = ["skill_content", "skill_resources", "active_skills", "skill"];
-        // `</skills>` or `</skill-name>` closes nothing of ours.
+        // `</skills>` or `</skill-name>` is not a closing tag of ours.
         let name = name.split(|c: char| !(c.is_alphanumeric() || "_-".contains(c)));
         let name = name.into_iter().next().unwrap_or_default();
         let closes = |ours: &&str| name.eq_ignore_ascii_case(ours);
@@ -159,7 +159,7 @@ fn escape(path: &Path) -> String {
         .collect()
 }
 
-/// Bytes as a person reads them, in decimal units.
+/// A size for a person, in decimal units.
 #[allow(clippy::cast_precision_loss)] // one decimal place is shown
 fn size(bytes: u64) -> String {
     match bytes {

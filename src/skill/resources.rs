@@ -1,4 +1,4 @@
-//! The files bundled in a skill: listing them, and turning a path somebody wrote into a file that
+//! The files bundled in a skill: listing them, and resolving a written path to a file that
 //! certainly lies inside the skill's directory.
 
 use std::fs::{self, File, Metadata};
@@ -8,22 +8,22 @@ use super::find_skill_file;
 use crate::error::{Error, Result};
 use crate::sys::{Dir, EntryPath, limits};
 
-/// Directories that hold nothing an author bundled.
+/// Directories without any files of the author.
 const SKIPPED: [&str; 3] = [".git", "node_modules", "__pycache__"];
 
-/// A relative path that has no `..`, no root and no NUL: it cannot leave the directory it is
-/// joined to, except through a link, which [`SkillPath::resolve`] sees.
+/// A relative path without `..`, root or NUL: it cannot leave the directory it is joined to, except
+/// through a link, which [`SkillPath::resolve`] checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillPath(PathBuf);
 
-/// Where a bundled file really is.
+/// The real location of a bundled file.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// Its path.
     pub path: PathBuf,
     /// The skill's directory.
     pub root: PathBuf,
-    /// What leads from there to the file, without a link.
+    /// The path from there to the file, free of links.
     pub below: EntryPath,
 }
 
@@ -48,13 +48,13 @@ pub struct Resource {
 pub struct Listing {
     /// At most as many as were asked for.
     pub resources: Vec<Resource>,
-    /// How many there are, counted up to [`limits::WALKED_FILES`].
+    /// Their number, counted up to [`limits::WALKED_FILES`].
     pub total: usize,
 }
 
 impl SkillPath {
-    /// Takes a path as a model writes it: relative to the skill's directory, or absolute and
-    /// inside it, which is how the skill's own text may name it.
+    /// Parses a path as a model writes it: relative to the skill's directory, or absolute and
+    /// inside it.
     ///
     /// # Errors
     /// When the path is empty, leaves the directory, or contains a NUL.
@@ -91,17 +91,17 @@ impl SkillPath {
         Ok(Self(kept))
     }
 
-    /// The real path of the regular file this names in `dir`.
+    /// The real path of the regular file with this path in `dir`.
     ///
     /// # Errors
-    /// When there is no such file (the hint lists what is there), when it is not a regular file,
-    /// or when a link leads out of the directory.
+    /// When there is no such file (the hint lists what exists), when it is not a regular file, or
+    /// when a link leads out of the directory.
     pub fn resolve(&self, dir: &Path) -> Result<PathBuf> {
         self.find(dir).map(|found| found.path)
     }
 
-    /// Opens the regular file this names in `dir`. Whatever becomes of the path meanwhile, it lies
-    /// in the directory: once it is known where it really is, no link is followed to it.
+    /// Opens the regular file with this path in `dir`. Even if the path changes meanwhile, the file
+    /// lies in the directory: no link is followed to its resolved location.
     ///
     /// # Errors
     /// As [`SkillPath::resolve`], and when it cannot be read.
@@ -111,7 +111,7 @@ impl SkillPath {
         Ok((found, file, metadata))
     }
 
-    /// Where the regular file this names in `dir` really is.
+    /// The real location of the regular file with this path in `dir`.
     ///
     /// # Errors
     /// As [`SkillPath::resolve`].
@@ -143,7 +143,7 @@ impl SkillPath {
         }
     }
 
-    /// The real path of the directory this names in `dir`.
+    /// The real path of the directory with this path in `dir`.
     ///
     /// # Errors
     /// When there is no such directory, or a link leads out of `dir`.
@@ -171,8 +171,8 @@ impl SkillPath {
 }
 
 impl Listing {
-    /// Walks the skill in `dir`. Nested skills are skills of their own, so their files are not
-    /// listed; links are listed when they lead to a file inside the directory, and never walked.
+    /// Walks the skill in `dir`. Files of nested skills are not listed. Links to files inside the
+    /// directory are listed; links are never walked.
     pub fn of(dir: &Path, max: usize) -> Self {
         let Ok(root) = dir.canonicalize() else {
             return Self::default();

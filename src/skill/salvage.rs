@@ -1,11 +1,11 @@
-//! A restriction that stands in a frontmatter nobody can parse still restricts
-//! (docs/spec/restriction.md#absent-null-and-empty): what its line says is taken, and doubt
+//! A restriction in a frontmatter that cannot be parsed still restricts
+//! (docs/spec/restriction.md#absent-null-and-empty): its line is taken as it is, and doubt
 //! restricts more.
 
 use super::fields::{Fields, folds_to};
 use super::{Diagnostic, ToolList};
 
-/// Takes the tool lists that `fields` lacks from their lines in `text`; says so for each.
+/// Takes the tool lists that `fields` lacks from their lines in `text`, with a diagnostic for each.
 pub fn restriction(text: &str, fields: &mut Fields) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for key in ["allowed-tools", "disallowed-tools"] {
@@ -28,8 +28,8 @@ pub fn restriction(text: &str, fields: &mut Fields) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// Different lists of allowed tools at the top level: which one counts differs from parser to
-/// parser, so none allows anything.
+/// Several different lists of allowed tools at the top level: which one counts depends on the
+/// parser, so nothing is allowed.
 pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
     let mut lists: Vec<Vec<&str>> = Vec::new();
     let mut inside = false;
@@ -63,10 +63,10 @@ pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
 fn entries(text: &str, key: &str) -> Option<Vec<String>> {
     let mut lines = text.lines();
     let value = lines.find_map(|line| {
-        // `? key` puts the value on a line of its own, which only YAML itself can read.
+        // `? key` puts the value on a separate line, which only YAML itself can read.
         let complex = line.trim_start().strip_prefix("? ").map(|key| (key, ""));
         let (written, value) = complex.or_else(|| line.split_once(':'))?;
-        // Indentation, list marks, quotes and invisible characters may stand around the key.
+        // Indentation, list marks, quotes and invisible characters may surround the key.
         let written = written.trim_matches(|c: char| !c.is_alphanumeric());
         folds_to(written, &key.replace('-', ""))
             .then(|| value.trim().trim_matches(['"', '\'', '[', ']']))

@@ -1,12 +1,11 @@
-//! Text of strangers made fit to be shown on one line, to a model or on a terminal.
+//! Untrusted text sanitized for one line, for a model or a terminal.
 
 pub use crate::sys::visible;
 
 use crate::sys::is_invisible;
 
-/// Whitespace collapsed to single spaces; control characters and characters that show nothing
-/// removed, since they hide text from a reader (docs/spec/references.md#the-scan) or steer a
-/// terminal.
+/// Collapses whitespace to single spaces and removes control and invisible characters, since they
+/// hide text from a reader (docs/spec/references.md#the-scan) or control a terminal.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
@@ -22,7 +21,7 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// Whether any of it is seen: what [`one_line`] leaves is not empty.
+/// Whether any of it is visible: what [`one_line`] leaves is not empty.
 pub(super) fn shows_something(text: &str) -> bool {
     text.chars()
         .any(|c| !c.is_whitespace() && !c.is_control() && !is_invisible(c))

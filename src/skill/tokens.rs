@@ -1,14 +1,13 @@
-//! What a text costs a model, roughly. Every model has a tokenizer of its own and none is at hand,
-//! so this is a rule of thumb and is told as one.
+//! The approximate cost of a text for a model. Every model has its own tokenizer and none is
+//! available here, so this is only an estimate.
 
-/// About how many tokens a text is: a quarter of its bytes, a rule of thumb
-/// (docs/spec/skills.md#files). Of letters beyond ASCII there are fewer to a token, and they have
-/// more bytes.
+/// Estimates the tokens of a text as a quarter of its bytes (docs/spec/skills.md#files). Non-ASCII
+/// letters take more bytes, and a token holds fewer of them.
 pub fn tokens(text: &str) -> usize {
     text.len().div_ceil(4)
 }
 
-/// The same for people and models: `1,350`.
+/// The number for people and models: `1,350`.
 pub fn shown(tokens: usize) -> String {
     let digits = tokens.to_string();
     let mut shown = String::new();

@@ -1,5 +1,5 @@
-//! What a skill's author says about who may see it and call it. Whether that is heeded is not
-//! decided here.
+//! What a skill's author says about who may see and call it. Whether to follow that is decided
+//! elsewhere.
 
 use serde_json::Value;
 
@@ -24,19 +24,19 @@ impl Fields {
             .unwrap_or(0)
     }
 
-    /// Whether the model is not to call it: `disable-model-invocation`, however it is spelled.
+    /// Whether the model must not call it: `disable-model-invocation` in any spelling.
     pub fn disables_model_invocation(&self) -> bool {
         let folded = ["disablemodelinvocation", "disablemodelinvokation"];
         folded.iter().any(|key| self.flag(key) == Some(true))
     }
 
-    /// Whether people may call it: `user-invocable`, however it is spelled.
+    /// Whether people may call it: `user-invocable` in any spelling.
     pub fn user_invocable(&self) -> bool {
         let folded = ["userinvocable", "userinvokable"];
         !folded.iter().any(|key| self.flag(key) == Some(false))
     }
 
-    /// `scope`, when it is a mapping: other clients use the word for other things.
+    /// `scope`, if it is a mapping: other clients use the key for other things.
     pub fn scope(&self) -> SkillScope {
         let Some((_, Value::Object(scope))) = self.spelled("scope") else {
             return SkillScope::default();

@@ -1,5 +1,5 @@
-//! The directory that a scope's things are in, before it is opened: how much of its path the user
-//! chose, and how much others may have brought.
+//! The directory of a scope before it is opened: which part of its path the user chose, and which
+//! part others may have provided.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,17 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base {
     path: PathBuf,
-    /// What the path is below, and the one name that leads down from it, where others than the
-    /// user may have put a link.
+    /// The parent path and the one name below it, which others than the user may have made a link.
     shared: Option<(PathBuf, EntryName)>,
 }
 
 impl Base {
-    /// A directory that the user chose: links on the way to it are theirs.
+    /// A directory that the user chose; links on the way to it are trusted.
     pub fn own(path: PathBuf) -> Self {
         Self { path, shared: None }
     }
 
-    /// The directory `name` of a project, whose root the user chose and no more.
+    /// The directory `name` of a project, of which the user chose only the root.
     pub fn shared(root: PathBuf, name: EntryName) -> Self {
         Self {
             path: root.join(name.as_os_str()),
@@ -30,17 +29,17 @@ impl Base {
         }
     }
 
-    /// Where it is, for messages and for reading.
+    /// Its path, for messages and for reading.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether others than the user may have brought what is in it.
+    /// Whether others than the user may have provided its content.
     pub fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
 
-    /// The directory; `None` when there is none.
+    /// Opens the directory; `None` if it does not exist.
     ///
     /// # Errors
     /// When it cannot be opened, or is a link in a project.
@@ -56,10 +55,10 @@ impl Base {
         }
     }
 
-    /// The directory, made if it is missing.
+    /// Opens the directory, creating it if it is missing.
     ///
     /// # Errors
-    /// When it cannot be made, or is a link in a project.
+    /// When it cannot be created, or is a link in a project.
     pub fn make(&self) -> Result<Dir> {
         let made = match &self.shared {
             Some((root, name)) => {
@@ -70,8 +69,8 @@ impl Base {
         made.map_err(|error| Error::io("make directory", &self.path, &error))
     }
 
-    /// A file in it. The user may keep one of theirs elsewhere and have a link to it here, as those
-    /// do who keep their configuration in a repository of their own.
+    /// A file in the directory. It may be a link of the user's, as for people who keep their
+    /// configuration in a repository.
     ///
     /// # Errors
     /// As [`Base::make`], and when such a link leads nowhere.
@@ -103,14 +102,14 @@ impl Base {
     }
 }
 
-/// Where a file of a [`Base`] really is.
+/// The real location of a file of a [`Base`].
 #[derive(Debug)]
 pub struct HomeFile {
     /// Its directory.
     pub dir: Dir,
     /// Its name there.
     pub name: EntryName,
-    /// Whether the user keeps it elsewhere.
+    /// Whether the user keeps it elsewhere, behind a link.
     pub is_elsewhere: bool,
 }
 

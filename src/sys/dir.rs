@@ -1,6 +1,6 @@
-//! A directory that others may write to, held by its descriptor: a project's, a skill's, that of a
-//! cache or of what is being prepared. Everything below it is reached by the names of entries, and
-//! no link among them is followed, so nothing that a repository brings decides where we write.
+//! A directory that others may write to (a project, a skill, a cache, a staging area), held by its
+//! descriptor. Everything below it is reached by entry names without following links, so nothing in
+//! a repository decides where we write.
 
 mod make;
 mod name;
@@ -28,13 +28,13 @@ pub use name::{EntryName, EntryPath};
 #[derive(Debug)]
 pub struct Dir {
     fd: OwnedFd,
-    /// For messages and for other programs.
+    /// Its path, for messages and for other programs.
     path: PathBuf,
-    /// Whether others than the user bring what is in it ([`Dir::shared`]).
+    /// Whether others than the user provide its content ([`Dir::shared`]).
     is_shared: bool,
 }
 
-/// What an entry of a directory is.
+/// The type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A directory.
@@ -48,8 +48,7 @@ pub enum EntryKind {
 }
 
 impl Dir {
-    /// The directory at a path that the user chose. Links on the way to it are theirs and are
-    /// followed, once.
+    /// Opens the directory at a path that the user chose. Links on the way are followed once.
     ///
     /// # Errors
     /// When there is no directory, or it cannot be read.
@@ -63,10 +62,10 @@ impl Dir {
         })
     }
 
-    /// As [`Dir::anchor`], made if it is missing.
+    /// As [`Dir::anchor`]; creates the directory if it is missing.
     ///
     /// # Errors
-    /// When it cannot be made or opened.
+    /// When it cannot be created or opened.
     #[allow(clippy::disallowed_methods, reason = "the user chose the path")]
     pub fn make_anchor(path: &Path) -> io::Result<Self> {
         match Self::anchor(path) {
@@ -78,20 +77,20 @@ impl Dir {
         }
     }
 
-    /// The same, whose content others may have brought: a mark below it counts only if it was
-    /// made here ([`Dir::is_ours`]).
+    /// Marks the content as possibly provided by others: a mark below it counts only if it was made
+    /// here ([`Dir::is_ours`]).
     #[must_use]
     pub fn shared(mut self) -> Self {
         self.is_shared = true;
         self
     }
 
-    /// Where it was when it was opened.
+    /// Its path when it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where an entry is, for messages and for reading by other programs.
+    /// The path of an entry, for messages and for other programs.
     pub fn path_of(&self, name: &EntryName) -> PathBuf {
         self.path.join(name.as_os_str())
     }
@@ -109,16 +108,16 @@ impl Dir {
         }
     }
 
-    /// A directory in this one.
+    /// Opens a directory in this one.
     ///
     /// # Errors
-    /// When there is none, or a link (`ELOOP`).
+    /// When it does not exist, or is a link (`ELOOP`).
     pub fn open_dir(&self, name: &EntryName) -> io::Result<Self> {
         let fd = open::open(self.fd.as_fd(), &[], name, open::DIRECTORY, 0)?;
         Ok(self.child(name, fd))
     }
 
-    /// As [`Dir::open_dir`]; `None` when nothing is there.
+    /// As [`Dir::open_dir`]; `None` if the entry does not exist.
     ///
     /// # Errors
     /// As [`Dir::open_dir`].
@@ -126,11 +125,11 @@ impl Dir {
         found(self.open_dir(name))
     }
 
-    /// A regular file in this directory, for reading, and what the system says of it.
+    /// Opens a regular file in this directory for reading, with its metadata.
     ///
     /// # Errors
-    /// When there is none, or a link (`ELOOP`); `InvalidInput` for what is no regular file, which
-    /// is not waited for.
+    /// When it does not exist, or is a link (`ELOOP`); `InvalidInput` for anything but a regular
+    /// file. Never blocks on a FIFO.
     pub fn open_file(&self, name: &EntryName) -> io::Result<(File, Metadata)> {
         self.regular(&[], name, OFlags::RDONLY, 0)
     }
@@ -157,7 +156,7 @@ impl Dir {
         Ok((file, metadata))
     }
 
-    /// The whole of a regular file of at most `max` bytes.
+    /// Reads a whole regular file of at most `max` bytes.
     ///
     /// # Errors
     /// As [`Dir::open_file`], and `FileTooLarge` beyond `max`.
@@ -166,19 +165,19 @@ impl Dir {
         files::read_file_capped(&file, metadata.len(), max)
     }
 
-    /// Where a link leads.
+    /// The target of a link.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such link.
     pub fn read_link(&self, name: &EntryName) -> io::Result<PathBuf> {
         let to = rustix::fs::readlinkat(&self.fd, name.as_os_str(), Vec::new())?;
         Ok(PathBuf::from(OsStr::from_bytes(to.as_bytes())))
     }
 
-    /// What an entry is; `None` when there is none.
+    /// The type of an entry; `None` if it does not exist.
     ///
     /// # Errors
-    /// When the system does not tell.
+    /// Whatever the system reports.
     pub fn kind(&self, name: &EntryName) -> io::Result<Option<EntryKind>> {
         match statat(&self.fd, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(kind_of(FileType::from_raw_mode(stat.st_mode)))),
@@ -187,13 +186,13 @@ impl Dir {
         }
     }
 
-    /// Whether something has this name, a link that leads nowhere too.
+    /// Whether an entry of this name exists, including a dangling link.
     pub fn has(&self, name: &EntryName) -> bool {
-        // What cannot be looked at is there.
+        // An entry that cannot be examined counts as existing.
         !matches!(self.kind(name), Ok(None))
     }
 
-    /// The entries, in no order.
+    /// The entries, in no particular order.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -206,17 +205,18 @@ impl Dir {
                 continue;
             };
             let kind = match entry.file_type() {
-                // Some file systems do not say.
+                // Some file systems do not report the type.
                 FileType::Unknown => self.kind(&name)?,
                 known => Some(kind_of(known)),
             };
-            // None: it is gone again.
+            // `None`: removed meanwhile.
             entries.extend(kind.map(|kind| (name, kind)));
         }
         Ok(entries)
     }
 
-    /// Takes the lock in the file `name`, which is made when it is missing, waiting at most `wait`.
+    /// Takes the lock in the file `name`, creating the file if it is missing, and waits at most
+    /// `wait`.
     ///
     /// # Errors
     /// When the file cannot be opened, or another process still holds the lock after `wait`.
@@ -230,7 +230,7 @@ impl Dir {
     }
 }
 
-/// What is not there is none, and no error.
+/// Maps "not found" to `None`.
 fn found<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
     match opened {
         Ok(it) => Ok(Some(it)),

@@ -1,10 +1,10 @@
-//! Where this installation keeps its things.
+//! Where this installation keeps its files.
 
 use std::path::{Path, PathBuf};
 
 use super::{Env, files};
 
-/// The plugin directory and what lies in it.
+/// The plugin directory and its contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directories {
     /// `<chibi home>/plugins/agent-skills`.
@@ -12,9 +12,9 @@ pub struct Directories {
 }
 
 impl Directories {
-    /// `AGENT_SKILLS_HOME`; else our executable's own directory, when it is the one the host
-    /// loads plugins from (the only reliable trace of `--home`, docs/spec/hosts.md#environment);
-    /// else `${CHIBI_HOME:-~/.chibi}/plugins/agent-skills`.
+    /// `AGENT_SKILLS_HOME`; else our executable's own directory, if the host loads plugins from it
+    /// (the only reliable trace of `--home`, docs/spec/hosts.md#environment); else
+    /// `${CHIBI_HOME:-~/.chibi}/plugins/agent-skills`.
     pub fn of(env: &Env) -> Self {
         if let Some(plugin) = env.path("AGENT_SKILLS_HOME") {
             return Self {
@@ -30,15 +30,15 @@ impl Directories {
         let home = env
             .path("CHIBI_HOME")
             .or_else(|| Some(env.home()?.join(".chibi")));
-        // Without a home it is a place nobody else can write to, never the working directory.
+        // Without a home use a place nobody else can write to, never the working directory.
         let home = home.map_or_else(|| PathBuf::from("/.chibi"), |home| env.cwd.join(home));
         Self {
             plugin: home.join("plugins/agent-skills"),
         }
     }
 
-    /// Where we keep what we write down about sessions: the plugin directory, or the user's state
-    /// directory when the former is not writable.
+    /// Where session records are kept: the plugin directory, or the user's state directory when the
+    /// plugin directory is not writable.
     pub fn state(&self, env: &Env) -> PathBuf {
         let [plugin, state, _] = self.private(env);
         if files::is_writable(&plugin) {
@@ -48,8 +48,8 @@ impl Directories {
         }
     }
 
-    /// The directories that are ours alone: the plugin's, and among the user's that for the state of programs
-    /// and that for what can be made again. Without a home they are the first.
+    /// The directories that are ours alone: the plugin directory, our state directory and our cache
+    /// directory. Without a home all three are the plugin directory.
     pub fn private(&self, env: &Env) -> [PathBuf; 3] {
         let place = |variable: &str, below_home: &str| {
             let set = env.path(variable).filter(|path| path.is_absolute());

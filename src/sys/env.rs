@@ -1,5 +1,5 @@
-//! What this process was given: its environment and its working directory, read once so that a
-//! run is a function of its input.
+//! The process's environment and working directory, read once so that a run is a function of its
+//! input.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -10,11 +10,11 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Default)]
 pub struct Env {
     vars: HashMap<OsString, OsString>,
-    /// The working directory; empty when it no longer exists.
+    /// The working directory; empty if it no longer exists.
     pub cwd: PathBuf,
-    /// Our own executable, as the operating system tells it.
+    /// Our own executable, as the operating system reports it.
     pub exe: Option<PathBuf>,
-    /// Looked for once: a call asks for it again and again.
+    /// Cached: one call asks for it many times.
     project: OnceLock<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ impl Env {
         }
     }
 
-    /// An environment made by hand, for tests and benches.
+    /// A constructed environment, for tests and benches.
     pub fn new<K: Into<OsString>, V: Into<OsString>>(
         vars: impl IntoIterator<Item = (K, V)>,
         cwd: &Path,
@@ -45,7 +45,7 @@ impl Env {
         }
     }
 
-    /// A variable's value, also when it is empty.
+    /// A variable's value, which may be empty.
     pub fn os(&self, name: &str) -> Option<&OsStr> {
         self.vars.get(OsStr::new(name)).map(OsString::as_os_str)
     }
@@ -63,14 +63,13 @@ impl Env {
             .map(PathBuf::from)
     }
 
-    /// The user's home directory: `$HOME`, else what the system's user database says.
+    /// The user's home directory: `$HOME`, else the entry in the system's user database.
     pub fn home(&self) -> Option<PathBuf> {
         self.path("HOME").or_else(dirs::home_dir)
     }
 
     /// The user's project: `CHIBI_PROJECT_ROOT`, else the version-control root above the working
-    /// directory, else the working directory (as the host itself does,
-    /// docs/spec/hosts.md#environment).
+    /// directory, else the working directory (as the host does, docs/spec/hosts.md#environment).
     pub fn project_root(&self) -> PathBuf {
         if let Some(root) = self.path("CHIBI_PROJECT_ROOT") {
             return root;

@@ -1,4 +1,4 @@
-//! Files: bounded reads that never hang, and whole replacement.
+//! Files: bounded reads that never hang, and atomic replacement.
 
 use std::ffi::CString;
 use std::fs::{File, Metadata, OpenOptions};
@@ -10,15 +10,15 @@ use std::path::Path;
 use super::{Dir, Durable, EntryName};
 use crate::error::{Error, Result};
 
-/// Opens a regular file for reading. A FIFO or device is refused without waiting for it.
+/// Opens a regular file for reading. Refuses a FIFO or device without blocking on it.
 ///
 /// # Errors
-/// Whatever opening says, or `InvalidInput` for anything that is not a regular file.
+/// Whatever opening reports, or `InvalidInput` for anything that is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     open_with_metadata(path).map(|(file, _)| file)
 }
 
-/// As [`open_regular`], with what the system says of the file.
+/// As [`open_regular`], with the file's metadata.
 ///
 /// # Errors
 /// As [`open_regular`].
@@ -37,7 +37,7 @@ fn open_with(path: &Path, flags: i32) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Whether it is a regular file.
+/// Checks that it is a regular file.
 ///
 /// # Errors
 /// `InvalidInput` for anything else.
@@ -49,7 +49,7 @@ pub(super) fn check_regular(metadata: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
-/// The whole of a regular file of at most `max` bytes.
+/// Reads a whole regular file of at most `max` bytes.
 ///
 /// # Errors
 /// As [`open_regular`], and `FileTooLarge` beyond `max`.
@@ -58,8 +58,8 @@ pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     read_file_capped(&file, metadata.len(), max)
 }
 
-/// The whole of a regular file of at most `max` bytes at `path` itself, not behind a link there,
-/// and what the system said of it before it was read.
+/// Reads a whole regular file of at most `max` bytes without following a link at `path`. Returns
+/// its metadata from before the read.
 ///
 /// # Errors
 /// As [`read_capped`], and for a link.
@@ -69,7 +69,7 @@ pub fn read_unlinked(path: &Path, max: u64) -> io::Result<(Metadata, Vec<u8>)> {
     Ok((metadata, bytes))
 }
 
-/// The whole of an open regular file that the system says is `size` bytes long, in one read.
+/// Reads a whole open regular file, whose reported size is `size` bytes, in one read.
 ///
 /// # Errors
 /// As [`read_all_capped`].
@@ -81,17 +81,18 @@ pub fn read_file_capped(file: &File, size: u64, max: u64) -> io::Result<Vec<u8>>
         read => read?,
     };
     bytes.truncate(read);
-    // Both say that it ends here. Otherwise it changed meanwhile, or its file system knows no sizes.
+    // Size and read agree on the end. Otherwise the file changed meanwhile, or its file system
+    // reports no sizes.
     if read == room && read > 0 {
         return Ok(bytes);
     }
     read_into(bytes, file, max)
 }
 
-/// Everything `source` has, up to `max` bytes.
+/// Reads all of `source`, up to `max` bytes.
 ///
 /// # Errors
-/// Whatever reading says, and `FileTooLarge` beyond `max`.
+/// Whatever reading reports, and `FileTooLarge` beyond `max`.
 pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
     read_into(Vec::new(), source, max)
 }
@@ -106,8 +107,8 @@ fn read_into(mut bytes: Vec<u8>, source: impl Read, max: u64) -> io::Result<Vec<
     Ok(bytes)
 }
 
-/// Replaces `path` with `bytes` as one step: readers see the old file or the new one, whole, and
-/// so does whoever looks after a kill, a full disk or a power cut.
+/// Replaces `path` with `bytes` atomically: readers see the whole old or the whole new file, even
+/// after a kill, on a full disk or after a power cut.
 ///
 /// # Errors
 /// When the directory cannot be written; the old file is then untouched.
@@ -115,8 +116,8 @@ pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     replace(path, bytes, mode, Durable::Yes)
 }
 
-/// As [`replace_file`], but not proof against a power cut, which saves the wait for the disk: for
-/// files that mean nothing after a reboot.
+/// As [`replace_file`], but does not wait for the disk and may not survive a power cut: for files
+/// that mean nothing after a reboot.
 ///
 /// # Errors
 /// As [`replace_file`].
@@ -129,15 +130,15 @@ fn replace(path: &Path, bytes: &[u8], mode: u32, durable: Durable) -> Result<()>
     written.map_err(|source| Error::io("write", path, &source))
 }
 
-/// Removes a file of ours, or a link of that name, not what it leads to.
+/// Removes a file of ours, or a link of that name but not its target.
 ///
 /// # Errors
-/// When there is none, or it cannot be removed.
+/// When it does not exist, or cannot be removed.
 pub fn remove(path: &Path) -> io::Result<()> {
     split(path).and_then(|(dir, name)| dir.remove_file(&name))
 }
 
-/// The directory of a file, which is the user's choice, and the file's name there.
+/// The directory of a file, which the user chose, and the file's name there.
 pub(super) fn split(path: &Path) -> io::Result<(Dir, EntryName)> {
     let name = path.file_name().and_then(EntryName::parse);
     let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;

@@ -1,11 +1,11 @@
-//! Telling texts apart, where nobody gains by making two that look alike.
+//! Hashes for comparing texts where nobody gains from a collision.
 
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 
-/// The same in every process of one build of this program, and of no meaning to another. Made for
-/// short runs: what SHA-256 and CRC first ask the processor costs more than what there is to hash.
+/// Equal in every process of one build of this program; meaningless to any other. Suited to short
+/// runs: the CPU feature detection of SHA-256 and CRC costs more than the hashing.
 pub fn hash(bytes: &[u8]) -> u64 {
     FixedState::default().hash_one(bytes)
 }

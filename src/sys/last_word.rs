@@ -1,10 +1,8 @@
-//! What a host's call answers when it cannot work its answer out: prepared before anything is read,
-//! and said by whatever ends the call first, a signal, a limit, the deadline, an abort or a panic. The
-//! host takes a program that dies for one that permits (docs/spec/hosts.md#answers), so none of
-//! ours just dies.
-//!
-//! Everything here may run in a signal handler and before the standard library's own start: it
-//! allocates nothing, takes no lock and cannot panic. What is said is decided elsewhere.
+//! The answer of a host's call that cannot compute its own, prepared before anything is read and
+//! sent by whatever ends the call first: a signal, a limit, the deadline, an abort or a panic. The
+//! host treats a program that dies as one that permits (docs/spec/hosts.md#answers). All code here
+//! may run in a signal handler and before the standard library starts: it allocates nothing, takes
+//! no lock and cannot panic. Others decide the text of the answer.
 
 use std::cell::UnsafeCell;
 use std::ffi::CStr;
@@ -17,48 +15,48 @@ use super::process::leave;
 /// The answer of a call that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastWord {
-    /// All of standard output.
+    /// The complete standard output.
     pub answer: &'static str,
-    /// Whether the host goes on as if it were permitted when it gets no answer.
+    /// Whether the host goes on as if permitted when it gets no answer.
     pub decides: bool,
 }
 
-/// A hook's answer that changes nothing. One that is lost changes nothing either.
+/// A hook's answer that changes nothing; losing it changes nothing either.
 pub const NEUTRAL: &str = "{}";
 
-/// What became of an answer.
+/// The result of sending an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     /// All of it was written.
     Arrived,
-    /// Nobody reads any more.
+    /// The reader closed the pipe.
     Unread,
     /// It could not be written.
     Lost,
 }
 
 static WORD: AtomicPtr<LastWord> = AtomicPtr::new(std::ptr::null_mut());
-/// Whose word it is: a child that has not executed its program yet has the same handlers.
+/// The process that prepared the answer: a child before its exec has the same handlers.
 static OWNER: AtomicI32 = AtomicI32::new(0);
 static HOST: AtomicI32 = AtomicI32::new(0);
-/// Whether we were started without standard output, in whose place the standard library puts one that
-/// swallows everything.
+/// Whether we were started without standard output. The standard library then opens `/dev/null` in
+/// its place.
 static NO_OUTPUT: AtomicBool = AtomicBool::new(false);
 static PHASE: AtomicU8 = AtomicU8::new(NOTHING_PREPARED);
 
-/// This is no call of a host's.
+/// Not a host's call.
 const NOTHING_PREPARED: u8 = 0;
-/// Whatever ends the call says the last word.
+/// Whatever ends the call sends the prepared answer.
 const PREPARED: u8 = 1;
-/// An answer is on its way out. One that is cut off means nothing to the host, and a second one
-/// behind it makes both worthless.
+/// An answer is being written. The host discards a truncated one, and a second one behind it would
+/// make both worthless.
 const ANSWERING: u8 = 2;
 /// The host has its answer.
 const ANSWERED: u8 = 3;
 /// The host cannot be told, and must not go on.
 const HOLDING: u8 = 4;
 
-/// Faults: a handler that returns from one that is real meets it again at once.
+/// Faults. Returning from the handler of a real one raises it again at once.
 const FAULTS: [libc::c_int; 7] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -68,8 +66,8 @@ const FAULTS: [libc::c_int; 7] = [
     libc::SIGSYS,
     libc::SIGTRAP,
 ];
-/// What else ends the call: the deadline and the limits of processor time, and whoever wants it ended, as
-/// a Ctrl-C that the whole process group gets.
+/// Other signals that end the call: the deadline, the limits of processor time, and requests to
+/// stop, such as a Ctrl-C to the process group.
 const ENDS: [libc::c_int; 7] = [
     libc::SIGALRM,
     libc::SIGPROF,
@@ -79,9 +77,9 @@ const ENDS: [libc::c_int; 7] = [
     libc::SIGHUP,
     libc::SIGQUIT,
 ];
-/// Signals that are left as they are: they end nothing of ours.
+/// Signals that are left alone: they do not end the process.
 const LEFT_ALONE: [libc::c_int; 8] = [
-    // The standard library has it ignored, and children have it back.
+    // The standard library ignores it, and restores it for children.
     libc::SIGPIPE,
     libc::SIGCHLD,
     libc::SIGCONT,
@@ -92,28 +90,28 @@ const LEFT_ALONE: [libc::c_int; 8] = [
     libc::SIGWINCH,
 ];
 
-/// How long before a limit of processor time that would kill us the last word is said.
+/// How long before the hard limit of processor time the prepared answer is sent.
 #[cfg(target_os = "linux")]
 const BEFORE_KILL: Duration = Duration::from_millis(250);
 
-/// The stack that handlers run on: the other one may be what is exhausted. Twice what a frame takes on
+/// The stack of the handlers, since the normal one may have overflowed. Twice the signal frame of
 /// the processors with the most registers.
 #[repr(align(16))]
 struct HandlerStack(UnsafeCell<[u8; 32 * 1024]>);
 
-// SAFETY: only the kernel is told of it, which gives it to one handler at a time.
+// SAFETY: only the kernel gets its address, and it gives the stack to one handler at a time.
 #[allow(unsafe_code)]
 unsafe impl Sync for HandlerStack {}
 
 static STACK: HandlerStack = HandlerStack(UnsafeCell::new([0; 32 * 1024]));
 
-/// Prepares `word` from here on, and ends the call with it after `deadline`, counted from when it was first
-/// prepared; without one, never.
+/// Prepares `word`, and ends the call with it after `deadline`, counted from the first preparation;
+/// without a deadline, never.
 pub fn prepare(word: &'static LastWord, deadline: Option<Duration>) {
     let before = WORD.swap(std::ptr::from_ref(word).cast_mut(), Ordering::SeqCst);
     if PHASE.load(Ordering::SeqCst) == NOTHING_PREPARED {
         know_surroundings();
-        // Before the first handler stands there: it may be called at once.
+        // Set before the first handler is installed, which may run at once.
         PHASE.store(PREPARED, Ordering::SeqCst);
         take_signals();
     } else if std::ptr::eq(before, word) {
@@ -122,7 +120,7 @@ pub fn prepare(word: &'static LastWord, deadline: Option<Duration>) {
     set_deadline(deadline);
 }
 
-/// Prepares another word in the place of the last.
+/// Prepares another answer instead of the last one.
 pub fn replace(word: &'static LastWord) {
     WORD.store(std::ptr::from_ref(word).cast_mut(), Ordering::SeqCst);
 }
@@ -132,14 +130,14 @@ pub fn is_prepared() -> bool {
     PHASE.load(Ordering::SeqCst) != NOTHING_PREPARED
 }
 
-/// Ends the call with the prepared word, unless an answer is under way already.
+/// Ends the call with the prepared answer, unless one is being written already.
 pub fn say() -> ! {
     end(false);
     leave(0)
 }
 
-/// Writes the call's answer, behind which nothing else is said. One that must arrive and cannot is what
-/// the host waits for.
+/// Writes the call's answer; nothing is written after it. If an answer that must arrive cannot,
+/// holds the call instead of ending it.
 pub fn answer(text: &str) -> Sent {
     PHASE.store(ANSWERING, Ordering::SeqCst);
     let sent = write_all(text.as_bytes());
@@ -150,7 +148,7 @@ pub fn answer(text: &str) -> Sent {
     sent
 }
 
-/// Lets the call take so much longer, if it has a deadline.
+/// Extends the deadline, if there is one, by `longer`.
 #[allow(unsafe_code)]
 pub fn allow(longer: Duration) {
     // SAFETY: it only stops this process's timer.
@@ -160,7 +158,7 @@ pub fn allow(longer: Duration) {
     }
 }
 
-/// Counts the deadline anew; whole seconds, rounded up.
+/// Restarts the deadline; whole seconds, rounded up.
 #[allow(unsafe_code)]
 fn set_deadline(deadline: Option<Duration>) {
     let seconds = deadline.map_or(0, |time| time.as_millis().div_ceil(1000));
@@ -168,7 +166,7 @@ fn set_deadline(deadline: Option<Duration>) {
     unsafe { libc::alarm(seconds.try_into().unwrap_or(libc::c_uint::MAX)) };
 }
 
-/// A person's command after all: signals mean again what they usually do, and nothing is prepared.
+/// For a person's command: restores the usual signal handling; nothing is prepared any more.
 #[allow(unsafe_code)]
 pub fn stand_down() {
     if !is_prepared() {
@@ -187,18 +185,18 @@ pub fn stand_down() {
     }
 }
 
-/// A variable of the environment, before anybody has read that.
+/// A variable of the environment, before the environment has been parsed.
 #[allow(unsafe_code)]
 pub fn variable(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: nothing of ours changes the environment, so what is found stays.
+    // SAFETY: none of our code changes the environment, so the pointer stays valid.
     unsafe {
         let value = libc::getenv(name.as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value))
     }
 }
 
-/// Lets this program call `$prepare` before `main`, and before the standard library prepares `main`: that
-/// asks for memory, and a limit on memory is one of the ways to fail.
+/// Makes this program call `$prepare` before `main` and before the standard library starts, which
+/// allocates: a limit on memory may make that fail.
 #[macro_export]
 macro_rules! before_main {
     ($prepare:path) => {
@@ -206,8 +204,8 @@ macro_rules! before_main {
             extern "C" fn early() {
                 $prepare();
             }
-            // The C library calls what stands in this section, whatever its arguments.
-            // SAFETY: the section holds pointers to such functions.
+            // The C library calls every function in this section, whatever its arguments. SAFETY:
+            // the section holds pointers to such functions.
             #[allow(unsafe_code)]
             #[used]
             #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
@@ -236,7 +234,7 @@ fn take_signals() {
     let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = end_of_call;
     keep_waiting();
     // SAFETY: all structures are plain data for which zero is valid; the stack is static, and the
-    // handler does only what one may.
+    // handler is async-signal-safe.
     unsafe {
         let mut stack: libc::stack_t = std::mem::zeroed();
         stack.ss_sp = STACK.0.get().cast();
@@ -253,14 +251,16 @@ fn take_signals() {
     end_before_kill();
 }
 
-/// Whatever else could end the call is kept waiting, a write beyond a limit (SIGXFSZ) too, which then is an
-/// error like others. Whoever started us may have kept the deadline waiting. Once the handlers stand, it holds already.
+/// Blocks every other signal that could end the call, including the one for a write beyond a limit
+/// (SIGXFSZ), which then is an ordinary error. Unblocks the deadline, which our parent may have
+/// blocked and which may fire at once.
 #[allow(unsafe_code)]
 fn keep_waiting() {
     let meant = FAULTS.into_iter().chain(ENDS).chain(LEFT_ALONE);
-    // The C libraries leave out signals of their own (32 to 34), which end it too: the kernel is asked, a bit for each.
+    // The C libraries' functions leave out signals of their own (32 to 34), which end the process
+    // too, so this calls the kernel, with one bit for each signal.
     #[cfg(target_os = "linux")]
-    // SAFETY: the kernel reads as many bytes as it is told to, of a number that outlives the call.
+    // SAFETY: the kernel reads the given number of bytes of a number that outlives the call.
     unsafe {
         let waiting = meant.fold(u64::MAX, |all, signal| all & !(1 << (signal - 1)));
         libc::syscall(
@@ -283,8 +283,8 @@ fn keep_waiting() {
     }
 }
 
-/// Beyond the hard limit of processor time the kernel kills without a word; where both limits are the same, it
-/// does not warn.
+/// Beyond the hard limit of processor time the kernel sends SIGKILL, without a warning if both
+/// limits are equal. A timer fires shortly before.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn end_before_kill() {
@@ -296,7 +296,7 @@ fn end_before_kill() {
         {
             return;
         }
-        // The kernel takes none for one second.
+        // The kernel treats a limit of 0 as one second.
         let time =
             Duration::from_secs(limit.rlim_max.clamp(1, 1 << 30)).saturating_sub(BEFORE_KILL);
         let mut timer: libc::itimerval = std::mem::zeroed();
@@ -312,14 +312,14 @@ extern "C" fn end_of_call(signal: libc::c_int, info: *mut libc::siginfo_t, _: *m
     if unsafe { libc::getpid() } != OWNER.load(Ordering::SeqCst) {
         leave(127);
     }
-    // SAFETY: the kernel fills it for the handler. What a process sent, ourselves by `abort` included, has
-    // a code of 0 or less, and nothing is the matter where it interrupts us.
+    // SAFETY: the kernel fills it for the handler. A signal sent by a process, including our own
+    // `abort`, has a code of 0 or less; the interrupted code is then sound.
     let is_from_kernel = unsafe { (*info).si_code } > 0;
     end(is_from_kernel && FAULTS.contains(&signal));
 }
 
-/// Says the last word if nothing was said yet, and leaves; returns where something that matters more is
-/// not to be interrupted, and can go on.
+/// Sends the prepared answer if nothing was sent yet, and exits. Returns if it interrupted
+/// something that must finish and can.
 fn end(is_fault: bool) {
     let turn = PHASE.compare_exchange(PREPARED, ANSWERING, Ordering::SeqCst, Ordering::SeqCst);
     match turn {
@@ -343,11 +343,11 @@ fn word() -> LastWord {
         answer: "",
         decides: false,
     };
-    // SAFETY: null, or what `replace` was given, which lasts for ever.
+    // SAFETY: null, or what `replace` was given, which is static.
     unsafe { WORD.load(Ordering::SeqCst).as_ref() }.map_or(NONE, |word| *word)
 }
 
-/// Writes to standard output until all is written.
+/// Writes all bytes to standard output.
 #[allow(unsafe_code)]
 fn write_all(mut bytes: &[u8]) -> Sent {
     if NO_OUTPUT.load(Ordering::SeqCst) {
@@ -370,8 +370,8 @@ fn write_all(mut bytes: &[u8]) -> Sent {
     Sent::Arrived
 }
 
-/// Stays until the host is gone: one that hears nothing goes on with the call, and one that waits does
-/// not. The newer host gives the whole run up after 30 seconds; the user can end either.
+/// Stays until the host is gone: a host that gets no answer goes on with the call, and one that
+/// waits does not. The newer host gives up the run after 30 seconds; the user can interrupt either.
 #[allow(unsafe_code)]
 fn hold() -> ! {
     PHASE.store(HOLDING, Ordering::SeqCst);
@@ -388,7 +388,7 @@ fn hold() -> ! {
     leave(1)
 }
 
-/// Waits a moment, or until a descriptor can be written to.
+/// Waits a moment, or until a descriptor is writable.
 #[allow(unsafe_code)]
 fn wait(writable: Option<libc::c_int>) {
     let mut entry = libc::pollfd {
@@ -396,6 +396,6 @@ fn wait(writable: Option<libc::c_int>) {
         events: libc::POLLOUT,
         revents: 0,
     };
-    // SAFETY: one valid entry, and the count says one; one without a descriptor is passed over.
+    // SAFETY: one valid entry, and the count says one; `poll` skips a negative descriptor.
     unsafe { libc::poll(&raw mut entry, 1, 100) };
 }

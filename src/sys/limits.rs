@@ -1,180 +1,180 @@
-//! Every cap in one place, each with its reason; docs/spec/limits.md has the same list. Sizes are
+//! Every limit in one place, each with its reason; docs/spec/limits.md has the same list. Sizes are
 //! bytes unless the name says otherwise.
 
 use std::time::Duration;
 
-/// Standard input of a hook or tool call. The host was seen to pass 3 MB; a script's `stdin`
-/// argument of 100 MB travels this way too, as JSON, where a byte may take six.
+/// Standard input of a hook or tool call. The host was seen to send 3 MB; a script's `stdin`
+/// argument of 100 MB arrives here too, as JSON, where a byte may take six.
 pub const REQUEST: u64 = 640 * 1024 * 1024;
-/// Silence on standard input after which its end is no longer waited for. The host writes a
-/// request in one go and closes; whoever does not close must not hang us.
+/// Silence on standard input after which we stop waiting for its end. The host writes a request in
+/// one go and closes; one that does not close must not hang us.
 pub const STDIN_SILENCE: Duration = Duration::from_secs(5);
-/// All of standard input, below the 30 seconds after which the host gives up on a call.
+/// Reading all of standard input, below the 30 seconds after which the host gives up on a call.
 pub const STDIN_TOTAL: Duration = Duration::from_secs(20);
-/// The same for a hook that decides about a call.
+/// The same for a hook that decides on a call.
 pub const STDIN_DECISION: Duration = Duration::from_secs(4);
-/// A hook that decides about a call, from its start to its answer: then it is refused. It takes
-/// milliseconds, and waits 2 seconds for a lock at most.
+/// A hook that decides on a call, from start to answer; after that the call is refused. It takes
+/// milliseconds, and waits at most 2 seconds for a lock.
 pub const DECISION_DEADLINE: Duration = Duration::from_secs(5);
-/// Any other call, 3 seconds below the host's limit, at which it loses the answer or ends the run
-/// (docs/spec/hosts.md#time-limits).
+/// Any other call: 3 seconds below the host's limit, at which the host loses the answer or ends the
+/// run (docs/spec/hosts.md#time-limits).
 pub const CALL_DEADLINE: Duration = Duration::from_secs(27);
-/// What a call takes besides waiting for a script: as much as by default.
+/// Time of a call besides waiting for a script, the same as by default.
 pub const BESIDES_SCRIPT: Duration = Duration::from_secs(2);
 /// One `SKILL.md`. The largest of 21,698 real ones is 293 KB.
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
-/// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB; the parser is quadratic in
-/// nesting, so its input is bounded before it sees it.
+/// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB. The parser is quadratic in
+/// nesting, so its input is bounded first.
 pub const FRONTMATTER: usize = 64 * 1024;
-/// Open `[` and `{` in the frontmatter at one point.
+/// Nesting depth of `[` and `{` in the frontmatter.
 pub const FRONTMATTER_DEPTH: usize = 64;
-/// `[` and `{` in the frontmatter altogether. Closing ones in comments and quotes close nothing,
-/// so they cannot be trusted to bound the depth; 64 KiB of nesting takes the parser seconds.
+/// Total number of `[` and `{` in the frontmatter. Closing brackets in comments and quotes close
+/// nothing, so counting depth is not enough; 64 KiB of nesting takes the parser seconds.
 pub const FRONTMATTER_BRACKETS: usize = 1000;
-/// Bytes of a name that a like one is looked for.
+/// Bytes of a name for which similar names are searched.
 pub const SUGGESTED_FOR: usize = 200;
 /// The catalog's index: five times the 2 KB that each of 20,000 skills takes.
 pub const CATALOG_INDEX: u64 = 200 * 1024 * 1024;
-/// Answers kept in one index: the schema, and the prompts of so many contexts.
+/// Answers kept in one index: the schema, and the prompts of the last few contexts.
 pub const CATALOG_ANSWERS: usize = 6;
-/// Bytes of what an answer depends on that are kept as they are, and not as their digest.
+/// Up to this many bytes, an answer's key is stored as it is; above, as its digest.
 pub const ANSWER_NAME: usize = 2048;
-/// Indexes that are kept, one for each set of skills directories: one for each project with skills.
+/// Indexes kept. There is one for each set of skill directories, so one for each project with
+/// skills.
 pub const CATALOG_INDEXES: usize = 50;
-/// Entries looked at in one skills directory.
+/// Entries read in one skills directory.
 pub const CATALOG_ENTRIES: usize = 20_000;
 /// Bundled files listed at activation; 99 % of real skills have at most 35.
 pub const LISTED_RESOURCES: usize = 50;
-/// Characters of one description that the model is shown: half as many again as the
-/// specification allows. 22 of 21,698 real ones are longer.
+/// Characters of one description shown to the model: 1.5 times the specification's limit. 22 of
+/// 21,698 real ones are longer.
 pub const DESCRIPTION_CHARS: usize = 1536;
-/// Characters below which the beginning of a description says nothing.
+/// A description cut below this many characters says nothing.
 pub const SHORTEST_DESCRIPTION: usize = 20;
-/// Skills with a tool each, unless configured: models take at most 128 tools, and the host and
-/// other plugins bring theirs.
+/// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
+/// and other plugins have theirs.
 pub const SKILL_TOOLS: usize = 32;
 /// Characters of the catalog in the system prompt, unless configured: about 3,000 tokens.
 pub const PROMPT_CHARS: usize = 12_000;
-/// The record of what the user was told: 20 digests.
+/// The record of notices already shown to the user: 20 digests.
 pub const TOLD_FILE: u64 = 4096;
-/// Installed skills that a search answers.
+/// Installed skills that one search returns.
 pub const FOUND_SKILLS: usize = 10;
-/// Tokens of instructions above which their author should know; 1.5 % of real skills have more.
+/// Tokens of instructions above which the author is warned; 1.5 % of real skills have more.
 pub const MANY_TOKENS: usize = 8000;
-/// Files looked at when a skill's directory is walked; the largest real skill has 1,379.
+/// Files visited when a skill's directory is walked; the largest real skill has 1,379.
 pub const WALKED_FILES: usize = 10_000;
 /// Depth of a walk, below a skill or through a repository: 99.4 % of real `SKILL.md` files lie at 7
 /// or less.
 pub const WALK_DEPTH: usize = 8;
-/// What `read_skill_file` answers in one call unless asked for less.
+/// What `read_skill_file` returns in one call unless asked for less.
 pub const READ_ANSWER: usize = 256 * 1024;
-/// The largest resource that is opened at all.
+/// The largest resource that is opened.
 pub const RESOURCE_FILE: u64 = 64 * 1024 * 1024;
 /// One stream of a script's output; the middle of anything longer is dropped.
 pub const SCRIPT_OUTPUT: usize = 64 * 1024;
-/// What is read of a script to see how it wants to be run: shebang and PEP 723 block.
+/// What is read of a script to find out how to run it: shebang and PEP 723 block.
 pub const SCRIPT_HEAD: u64 = 64 * 1024;
-/// What may still be read of a script's output after its end: more than a pipe holds (1 MiB at
-/// most), for a process that could not be killed may go on writing.
+/// What may still be read of a script's output after its end: more than a pipe holds (at most 1
+/// MiB), because an unkillable process may keep writing.
 pub const SCRIPT_REST: usize = 4 * 1024 * 1024;
-/// Seconds a script may take altogether, unless configured otherwise.
+/// Seconds a script may take altogether, unless configured.
 pub const SCRIPT_SECONDS: f64 = 120.0;
-/// The most that can be configured for it: less than a job is kept.
+/// The configurable maximum: less than the time a job is kept.
 pub const SCRIPT_SECONDS_MOST: f64 = 12.0 * 3600.0;
-/// Seconds after which a call under the newer host answers by itself: the host kills at 30 and
+/// Seconds after which a call under the newer host answers on its own: the host kills at 30 and
 /// loses the answer (docs/spec/hosts.md#time-limits).
 pub const HOST_CALL_SECONDS: u64 = 25;
 /// One stream of a job's output on disk: its beginning and its end.
 pub const JOB_OUTPUT: u64 = 1024 * 1024;
-/// Jobs running at once. Each is a supervisor, a script and whatever that starts.
+/// Jobs running at once. Each is a supervisor, a script and its children.
 pub const JOBS: usize = 32;
 /// How long a job is kept after its end.
 pub const JOB_AGE: Duration = Duration::from_hours(24);
-/// One file of a job besides its output.
+/// One file of a job other than its output.
 pub const JOB_FILE: u64 = 64 * 1024;
-/// How long a killed process tree is waited for. Only processes of another user outlive a kill.
+/// How long to wait for a killed process tree. Only processes of another user survive a kill.
 pub const REAP: Duration = Duration::from_secs(2);
-/// A lock in a hook: a hook that hangs aborts the host's run.
+/// Waiting for a lock in a hook: a hook that hangs aborts the host's run.
 pub const HOOK_LOCK: Duration = Duration::from_secs(2);
-/// A lock taken for an install or a removal, where another one may be running.
+/// Waiting for a lock of an install or a removal, where another one may be running.
 pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
-/// Characters of the skills that are always on in one context, unless configured: some 10,000
-/// tokens in every system prompt. 99 % of real skills have less than 39,000 bytes.
+/// Characters of always-on skills in one context, unless configured: about 10,000 tokens in every
+/// system prompt. 99 % of real skills have less than 39,000 bytes.
 pub const ALWAYS_ON_CHARS: usize = 40_000;
-/// Scripts of one hook of a skill. Nobody needs so many.
+/// Scripts of one hook of a skill. Nobody needs more.
 pub const HOOK_SCRIPTS: usize = 8;
 /// All scripts that run when a skill is activated, below the 30 seconds after which the host gives
 /// up on a call.
 pub const PRE_HOOKS: Duration = Duration::from_secs(20);
-/// All scripts that run at the end of one activation; several may have to be fitted into
-/// [`HOOKS_TOTAL`].
+/// All scripts that run at the end of one activation; several activations share [`HOOKS_TOTAL`].
 pub const POST_HOOKS: Duration = Duration::from_secs(10);
-/// All that one hook of the host runs of what activations owe. The last may begin at 10 seconds,
-/// and with the reaping is over long before the host gives up.
+/// All end-of-activation scripts that one hook of the host runs. The last may begin at 10 seconds
+/// and, with reaping, ends long before the host gives up.
 pub const HOOKS_TOTAL: Duration = Duration::from_secs(20);
-/// What a skill's hooks print and the model is shown: a line or two are meant.
+/// What the model is shown of a skill's hooks' output, which is meant to be a line or two.
 pub const HOOK_OUTPUT_CHARS: usize = 4000;
 /// The record of one activation with hooks, which is mostly a path.
 pub const HOOK_RECORD: u64 = 16 * 1024;
-/// Such records that are looked at; there is one for each that is active now.
+/// Such records read; there is one for each activation still active.
 pub const HOOK_RECORDS: usize = 1000;
-/// The state file. One entry is about 1 KB and there is one per live host process.
+/// The state file. One entry is about 1 KB, and there is one per live host process.
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
-/// How long one call goes by the state that it read, if the file looks the same.
+/// How long one call relies on the state that it read, if the file looks unchanged.
 pub const STATE_SEEN: Duration = Duration::from_millis(100);
 /// The record of refused calls: 4,000 of them.
 pub const REFUSALS_FILE: u64 = 32_000;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
-/// Skills activated in one session. Nobody needs so many; each costs a parse at every call.
+/// Skills activated in one session. Nobody needs more; each costs a parse at every call.
 pub const SESSION_SKILLS: usize = 200;
-/// Conversations of which active skills are kept: each is read at every call, at about 1 KB.
+/// Conversations whose active skills are kept; each is about 1 KB read at every call.
 pub const CONTEXTS: usize = 100;
-/// Skills active at the same time, unless configured otherwise: more instructions than that
-/// contradict each other.
+/// Skills active at the same time, unless configured: more instructions contradict each other.
 pub const ACTIVE_SKILLS: usize = 5;
-/// Arguments of an activation that are kept with it. The record is read at every call, and five
-/// skills in each of a hundred conversations fit it.
+/// Activation arguments that are kept. The record is read at every call, and must hold five skills
+/// in each of a hundred conversations.
 pub const KEPT_ARGUMENTS: usize = 8 * 1024;
-/// Instructions of active skills that are put into the system prompt again, altogether.
+/// Instructions of active skills repeated in the system prompt, altogether.
 pub const REINJECTED: usize = 256 * 1024;
-/// What arguments may add to a skill's instructions in all their places: once for any that fit a
-/// prompt, and not a skill's two thousand times over.
+/// What arguments may add to a skill's instructions over all placeholders: enough for one use of
+/// any argument that fits a prompt, not for two thousand.
 pub const FILLED_IN: usize = 256 * 1024;
-/// How far the requirements of required skills are followed.
+/// How deep the requirements of required skills are followed.
 pub const REQUIRES_DEPTH: usize = 5;
-/// Required skills that are named, and names that are not found.
+/// Required skills that are listed, and names that are not found.
 pub const REQUIRED_SKILLS: usize = 20;
 /// Names in one call of `skill_session`.
 pub const SESSION_NAMES: usize = 100;
-/// A session named by `AGENT_SKILLS_SESSION` has no process whose end could be seen.
+/// Sessions named by `AGENT_SKILLS_SESSION` expire by age: they have no process whose end could be
+/// detected.
 pub const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
-/// Files of one installed skill, and their bytes together (rejects nothing real but a committed
+/// Files of one installed skill, and their total size (rejects no real skill except a committed
 /// build directory).
 pub const INSTALL_FILES: usize = 10_000;
 /// See [`INSTALL_FILES`].
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
-/// One git command of a person's, which may download a repository.
+/// One git command run for a person, which may download a repository.
 pub const GIT_SECONDS: u64 = 300;
-/// One file of the web, which is 10 MiB at most.
+/// Seconds for one download, which is at most 10 MiB.
 pub const DOWNLOAD_SECONDS: u64 = 120;
-/// An archive, or all files of a skill of a site, as they travel.
+/// A downloaded archive, or all files of a skill from a site, as transferred.
 pub const DOWNLOAD: u64 = 10 * 1024 * 1024;
-/// An archive unpacked.
+/// An unpacked archive.
 pub const UNPACKED: u64 = 25 * 1024 * 1024;
-/// Files in an archive, and of a skill of a site.
+/// Files in an archive, or of a skill from a site.
 pub const ARCHIVE_FILES: usize = 1000;
-/// What is kept of one repository; above it, fetching anew costs less than keeping.
+/// What is kept of one repository; above it, fetching again costs less than keeping.
 pub const REPOSITORY_CACHE: u64 = 1024 * 1024 * 1024;
-/// What is scanned of one file; the largest script of the corpus has a quarter of that.
+/// What is scanned of one file; the largest script of the corpus is a quarter of that.
 pub const SCANNED_FILE: u64 = 1024 * 1024;
-/// The list of what a site or a marketplace has.
+/// The listing of a site or a marketplace.
 pub const INDEX: u64 = 8 * 1024 * 1024;
 /// A configuration or policy file.
 pub const CONFIG_FILE: u64 = 1024 * 1024;
-/// What git may print for one command that lists refs or files: 64 MiB is 500,000 files.
+/// Output of one git command that lists refs or files: 64 MiB is 500,000 files.
 pub const GIT_LISTING: u64 = 64 * 1024 * 1024;
-/// Files and directories of one repository or local directory that skills are looked for in.
+/// Files and directories searched for skills in one repository or local directory.
 pub const TREE_ENTRIES: usize = 500_000;
 /// `SKILL.md` files read in one repository; the largest collection found has 4,000.
 pub const TREE_SKILLS: usize = 10_000;
@@ -182,63 +182,62 @@ pub const TREE_SKILLS: usize = 10_000;
 pub const TREE_SKILL_BYTES: u64 = 256 * 1024 * 1024;
 /// Links followed for one path; the kernel's own limit.
 pub const LINK_HOPS: usize = 40;
-/// A reference as typed.
+/// A reference as the user typed it.
 pub const REFERENCE: usize = 2048;
 /// The cached catalog of one source.
 pub const SOURCE_CACHE: u64 = 16 * 1024 * 1024;
 /// A block message (docs/spec/restriction.md#block-message).
 pub const BLOCK_MESSAGE_CHARS: usize = 600;
-/// Depth at which the directories that a digest covers are given up on; a link in a circle gets
-/// there at once.
+/// Depth limit of the directories that a digest covers; a loop of links reaches it at once.
 pub const DIGEST_DEPTH: usize = 24;
-/// Files of a trusted skill of which each is recorded, to say which changed: with more, a trust record
-/// of some hundred skills would no longer be small.
+/// Files of a trusted skill that are recorded one by one, to report which changed: with more, the
+/// trust record of some hundred skills would become large.
 pub const TRUSTED_FILES: usize = 200;
-/// The records of trust and of approvals: some 20,000 directories.
+/// The records of trust and of approvals: about 20,000 directories.
 pub const TRUST_FILE: u64 = 4 * 1024 * 1024;
-/// One audit log before it is put aside, unless configured; 10 MiB are about 25,000 events.
+/// One audit log before it is rotated, unless configured; 10 MiB are about 25,000 events.
 pub const AUDIT_FILE: u64 = 10 * 1024 * 1024;
-/// Audit logs that were put aside and are kept.
+/// Rotated audit logs that are kept.
 pub const AUDIT_KEPT: usize = 4;
-/// The end of an audit log that is looked through for when a session was last heard of: 500 events.
+/// The end of an audit log searched for a session's last event: 500 events.
 pub const AUDIT_END: u64 = 256 * 1024;
 /// One text in an audit event.
 pub const AUDIT_TEXT: usize = 500;
-/// One audit event, so that a line never needs more than one write.
+/// One audit event, so that a line always fits one write.
 pub const AUDIT_EVENT: usize = 64 * 1024;
-/// The lock for putting an audit log aside. Not a reason to keep a hook waiting.
+/// Waiting for the lock to rotate an audit log, which must not delay a hook.
 pub const AUDIT_LOCK: Duration = Duration::from_millis(50);
-/// Entries of a skill that are tried alone to name the one that granted a call.
+/// Entries of a skill that are tried one by one to name the one that granted a call.
 pub const AUDIT_ENTRIES: usize = 32;
-/// The diff of a proposal, or the text of a skill that is to be made. A diff that nobody can read is
-/// no proposal; 99 % of real `SKILL.md` files are smaller.
+/// The diff of a proposal, or the text of a proposed new skill. A person must be able to read it;
+/// 99 % of real `SKILL.md` files are smaller.
 pub const PROPOSAL: usize = 64 * 1024;
 /// Justification, evidence and each comment of a proposal, which a person reads.
 pub const PROPOSAL_TEXT: usize = 4 * 1024;
-/// Proposals that wait. A user who left so many undecided will not miss one more.
+/// Pending proposals. A user with this many undecided will not miss another.
 pub const PROPOSALS: usize = 100;
 /// Comments on one proposal.
 pub const PROPOSAL_COMMENTS: usize = 20;
-/// A proposal's file: the diff, where JSON may need six bytes for one, and the texts.
+/// A proposal's file: the texts and the diff, of which a byte may take six in JSON.
 pub const PROPOSAL_FILE: u64 = 1024 * 1024;
-/// Lines compared to find where a diff applies: a tenth of a second. Blank lines in a file of
-/// blank lines would take hours.
+/// Lines compared to find where a diff applies: a tenth of a second. Blank lines in a file of blank
+/// lines would otherwise take hours.
 pub const PATCH_EFFORT: usize = 10_000_000;
 /// Lines of a body beyond which `validate` advises to move details to files (specification).
 pub const BODY_LINES: usize = 500;
 /// Characters of the field `compatibility` (specification).
 pub const COMPATIBILITY: usize = 500;
-/// A conversation that tests a skill.
+/// A recorded conversation that tests a skill.
 pub const CONVERSATION: u64 = 4 * 1024 * 1024;
-/// One call of a simulated host: longer than any script may run.
+/// One call of a simulated host; longer than any script may run.
 pub const SIMULATED_CALL: Duration = Duration::from_secs(150);
-/// What one call may answer a simulated host.
+/// The answer of one call to a simulated host.
 pub const SIMULATED_ANSWER: u64 = 16 * 1024 * 1024;
-/// What `doctor` reads of a program's answer: a schema of thousands of skills.
+/// What `doctor` reads of a program's answer: the schema of thousands of skills.
 pub const DOCTOR_ANSWER: u64 = 8 * 1024 * 1024;
 /// How long `doctor` waits for a program that should answer in milliseconds.
 pub const DOCTOR_SECONDS: u64 = 5;
 /// How long a lock may be held before `doctor` mentions it; a hook holds one for about 1 ms.
 pub const DOCTOR_LOCK: Duration = Duration::from_millis(500);
-/// The age from which a temporary file is one that nobody will rename any more.
+/// The age from which a temporary file counts as abandoned.
 pub const LITTER_AGE: Duration = Duration::from_hours(1);

@@ -1,4 +1,4 @@
-//! An advisory file lock with a deadline, released when dropped or when the process dies.
+//! An advisory file lock with a deadline, released on drop or when the process dies.
 
 use std::fs::File;
 use std::io;
@@ -15,8 +15,8 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    /// Takes the lock, waiting at most `wait`. The file is made when it is missing. Somebody may
-    /// have put a FIFO or a link there: neither is waited for or followed.
+    /// Takes the lock, waiting at most `wait`, and creates the file if it is missing. Neither
+    /// blocks on a FIFO nor follows a link in its place.
     ///
     /// # Errors
     /// When the file cannot be opened, or another process still holds the lock after `wait`.
@@ -25,15 +25,15 @@ impl FileLock {
         Self::of(file, path, wait)
     }
 
-    /// Takes the lock on a file that was opened at `path`, if it was.
+    /// Takes the lock on a file opened at `path`, if opening succeeded.
     pub(super) fn of(file: io::Result<File>, path: &Path, wait: Duration) -> Result<Self> {
         let file = file.map_err(|source| {
             Error::io("open lock", path, &source)
                 .or_hint("check that its directory can be written to, or remove the file")
         })?;
         let began = Instant::now();
-        // A lock is held for about a millisecond; polling keeps the deadline ours, which a
-        // blocking flock would not.
+        // Locks are held for about a millisecond. Polling keeps our deadline, which a blocking
+        // `flock` would not.
         loop {
             // Spelled out: `File` has methods of the same names with other results.
             match fs2::FileExt::try_lock_exclusive(&file) {
@@ -51,7 +51,7 @@ impl FileLock {
     }
 }
 
-/// Who has waited longer asks more often: the other way round, newcomers overtook for seconds.
+/// The interval shrinks with waiting: with the reverse, newcomers overtook waiters for seconds.
 fn pause_after(waited: Duration) -> Duration {
     match waited.as_millis() {
         0..100 => Duration::from_millis(3),

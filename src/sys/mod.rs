@@ -1,5 +1,5 @@
-//! The operating-system floor: files, locks, processes' identities and every numeric limit. It
-//! knows nothing of skills, hosts or protocols.
+//! The operating-system floor: files, locks, process identities and every numeric limit. It knows
+//! nothing of skills, hosts or protocols.
 
 mod base;
 pub mod dir;

@@ -1,29 +1,29 @@
-//! Whose a file is, as far as this process can know it. In a user namespace the system shows every
-//! owner that the namespace has no number for as one and the same: that one is nobody's word.
+//! Who owns a file, as far as this process can tell. A user namespace shows all unmapped owners as
+//! one overflow id, which identifies nobody.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 
 use super::process::{effective_group, effective_user};
 
-/// Whose a file is.
+/// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// Root's: of this namespace, which is the one that we can judge by.
+    /// Root of this namespace, the only root we can recognize.
     Root,
-    /// That of the user whom this process acts as.
+    /// This process's effective user.
     Us,
     /// Another user's.
     Other,
-    /// This process runs in a user namespace that does not show it.
+    /// The user namespace of this process does not show it.
     Unknown,
 }
 
 impl Owner {
-    /// What is said of a file whose owner is not shown.
+    /// The message for a file whose owner is not shown.
     pub const UNKNOWN: &'static str = "this user namespace does not show whose it is";
 
-    /// The owner of what `metadata` tells of.
+    /// The owner according to `metadata`.
     pub fn of(metadata: &Metadata) -> Self {
         Self::judge(metadata.uid(), effective_user(), is_shown)
     }
@@ -38,15 +38,15 @@ impl Owner {
     }
 }
 
-/// Why another user could have written what `metadata` tells of, if so. A group of their own, which
-/// many systems give each user, and root's own group are no other users.
+/// Why another user could have written this file, if so. The user's private group, common on many
+/// systems, and root's group do not count as other users.
 pub fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
     match Owner::of(metadata) {
         Owner::Root | Owner::Us => {}
         Owner::Other => return Some("it belongs to another user"),
         Owner::Unknown => return Some(Owner::UNKNOWN),
     }
-    // In a directory with this bit nobody removes or renames what is another's.
+    // In a sticky directory nobody removes or renames another user's files.
     let sticky = metadata.is_dir() && metadata.mode() & 0o1000 != 0;
     let group = ![0, effective_group()].contains(&metadata.gid());
     if metadata.mode() & 0o002 != 0 && !sticky {
@@ -55,8 +55,8 @@ pub fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
     (metadata.mode() & 0o020 != 0 && group && !sticky).then_some("other users' group may write it")
 }
 
-/// Whether `uid` stands for one user. The number that stands for all others does not, where the
-/// namespace has not given it to somebody; without `/proc` nobody knows, and then it does not.
+/// Whether `uid` stands for one user. The overflow id does not, unless the namespace maps it;
+/// without `/proc` that is unknown and counts as not.
 fn is_shown(uid: u32) -> bool {
     if cfg!(not(target_os = "linux")) {
         return true;
@@ -69,8 +69,8 @@ fn is_shown(uid: u32) -> bool {
     fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| maps(&map, uid))
 }
 
-/// Whether a map of user ids, as `/proc/self/uid_map` has it, gives `uid` to somebody: each line is
-/// the first id inside, the first outside, and how many (`user_namespaces(7)`).
+/// Whether a map of user ids, in the format of `/proc/self/uid_map`, covers `uid`: each line is the
+/// first id inside, the first outside, and the count (`user_namespaces(7)`).
 fn maps(map: &str, uid: u32) -> bool {
     map.lines().any(|line| {
         let numbers: Vec<u64> = line
@@ -95,7 +95,7 @@ mod tests {
             (65_534, 65_534, true, Owner::Us),
             (65_534, 7, true, Owner::Other),
             (65_534, 7, false, Owner::Unknown),
-            // Without any map this process is shown as nobody too.
+            // Without any map this process itself is shown as the overflow user.
             (65_534, 65_534, false, Owner::Unknown),
         ] {
             assert_eq!(

@@ -1,32 +1,32 @@
-//! Which process is which: identities that survive the recycling of process ids.
+//! Process identities that survive the reuse of process ids.
 
 use std::fs;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// A process, told apart from later ones with the same id by when it started.
+/// A process, distinguished by its start time from later ones with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessId {
     /// The process id.
     pub pid: u32,
-    /// Clock ticks between boot and the process's start (`/proc/<pid>/stat`, field 22); 0 where
-    /// the system does not tell.
+    /// Clock ticks between boot and the process's start (`/proc/<pid>/stat`, field 22); 0 where the
+    /// system does not report it.
     pub start: u64,
 }
 
 impl ProcessId {
-    /// The process that started us.
+    /// Our parent process.
     pub fn parent() -> Self {
         Self::of(std::os::unix::process::parent_id())
     }
 
-    /// Ourselves.
+    /// This process.
     pub fn current() -> Self {
         Self::of(std::process::id())
     }
 
-    /// The process that has this id now.
+    /// The process that currently has this id.
     pub fn of(pid: u32) -> Self {
         Self {
             pid,
@@ -34,7 +34,7 @@ impl ProcessId {
         }
     }
 
-    /// The processes that started us, one by one, as far as the system tells.
+    /// Our ancestors, nearest first, as far as the system reports them.
     pub fn ancestors() -> impl Iterator<Item = Self> {
         let started_by = |child: &Self| {
             let stat = fs::read_to_string(format!("/proc/{}/stat", child.pid)).ok()?;
@@ -48,8 +48,8 @@ impl ProcessId {
         std::iter::successors(Some(Self::parent()), started_by)
     }
 
-    /// Whether this very process still runs. Where start times are not known, a process of the
-    /// same id counts as it.
+    /// Whether this process still runs. Where start times are unknown, any process with the same id
+    /// counts.
     pub fn is_alive(self) -> bool {
         match start_ticks(self.pid) {
             Some(start) => self.start == 0 || start == self.start,
@@ -58,18 +58,18 @@ impl ProcessId {
     }
 }
 
-/// Which boot of which machine this is, and which process-id namespace: process ids mean
-/// something only within both. Empty where the system does not tell.
+/// The boot, the machine and the process-id namespace, within which process ids are unique. Empty
+/// where the system does not report them.
 pub fn pid_realm() -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!("{}{}", boot.trim(), namespace.display())
 }
 
-/// Field 22 of `/proc/<pid>/stat`. The second field is the program's name in parentheses and may
-/// itself hold spaces and parentheses, so counting begins after the last one.
+/// Field 22 of `/proc/<pid>/stat`. The second field, the program's name in parentheses, may itself
+/// contain spaces and parentheses, so count from the last one.
 fn start_ticks(pid: u32) -> Option<u64> {
-    // The kernel gives it in one piece, and says 0 for its length.
+    // The kernel returns it in one read, and reports a length of 0.
     let mut stat = [0; 1024];
     let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
     let length = file.read(&mut stat).ok()?;
@@ -82,7 +82,7 @@ fn start_ticks(pid: u32) -> Option<u64> {
         .ok()
 }
 
-/// Whether a process of that id exists, whoever owns it.
+/// Whether a process with that id exists, whoever owns it.
 #[allow(unsafe_code)]
 fn exists(pid: u32) -> bool {
     let Ok(pid) = libc::pid_t::try_from(pid) else {
@@ -93,37 +93,38 @@ fn exists(pid: u32) -> bool {
     answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
 }
 
-/// The user this process acts as.
+/// This process's effective user id.
 #[allow(unsafe_code)]
 pub fn effective_user() -> u32 {
     // SAFETY: `geteuid` has no preconditions and cannot fail.
     unsafe { libc::geteuid() }
 }
 
-/// The group this process acts as.
+/// This process's effective group id.
 #[allow(unsafe_code)]
 pub fn effective_group() -> u32 {
     // SAFETY: `getegid` has no preconditions and cannot fail.
     unsafe { libc::getegid() }
 }
 
-/// Kills every process of the group that `pid` leads; a group that is gone already is no error.
+/// Kills every process of the group that `pid` leads; a group that no longer exists is not an
+/// error.
 #[allow(unsafe_code)]
 pub fn kill_group(pid: u32) {
-    // 0 and 1 would mean our own group and every process there is.
+    // 0 and 1 would mean our own group and every process.
     if let Some(pid) = libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 1) {
-        // SAFETY: `kill` reads nothing of ours; the group is one that we started.
+        // SAFETY: `kill` reads no memory of ours; we started the group.
         unsafe { libc::kill(-pid, libc::SIGKILL) };
     }
 }
 
-/// Lets `command` lead a process group of its own, take the signals that a host's call keeps waiting
-/// and, on Linux, die with the thread that starts it: a kill of ours leaves no child at work.
+/// Makes `command` lead its own process group, unblock the signals that a host's call blocks and,
+/// on Linux, die with the thread that starts it: killing us leaves no child running.
 #[allow(unsafe_code)]
 pub fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0);
-    // SAFETY: between fork and exec only calls are made that are async-signal-safe, with a set that is
-    // initialised first.
+    // SAFETY: between fork and exec only async-signal-safe calls are made, with a signal set that
+    // is initialised first.
     unsafe {
         command.pre_exec(|| {
             let mut none = std::mem::zeroed();
@@ -137,7 +138,7 @@ pub fn in_own_group(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Leaves at once, running no exit handlers: the panic hook's way out.
+/// Exits at once without running exit handlers; the panic hook uses it.
 #[allow(unsafe_code)]
 pub fn leave(code: i32) -> ! {
     // SAFETY: `_exit` only ends the process.
@@ -174,7 +175,7 @@ mod tests {
         std::io::BufRead::read_line(&mut out, &mut line).unwrap();
         kill_group(child.id());
         child.wait().unwrap();
-        // The grandchild held the pipe; its end is the end of the grandchild.
+        // The grandchild held the pipe, so end of file means that it has ended.
         assert_eq!(
             std::io::Read::read_to_string(&mut out, &mut line).unwrap(),
             0

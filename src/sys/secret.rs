@@ -1,7 +1,7 @@
-//! What a secret looks like: by the name it is kept under, or by its own form. Shared by what is
-//! written down and by what scripts are given. It changes nothing and masks nothing.
+//! Recognizing secrets by their names or their own format, for logs and for the environment of
+//! scripts. It changes and masks nothing.
 
-/// What names of secrets contain, wherever.
+/// Substrings of the names of secrets.
 const CONTAINED: [&str; 18] = [
     "secret",
     "passw",
@@ -23,7 +23,7 @@ const CONTAINED: [&str; 18] = [
     "connectionstring",
 ];
 
-/// Words of names that make them a secret's.
+/// Words that make a name that of a secret.
 const WORDS: [&str; 17] = [
     "auth",
     "cookie",
@@ -44,10 +44,10 @@ const WORDS: [&str; 17] = [
     "signature",
 ];
 
-/// Ends of words that make a name a secret's, and words that have them all the same.
+/// Word endings that make a name that of a secret, and words that have them but do not.
 const ENDS: [&str; 3] = ["pass", "token", "tokens"];
 const NO_SECRETS: [&str; 4] = ["bypass", "compass", "encompass", "surpass"];
-/// What is counted is no secret: `max_tokens`.
+/// What is counted is not a secret: `max_tokens`.
 const COUNTS: [&str; 10] = [
     "completion",
     "count",
@@ -61,7 +61,7 @@ const COUNTS: [&str; 10] = [
     "total",
 ];
 
-/// What a key belongs to that opens nothing.
+/// Words that, with `key`, name a key that opens nothing.
 const HARMLESS_KEYS: [&str; 14] = [
     "cache",
     "foreign",
@@ -79,7 +79,7 @@ const HARMLESS_KEYS: [&str; 14] = [
     "unique",
 ];
 
-/// Services whose address usually carries the password.
+/// Services whose URL usually carries the password.
 const SERVICES: [&str; 21] = [
     "amqp",
     "broker",
@@ -104,8 +104,8 @@ const SERVICES: [&str; 21] = [
     "webhook",
 ];
 
-/// How issued secrets begin, and how many characters follow at least: the published formats, as
-/// scanners for leaks (gitleaks and its kind) know them.
+/// Prefixes of issued secrets with the minimum number of characters that follow: the published
+/// formats, as leak scanners (gitleaks and similar) know them.
 const ISSUED: [(&str, usize); 86] = [
     // GitHub, GitLab, Bitbucket and Atlassian.
     ("ghp_", 12),
@@ -141,7 +141,7 @@ const ISSUED: [(&str, usize); 86] = [
     ("pscale_pw_", 20),
     ("dapi", 32),
     ("LTAI", 16),
-    // Models and what is around them.
+    // AI models and their services.
     ("sk-", 12),
     ("hf_", 20),
     ("api_org_", 20),
@@ -166,7 +166,7 @@ const ISSUED: [(&str, usize); 86] = [
     ("shpss_", 20),
     ("shpca_", 20),
     ("shppa_", 20),
-    // Messages and mail.
+    // Messaging and mail.
     ("xoxb-", 10),
     ("xoxp-", 10),
     ("xoxa-", 10),
@@ -177,7 +177,7 @@ const ISSUED: [(&str, usize); 86] = [
     ("xapp-", 10),
     ("SG.", 40),
     ("xkeysib-", 20),
-    // Packages, building, watching.
+    // Packages, builds, monitoring.
     ("npm_", 30),
     ("pypi-AgE", 30),
     ("rubygems_", 30),
@@ -197,24 +197,24 @@ const ISSUED: [(&str, usize); 86] = [
     ("figd_", 20),
     ("PMAK-", 20),
     ("ntn_", 30),
-    // Keys and signed claims as such.
+    // Keys and signed claims themselves.
     ("AGE-SECRET-KEY-1", 20),
     ("eyJ", 12),
 ];
 
-/// Characters of the shortest of them.
+/// The length of the shortest of them, in characters.
 const SHORTEST: usize = 15;
 
-/// How a private key in text begins and ends.
+/// How a PEM private key begins and ends.
 const KEY_BEGINS: &str = "-----BEGIN ";
 const KEY_ENDS: &str = "-----END ";
 
-/// Whether what has this name is a secret.
+/// Whether a thing with this name is a secret.
 pub fn is_name(name: &str) -> bool {
     let words = words(name);
     let folded = words.concat();
     let word = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
-    // The shell's own directory is none; a variable `pwd` or `DB_PWD` is.
+    // The shell's own directory is not a secret; a variable `pwd` or `DB_PWD` is.
     if matches!(name, "PWD" | "OLDPWD") {
         return false;
     }
@@ -230,7 +230,7 @@ pub fn is_name(name: &str) -> bool {
         || folded == "krb5ccname"
 }
 
-/// Whether the words are those of some key: `key` alone is a word for many things.
+/// Whether the words name a key; `key` alone means many things.
 fn is_key(words: &[String]) -> bool {
     let mut pairs = words.windows(2);
     pairs.any(|pair| {
@@ -238,7 +238,7 @@ fn is_key(words: &[String]) -> bool {
     })
 }
 
-/// `fooBar`, `FOO_BAR` and `foo-bar` have the same words.
+/// Splits a name into words: `fooBar`, `FOO_BAR` and `foo-bar` give the same ones.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
@@ -258,10 +258,10 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// How long the issued secret is that `text` begins with.
+/// The length of the issued secret that `text` begins with.
 pub fn issued(text: &str) -> Option<usize> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.=+/~".contains(c);
-    // Most words are shorter than any of them.
+    // Fast path: most words are shorter than any of them.
     if !text.chars().take(SHORTEST).all(is_part) || text.len() < SHORTEST {
         return None;
     }
@@ -269,7 +269,7 @@ pub fn issued(text: &str) -> Option<usize> {
         let rest = text.strip_prefix(begins)?;
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let tail = &rest[..length];
-        // Words of a language have neither digits nor capitals within, and a path has slashes.
+        // Natural words contain neither digits nor inner capitals, and a path has slashes.
         let is_drawn = tail.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
         let dense = tail.split(['/', '.']).map(str::len).max().unwrap_or(0);
         let is_one = is_drawn && length >= *least && dense >= (*least).min(12);
@@ -277,7 +277,7 @@ pub fn issued(text: &str) -> Option<usize> {
     })
 }
 
-/// Where the private key that `text` begins with has its secret part.
+/// The range of the secret part of the private key that `text` begins with.
 pub fn private_key(text: &str) -> Option<std::ops::Range<usize>> {
     let rest = text.strip_prefix(KEY_BEGINS)?;
     let header = rest.find("-----")?;
@@ -289,15 +289,15 @@ pub fn private_key(text: &str) -> Option<std::ops::Range<usize>> {
     Some(begins..length.map_or(text.len(), |length| begins + length))
 }
 
-/// How long the user and password are in an address whose part after `://` this is.
+/// The length of the user and password in a URL, given its part after `://`.
 pub fn user_info(after_scheme: &str) -> Option<usize> {
     let ends = |c: char| c.is_whitespace() || "/?#\"'`<>|\\".contains(c);
     let authority = after_scheme.find(ends).unwrap_or(after_scheme.len());
     after_scheme[..authority].rfind('@').filter(|at| *at > 0)
 }
 
-/// Whether a value is a secret by its own form, whatever it is called: an issued one, a private
-/// key, or an address with a password in it.
+/// Whether a value is a secret by its own format, whatever its name: an issued one, a private key,
+/// or a URL with a password.
 pub fn is_value(value: &str) -> bool {
     let starts = value.char_indices().filter(|(at, _)| {
         let before = value[..*at].chars().next_back();

@@ -1,11 +1,12 @@
-//! The one way in which text reaches a person's terminal. Names, paths and words of strangers are in
-//! nearly everything that is told; what steers a terminal, hides, or changes the order of what is read
-//! is therefore made visible where the text leaves the program, whoever forgot it before.
+//! The only way text reaches a person's terminal. Nearly all output contains text of strangers, so
+//! characters that control a terminal, are invisible or reorder text are made visible here, where
+//! text leaves the program, even if an earlier step forgot.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// What a colour of ours is written as. They move and erase nothing, so nobody gains by writing one.
+/// The escape sequences of our colours. They move and erase nothing, so a stranger gains nothing
+/// from them.
 const COLOURS: [&str; 7] = [
     "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[4m",
 ];
@@ -20,8 +21,8 @@ pub fn is_invisible(c: char) -> bool {
         | 0xE0000..=0xE0FFF)
 }
 
-/// One line as it is, but for what steers a terminal, changes the order of what is shown, or shows
-/// nothing: that is seen as `<U+202E>`. The parts of emoji stay.
+/// One line in which characters that control a terminal, reorder text or show nothing are written
+/// as `<U+202E>`. The parts of emoji stay.
 pub fn visible(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     let mut before = ' ';
@@ -32,7 +33,7 @@ pub fn visible(line: &str) -> String {
     shown
 }
 
-/// Text of several lines, each as [`visible`] has it. With `colour`, the colours that we write stay.
+/// Several lines, each as by [`visible`]. With `colour`, our own colours stay.
 pub fn shown(text: &str, colour: bool) -> String {
     let mut shown = String::with_capacity(text.len());
     let (mut rest, mut before) = (text, ' ');
@@ -55,7 +56,7 @@ pub fn shown(text: &str, colour: bool) -> String {
 }
 
 fn push(shown: &mut String, before: char, c: char) {
-    // What joins the parts of an emoji, behind one.
+    // Joins the parts of an emoji, and follows one.
     let joins =
         matches!(c, '\u{200d}' | '\u{fe0f}') && !before.is_ascii() && !before.is_alphabetic();
     let hides = c.is_control() || is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}');
@@ -66,16 +67,16 @@ fn push(shown: &mut String, before: char, c: char) {
     }
 }
 
-/// Writes what it is given as [`shown`] has it.
+/// A writer that passes text through [`shown`].
 #[derive(Debug)]
 pub struct Shown<W> {
     to: W,
-    /// The beginning of a character whose end has not come yet.
+    /// The bytes of an incomplete character.
     begun: Vec<u8>,
 }
 
 impl<W: Write> Shown<W> {
-    /// One that writes to `to`.
+    /// A writer to `to`.
     pub fn new(to: W) -> Self {
         let begun = Vec::new();
         Self { to, begun }

@@ -1,20 +1,19 @@
-//! Which state of which file it is, without reading it.
+//! Identifies the state of a file without reading it.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const SECOND: i128 = 1_000_000_000;
-/// The coarsest clock by which Linux stamps files ticks every 10 ms.
+/// The coarsest clock that Linux uses for file times ticks every 10 ms.
 const TICK: i128 = SECOND / 50;
 
-/// A file's identity, size and times. The time of the last change to the inode is the one that
-/// nobody can set back.
+/// A file's identity, size and times. The inode's change time is the one that nobody can set back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp(pub [u64; 7]);
 
 impl Stamp {
-    /// The file's, as the system tells it.
+    /// The stamp of a file's metadata.
     pub fn of(metadata: &Metadata) -> Self {
         Self([
             metadata.dev(),
@@ -27,15 +26,15 @@ impl Stamp {
         ])
     }
 
-    /// Whether a change after `now`, when it was looked at, must show in another stamp. One that
-    /// follows within the same tick of the file system's clock leaves the same times behind.
+    /// Whether any change after `now`, the time of the check, must give another stamp. A change
+    /// within the same tick of the file system's clock does not.
     pub fn is_settled(&self, now: i128) -> bool {
         let [_, _, _, mtime, mtime_ns, ctime, ctime_ns] = self.0;
         let at = |seconds: u64, nanos: u64| {
             i128::from(seconds.cast_signed()) * SECOND + i128::from(nanos.cast_signed())
         };
         let newest = at(mtime, mtime_ns).max(at(ctime, ctime_ns));
-        // Whole seconds come from a file system that has no finer clock; some count in twos.
+        // Whole seconds mean a file system without a finer clock; some count in steps of two.
         let tick = if mtime_ns == 0 && ctime_ns == 0 {
             2 * SECOND
         } else {

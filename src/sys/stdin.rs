@@ -1,11 +1,11 @@
-//! Standard input that is never waited for in vain: a terminal counts as empty, and silence ends
-//! the reading with an error.
+//! Standard input with time limits: a terminal counts as empty, and silence ends the reading with
+//! an error.
 
 use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-/// Standard input with a longest silence.
+/// Standard input with a limit on silence.
 #[derive(Debug)]
 pub struct PatientStdin {
     silence: Duration,
@@ -13,7 +13,7 @@ pub struct PatientStdin {
 }
 
 impl PatientStdin {
-    /// Reading fails with `TimedOut` when no byte comes for `silence`, and when it takes longer
+    /// Reading fails with `TimedOut` when no byte arrives for `silence`, or when it takes longer
     /// than `total` from now.
     pub fn new(silence: Duration, total: Duration) -> Self {
         let end = Instant::now() + total;
@@ -35,7 +35,7 @@ impl Read for PatientStdin {
     }
 }
 
-/// Waits until a read would not block; `false` when the time is over.
+/// Waits until a read would not block; `false` on timeout.
 #[allow(unsafe_code)]
 fn wait_readable(fd: i32, wait: Duration) -> io::Result<bool> {
     let millis = i32::try_from(wait.as_millis()).unwrap_or(i32::MAX);

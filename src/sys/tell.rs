@@ -1,18 +1,18 @@
-//! Standard error, which may be gone: what cannot be told is no reason to fail.
+//! Standard error, which may be closed; a failed write is not an error.
 
 use std::fmt::Arguments;
 use std::io::Write;
 
 use super::shown::{shown, visible};
 
-/// Writes to standard error, whatever becomes of it, as [`shown`] has it. The standard macros panic
-/// where it is full or closed, and a hook that panics answers the wrong thing.
+/// Writes to standard error through [`shown`] and ignores failures. The standard macros panic if it
+/// is full or closed, and a panicking hook gives the wrong answer.
 pub fn tell(text: Arguments) {
     let text = shown(&text.to_string(), false);
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Tells a person at a terminal how far something is, over and over on one line.
+/// Shows progress to a person at a terminal, overwriting one line.
 pub fn progress(line: &str) {
     let line = visible(line);
     let _ = write!(std::io::stderr().lock(), "\r{line}\x1b[K\r");
@@ -23,7 +23,7 @@ pub fn remark(text: Arguments) {
     tell(format_args!("agent-skills: {text}\n"));
 }
 
-/// Whether a person sees the answer as it is: then nothing in it may steer their terminal.
+/// Whether the answer goes to a terminal: then nothing in it may control that terminal.
 #[allow(unsafe_code)]
 pub fn answers_to_terminal() -> bool {
     // SAFETY: it asks about a descriptor; nothing is read or written.

@@ -1,9 +1,10 @@
-//! What standard output leads to. It asks, and never writes.
+//! What standard output is connected to. It only queries and never writes.
 
 use std::io::IsTerminal;
 use std::os::fd::BorrowedFd;
 
-/// How wide the terminal on standard output is, 0 where it does not say; `None` when it is none.
+/// The width of the terminal on standard output in columns, 0 if unknown; `None` if it is not a
+/// terminal.
 #[allow(unsafe_code)]
 pub fn columns() -> Option<usize> {
     // SAFETY: nobody closes standard output before this process ends.

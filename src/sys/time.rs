@@ -1,5 +1,5 @@
-//! Points in time as people and logs write them: UTC, RFC 3339. No time zones, and no calendar but
-//! the one that counts days since 1970.
+//! Points in time as people and logs write them: UTC, RFC 3339. No time zones; the only calendar is
+//! days since 1970.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,13 +20,13 @@ impl Moment {
         }))
     }
 
-    /// Milliseconds from `earlier` until here; 0 if the clock was set back meanwhile.
+    /// Milliseconds from `earlier` to this moment; 0 if the clock was set back.
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// `2026-11-21T23:01:16.250Z`, a date alone, or a span such as `90s`, `15m`, `2h`, `7d` or `4w`
-    /// before `now`. `None` for anything else.
+    /// Parses `2026-11-21T23:01:16.250Z`, a date alone, or a span such as `90s`, `15m`, `2h`, `7d`
+    /// or `4w` before `now`. `None` for anything else.
     pub fn parse(written: &str, now: Self) -> Option<Self> {
         let (last, unit) = written.char_indices().next_back()?;
         let span = match unit {
@@ -70,8 +70,8 @@ fn numbers(text: &str, separator: char) -> Option<[u64; 3]> {
     parsed?.try_into().ok()
 }
 
-/// Days since 1970 of a date of the Gregorian calendar; years begin in March, so that the leap
-/// day is a year's last.
+/// Days since 1970 of a Gregorian date. Years are counted from March, so that the leap day is a
+/// year's last.
 fn days(year: u64, month: u64, day: u64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -82,7 +82,8 @@ fn days(year: u64, month: u64, day: u64) -> i64 {
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let day = (self.0 / DAY).cast_signed();
-        // Without leap days, so never too early; what counts is the March before.
+        // Estimated without leap days, so never too early; the loop finds the March in which the
+        // year begins.
         let mut year = 1970 + self.0 / DAY / 365;
         while days(year, 3, 1) > day {
             year -= 1;

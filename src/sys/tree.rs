@@ -1,5 +1,5 @@
-//! Digests of what is in some directories, all together or file by file. Links are followed, so what a link leads to
-//! counts: whoever trusts a directory trusts what will be read through it.
+//! Digests of directories, as a whole or file by file. Links are followed and their targets count:
+//! whoever trusts a directory trusts what is read through it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use sha2::{Digest, Sha256};
 
 use super::{files, limits};
 
-/// `sha256:` and the digest of the files at or below `paths`, in that order: of each its path, its
-/// executable bit and its content. A path at which nothing is counts too.
+/// `sha256:` and the digest of the files at or below `paths`, in that order: for each its path, its
+/// executable bit and its content. A missing path counts too.
 ///
 /// # Errors
-/// When something cannot be read, is no file or directory, or is more than a skill may have
+/// When something cannot be read, is neither file nor directory, or exceeds what a skill may have
 /// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`]).
 pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
     let hash = RefCell::new(Sha256::new());
@@ -27,7 +27,7 @@ pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
         bytes: 0,
     };
     for path in paths {
-        // Nothing there and an empty directory are the same: neither says anything.
+        // A missing and an empty directory are the same: neither contains anything.
         if path.symlink_metadata().is_ok() {
             reading.add(path, Path::new(""), 0)?;
         }
@@ -36,8 +36,8 @@ pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
     Ok(format!("sha256:{:x}", hash.into_inner().finalize()))
 }
 
-/// The files at or below `root` by their paths there, each with the beginning of a digest of what
-/// [`digest`] takes of it: to tell which of them have changed, not to rely on.
+/// The files at or below `root` by relative path, each with the beginning of a digest of what
+/// [`digest`] covers: to report which files changed, not to authenticate them.
 ///
 /// # Errors
 /// As [`digest`].
@@ -59,7 +59,7 @@ pub fn files(root: &Path) -> io::Result<BTreeMap<String, String>> {
     Ok(files)
 }
 
-/// Lengths go first, so that no two different directories feed the same bytes.
+/// Lengths go first, so that two different directories never hash the same bytes.
 fn record(hash: &mut Sha256, path: &Path, kind: u8, content: &[u8]) {
     let name = path.as_os_str().as_bytes();
     hash.update((name.len() as u64).to_le_bytes());
@@ -70,7 +70,7 @@ fn record(hash: &mut Sha256, path: &Path, kind: u8, content: &[u8]) {
 }
 
 struct Reading<'t> {
-    /// Gets each file's path, kind and content.
+    /// Receives each file's path, kind and content.
     tell: &'t mut dyn FnMut(&Path, u8, &[u8]),
     files: usize,
     bytes: u64,
@@ -78,14 +78,14 @@ struct Reading<'t> {
 
 impl Reading<'_> {
     fn add(&mut self, root: &Path, below: &Path, depth: usize) -> io::Result<()> {
-        // Joined with nothing, a file's path would end in `/`.
+        // Joining an empty path would add a trailing `/`.
         let path = if below.as_os_str().is_empty() {
             root.to_owned()
         } else {
             root.join(below)
         };
         let Ok(metadata) = fs::metadata(&path) else {
-            // A link that leads nowhere may lead somewhere tomorrow.
+            // A dangling link may gain a target later.
             let target = fs::read_link(&path)?;
             return self.record(below, b'l', target.as_os_str().as_bytes());
         };

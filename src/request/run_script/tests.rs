@@ -1,4 +1,4 @@
-//! What calls of `run_skill_script` mean, and which mean nothing.
+//! What calls of `run_skill_script` mean, and which are refused.
 
 use super::*;
 use serde_json::json;

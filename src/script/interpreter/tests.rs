@@ -6,8 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 const BLOCK: &str = "# /// script\r\n# dependencies = [\"rich\"]\r\n# ///\r\nprint(1)\n";
 
-/// What runs a file of that name and content where only `programs` are installed, as
-/// `name args…`.
+/// What runs a file of that name and content when only `programs` are installed, as `name args…`.
 fn chosen(name: &str, content: &str, programs: &[&str]) -> Result<String, String> {
     let dir = tempfile::tempdir().unwrap();
     let bin = dir.path().join("bin");
@@ -39,7 +38,7 @@ fn chosen(name: &str, content: &str, programs: &[&str]) -> Result<String, String
             .iter()
             .map(|arg| arg.to_string_lossy().into_owned()),
     );
-    // The script itself is last, be it the program or an argument.
+    // The script is always last, as the program or as an argument.
     assert_eq!(words.pop().as_deref(), script.to_str());
     Ok(words.join(" "))
 }

@@ -1,4 +1,4 @@
-//! What a job is called and whom it belongs to.
+//! The id of a job, and its owner.
 
 use std::fmt;
 use std::fs::File;
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// A job's name, which nobody can guess: knowing it is the half of what it takes to use the job.
+/// A job's id, which nobody can guess: using a job takes its id and its owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobId(String);
 
-/// What ids are made of.
+/// The alphabet of ids.
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 /// 80 bits.
 const LENGTH: usize = 16;
 
 impl JobId {
-    /// A new one.
+    /// A new random id.
     ///
     /// # Errors
     /// When the system has no random bytes.
@@ -27,12 +27,12 @@ impl JobId {
         File::open("/dev/urandom")
             .and_then(|mut source| source.read_exact(&mut bytes))
             .map_err(|source| Error::io("read", "/dev/urandom".as_ref(), &source))?;
-        // 256 is a multiple of 32: no letter is likelier than another.
+        // 256 is a multiple of 32, so all letters are equally likely.
         let letter = |byte: u8| char::from(LETTERS[usize::from(byte) % LETTERS.len()]);
         Ok(Self(bytes.into_iter().map(letter).collect()))
     }
 
-    /// Takes an id as somebody wrote it; `None` when no job has such a name.
+    /// Parses an id as somebody wrote it; `None` if it cannot be one.
     pub fn parse(written: &str) -> Option<Self> {
         let written = written.trim();
         let is_ours = written.len() == LENGTH
@@ -54,7 +54,7 @@ impl fmt::Display for JobId {
     }
 }
 
-/// Whom a job belongs to. Nobody else can read or stop it.
+/// The owner of a job. Nobody else can read or stop it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner(String);
 

@@ -1,5 +1,5 @@
-//! A job's supervisor as a process, for the one thing that its FIFO cannot do: to let it go on
-//! when somebody has stopped it (`kill -STOP $PPID`), or it would never see its limit.
+//! A job's supervisor as a process. It serves the one thing that the FIFO cannot do: resuming a
+//! supervisor that was stopped (`kill -STOP $PPID`) and would never enforce its limit.
 
 use std::fs;
 
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 use crate::script::process::{self, Pid};
 use crate::sys::process::ProcessId;
 
-/// Which process the supervisor is.
+/// Identifies the supervisor's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keeper {
     pid: u32,
-    /// When it started: its id may be another process's later.
+    /// Its start time, because its id may be reused.
     start: u64,
 }
 
 impl Keeper {
-    /// A child of ours; `None` where the system does not tell when it started.
+    /// A child of ours; `None` where the system does not report its start time.
     pub fn of(pid: Pid) -> Option<Self> {
         let facts = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // Field 22; the second, the program's name, may hold spaces and parentheses.
+        // Field 22; the second, the program's name, may contain spaces and parentheses.
         let start = facts.rsplit_once(')')?.1.split_whitespace().nth(19)?;
         Some(Self {
             pid: pid.try_into().ok()?,
@@ -28,10 +28,10 @@ impl Keeper {
         })
     }
 
-    /// Lets it go on, if it is still the same process.
+    /// Resumes it, if it is still the same process.
     pub fn wake(self) {
         let Self { pid, start } = self;
-        // A start of 0 would mean any process of that id.
+        // A start of 0 would match any process with that id.
         if start > 0
             && (ProcessId { pid, start }).is_alive()
             && let Ok(pid) = pid.try_into()

@@ -1,5 +1,5 @@
-//! Jobs: scripts that go on after the call that started them. One directory each, in which the
-//! supervisor writes output and end, and everybody else reads.
+//! Jobs: scripts that continue after the call that started them. Each has a directory, in which its
+//! supervisor writes output and result for others to read.
 
 mod id;
 mod keeper;

@@ -1,7 +1,7 @@
-//! One job as others see it: whether it runs, what is new, how it ended, and stopping it. A FIFO
-//! that the supervisor holds open tells all of that without a process id, which could be another
-//! process's by now: who opens it for writing finds a reader or none, who writes stops the job,
-//! and who polls it is woken by its end.
+//! One job as others see it: whether it runs, what is new, how it ended, and stopping it. All of
+//! that uses a FIFO that the supervisor holds open, not a process id, which could have been reused:
+//! opening it for writing shows whether the supervisor lives, writing stops the job, and polling
+//! wakes at its end.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -31,12 +31,12 @@ pub struct Job {
     facts: Facts,
 }
 
-/// One look at a job: what came of it since the last one, and how far that goes.
+/// A snapshot of a job: the output since the last one, and its end position.
 #[derive(Debug)]
 pub struct Look {
     /// What is new.
     pub outcome: Outcome,
-    /// For [`Job::mark_seen`], or the next look.
+    /// The positions for [`Job::mark_seen`], or for the next look.
     pub seen: [u64; 2],
 }
 
@@ -45,26 +45,26 @@ pub struct Look {
 pub struct Summary {
     /// Its id.
     pub id: String,
-    /// What runs.
+    /// The script or command, as its caller wrote it.
     pub label: String,
     /// The skill it is part of.
     pub skill: Option<String>,
-    /// Whom it belongs to.
+    /// Its owner.
     pub owner: String,
-    /// Milliseconds since 1970 at its start.
+    /// Its start, in milliseconds since 1970.
     pub started: u64,
-    /// How long it has run, or ran.
+    /// How long it has run, or ran, in milliseconds.
     pub duration_ms: u64,
     /// `running`, `ended`, `timed out`, `stopped` or `lost`.
     pub state: &'static str,
-    /// Its exit status, when it exited by itself.
+    /// Its exit status, if it exited on its own.
     pub exit_code: Option<i32>,
 }
 
-/// Beyond its limit and the reaping, before a supervisor is taken for one that was stopped.
+/// Time beyond limit and reaping after which a supervisor is assumed to be stopped.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// How often a supervisor is woken that somebody may be stopping again.
+/// How often to resume a supervisor that may be stopped again and again.
 const WAKE_AGAIN: Duration = Duration::from_millis(20);
 
 impl Job {
@@ -79,12 +79,12 @@ impl Job {
         Self { id, dir, facts }
     }
 
-    /// What was written down when it began.
+    /// What was recorded when it began.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// Whether its supervisor is there.
+    /// Whether its supervisor is alive.
     pub fn is_running(&self) -> bool {
         self.lifeline().is_some()
     }
@@ -94,14 +94,14 @@ impl Job {
     /// # Errors
     /// When the system refuses to wait.
     pub fn wait(&self, until: Instant) -> Result<()> {
-        // A supervisor ends its job in time, unless somebody stopped it.
+        // A supervisor ends its job by this time, unless it was stopped.
         let end = Duration::from_millis(self.facts.limit) + limits::REAP + SLACK;
         let left = end.saturating_sub(Duration::from_millis(self.age()));
         self.wait_waking(until, Instant::now() + left)
     }
 
-    /// Waits, and from some time on lets a supervisor go on that was stopped; over and over,
-    /// because a script may be stopping it over and over.
+    /// Waits, and from `wake_from` on repeatedly resumes the supervisor, because a script may keep
+    /// stopping it.
     fn wait_waking(&self, until: Instant, wake_from: Instant) -> Result<()> {
         let Some(lifeline) = self.lifeline() else {
             return Ok(());
@@ -114,7 +114,7 @@ impl Job {
                 self.wake();
                 tick = WAKE_AGAIN;
             }
-            // No event is asked for: what wakes is the error that the last reader has left.
+            // No event is requested: `poll` wakes with an error when the last reader is gone.
             let mut fds = [descriptor::interest(Some(lifeline.as_raw_fd()), 0)];
             let tick = left.min(tick);
             descriptor::poll(&mut fds, tick).map_err(|source| self.failed("wait for", &source))?;
@@ -130,8 +130,7 @@ impl Job {
         }
     }
 
-    /// Stops it and waits until everything it started is gone. One that is over already stays as
-    /// it is.
+    /// Stops it and waits until everything it started is gone. A job that is over stays unchanged.
     ///
     /// # Errors
     /// When its supervisor does not answer.
@@ -139,7 +138,7 @@ impl Job {
         let Some(mut lifeline) = self.lifeline() else {
             return Ok(());
         };
-        // An error means that it ended just now.
+        // An error means that it has just ended.
         let _ = lifeline.write(b"s");
         drop(lifeline);
         let now = Instant::now();
@@ -151,7 +150,7 @@ impl Job {
         Ok(())
     }
 
-    /// What came since the last look that was marked.
+    /// The output since the last position marked as seen.
     ///
     /// # Errors
     /// When its files cannot be read.
@@ -163,12 +162,12 @@ impl Job {
         self.look_from(seen.unwrap_or_default())
     }
 
-    /// What came since `seen`.
+    /// The output since `seen`.
     ///
     /// # Errors
     /// When its files cannot be read.
     pub fn look_from(&self, seen: [u64; 2]) -> Result<Look> {
-        // In this order: what a job that is over has written is all there.
+        // In this order: once it is no longer running, its output is complete.
         let running = self.is_running();
         let end = if running { None } else { self.end() };
         let stdout = self.news(Self::STDOUT, seen[0], running)?;
@@ -195,7 +194,7 @@ impl Job {
         })
     }
 
-    /// Notes down what its owner has been told.
+    /// Records how much of the output its owner has seen.
     ///
     /// # Errors
     /// When that cannot be written.
@@ -204,12 +203,12 @@ impl Job {
         files::replace_scratch_file(&self.dir.join(Self::SEEN), &json, 0o600)
     }
 
-    /// Shows its output from the beginning and as it comes, until it ends; how it ended.
+    /// Copies its output from the beginning until it ends; returns how it ended.
     ///
     /// # Errors
-    /// When its files cannot be read. A reader that has gone away is an end.
+    /// When its files cannot be read. A closed reader ends it without an error.
     pub fn follow(&self, out: &mut dyn Write, err: &mut dyn Write) -> Result<Outcome> {
-        /// Often enough for a person.
+        /// Often enough for a person watching.
         const TICK: Duration = Duration::from_millis(100);
         let mut seen = [0; 2];
         loop {
@@ -223,7 +222,7 @@ impl Job {
         }
     }
 
-    /// One line of a list.
+    /// Its line in a list.
     pub fn summary(&self) -> Summary {
         let running = self.is_running();
         let end = self.end();
@@ -382,7 +381,8 @@ mod tests {
         }
         let refused = script.start_in(&script.path("")).unwrap_err().to_string();
         assert!(refused.contains("jobs are running already"), "{refused}");
-        // Long enough for a busy machine to have started it: what has not begun is no job that is stopped.
+        // Long enough for a busy machine to have started it: a job that has not begun cannot be
+        // stopped.
         let script = script.wait(1500);
         let stopped = script.run().unwrap();
         assert!(

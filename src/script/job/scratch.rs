@@ -1,5 +1,5 @@
-//! A script's own temporary directory. It lies in the directory of the job that the script may
-//! become, so that one rule cleans up after both.
+//! A script's own temporary directory, inside the directory of the job that the script may become,
+//! so that one rule cleans up both.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,19 @@ use super::{JobId, Jobs};
 use crate::error::Result;
 use crate::sys::EntryName;
 
-/// An empty directory, removed when dropped unless it is kept.
+/// An empty directory, removed on drop unless it is kept.
 #[derive(Debug)]
 pub struct Scratch {
-    /// The job whose directory goes with this; none when it is kept.
+    /// The job whose directory is removed too; `None` when it is kept.
     job: Option<(Jobs, JobId)>,
     path: PathBuf,
 }
 
 impl Scratch {
-    /// Makes it.
+    /// Creates it.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn make(jobs: &Jobs, id: &JobId) -> Result<Self> {
         const TMP: EntryName = EntryName::of("tmp");
         let dir = jobs.make(id)?;
@@ -36,7 +36,7 @@ impl Scratch {
         &self.path
     }
 
-    /// Leaves it to the job, which is cleaned up with all it has.
+    /// Leaves it to the job, whose cleanup removes it.
     pub fn keep(mut self) {
         self.job = None;
     }

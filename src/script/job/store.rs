@@ -1,4 +1,4 @@
-//! The directory of all jobs: making one, finding one, and cleaning up after those long over.
+//! The directory of all jobs: creating one, finding one, and removing old ones.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -18,25 +18,25 @@ use crate::script::capture::Captured;
 use crate::script::spool;
 use crate::sys::{Dir, Durable, EntryName, files, limits};
 
-/// What is written down about a job when it begins.
+/// What is recorded about a job when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// Whom it belongs to.
+    /// Its owner.
     pub owner: Owner,
-    /// What runs, as its caller wrote it.
+    /// The script or command, as its caller wrote it.
     pub label: String,
-    /// Where it comes from; `None` for one of our own commands.
+    /// The script it runs; `None` for one of our own commands.
     pub origin: Option<Origin>,
-    /// Milliseconds since 1970 at its start.
+    /// Its start, in milliseconds since 1970.
     pub started: u64,
-    /// Milliseconds after which it is stopped.
+    /// Its time limit in milliseconds.
     pub limit: u64,
-    /// Its supervisor, where the system tells which process is which.
+    /// Its supervisor, where the system can identify processes.
     #[serde(default)]
     pub keeper: Option<Keeper>,
 }
 
-/// Which script of which skill something is.
+/// Which script of which skill it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The skill's name.
@@ -48,7 +48,7 @@ pub struct Origin {
 }
 
 impl Facts {
-    /// Of something that has been running for `waited`.
+    /// The facts of something that has been running for `waited`.
     pub fn of_now(
         owner: &Owner,
         label: &str,
@@ -66,21 +66,22 @@ impl Facts {
         }
     }
 
-    /// Under this supervisor.
+    /// Sets its supervisor.
     #[must_use]
     pub fn kept_by(self, keeper: Option<Keeper>) -> Self {
         Self { keeper, ..self }
     }
 }
 
-/// What a supervisor needs to keep a job's output.
+/// What a supervisor needs to store a job's output.
 #[derive(Debug)]
 pub struct Spools {
     /// The job's directory.
     pub dir: File,
-    /// The FIFO whose traffic stops the job, and which is open for as long as the job runs.
+    /// The FIFO that stops the job when written to; the supervisor holds it open as long as the job
+    /// runs.
     pub stop: File,
-    /// Of standard output and standard error.
+    /// The spools of standard output and standard error.
     pub files: [File; 2],
     /// How many bytes each of them holds already.
     pub begun: [u64; 2],
@@ -93,17 +94,17 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// The jobs kept in `dir`, which need not exist yet.
+    /// The jobs in `dir`, which need not exist yet.
     pub fn at(dir: PathBuf) -> Self {
         Self { dir }
     }
 
-    /// Where everything about a job is.
+    /// The directory of one job.
     pub fn dir_of(&self, id: &JobId) -> PathBuf {
         self.dir.join(id.as_str())
     }
 
-    /// Makes a job that has had this output so far. Cleans up first.
+    /// Creates a job with this output so far. Cleans up first.
     ///
     /// # Errors
     /// When the directory cannot be written, or too many jobs are running.
@@ -140,10 +141,10 @@ impl Jobs {
         })
     }
 
-    /// The directory of a job, made if it is missing. This user alone can enter it.
+    /// Opens a job's directory, creating it if it is missing. Only this user can enter it.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub(super) fn make(&self, id: &JobId) -> Result<Dir> {
         let failed = |source| Error::io("create", &self.dir_of(id), &source);
         let (state, name) = self
@@ -164,13 +165,13 @@ impl Jobs {
         self.dir.parent().zip(name)
     }
 
-    /// The directory of all jobs, if it is there.
+    /// The directory of all jobs, if it exists.
     fn open(&self) -> Option<Dir> {
         let (state, name) = self.place()?;
         Dir::anchor(state).ok()?.open_dir(&name).ok()
     }
 
-    /// Forgets a job that did not come to be.
+    /// Removes a job that was never started.
     pub fn remove(&self, id: &JobId) {
         let id = EntryName::parse(id.as_str());
         if let Some((jobs, id)) = self.open().zip(id) {
@@ -179,10 +180,10 @@ impl Jobs {
         }
     }
 
-    /// The job that `owner` knows as `written`. Cleans up first.
+    /// The job that `owner` calls `written`. Cleans up first.
     ///
     /// # Errors
-    /// When there is none, or it is another's: which of the two is not told.
+    /// When there is none, or it belongs to somebody else; the error does not say which.
     pub fn find(&self, written: &str, owner: &Owner) -> Result<Job> {
         self.clean();
         let job = JobId::parse(written).and_then(|id| self.read(id));
@@ -190,7 +191,7 @@ impl Jobs {
             .ok_or_else(|| unknown(written))
     }
 
-    /// The job a person named, whoever it belongs to.
+    /// The job that a person named, whoever owns it.
     ///
     /// # Errors
     /// When there is none.
@@ -200,7 +201,7 @@ impl Jobs {
             .ok_or_else(|| unknown(written))
     }
 
-    /// Every job, the oldest first. Cleans up first.
+    /// Every job, oldest first. Cleans up first.
     pub fn list(&self) -> Vec<Summary> {
         self.clean();
         let mut all: Vec<Summary> = self.all().map(|job| job.summary()).collect();
@@ -208,7 +209,7 @@ impl Jobs {
         all
     }
 
-    /// Removes what ended a day ago, and what never became a job.
+    /// Removes jobs that ended a day ago, and directories that never became a job.
     fn clean(&self) {
         let Some(jobs) = self.open() else {
             return;
@@ -247,7 +248,7 @@ pub fn now() -> u64 {
     millis(since.unwrap_or_default())
 }
 
-/// A time in milliseconds.
+/// A duration in milliseconds.
 pub fn millis(time: Duration) -> u64 {
     time.as_millis().try_into().unwrap_or(u64::MAX)
 }
@@ -258,7 +259,7 @@ fn unknown(written: &str) -> Error {
         .hint("a job is known to the conversation that started it, until a day after its end")
 }
 
-/// Makes a FIFO and opens it from both sides, so that opening waits for nobody.
+/// Creates a FIFO and opens both ends, so that opening does not block.
 #[allow(unsafe_code)]
 #[allow(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Scripts from start to end: what they get, what is told of them, and what is refused.
+//! Scripts from start to end: what they get, what is reported of them, and what is refused.
 
 use super::*;
 use crate::script::fixture::Fixture;
@@ -57,7 +57,7 @@ fn signals_are_as_a_shell_expects_them() {
     let status = text(&Fixture::bash("grep -E 'Sig(Blk|Ign)' /proc/self/status"));
     for line in status.lines() {
         let set = u64::from_str_radix(line.split_whitespace().last().unwrap(), 16).unwrap();
-        // Above 31 are real-time signals, the first of them the C library's own.
+        // Above 31 are real-time signals, the first of them reserved by the C library.
         assert_eq!(set & 0x7fff_ffff, 0, "{line}");
     }
 }

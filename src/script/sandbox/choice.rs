@@ -1,5 +1,5 @@
-//! Whether and how far a script is confined: what was chosen for it, and what its skill asks for
-//! on top. A skill can only tighten.
+//! Whether and how a script is confined: the configured choice, and what its skill asks for. A
+//! skill can only tighten it.
 
 use std::path::PathBuf;
 
@@ -9,32 +9,32 @@ use serde_json::Value;
 use crate::script::settings::SkillSettings;
 use crate::skill::Fields;
 
-/// Whether scripts are confined. Later ones are stricter.
+/// Whether scripts are confined, ordered from lenient to strict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// They are not.
+    /// Not confined.
     #[default]
     Off,
-    /// As far as this system can.
+    /// Confined as far as this system can.
     Auto,
-    /// They are, or do not run.
+    /// Fully confined, or not run.
     Require,
 }
 
-/// What a confined script may use of the network. Later ones are stricter.
+/// What a confined script may use of the network, ordered from lenient to strict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Network {
     /// All of it.
     #[default]
     Open,
-    /// None of it: no sockets but Unix ones, and the kernel's about interfaces and routes.
+    /// No sockets except Unix ones and netlink queries about interfaces and routes.
     Restricted,
 }
 
-/// What a skill says about running its scripts: `execution: {sandbox: true, allowed-paths: […],
-/// network: restricted}` in its frontmatter.
+/// A skill's own settings for its scripts: `execution: {sandbox: true, allowed-paths: […], network:
+/// restricted}` in its frontmatter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Execution {
     sandbox: bool,
@@ -42,20 +42,20 @@ pub struct Execution {
     allowed_paths: Vec<PathBuf>,
 }
 
-/// What holds for one script.
+/// The effective settings for one script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Confinement {
     /// Whether it is confined.
     pub mode: Mode,
     /// What it may use of the network.
     pub network: Network,
-    /// Where else it may write.
+    /// Additional paths that it may write.
     pub allowed_paths: Vec<PathBuf>,
 }
 
 impl Execution {
-    /// What the frontmatter says. Whatever it says that is not understood tightens: somebody
-    /// meant to confine the script.
+    /// Parses the frontmatter. Anything not understood tightens: the author meant to confine the
+    /// script.
     pub fn of(fields: &Fields) -> Self {
         let Some(execution) = fields.value("execution").filter(|value| !value.is_null()) else {
             return Self::default();
@@ -86,8 +86,8 @@ impl Execution {
 }
 
 impl Confinement {
-    /// What was chosen, tightened by what the skill asks for. The paths that the skill names
-    /// count only where the sandbox is the skill's own idea: else they would widen it.
+    /// The configured choice, tightened by the skill. The skill's paths count only if the sandbox
+    /// is its own wish; otherwise they would widen it.
     pub fn of(settings: &SkillSettings, execution: &Execution) -> Self {
         let chosen = settings.sandbox.unwrap_or_default();
         let asked = execution.sandbox || execution.network == Network::Restricted;

@@ -1,5 +1,6 @@
-//! What Landlock does not look at, refused by system call: a seccomp filter, compiled before the
-//! fork. The table below is all of it. It decides nothing by path: a filter sees numbers only.
+//! System calls that Landlock does not cover, refused by a seccomp filter that is compiled before
+//! the fork. The tables below are complete. A filter sees only numbers, so it cannot decide by
+//! path.
 
 /// A compiled filter.
 #[derive(Debug)]
@@ -8,7 +9,8 @@ pub struct Filter(platform::Program);
 pub use platform::{available, compile};
 
 impl Filter {
-    /// Puts it on this process for good; the error number when that fails. Allocates nothing.
+    /// Installs it on this process irrevocably; returns the error number on failure. Allocates
+    /// nothing.
     pub fn enter(&self) -> Result<(), i32> {
         platform::enter(&self.0)
     }
@@ -30,10 +32,10 @@ mod platform {
 
     pub type Program = BpfProgram;
 
-    /// Refused whatever their arguments are.
+    /// Refused whatever the arguments.
     const NEVER: [c_long; 29] = [
-        // The memory, descriptors and course of other processes. Landlock refuses those outside,
-        // and does not know all of these ways.
+        // Memory, descriptors and control flow of other processes. Landlock refuses this for
+        // processes outside, but does not cover all of these calls.
         libc::SYS_ptrace,
         libc::SYS_process_vm_readv,
         libc::SYS_process_vm_writev,
@@ -43,7 +45,7 @@ mod platform {
         libc::SYS_process_mrelease,
         libc::SYS_perf_event_open,
         libc::SYS_bpf,
-        // What is asked for there passes no filter.
+        // Operations submitted through io_uring bypass the filter.
         libc::SYS_io_uring_setup,
         libc::SYS_io_uring_enter,
         libc::SYS_io_uring_register,
@@ -51,7 +53,8 @@ mod platform {
         libc::SYS_add_key,
         libc::SYS_request_key,
         libc::SYS_keyctl,
-        // Memory, semaphores and messages that all processes of a user share and that have no path.
+        // System V memory, semaphores and messages, which all processes of a user share and which
+        // have no path.
         libc::SYS_shmget,
         libc::SYS_shmat,
         libc::SYS_shmctl,
@@ -65,12 +68,12 @@ mod platform {
         libc::SYS_msgctl,
         libc::SYS_mq_open,
         libc::SYS_mq_unlink,
-        // A file by its number, past every directory.
+        // Opens a file by its handle, bypassing all directories.
         libc::SYS_open_by_handle_at,
     ];
 
-    /// Refused unless the first argument is 0, the process itself: limits, priorities and
-    /// processors of others.
+    /// Refused unless the first argument is 0, the process itself: limits, priorities and CPU
+    /// affinity of others.
     const ON_ITSELF: [c_long; 7] = [
         libc::SYS_prlimit64,
         libc::SYS_sched_setparam,
@@ -81,41 +84,41 @@ mod platform {
         libc::SYS_move_pages,
     ];
 
-    /// Refused unless the first argument is this and the second is 0. A group is refused too: a
-    /// process may enter the supervisor's.
+    /// Refused unless the first argument is this value and the second is 0. Groups are refused too,
+    /// since a process may join the supervisor's.
     const ON_ITS_PROCESS: [(c_long, u64); 2] = [
         (libc::SYS_setpriority, libc::PRIO_PROCESS as u64),
         // `IOPRIO_WHO_PROCESS`.
         (libc::SYS_ioprio_set, 1),
     ];
 
-    /// Typing into a terminal.
+    /// Inserting input into a terminal.
     // The C libraries disagree on the type.
     #[allow(clippy::unnecessary_cast)]
     const TYPING: [u64; 2] = [libc::TIOCSTI as u64, libc::TIOCLINUX as u64];
 
-    /// Which argument of a call that sends holds the flags: `MSG_FASTOPEN` connects.
+    /// The index of the flags argument of each sending call: `MSG_FASTOPEN` connects.
     const SENDING: [(c_long, u8); 3] = [
         (libc::SYS_sendto, 3),
         (libc::SYS_sendmsg, 2),
         (libc::SYS_sendmmsg, 3),
     ];
 
-    /// What a restricted network leaves: Unix sockets, and the kernel's answers about interfaces and
-    /// routes. A list of what stays, so that no protocol, present or future, is forgotten.
+    /// What a restricted network permits: Unix sockets, and the kernel's answers about interfaces
+    /// and routes. An allow list forgets no present or future protocol.
     const UNIX: u64 = libc::AF_UNIX as u64;
     const NETLINK: u64 = libc::AF_NETLINK as u64;
 
-    /// The x32 interface has its own numbers under the architecture's own mark.
+    /// The x32 ABI has its own call numbers under x86-64's architecture value.
     const X32: u32 = 0x4000_0000;
 
-    /// The filter; `None` where this architecture or this kernel has none.
+    /// Compiles the filter; `None` if this architecture or this kernel has none.
     pub fn compile(network: Network) -> Option<Filter> {
         let architecture = std::env::consts::ARCH.try_into().ok()?;
         let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
         let filter =
             SeccompFilter::new(rules(network)?, SeccompAction::Allow, refuse, architecture);
-        // It ends a process that calls by another architecture's numbers.
+        // It kills a process that uses another architecture's call numbers.
         let program: BpfProgram = filter.ok()?.try_into().ok()?;
         Some(Filter(without_x32().into_iter().chain(program).collect()))
     }
@@ -137,7 +140,7 @@ mod platform {
                 let protocol = rule(&[(0, Eq, NETLINK), (2, Ne, route)])?;
                 all.insert(call, vec![family, protocol]);
             }
-            // For a socket that somebody outside has handed over.
+            // For a socket passed in from outside.
             let connects = libc::MSG_FASTOPEN.unsigned_abs().into();
             for (call, flags) in SENDING {
                 all.insert(call, vec![rule(&[(flags, MaskedEq(connects), connects)])?]);
@@ -146,8 +149,8 @@ mod platform {
         Some(all)
     }
 
-    /// All of the conditions. Each compares 32 bits: these arguments are `int` to the kernel, which
-    /// does not look at the rest of the register.
+    /// A rule that requires all conditions. Each compares 32 bits: the kernel takes these arguments
+    /// as `int` and ignores the upper half of the register.
     fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> Option<SeccompRule> {
         let conditions = conditions.iter().cloned();
         let conditions = conditions
@@ -155,7 +158,7 @@ mod platform {
         SeccompRule::new(conditions.collect::<Option<_>>()?).ok()
     }
 
-    /// Ends a process that calls by x32's numbers: the library compares whole numbers only.
+    /// Kills a process that uses x32's call numbers, since the library only compares for equality.
     fn without_x32() -> [sock_filter; 3] {
         let step = |code: u32, jt, k| sock_filter {
             code: u16::try_from(code).unwrap_or_default(),
@@ -164,7 +167,7 @@ mod platform {
             k,
         };
         [
-            // The number is the first field of what a filter is shown.
+            // The call number is the first field of a filter's input.
             step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
             step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, X32),
             step(
@@ -184,7 +187,7 @@ mod platform {
         })
     }
 
-    /// Whether this kernel takes filters.
+    /// Whether this kernel supports filters.
     #[allow(unsafe_code)]
     pub fn available() -> bool {
         let action = libc::SECCOMP_RET_ERRNO;
@@ -202,7 +205,7 @@ mod platform {
     use super::Filter;
     use crate::script::sandbox::Network;
 
-    /// No other system has such filters.
+    /// Other systems have no such filters.
     #[derive(Debug)]
     pub enum Program {}
 

@@ -1,14 +1,14 @@
-//! What of confining a script a kernel can do, and what it leaves undone: a function of numbers,
-//! so that kernels which are not at hand can be asked about too.
+//! What a kernel can do to confine a script, and what it cannot, as a function of numbers, so that
+//! it also works for kernels other than the running one.
 
 use super::{Network, filter};
 
-/// What a kernel can do.
+/// The capabilities of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel {
-    /// The version of Landlock that it speaks, 0 for none.
+    /// Its Landlock ABI version, 0 for none.
     pub landlock: i32,
-    /// Whether it filters system calls, and we know how on this architecture.
+    /// Whether it filters system calls, and we support that on this architecture.
     pub seccomp: bool,
 }
 
@@ -21,7 +21,7 @@ const NO_FILTER: &str = "this kernel does not filter system calls (seccomp), so 
 const NO_NETWORK: &str = "this kernel cannot restrict the network without that";
 
 impl Kernel {
-    /// The one that we run on.
+    /// The running kernel.
     pub fn at_hand() -> Self {
         Self {
             landlock: landlock_version(),
@@ -34,8 +34,8 @@ impl Kernel {
         self.landlock > 0 || self.seccomp
     }
 
-    /// What it cannot do of what `docs/scripts.md` says of a confined script, each a fragment,
-    /// the worst first.
+    /// What it cannot do of the confinement that `docs/scripts.md` describes, as fragments, the
+    /// worst first.
     pub fn lacks(self, network: Network) -> Vec<&'static str> {
         let lacks = [
             (NO_LANDLOCK, self.landlock < 1),
@@ -49,7 +49,7 @@ impl Kernel {
     }
 }
 
-/// What of confining scripts this system cannot do, a fragment.
+/// What this system cannot do to confine scripts, as a fragment.
 pub fn lacking(network: Network) -> Option<String> {
     let lacks = Kernel::at_hand().lacks(network);
     (!lacks.is_empty()).then(|| lacks.join("; "))
@@ -58,10 +58,10 @@ pub fn lacking(network: Network) -> Option<String> {
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn landlock_version() -> i32 {
-    /// Asks for the version instead of making a ruleset.
+    /// Requests the ABI version instead of creating a ruleset.
     const VERSION: libc::c_uint = 1;
     let none = std::ptr::null::<libc::c_void>();
-    // SAFETY: with this flag the kernel takes no structure and only answers a number.
+    // SAFETY: with this flag the kernel takes no structure and only returns a number.
     let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0_usize, VERSION) };
     i32::try_from(abi).unwrap_or(0).max(0)
 }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn what_each_kernel_lacks_is_known() {
-        // By version of Landlock, whatever else there is.
+        // What each Landlock version lacks, whatever else there is.
         let files: [&[&str]; 8] = [
             &[NO_LANDLOCK],
             &[NO_TRUNCATE, NO_SCOPE],

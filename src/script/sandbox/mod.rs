@@ -1,6 +1,5 @@
-//! How far a script is trusted: what it may read, write and reach. Which limits those are is
-//! decided here for every system; the kernel that enforces them is Linux's: files and signals are
-//! Landlock's business, what that does not look at a seccomp filter's.
+//! What a script may read, write and reach. The limits are decided here for every system; only
+//! Linux enforces them, with Landlock for files and signals and a seccomp filter for the rest.
 
 mod choice;
 mod filter;

@@ -1,12 +1,12 @@
-//! Which files a confined script may read and which it may change. Everything that is not named
-//! here is out of its reach, the user's home above all.
+//! Which files a confined script may read and which it may change. Everything not named here is
+//! inaccessible, above all the user's home.
 
 use std::path::{Path, PathBuf};
 
 use crate::sys::{Directories, Env};
 
-/// The system: programs, libraries and their configuration, and what the kernel tells. Not the
-/// users' homes, not `/var`, not other people's temporary files.
+/// The system: programs, libraries and their configuration, and kernel information. Not the users'
+/// homes, `/var`, or other people's temporary files.
 const SYSTEM: [&str; 17] = [
     "/usr",
     "/bin",
@@ -27,7 +27,7 @@ const SYSTEM: [&str; 17] = [
     "/run/NetworkManager",
 ];
 
-/// Devices that any program may need, to read and to write.
+/// Devices that any program may need to read and write.
 #[cfg(target_os = "linux")]
 const DEVICES: [&str; 6] = [
     "/dev/null",
@@ -38,10 +38,10 @@ const DEVICES: [&str; 6] = [
     "/dev/tty",
 ];
 
-/// What interpreters keep in a home, below it.
+/// Where interpreters keep libraries in a home directory.
 const HOME_LIBRARIES: [&str; 2] = [".local/lib", ".local/share/uv"];
 
-/// What a script's surroundings are.
+/// The directories and programs around a script.
 #[derive(Debug, Clone, Copy)]
 pub struct Places<'a> {
     /// The skill's directory.
@@ -52,15 +52,15 @@ pub struct Places<'a> {
     pub temp: &'a Path,
     /// The program that runs the script.
     pub interpreter: &'a Path,
-    /// Where else it may write.
+    /// Additional paths that it may write.
     pub allowed_paths: &'a [PathBuf],
-    /// What this process was given.
+    /// The environment of this process.
     pub base: &'a Env,
 }
 
 impl Places<'_> {
-    /// What may be read and executed; and remarks on what is not among it, although programs are
-    /// looked for there: a directory that contains the user's home would open all of it.
+    /// What may be read and executed, with remarks on directories of the `PATH` that are left out
+    /// because they contain the user's home and would expose all of it.
     pub fn readable(&self) -> (Vec<PathBuf>, Vec<String>) {
         let mut notes = Vec::new();
         let mut all: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
@@ -92,13 +92,13 @@ impl Places<'_> {
             all.extend(installation(&dir, home.as_deref()));
             all.push(dir);
         }
-        // It runs the script also if what is around it is closed.
+        // The interpreter itself must be readable even if its surroundings are not.
         all.extend(interpreters.map(Path::to_owned));
         (all, notes)
     }
 
-    /// What may be changed, besides [`Places::devices`]; and remarks, one of them if the project
-    /// is not among it.
+    /// What may be changed, besides [`Places::devices`], with remarks; one of them if the project
+    /// is excluded.
     pub fn writable(&self) -> (Vec<PathBuf>, Vec<String>) {
         let mut notes = Vec::new();
         let mut all = vec![self.temp.to_owned()];
@@ -128,8 +128,8 @@ impl Places<'_> {
         DEVICES.iter().map(Path::new)
     }
 
-    /// Why the project's directory is none to open. With the home in it, that would open all of
-    /// the home; and who may change what is ours can give every script what they like.
+    /// Why the project's directory must not be opened: it would expose all of a home inside it, and
+    /// write access to our own directory would let a script lift the limits of every script.
     fn no_project(&self) -> Option<&'static str> {
         if contains_home(self.project_dir, self.base.home().as_deref()) {
             return Some("contains the home directory");
@@ -146,7 +146,7 @@ impl Places<'_> {
         })
     }
 
-    /// `~` is the home, and what is relative is so to the project.
+    /// Expands `~`; a relative path is relative to the project.
     fn expanded(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), self.base.home()) {
             (Ok(below), Some(home)) => home.join(below),
@@ -155,8 +155,8 @@ impl Places<'_> {
     }
 }
 
-/// Where the programs in `dir` keep their libraries: the directory above, if it looks like an
-/// installation and is not part of somebody's home that holds more than that.
+/// Where the programs in `dir` keep their libraries: the parent directory, if it looks like an
+/// installation and is not a part of a home that holds other things.
 fn installation(dir: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let above = dir.parent()?;
     let shared = [".local", ".cargo", ".config"]
@@ -173,12 +173,12 @@ fn contains_home(dir: &Path, home: Option<&Path>) -> bool {
     home.is_some_and(|home| real(home).starts_with(real(dir)))
 }
 
-/// Where a path leads, as far as it exists.
+/// Resolves links in the part of a path that exists.
 fn real(path: &Path) -> PathBuf {
     let resolved = path.ancestors().find_map(|above| {
         let below = path.strip_prefix(above).ok()?;
         let above = above.canonicalize().ok()?;
-        // Joining nothing would add a slash.
+        // Joining an empty path would add a slash.
         Some(above.components().chain(below.components()).collect())
     });
     resolved.unwrap_or_else(|| path.to_owned())
@@ -204,7 +204,7 @@ mod tests {
     }
 
     impl Tree {
-        /// What may be read there, and what may be changed, with the remarks on that.
+        /// What may be read and what may be changed there, with the remarks.
         fn places(&self, path: &str, project: &str) -> (Vec<PathBuf>, Vec<PathBuf>, Vec<String>) {
             let at = |below: &str| self.root.join(below);
             let path: Vec<PathBuf> = path.split(':').map(at).collect();
@@ -314,7 +314,7 @@ mod tests {
             "home/.chibi",
             "home/x/linked",
             "home/.chibi/plugins/agent-skills/skills/other",
-            // Not there yet.
+            // Does not exist yet.
             "home/.local/state",
         ] {
             let (_, writable, notes) = tree.places("x", project);

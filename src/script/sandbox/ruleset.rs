@@ -1,6 +1,5 @@
-//! The limits in the form the kernel takes: a Landlock ruleset and a filter of system calls, made
-//! before the fork. The script's process only has to enter them, and whatever it starts is in
-//! them too.
+//! The limits in the kernel's form: a Landlock ruleset and a system call filter, created before the
+//! fork. The script's process only enters them, and its children inherit them.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
@@ -10,7 +9,7 @@ use super::{Confinement, Kernel, Mode, Network, Places};
 use crate::error::{Error, Result};
 use crate::script::process;
 
-/// What the script's process enters before it is executed.
+/// What the script's process enters before `exec`.
 #[derive(Debug)]
 pub struct Sandbox {
     ruleset: Option<OwnedFd>,
@@ -23,7 +22,7 @@ impl Sandbox {
         self.ruleset.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Enters it for good; the error number when that fails. Allocates nothing.
+    /// Enters it irrevocably; returns the error number on failure. Allocates nothing.
     pub fn enter(&self) -> Result<(), i32> {
         if let Some(ruleset) = self.descriptor() {
             process::confine(ruleset)?;
@@ -32,19 +31,19 @@ impl Sandbox {
     }
 }
 
-/// A sandbox to enter, and remarks on what it is not.
+/// A sandbox, and remarks on its gaps.
 #[derive(Debug, Default)]
 pub struct Built {
-    /// `None` when the script is not confined.
+    /// `None` if the script is not confined.
     pub sandbox: Option<Sandbox>,
     /// What the caller should know.
     pub notes: Vec<String>,
 }
 
-/// Makes the sandbox for one script on this kernel.
+/// Builds the sandbox for one script on this kernel.
 ///
 /// # Errors
-/// When it is required and the kernel cannot do all that it is to do.
+/// When confinement is required and the kernel cannot provide all of it.
 pub fn build(
     confinement: &Confinement,
     label: &str,
@@ -73,7 +72,8 @@ pub fn build(
         let (writable, more) = places.writable();
         notes.extend(closed.into_iter().chain(more));
         let made = landlock(network, &readable, &writable);
-        // The kernel said that it can: one that cannot after all confines nothing.
+        // The kernel reported support, so failing to create a ruleset must be an error: the script
+        // would run unconfined.
         let made = made.and_then(|made| made.ok_or_else(|| "Landlock made no ruleset".to_owned()));
         ruleset = Some(made.map_err(|reason| refused(label, &reason))?);
     }
@@ -109,8 +109,8 @@ fn landlock(
         ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, Ruleset, RulesetAttr,
         RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
     };
-    // What an older kernel does not know of these is left out by the crate; what matters of that
-    // has been looked at before.
+    // The crate drops rights that an older kernel does not know; the important gaps were checked
+    // before.
     let all = AccessFs::from_all(ABI::V5);
     let read = AccessFs::from_read(ABI::V5);
     let change = all & !AccessFs::IoctlDev;
@@ -166,7 +166,7 @@ mod tests {
         build(&confinement, "run.sh", &places, kernel)
     }
 
-    /// Kernels that are not at hand are made up: none can do more than this one does.
+    /// Simulated kernels, none more capable than the running one.
     fn kernels() -> impl Iterator<Item = Kernel> {
         let at_hand = Kernel::at_hand();
         let versions = (0..8).filter(move |version| *version <= at_hand.landlock);

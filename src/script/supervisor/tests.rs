@@ -1,11 +1,11 @@
-//! Nothing that a script starts is left, whatever ends it.
+//! Nothing that a script starts remains, whatever ends it.
 
 use crate::script::fixture::{Fixture, eventually};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Leaves three processes behind that write their ids: a plain child, one in a session of its
-/// own, and a daemon whose parents are gone. All hold the script's output open.
+/// Leaves three processes behind that write their ids: a plain child, one in its own session, and a
+/// daemon whose parents are gone. All hold the script's output open.
 const LITTER: &str = r#"
     left() { while [ ! -s "$1" ]; do sleep 0.01; done; }
     sleep 300 & echo $! > plain
@@ -51,7 +51,7 @@ fn regression_7_a_time_out_ends_a_script_with_all_its_descendants() {
 
 #[test]
 fn a_process_that_keeps_forking_itself_is_caught() {
-    // Each generation ends as soon as the next one runs, in a group that is not the script's.
+    // Each generation ends as soon as the next one runs, outside the script's group.
     let comet = r"setsid bash -c 'f() { echo $BASHPID >> trail; f & }; f' & sleep 0.3";
     let script = Fixture::bash(comet);
     let outcome = script.run().unwrap();
@@ -63,7 +63,7 @@ fn a_process_that_keeps_forking_itself_is_caught() {
     assert_eq!(trail(), length);
 }
 
-/// Forks for ever, each generation in a session of its own and gone at once, from forty places.
+/// Forks for ever from forty places, each generation in a session of its own and ending at once.
 const COMETS: &str = r#"
 #include <unistd.h>
 int main(void) {
@@ -78,7 +78,7 @@ int main(void) {
 }
 "#;
 
-/// Whether what is written to `trail` has come to an end, after having been written at all.
+/// Asserts that `trail` was written at all and no longer grows.
 fn assert_trail_ends(script: &Fixture) {
     let length = || std::fs::metadata(script.path("trail")).map_or(0, |file| file.len());
     let before = length();
@@ -111,7 +111,7 @@ fn forty_that_keep_forking_are_caught() {
 
 #[test]
 fn what_threads_started_and_what_continues_the_stopped_is_caught() {
-    // It continues whom it can reach, while others are being stopped.
+    // It resumes every process it can reach while others are being stopped.
     let script = Fixture::bash(
         "setsid bash -c 'while :; do kill -CONT $PPID -- -$$ 2>/dev/null; echo >> trail; done' &
         for i in 1 2 3; do setsid bash -c 'f() { echo >> trail; f & }; f' & done; sleep 0.2",
@@ -169,7 +169,7 @@ fn a_script_ends_with_the_host_but_a_job_does_not() {
 fn what_the_supervisor_was_given_is_not_for_its_script() {
     let script = Fixture::bash("tr '\\0' '\\n' < /proc/$PPID/environ | grep '=.'");
     let outcome = script.run().unwrap();
-    // Where it may be read at all, by root, there is nothing in it.
+    // Where it can be read at all, by root, it is empty.
     assert_eq!(outcome.stdout.text(), "");
     let script = Fixture::bash("cat /proc/$PPID/environ > /dev/null && echo read; id -u");
     let text = script.run().unwrap().stdout.text();
@@ -207,7 +207,7 @@ fn other_signals_do_not_reach_the_supervisor() {
     assert_eq!(script.run().unwrap().text(), "here\n");
 }
 
-/// Not a test by itself: the plugin that the next test kills.
+/// Not a test in itself: the plugin that the next test kills.
 #[test]
 fn plugin_to_be_killed() {
     let Some(dir) = std::env::var_os("SCRIPT_TEST_PLUGIN") else {

@@ -144,7 +144,7 @@ fn what_was_found_inside_is_never_read_outside() {
         let to = if swapped == "a/file" { "file" } else { "" };
         symlink(outside.path().join(to), &place).unwrap();
         for found in found {
-            // What is there still is the skill's own.
+            // Whatever still exists belongs to the skill.
             if let Ok((file, metadata)) = found.open() {
                 let bytes = files::read_file_capped(&file, metadata.len(), 99).unwrap();
                 assert_eq!(bytes, b"text", "{swapped}: {found:?}");

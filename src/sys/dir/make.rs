@@ -1,4 +1,4 @@
-//! Making, replacing and moving entries.
+//! Creating, replacing and moving entries.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,20 +10,20 @@ use rustix::io::Errno;
 
 use super::{Dir, EntryName, EntryPath, open};
 
-/// How a file is replaced.
+/// Whether a replacement survives a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durable {
-    /// Proof against a power cut, for which the disk is waited for.
+    /// Survives a power cut; waits for the disk.
     Yes,
     /// For files that mean nothing after a reboot.
     No,
 }
 
 impl Dir {
-    /// Makes a directory that is not there yet.
+    /// Creates a directory that does not exist yet.
     ///
     /// # Errors
-    /// `AlreadyExists`, and whatever the system says.
+    /// `AlreadyExists`, and whatever the system reports.
     pub fn new_dir(&self, name: &EntryName) -> io::Result<Self> {
         self.new_dir_with(name, 0o777)
     }
@@ -33,7 +33,7 @@ impl Dir {
         self.open_dir(name)
     }
 
-    /// As [`Dir::make_dir`]; one that is made can be entered by this user only.
+    /// As [`Dir::make_dir`]; a new directory is accessible to this user only.
     ///
     /// # Errors
     /// As [`Dir::make_dir`].
@@ -44,10 +44,10 @@ impl Dir {
         }
     }
 
-    /// A directory in this one, made if it is missing.
+    /// Opens a directory in this one, creating it if it is missing.
     ///
     /// # Errors
-    /// When it cannot be made, or a link or a file has its name.
+    /// When it cannot be created, or a link or a file has its name.
     pub fn make_dir(&self, name: &EntryName) -> io::Result<Self> {
         match self.new_dir(name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open_dir(name),
@@ -75,10 +75,10 @@ impl Dir {
         Ok(at)
     }
 
-    /// Makes a file for writing that is not there yet, with the directories that lead to it.
+    /// Creates a file that does not exist yet, for writing, with the directories that lead to it.
     ///
     /// # Errors
-    /// `AlreadyExists`, and whatever the system says.
+    /// `AlreadyExists`, and whatever the system reports.
     pub fn create_below(&self, path: &EntryPath, mode: u32) -> io::Result<File> {
         let (through, last) = path.split();
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
@@ -91,11 +91,11 @@ impl Dir {
         create()
     }
 
-    /// Writes a regular file that is there anew, which may be any number of directories below. Its
-    /// permissions stay. For files that nobody else reads yet: it is not one step.
+    /// Overwrites an existing regular file, any number of directories below, and keeps its
+    /// permissions. Not atomic: for files that nobody else reads yet.
     ///
     /// # Errors
-    /// When there is none, a link leads to it, or it cannot be written.
+    /// When it does not exist, a link leads to it, or it cannot be written.
     pub fn rewrite_below(&self, path: &EntryPath, bytes: &[u8]) -> io::Result<()> {
         let (through, last) = path.split();
         let (mut file, _) = self.regular(through, last, OFlags::WRONLY, 0)?;
@@ -103,19 +103,19 @@ impl Dir {
         file.write_all(bytes)
     }
 
-    /// Makes a file that is not there yet, for reading and writing.
+    /// Creates a file that does not exist yet, for reading and writing.
     ///
     /// # Errors
-    /// `AlreadyExists`, and whatever the system says.
+    /// `AlreadyExists`, and whatever the system reports.
     pub fn create(&self, name: &EntryName, mode: u32) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         Ok(open::open(self.fd.as_fd(), &[], name, flags, mode)?.into())
     }
 
-    /// A file that nobody else sees and that is gone when it is closed.
+    /// An unlinked file: nobody else sees it, and it disappears when it is closed.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn create_unseen(&self) -> io::Result<File> {
         const UNSEEN: EntryName = EntryName::of("unseen");
         let name = UNSEEN.temporary();
@@ -124,7 +124,7 @@ impl Dir {
         Ok(file)
     }
 
-    /// A regular file to append to, made if it is missing.
+    /// Opens a regular file for appending, creating it if it is missing.
     ///
     /// # Errors
     /// When it cannot be opened; a link is not followed.
@@ -133,17 +133,16 @@ impl Dir {
         Ok(self.regular(&[], name, flags, mode)?.0)
     }
 
-    /// Makes a link. It is never followed from here.
+    /// Creates a symbolic link. It is never followed from here.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn link_to(&self, target: &Path, name: &EntryName) -> io::Result<()> {
         Ok(rustix::fs::symlinkat(target, &self.fd, name.as_os_str())?)
     }
 
-    /// Replaces the file `name` with `bytes` as one step: readers see the old file or the new one,
-    /// whole, and so does whoever looks after a kill or a full disk. A link of that name is
-    /// replaced, not followed.
+    /// Replaces the file `name` with `bytes` atomically: readers see the whole old or the whole new
+    /// file, even after a kill or on a full disk. A link of that name is replaced, not followed.
     ///
     /// # Errors
     /// When it cannot be written; the old file is then untouched.
@@ -157,8 +156,8 @@ impl Dir {
         self.replace_through(self, name, bytes, mode, durable)
     }
 
-    /// As [`Dir::replace`], with the new file made in `scratch`, which is on the same file system:
-    /// for writers that clean up after a kill in a place of their own.
+    /// As [`Dir::replace`], with the temporary file in `scratch` on the same file system: for
+    /// writers with their own cleanup after a kill.
     ///
     /// # Errors
     /// As [`Dir::replace`].
@@ -180,15 +179,15 @@ impl Dir {
             scratch.rename(&temporary, self, name)
         })();
         written.inspect_err(|_| {
-            // The temporary file is litter now; the error to report is the first one.
+            // The temporary file is litter now; report the first error.
             let _ = scratch.remove_file(&temporary);
         })
     }
 
-    /// Moves an entry to `to`, where it takes the place of a file or an empty directory.
+    /// Moves an entry to `to`, where it replaces a file or an empty directory.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Whatever the system reports.
     pub fn rename(&self, name: &EntryName, to: &Self, new: &EntryName) -> io::Result<()> {
         Ok(renameat(
             &self.fd,
@@ -198,11 +197,11 @@ impl Dir {
         )?)
     }
 
-    /// Swaps two entries of one file system as one step. `false` where the system cannot do that;
-    /// nothing has changed then.
+    /// Swaps two entries of one file system atomically. `false`, with nothing changed, where the
+    /// system cannot do that.
     ///
     /// # Errors
-    /// Whatever the system says of the entries themselves.
+    /// Whatever the system reports about the entries themselves.
     pub fn exchange(&self, name: &EntryName, other: &Self, its: &EntryName) -> io::Result<bool> {
         let (a, b) = (name.as_os_str(), its.as_os_str());
         match renameat_with(&self.fd, a, &other.fd, b, RenameFlags::EXCHANGE) {
@@ -212,18 +211,18 @@ impl Dir {
         }
     }
 
-    /// Removes a file of ours, or a link of that name, not what it leads to.
+    /// Removes a file of ours, or a link of that name but not its target.
     ///
     /// # Errors
-    /// When there is none, or it cannot be removed.
+    /// When it does not exist, or cannot be removed.
     pub fn remove_file(&self, name: &EntryName) -> io::Result<()> {
         Ok(unlinkat(&self.fd, name.as_os_str(), AtFlags::empty())?)
     }
 
-    /// Removes a directory that is empty.
+    /// Removes an empty directory.
     ///
     /// # Errors
-    /// When there is none, or something is in it.
+    /// When it does not exist, or is not empty.
     pub fn remove_empty(&self, name: &EntryName) -> io::Result<()> {
         Ok(unlinkat(&self.fd, name.as_os_str(), AtFlags::REMOVEDIR)?)
     }

@@ -1,4 +1,4 @@
-//! One component of a path, and several of them: what a handle takes instead of a path.
+//! One path component, and a sequence of them: what directory handles take instead of a path.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -7,16 +7,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The longest name that file systems have, in bytes.
+/// The longest file name that file systems support, in bytes.
 const LONGEST: usize = 255;
 
-/// The name of one entry of a directory: not empty, no `/`, no NUL, neither `.` nor `..`. It leads
-/// nowhere but into the directory that it is looked up in.
+/// The name of one directory entry: not empty, no `/`, no NUL, neither `.` nor `..`. It cannot lead
+/// out of the directory that it is looked up in.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryName(Cow<'static, [u8]>);
 
 impl EntryName {
-    /// A name of our own, checked when the program is compiled.
+    /// A constant name, checked at compile time.
     ///
     /// # Panics
     /// When it is not the name of one entry.
@@ -25,14 +25,14 @@ impl EntryName {
         Self(Cow::Borrowed(name.as_bytes()))
     }
 
-    /// The name that this is, if it is one.
+    /// Parses a name; `None` if it is not a single component.
     pub fn parse(name: impl AsRef<OsStr>) -> Option<Self> {
         let bytes = name.as_ref().as_bytes();
         is_one(bytes).then(|| Self(Cow::Owned(bytes.to_owned())))
     }
 
-    /// A name like this one that no other process and no other call of this one uses. It begins
-    /// with a dot and ends in `.tmp`, which is how litter after a kill is known.
+    /// A variant of this name that no other process or call uses. It begins with a dot and ends in
+    /// `.tmp`, which identifies litter after a kill.
     #[must_use]
     pub fn temporary(&self) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -43,19 +43,19 @@ impl EntryName {
         Self(Cow::Owned(name))
     }
 
-    /// This name, or as much of it as there is room for, with `end` behind it.
+    /// This name, shortened if necessary, with `end` appended.
     #[must_use]
     pub fn with_end(&self, end: &Self) -> Self {
         let room = (LONGEST - end.0.len()).min(self.0.len());
         Self(Cow::Owned([&self.0[..room], &end.0].concat()))
     }
 
-    /// As the system takes it.
+    /// The name as an OS string.
     pub fn as_os_str(&self) -> &OsStr {
         OsStr::from_bytes(&self.0)
     }
 
-    /// As text, if it is that.
+    /// The name as text, if it is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
@@ -81,7 +81,7 @@ const fn is_one(name: &[u8]) -> bool {
     true
 }
 
-/// A path that only leads down: one or more names.
+/// A relative path that only descends: one or more names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryPath {
     through: Vec<EntryName>,
@@ -89,7 +89,7 @@ pub struct EntryPath {
 }
 
 impl EntryPath {
-    /// The path that this is, if it has a name, no root and no `..`.
+    /// Parses a path; `None` if it has no name, or has a root or `..`.
     pub fn parse(path: impl AsRef<Path>) -> Option<Self> {
         let names = path.as_ref().components().filter_map(|part| match part {
             Component::CurDir => None,
@@ -101,7 +101,7 @@ impl EntryPath {
         Some(Self { through, last })
     }
 
-    /// What leads to the last name, and that name.
+    /// The leading names, and the last one.
     pub(super) fn split(&self) -> (&[EntryName], &EntryName) {
         (&self.through, &self.last)
     }

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 
 use super::name::EntryName;
 
-/// What every descriptor of ours is opened with. Nothing here waits for the other end of a FIFO.
+/// Flags of every open. None of them waits for the other end of a FIFO.
 const ALWAYS: OFlags = OFlags::CLOEXEC
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
@@ -19,7 +19,7 @@ pub const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 /// Opens `last` in the directory that `through` leads to, from `dir`.
 ///
 /// # Errors
-/// `ELOOP` when any of the names is a link, and whatever opening says.
+/// `ELOOP` when any of the names is a link, and whatever opening reports.
 pub fn open(
     dir: BorrowedFd<'_>,
     through: &[EntryName],
@@ -41,7 +41,7 @@ pub fn open(
     step(at.as_ref().map_or(dir, AsFd::as_fd), last, flags, mode)
 }
 
-/// Permission bits as the system takes them.
+/// Permission bits in the system's type.
 #[allow(
     clippy::useless_conversion,
     reason = "their type is not the same on every system"
@@ -50,18 +50,18 @@ pub fn mode_of(bits: u32) -> Mode {
     Mode::from_raw_mode((bits & 0o7777).try_into().unwrap_or_default())
 }
 
-/// One name: no kernel follows a link at the only component of a path that is opened so.
+/// Opens one name. With `O_NOFOLLOW` no kernel follows a link at the only component of a path.
 fn step(dir: BorrowedFd<'_>, name: &EntryName, flags: OFlags, mode: u32) -> io::Result<OwnedFd> {
     let mode = mode_of(mode);
     openat(dir, name.as_os_str(), flags | ALWAYS, mode).map_err(|error| {
-        // A link that is wanted as a directory is only said not to be one.
+        // The error for a link opened as a directory only says that it is not a directory.
         let is_link = || {
             statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)
                 .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
         };
         match error {
             rustix::io::Errno::NOTDIR if is_link() => rustix::io::Errno::LOOP.into(),
-            // BSD's word for a link that was not to be followed.
+            // BSD reports a link that was not followed as this.
             rustix::io::Errno::MLINK => rustix::io::Errno::LOOP.into(),
             error => error.into(),
         }
@@ -82,7 +82,7 @@ mod whole {
 
     static MISSING: AtomicBool = AtomicBool::new(false);
 
-    /// `None` where the kernel, or a filter of system calls, does not have it.
+    /// `None` if the kernel, or a filter of system calls, does not provide it.
     pub fn open(
         dir: BorrowedFd<'_>,
         through: &[EntryName],
@@ -98,12 +98,12 @@ mod whole {
         let path = names.join(&b'/');
         let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         match openat2(dir, &path, flags | ALWAYS, mode_of(mode), beneath) {
-            // A filter may answer that it is not permitted, and so may a file: the steps tell.
+            // A filter may answer `EPERM`, and so may a file: opening step by step tells which.
             Err(Errno::NOSYS | Errno::PERM) => {
                 MISSING.store(true, Ordering::Relaxed);
                 None
             }
-            // Something was moved meanwhile. Each step of the other way stands for itself.
+            // Something was moved meanwhile. Opening step by step does not depend on that.
             Err(Errno::AGAIN) => None,
             opened => Some(opened.map_err(Into::into)),
         }
@@ -125,11 +125,11 @@ pub mod tests {
     use std::cell::Cell;
 
     thread_local! {
-        /// Whether this thread does as a kernel without `openat2` would.
+        /// Whether this thread acts like a kernel without `openat2`.
         pub static LEFT_OUT: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Runs a test both ways.
+    /// Runs a test with `openat2` and without.
     pub fn both_ways(test: impl Fn()) {
         for left_out in [false, true] {
             LEFT_OUT.set(left_out);

@@ -1,5 +1,5 @@
-//! Removing directories with everything in them: only those that carry our mark, and by
-//! descriptor, so that no link, and nothing moved meanwhile, leads a removal elsewhere.
+//! Removing directories with their content: only those that carry our mark, and by descriptor, so
+//! that no link or concurrent move can redirect a removal.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -7,35 +7,34 @@ use rustix::fs::{AtFlags, fstat, unlinkat};
 
 use super::{Dir, EntryKind, EntryName};
 
-/// The file by which we know a directory that we made. It holds the directory's own number, which
-/// nobody who puts such a file into a repository can foretell.
+/// The file that marks a directory as made by us. It holds the directory's inode number, which a
+/// repository's author cannot predict.
 pub const MARK: EntryName = EntryName::of(".agent-skills");
-/// Directories that are held open while one inside the other is emptied.
+/// How many nested directories are held open while they are emptied.
 const DEPTH: usize = 64;
 
 impl Dir {
-    /// Makes a directory that is not there yet, that this user alone can enter, and marks it as
-    /// ours.
+    /// Creates a directory that only this user can enter, and marks it as ours.
     ///
     /// # Errors
-    /// `AlreadyExists`, and whatever the system says.
+    /// `AlreadyExists`, and whatever the system reports.
     pub fn new_of_ours(&self, name: &EntryName) -> io::Result<Self> {
         let dir = self.new_dir_with(name, 0o700)?;
         dir.mark()?;
         Ok(dir)
     }
 
-    /// Marks this directory as one that we made.
+    /// Marks this directory as made by us.
     ///
     /// # Errors
-    /// When it has one, or it cannot be written.
+    /// When it has a mark, or it cannot be written.
     pub fn mark(&self) -> io::Result<()> {
         let mut file = self.create(&MARK, 0o600)?;
         file.write_all(self.number()?.as_bytes())
     }
 
-    /// Whether we made this directory. Where others bring files, the mark must have been made for
-    /// this very directory; elsewhere a copy of it, as a backup makes one, will do.
+    /// Whether we made this directory. Where others provide files, the mark must have been made for
+    /// this very directory; elsewhere a copy, as in a backup, is enough.
     pub fn is_ours(&self) -> bool {
         let Ok(mark) = self.read(&MARK, 64) else {
             return false;
@@ -47,8 +46,8 @@ impl Dir {
         Ok(format!("{}\n", fstat(&self.fd)?.st_ino))
     }
 
-    /// Whether nothing is in it, or only a mark that says nothing: what a kill leaves of a directory that was
-    /// being marked, or removed.
+    /// Whether it is empty or holds only an empty mark: what a kill leaves of a directory that was
+    /// being marked or removed.
     fn is_blank(&self) -> bool {
         let is_empty_mark = |(name, kind): &(EntryName, EntryKind)| {
             let is_empty = || self.read(&MARK, 0).is_ok();
@@ -58,10 +57,10 @@ impl Dir {
             .is_ok_and(|entries| entries.iter().all(is_empty_mark))
     }
 
-    /// Removes a directory that a kill left without a mark of ours, or with half a one, and with nothing else.
+    /// Removes a directory that a kill left with no mark or half a mark and nothing else.
     ///
     /// # Errors
-    /// `DirectoryNotEmpty` for any other; whatever the system says.
+    /// `DirectoryNotEmpty` for any other; whatever the system reports.
     pub fn remove_blank(&self, name: &EntryName) -> io::Result<()> {
         let dir = self.open_dir(name)?;
         if !dir.is_blank() {
@@ -78,11 +77,12 @@ impl Dir {
         }
     }
 
-    /// Removes a directory that carries our mark, or lies in one that does, with everything in it, and one that
-    /// holds nothing. A link in it is removed, not followed. What is not there is no error.
+    /// Removes, with its content, a directory that carries our mark or lies in one that does; also
+    /// an empty one. A link in it is removed, not followed. A missing directory is not an error.
     ///
     /// # Errors
-    /// `PermissionDenied` for what we did not make, which stays as it is; whatever the system says.
+    /// `PermissionDenied` for what we did not make, which stays unchanged; whatever the system
+    /// reports.
     pub fn remove_ours(&self, name: &EntryName) -> io::Result<()> {
         let dir = match self.open_dir(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -99,14 +99,14 @@ impl Dir {
         while dir.empty(&dir, 0)? {}
         dir.remove_mark()?;
         self.remove_empty(name).inspect_err(|_| {
-            // Somebody wrote into it meanwhile: it is still ours to try again. The error to report
-            // is the first one.
+            // Someone wrote into it meanwhile: keep it marked so that the removal can be retried.
+            // Report the first error.
             let _ = dir.mark();
         })
     }
 
-    /// Removes every entry but the mark of `top`. Directories deeper than [`DEPTH`] are moved up
-    /// to `top`; whether there were any.
+    /// Removes every entry except the mark of `top`. Directories deeper than [`DEPTH`] are moved up
+    /// to `top`; returns whether there were any.
     fn empty(&self, top: &Self, depth: usize) -> io::Result<bool> {
         let mut again = false;
         for (name, kind) in self.entries()? {

@@ -1,4 +1,4 @@
-//! What a handle does among links, FIFOs and forged marks, with `openat2` and without.
+//! How a handle treats links, FIFOs and forged marks, with `openat2` and without.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use super::open::tests::both_ways;
 use super::*;
 
-/// A directory of ours among others, and one outside that must stay as it is.
+/// A directory of ours among others, and one outside that must stay unchanged.
 struct Place {
     root: tempfile::TempDir,
     dir: Dir,
@@ -80,7 +80,7 @@ fn no_method_follows_a_link() {
             assert!(dir.lock(&NAME, Duration::ZERO).is_err());
             assert_eq!(dir.kind(&NAME).unwrap(), Some(EntryKind::Link));
             assert_eq!(dir.read_link(&NAME).unwrap(), Path::new(target));
-            // A link is moved and replaced as itself.
+            // Moves and replacements affect the link itself.
             dir.rename(&NAME, dir, &OTHER).unwrap();
             dir.replace(&OTHER, b"file", 0o600, Durable::No).unwrap();
             assert_eq!(fs::read(place.at("y")).unwrap(), b"file");
@@ -131,7 +131,7 @@ fn only_what_carries_the_mark_of_this_very_directory_is_removed() {
     fs::create_dir_all(place.at("x/a/b")).unwrap();
     symlink("/", place.at("x/a/b/root")).unwrap();
     fs::write(place.at("x/a/f"), "").unwrap();
-    // As a repository would bring it: everything but the directory's number.
+    // A forged mark as a repository could contain it: right except for the inode number.
     fs::create_dir(place.at("y")).unwrap();
     fs::write(place.at("y/kept"), "").unwrap();
     for forged in [
@@ -147,7 +147,7 @@ fn only_what_carries_the_mark_of_this_very_directory_is_removed() {
     assert!(!place.at("x").exists());
     dir.remove_ours(&NAME).unwrap();
     place.assert_canary();
-    // The user's own directory, moved to another disk with everything in it.
+    // The user's own directory, moved with its content to another disk.
     let own = Dir::anchor(dir.path()).unwrap();
     own.remove_ours(&OTHER).unwrap();
     assert!(!place.at("y").exists());
@@ -162,7 +162,8 @@ fn what_a_kill_left_unmarked_or_with_an_empty_mark_goes_and_takes_nothing_with_i
     fs::write(place.at("x/.agent-skills"), "").unwrap();
     place.dir.remove_ours(&NAME).unwrap();
     assert!(!place.at("x").exists());
-    // A link, a directory or a file with text in the place of the mark, or anything beside it, is somebody's.
+    // If the mark is a link, a directory or a file with other text, or anything lies beside it, the
+    // directory is not ours.
     fs::create_dir(place.at("x")).unwrap();
     symlink("../../canary/file", place.at("x/.agent-skills")).unwrap();
     assert!(place.dir.remove_ours(&NAME).is_err() && place.dir.remove_blank(&NAME).is_err());
@@ -220,7 +221,7 @@ fn an_anchor_may_be_a_link_and_stays_what_it_was() {
     let link = place.root.path().join("link");
     symlink("dir", &link).unwrap();
     let dir = Dir::anchor(&link).unwrap();
-    // What is put in its place later is somebody else's.
+    // Its later replacement is not ours.
     fs::remove_file(&link).unwrap();
     symlink("canary", &link).unwrap();
     dir.new_dir(&NAME).unwrap();
