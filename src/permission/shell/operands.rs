@@ -1,5 +1,6 @@
-//! What the operands of a command would change (docs/spec/restriction.md#operands): whatever grants
-//! it, it must not remove, move, replace or link what restricts it, nor run our own executable.
+//! What a command would change through its operands (docs/spec/restriction.md#operands): whatever
+//! grants it, it must not remove, move, replace or link the files that restrict it, nor run our own
+//! executable.
 
 use std::path::{Path, PathBuf};
 
@@ -20,25 +21,25 @@ pub struct Operands<'a> {
 
 const KEPT: &str = "skills and what restricts them are kept there";
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
-/// Steps of a word that is copied into the command that a wrapper runs.
+/// Steps per word copied into the command that a wrapper runs.
 const COPY: usize = 8;
-/// Words of a command each of which may begin another.
+/// The limit of words that may each begin another command.
 const MAX_WORDS: usize = 256;
 
 impl Operands<'_> {
-    /// Whether a word of the command runs our own executable.
+    /// The word of the command that runs our own executable, if any.
     pub fn runs_ours<'w>(&self, words: &'w [Word]) -> Option<&'w Word> {
         self.commands_in(words)
             .filter_map(|words| words.first())
             .find(|word| self.reach.is_ours(word))
     }
 
-    /// Refuses what would change a protected place.
+    /// Refuses a command that would change a protected place.
     ///
     /// # Errors
-    /// The word that would, and why it may not.
+    /// The word concerned, and the reason.
     pub fn check(&self, words: &[Word]) -> Checked {
-        // What a wrapper or `find` runs is looked at again in each around it.
+        // A command inside a wrapper or `find` is checked again for each enclosing one.
         if !self
             .reach
             .guard
@@ -65,7 +66,7 @@ impl Operands<'_> {
         Ok(())
     }
 
-    /// The command, and every other that may begin at one of its words.
+    /// The command, and every other command that may begin at one of its words.
     fn commands_in<'w>(&self, words: &'w [Word]) -> impl Iterator<Item = &'w [Word]> {
         let program = words.first().and_then(Word::text).unwrap_or_default();
         let base = program.rsplit('/').next().unwrap_or(program);
@@ -117,7 +118,7 @@ impl Operands<'_> {
         }
     }
 
-    /// Programs that are not known may use whatever is not protected, and the active skill's files.
+    /// Unknown programs may use anything unprotected, and the active skill's files.
     fn others(&self, arguments: &[Word]) -> Checked {
         arguments
             .iter()
@@ -134,13 +135,14 @@ impl Operands<'_> {
             .try_for_each(|word| self.reach.each(word, |operand| self.part(word, operand)))
     }
 
-    /// Whether some part of a word lies in a protected place that is not the active skill's own.
+    /// Refuses a word if some part of it lies in a protected place other than the active skill's
+    /// own.
     fn part(&self, word: &Word, operand: &Operand) -> Checked {
         let (Operand::Path(text) | Operand::Unknown(text)) = operand else {
             return Ok(());
         };
         let after_letter = text.strip_prefix('-').and_then(|text| text.get(1..));
-        // Without one it would be the whole text again.
+        // Without a separator it would be the whole text again.
         let splits = text
             .split(['=', ':', ',', '@'])
             .filter(|part| part.len() < text.len());
@@ -159,11 +161,11 @@ impl Operands<'_> {
         )
     }
 
-    /// An operand that is removed or changed, with all that is in it.
+    /// An operand that is removed or changed, including everything below it.
     fn changed(&self, word: &Word, whole: bool) -> Checked {
         self.reach.each(word, |operand| match operand {
             Operand::Path(text) => refuse_if(word, self.reach.relation(text) != Relation::Apart),
-            // Text that becomes several words may bring the option too.
+            // Text that becomes several words may also contain the option.
             Operand::Unknown(_) if whole || !word.is_one_word() => {
                 Err(Fault::new(&word.raw, NOT_KNOWN))
             }
@@ -172,7 +174,7 @@ impl Operands<'_> {
         })
     }
 
-    /// `mv`, `cp`, `ln` and the like.
+    /// `mv`, `cp`, `ln` and similar.
     fn placed(&self, program: Program, arguments: &[Word]) -> Checked {
         self.options(arguments)?;
         let words: Vec<&Word> = plain(arguments).collect();
@@ -180,7 +182,7 @@ impl Operands<'_> {
         let begin = arguments
             .iter()
             .position(|word| !word.prefix().starts_with('-'));
-        // A value of an option that stands behind would look like the destination.
+        // The value of a trailing option would look like the destination.
         let mixed = begin.is_some_and(|begin| arguments[begin..].iter().any(is_one));
         let (links, into) = match program {
             Program::Copies { links, into } => (links, into),
@@ -191,8 +193,8 @@ impl Operands<'_> {
             !letters.is_empty() && arguments.iter().any(one)
         };
         let all = mixed || has(into) || words.len() < 2;
-        // Those of `rsync` that remove what is not among the sources, or the sources themselves,
-        // and the one by which the destination is not entered.
+        // `rsync` options that remove files missing from the sources, or the sources themselves,
+        // and the option that does not enter the destination.
         let removing = |word: &Word| {
             let long = ["--del", "--remove", "--no-target"];
             let short = word.prefix().starts_with('-') && !word.prefix().starts_with("--");
@@ -213,7 +215,7 @@ impl Operands<'_> {
                 _ => self.copied(word)?,
             }
         }
-        // A link without a name gets that of what it leads to, here.
+        // A link without a name gets its target's name, in the current directory.
         if let (Program::Links, [word]) = (program, words.as_slice()) {
             self.reach.each(word, |operand| {
                 let here = entry(operand).map(|name| self.reach.relation(&name));
@@ -232,7 +234,8 @@ impl Operands<'_> {
         Ok(())
     }
 
-    /// A source of a copy is only read; one that leads elsewhere by a link may be copied as one.
+    /// A source is only read by a copy; one that leads elsewhere through a link may be copied as a
+    /// link.
     fn copied(&self, word: &Word) -> Checked {
         self.reach.each(word, |operand| match operand {
             Operand::Path(text) => refuse_if(
@@ -243,7 +246,7 @@ impl Operands<'_> {
         })
     }
 
-    /// What a link leads to, from here or from where the link is.
+    /// The target of a link, relative to the current directory or to the link.
     fn linked(&self, word: &Word) -> Checked {
         self.reach.each(word, |operand| match operand {
             Operand::Path(text) => {
@@ -324,12 +327,12 @@ impl Operands<'_> {
         }
     }
 
-    /// `git clean`, `rm` and `mv`, below every directory that is named before them.
+    /// `git clean`, `rm` and `mv`, in every directory named before them.
     fn git_changes(&self, arguments: &[Word], behind: &[Word]) -> Checked {
         let before = &arguments[..arguments.len() - behind.len()];
         self.options(before)?;
         let named: Vec<&Word> = plain(before).collect();
-        // The last one is the word itself.
+        // The last one is the subcommand itself.
         let elsewhere = &named[..named.len().saturating_sub(1)];
         for word in elsewhere {
             self.changed(word, true)?;
@@ -349,7 +352,7 @@ fn refuse_if(word: &Word, refused: bool) -> Checked {
     Ok(())
 }
 
-/// The name under which a source would stand in a directory, if it is known.
+/// The name that a source would get in a directory, if known.
 fn entry(operand: &Operand) -> Option<String> {
     let Operand::Path(text) = operand else {
         return None;
@@ -358,7 +361,7 @@ fn entry(operand: &Operand) -> Option<String> {
     (!matches!(name, "" | "." | "..")).then(|| name.to_owned())
 }
 
-/// Words that are no options.
+/// Words that are not options.
 fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
     let mut ended = false;
     arguments.iter().filter(move |word| {
@@ -368,7 +371,8 @@ fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
     })
 }
 
-/// Whether a word may be an option with one of these letters, also among others and written out.
+/// Whether a word may be an option with one of these letters, including in a cluster or in long
+/// form.
 fn is_option(word: &Word, letters: &str) -> bool {
     let Some(option) = word.prefix().strip_prefix('-') else {
         return false;
