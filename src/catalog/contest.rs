@@ -1,9 +1,7 @@
 //! Precedence among skills of one name: by layer, then by priority, then by directory order. Tool
-//! names depend only on the skill's name.
-//!
-//! Only this file assigns a standing. It asks the rules in a fixed order: first whether anything in
-//! a directory may be shown, then whether its skill may be offered. An administrator's skill
-//! reserves its name even if it is hidden, broken or out of scope.
+//! names depend only on the skill's name. Only this file assigns a standing. It asks the rules
+//! first whether anything in a directory may be shown, then whether its skill may be offered. An
+//! administrator's skill reserves its name even if it is hidden, broken or out of scope.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

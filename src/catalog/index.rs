@@ -1,10 +1,6 @@
 //! The index: what the last scan of the skills directories found, the stamps that show whether it
 //! is still valid, and answers derived from it. It is only a cache: an invalid file counts as no
 //! index. Does not know what an answer says, nor who may see which skill.
-//!
-//! It supplies a skill whose `SKILL.md` is a regular file with an unchanged stamp that had settled
-//! when it was read, and the entries of a root with an unchanged stamp. Everything else is read
-//! again.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,6 +16,10 @@ use crate::sys::limits;
 use crate::sys::stamp::{Stamp, now};
 
 /// The index of one set of roots.
+///
+/// It supplies a skill whose `SKILL.md` is a regular file with an unchanged stamp that had settled
+/// when it was read, and the entries of a root with an unchanged stamp. Everything else is read
+/// again.
 #[derive(Debug, Default)]
 pub struct Index {
     place: Option<PathBuf>,

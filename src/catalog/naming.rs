@@ -64,7 +64,7 @@ impl Catalog {
         best(theirs(), name).or_else(beside)
     }
 
-    /// The names shared by several skills, of which the catalog offers one.
+    /// The names shared by several skills; the catalog offers one skill for each.
     pub fn contested(&self) -> Vec<&SkillName> {
         let shadowed = self.entries.iter().filter_map(Entry::shadowed);
         let mut names: Vec<&SkillName> = shadowed.map(|skill| &skill.name).collect();

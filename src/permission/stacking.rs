@@ -20,7 +20,7 @@ pub struct InForce<'a> {
     skills_narrowed: bool,
 }
 
-/// Rules of which one must grant the call.
+/// A group of rules; one of them must grant the call.
 #[derive(Debug)]
 pub struct Group<'a> {
     /// The skills they come from.

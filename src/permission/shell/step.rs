@@ -34,7 +34,7 @@ pub struct Scope {
 pub enum ScopeKind {
     /// `( … )` or a substitution: its changes end with it.
     Subshell,
-    /// `if` or `case`, of which only some parts run.
+    /// `if` or `case`: only some of its parts run.
     Branches,
     /// A loop, whose parts may run in any sequence; or a pipeline, whose parts run concurrently, in
     /// the shell or not.
