@@ -1,6 +1,5 @@
-//! Matches the arguments of a call against one rule. An allow rule must match every argument, and
-//! doubt means no; a deny rule needs one match, and doubt means yes. Shell commands are judged
-//! elsewhere.
+//! Matches a call's arguments against one rule. An allow rule must match every argument, and doubt
+//! means no; a deny rule needs one match, and doubt means yes. Shell commands are judged elsewhere.
 
 use std::path::Path;
 
@@ -46,7 +45,7 @@ impl Ground<'_> {
         })
     }
 
-    /// Whether `rule`, which applies to the call's tool through `test`, allows its arguments.
+    /// Whether `rule`, applied to the call's tool through `test`, allows its arguments.
     pub fn allows(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
         fits_source(rule, call) == Some(true)
             && match test {
@@ -69,7 +68,7 @@ impl Ground<'_> {
             }
     }
 
-    /// Whether `rule`, which applies to the call's tool through `test`, denies its arguments.
+    /// Whether `rule`, applied to the call's tool through `test`, denies its arguments.
     pub fn denies(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
         fits_source(rule, call) != Some(false)
             && match test {
@@ -130,8 +129,8 @@ impl Ground<'_> {
     }
 }
 
-/// `summarize_content` takes a path or a URL, and a rule covers one or the other. `None` if it is
-/// unclear which one the call passes.
+/// `summarize_content` takes a path or a URL, and a rule covers one of them. `None` if it is
+/// unclear which is passed.
 fn fits_source(rule: &Rule, call: &Call) -> Option<bool> {
     let host_tool = tools::find(call.tool).filter(|_| call.ours.is_none());
     let key = host_tool.and_then(|tool| tool.keys(&[Argument::Source]).next());
@@ -146,7 +145,7 @@ fn fits_source(rule: &Rule, call: &Call) -> Option<bool> {
     Some(is_address == (capability == Capability::Fetch))
 }
 
-/// A path argument. If it is missing, it means the project, for tools whose keys are known.
+/// A path argument; a missing one means the project, for tools whose keys are known.
 fn path<'c>(tool: &HostTool, key: &str, call: &Call<'c>) -> Option<&'c str> {
     let known = !tools::is_plugin_of_older_host(tool.name);
     text_or(call, key, known.then_some(""))

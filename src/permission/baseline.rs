@@ -121,8 +121,7 @@ fn pages_cached_output(call: &Call) -> bool {
     reads && call.tool.starts_with("file_") && cached
 }
 
-/// Variables that control what an interpreter or the loader runs. The model must not set them for a
-/// script.
+/// Variables that control what an interpreter or the loader runs; the model must not set them.
 pub fn steers_an_interpreter(variable: &str) -> bool {
     const PREFIXES: [&str; 12] = [
         "LD_", "DYLD_", "PYTHON", "NODE_", "PERL", "RUBY", "GIT_", "BASH_", "npm_", "NPM_", "UV_",
@@ -158,7 +157,7 @@ pub fn steering_variable(call: &Call) -> Option<String> {
             .find(is_unsafe)
             .map(str::to_owned),
         Value::Null => None,
-        // Any other type would have to be parsed by guesswork.
+        // Any other type could only be guessed at.
         other => Some(other.to_string()),
     }
 }

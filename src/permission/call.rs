@@ -18,8 +18,8 @@ pub struct Call<'a> {
     pub tool: &'a str,
     /// Its arguments; they should be an object.
     pub arguments: &'a Value,
-    /// Which of our own tools it is, by exact name in our schema: any plugin may have a tool whose
-    /// name begins with `skill_`.
+    /// Which of our own tools it is, by exact name in our schema: any plugin's tool may begin with
+    /// `skill_`.
     pub ours: Option<OurTool<'a>>,
 }
 
@@ -40,8 +40,7 @@ pub enum OurTool<'a> {
     },
     /// Waits for a script started earlier, or stops it; always one of the caller's own.
     Job,
-    /// Loads and unloads skills. Each skill that it loads also counts as a call of that skill's own
-    /// tool.
+    /// Loads and unloads skills. Each skill loaded also counts as a call of its own tool.
     Session,
     /// Records a change to a skill that the model proposes; the user decides about it.
     Propose {
@@ -53,15 +52,15 @@ pub enum OurTool<'a> {
         /// The action, if the call names it.
         action: Option<&'a str>,
     },
-    /// The command line as a tool. It is for people, who reach it without a hook.
+    /// The command line as a tool, for people, who reach it without a hook.
     Direct,
 }
 
 /// Everything in force around a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'a> {
-    /// The restrictions of the skills activated since the session began, oldest first. Replaced
-    /// ones are included, because their denials stay in force.
+    /// The restrictions of all skills activated in this session, oldest first, including replaced
+    /// ones, whose denials stay in force.
     pub restrictions: &'a [Restriction],
     /// Denials from the configuration and the administrator's policy.
     pub policy_deny: &'a [Restriction],
@@ -73,17 +72,17 @@ pub struct Scope<'a> {
     pub mcp_tools: &'a BTreeSet<String>,
 }
 
-/// The directories that decisions depend on, as given: symbolic links are not resolved.
+/// The directories that decisions depend on, as given: links are not resolved.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     /// Where the host's shell starts.
     pub project_root: PathBuf,
-    /// The host process's working directory; some of its tools resolve paths from here.
+    /// The host process's working directory, where some of its tools start.
     pub working_dir: PathBuf,
     /// What `~` means in a shell and in patterns, if it is known.
     pub home: Option<PathBuf>,
-    /// Names of the variables in the initial environment of the host's shell; a command that sets
-    /// one exports it to every program. `None` if they are unknown.
+    /// Names of the variables in the initial environment of the host's shell; setting one exports
+    /// it to every program. `None` if unknown.
     pub environment: Option<BTreeSet<String>>,
     /// The shell that runs the host's commands.
     pub shell: Shell,
@@ -91,7 +90,7 @@ pub struct Places {
     pub cdpath: bool,
     /// What no call changes while a skill restricts.
     pub protected: ProtectedPlaces,
-    /// Our own executable. No command may run it while anything is in force.
+    /// Our own executable, which no command may run while anything is in force.
     pub executable: Option<PathBuf>,
     /// The directories where the host's shell looks for programs.
     pub path: Vec<PathBuf>,

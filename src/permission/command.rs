@@ -1,5 +1,5 @@
 //! Patterns for one simple command (docs/spec/restriction.md#command-patterns) and the canonical
-//! form of a command that they match. Does not know how a command line splits into simple commands.
+//! form that they match. Does not know how a command line splits into simple commands.
 
 mod matching;
 
@@ -33,13 +33,13 @@ impl Canonical {
         self.0.push_str(text);
     }
 
-    /// Adds text known only at run time to the current word.
+    /// Adds text known only at run time.
     pub fn dynamic(&mut self) {
         self.0.push(DYNAMIC);
     }
 
-    /// Adds part of a file name known only at run time. It has no slash, and a name that starts
-    /// with something else does not become `..`.
+    /// Adds part of a file name known only at run time. It has no slash, and cannot turn other text
+    /// into `..`.
     pub fn name_part(&mut self) {
         self.0.push(NAME_PART);
     }
@@ -212,8 +212,7 @@ fn strip_open_end(pieces: &mut [Piece]) -> bool {
     before.is_some()
 }
 
-/// Splits leading assignments off a pattern. Harmless ones are ignored; a command must contain the
-/// others exactly.
+/// Splits leading assignments off a pattern. Harmless ones are ignored; others must match exactly.
 fn split_assignments(atoms: &[Atom]) -> (Vec<Atom>, Vec<Atom>) {
     let mut lead = Vec::new();
     let mut rest = atoms;

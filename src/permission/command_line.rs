@@ -1,5 +1,5 @@
-//! Connects the rules to the shell module: which rules grant a simple command, which permit a
-//! redirection to a file, and which denials apply to the whole command.
+//! Connects the rules to the shell module: which rules grant a simple command or a redirection to a
+//! file, and which denials cover the command.
 
 use std::collections::BTreeSet;
 use std::path::Path;

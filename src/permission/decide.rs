@@ -1,5 +1,5 @@
-//! The decision about one call (docs/spec/restriction.md#order-of-evaluation): denials first, then
-//! the baseline, then the rules of the restrictions in force, else a refusal.
+//! The decision about one call (docs/spec/restriction.md#order-of-evaluation): denials, then the
+//! baseline, then the rules of the restrictions in force, else a refusal.
 
 use super::argument::Ground;
 use super::baseline;
@@ -33,7 +33,7 @@ pub enum Granted {
     Baseline,
     /// Rules grant it.
     Rules,
-    /// It is not allowed, but the user asked only for a warning.
+    /// It is not allowed, but the user wants only a warning.
     Warned(Refusal),
 }
 
@@ -161,7 +161,6 @@ fn touched(in_force: &InForce, call: &Call, ground: Ground) -> Option<Touched> {
         .then(|| command_line::touched(command, call.tool, &own, ground))
 }
 
-/// Refuses a call that a denial covers.
 fn undenied(in_force: &InForce, scope: &Scope, call: &Call, ground: Ground) -> Result<(), Refusal> {
     let touched = touched(in_force, call, ground);
     undenied_touching(in_force, scope, call, touched.as_ref(), ground)
@@ -189,7 +188,6 @@ fn undenied_touching(
     }
 }
 
-/// Refuses a call whose arguments do not fit its tool.
 fn well_formed(group: &Group, call: &Call) -> Result<(), Refusal> {
     let unclear = |why: String| {
         let skill = group.skill();

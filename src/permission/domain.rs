@@ -21,8 +21,8 @@ impl DomainPattern {
             Some(host) => (host, true),
             None => (domain, false),
         };
-        // Parsed as part of a URL, it gets the same case and IDNA treatment as the URLs it is
-        // compared with.
+        // Parsed as a URL, it gets the same case and IDNA treatment as the URLs it is compared
+        // with.
         let url = Url::parse(&format!("https://{host}/")).map_err(|_| INVALID)?;
         let parsed = host_of(&url).ok_or(INVALID)?;
         let is_host_only = url.path() == "/" && url.username().is_empty() && url.port().is_none();

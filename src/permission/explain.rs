@@ -20,8 +20,7 @@ pub struct Explanation {
     pub allowed: bool,
     /// The message to the model, or why the call is allowed.
     pub message: String,
-    /// The parts of a shell command in evaluation order; empty for other calls and where the
-    /// command need not be split.
+    /// The parts of a shell command in evaluation order; empty if there is nothing to split.
     pub parts: Vec<Part>,
 }
 

@@ -101,7 +101,6 @@ fn entry(written: &str) -> Result<Entry, Broken> {
     })
 }
 
-/// The body of a well-formed entry.
 fn well_formed<'a>(
     name: &str,
     pattern: Option<&'a str>,
@@ -133,7 +132,6 @@ fn well_formed<'a>(
     }
 }
 
-/// Whether all parentheses and quotes of `pattern` are closed.
 fn balanced(pattern: &str) -> bool {
     depths(pattern).last().is_some_and(|depth| depth == 0)
 }

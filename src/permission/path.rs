@@ -32,7 +32,7 @@ pub trait Resolve {
     }
 }
 
-/// Caches the answer for each path: one command may name the same directories a thousand times.
+/// Caches the answers: one command may name the same directories a thousand times.
 pub struct Remembering<'a> {
     inner: &'a dyn Resolve,
     steps: &'a Steps,

@@ -81,7 +81,7 @@ impl PathPattern {
         }
     }
 
-    /// Whether the pattern covers a path in both forms: as written and with links resolved.
+    /// Whether the pattern covers a path both as written and with links resolved.
     pub fn covers(&self, path: &Located, places: &Places, resolve: &dyn Resolve) -> bool {
         self.covers_each(path, places, resolve) == [true, true]
     }
@@ -126,7 +126,7 @@ impl PathPattern {
 }
 
 /// Normalises a glob below the base: removes `.` and `..`, and prepends `**/` if it has no slash,
-/// so that it matches at any depth.
+/// to match at any depth.
 fn anchored(glob: &str) -> Result<Option<String>, (&'static str, &'static str)> {
     let floats = !glob.trim_end_matches('/').contains('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -151,8 +151,8 @@ fn anchored(glob: &str) -> Result<Option<String>, (&'static str, &'static str)> 
     Ok(Some(front.to_owned() + &parts.join("/")))
 }
 
-/// Whether a glob covers a path or one of its ancestors. Longer paths than the system's limit do
-/// not exist, and comparing each of their ancestors would take too long.
+/// Whether a glob covers a path or one of its ancestors. No path exceeds the system's limit, and
+/// comparing every ancestor of a longer one would take too long.
 fn covers(glob: &str, path: &str) -> bool {
     const LONGEST: usize = 4096;
     if path.len() > LONGEST {

@@ -1,5 +1,5 @@
-//! Refuses changes that no call may make while a skill restricts, whatever the rules say. Tool
-//! paths, redirections and command operands all go through this one function.
+//! Refuses changes that no call may make while a skill restricts, whatever the rules say: the one
+//! function for tool paths, redirections and command operands.
 
 use super::argument::Ground;
 use super::call::Call;

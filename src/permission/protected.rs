@@ -1,6 +1,6 @@
-//! The places that hold skills, restrictions and trusted files, and how a path relates to them.
-//! Tool paths, redirections and operands all ask this one question. Places are identified by path,
-//! so that places that do not exist yet are protected too.
+//! The places that hold skills, restrictions and trusted files, and how a path relates to them: the
+//! one test for tool paths, redirections and operands. Places are identified by path, so that
+//! missing ones are protected too.
 
 use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
@@ -34,8 +34,8 @@ pub enum Relation {
 }
 
 impl ProtectedPlaces {
-    /// These places and everything below them. `roots` hold skills: the targets of links in them
-    /// are protected too.
+    /// These places and everything below them. `roots` hold skills: targets of links in them are
+    /// protected too.
     pub fn new(places: Vec<PathBuf>, roots: Vec<PathBuf>) -> Self {
         let is_named = |path: &PathBuf| path.is_absolute();
         Self {
@@ -128,7 +128,7 @@ impl<'a> Protection<'a> {
 }
 
 /// The components of a path as compared by file systems that ignore case and Unicode composition.
-/// On other file systems this protects a few more names than necessary.
+/// Elsewhere this protects a few names too many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Folded(Vec<String>);
 

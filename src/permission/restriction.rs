@@ -1,5 +1,5 @@
-//! The restriction of one skill, parsed once from the entries in the session's state. Does not know
-//! how several restrictions combine.
+//! The restriction of one skill, parsed once from the session's state. Does not know how several
+//! restrictions combine.
 
 use std::path::{Path, PathBuf};
 
@@ -20,8 +20,8 @@ pub struct Restriction {
 impl Restriction {
     /// Parses the entries of `skill` as its author wrote them.
     ///
-    /// `allowed` is `None` if the key is absent or null, which restricts nothing. With an empty
-    /// list, or one whose entries are all malformed, only the baseline is allowed
+    /// `allowed` is `None` if the key is absent or null, which restricts nothing. An empty list, or
+    /// one with only malformed entries, leaves only the baseline
     /// (docs/spec/restriction.md#absent-null-and-empty).
     pub fn parse(
         skill: &str,
@@ -107,7 +107,7 @@ impl Restriction {
         self.allowed.as_deref()
     }
 
-    /// One line for the model about what it may use while the skill is active, in this host's tool
+    /// One line for the model on what it may use while the skill is active, in this host's tool
     /// names; `None` if the skill restricts nothing.
     pub fn permitted_line(&self, older_host: bool) -> Option<String> {
         const NAMED: usize = 16;

@@ -27,8 +27,7 @@ pub struct Rule {
     test: Test,
 }
 
-/// Whether a list allows or denies. Doubt is resolved to the safe side, which differs between the
-/// two.
+/// Whether a list allows or denies. Doubt is resolved to the safe side, which differs between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// `allowed-tools`.
@@ -147,8 +146,7 @@ impl Rule {
 
     /// The arguments of a tool that the rule covers; `None` if it does not cover the tool.
     pub fn test_of(&self, tool: &Tool<'_>) -> Option<&Test> {
-        // Permission to edit a path includes rewriting it, as in the client the rule was written
-        // for.
+        // Permission to edit a path includes rewriting it, as in the original client.
         let writes = self.subject == Subject::Capability(Capability::EditFile)
             && matches!(self.test, Test::Path(_))
             && tool.ours.is_none()
@@ -156,8 +154,8 @@ impl Rule {
         (writes || self.subject.covers(tool) || self.is_named_as(tool)).then_some(&self.test)
     }
 
-    /// Whether a plugin's tool has exactly the name in the entry. Only an entry without a pattern
-    /// covers it, because the meaning of its arguments is unknown.
+    /// Whether a plugin's tool has exactly the entry's name. Only an entry without a pattern covers
+    /// it, because its arguments are unknown.
     fn is_named_as(&self, tool: &Tool<'_>) -> bool {
         let is_plugins = tool.ours.is_none() && !tool.is_mcp && tools::find(tool.name).is_none();
         self.test == Test::Any

@@ -1,5 +1,5 @@
-//! How restrictions are enforced: the user's settings as plain data, with the documented defaults.
-//! Does not know where they are read from.
+//! How restrictions are enforced: the user's settings as plain data, with their defaults. Does not
+//! know where they are read from.
 
 use std::collections::BTreeMap;
 
@@ -76,8 +76,8 @@ pub struct Settings {
     pub always_allowed: Vec<String>,
     /// Who may end a restriction.
     pub deactivate: Deactivate,
-    /// Whether a model may propose changes to skills; if not, a tool of that name belongs to
-    /// another plugin.
+    /// Whether a model may propose changes to skills; if not, a tool of that name is another
+    /// plugin's.
     pub proposals: bool,
     /// Whether it may propose new ones.
     pub new_skills: bool,

@@ -1,12 +1,12 @@
 //! The budget of one decision. All code that reads or compares text or queries the file system
-//! deducts its cost, so that time is bounded independently of the input
-//! (docs/spec/restriction.md#time). Code that finds the budget spent stops and may return anything:
-//! such a decision is refused as a whole, in one place.
+//! deducts its cost, so that time is bounded whatever the input (docs/spec/restriction.md#time).
+//! Code that finds the budget spent stops and may return anything: one place then refuses the whole
+//! decision.
 
 use std::cell::Cell;
 
-/// The steps of one decision. A step is at most 75 ns of work, such as one character that the
-/// parser reads outside substitutions.
+/// The steps of one decision. A step is at most 75 ns of work, such as one character parsed outside
+/// substitutions.
 #[derive(Debug)]
 pub struct Steps {
     left: Cell<usize>,
@@ -14,7 +14,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The budget of a decision, chosen so that it takes less than 50 ms even on a slow machine.
+    /// The budget of a decision: less than 50 ms even on a slow machine.
     pub const LIMIT: usize = 400_000;
 
     /// Deducts `work`, and returns whether the budget sufficed. If it did not, nothing is left.

@@ -1,5 +1,5 @@
-//! Directories that a rule names by a placeholder. They are inserted as literal text after the list
-//! is split: a directory may contain spaces, parentheses or `*`.
+//! Directories that a rule names by a placeholder, inserted as literal text after the list is
+//! split: they may contain spaces, parentheses or `*`.
 
 use std::path::{Path, PathBuf};
 

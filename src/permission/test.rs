@@ -9,7 +9,6 @@ use super::template::Directories;
 use crate::host::alias::{Capability, fold};
 use crate::host::tools::{Argument, HOST_TOOLS, HostTool};
 
-/// The extension of notebooks.
 const NOTEBOOK: &str = ".ipynb";
 
 /// Which arguments a rule covers.
@@ -93,8 +92,8 @@ impl Test {
         }
     }
 
-    /// Parses a pattern for a host tool named directly: `param:glob`. Commands and paths are
-    /// compared as such, never as text.
+    /// Parses a pattern for a host tool named directly: `param:glob`. Commands and paths are never
+    /// compared as text.
     fn of_host_tool(tool: &HostTool, body: &str, directories: &Directories) -> Result<Self, Flaw> {
         let of = |meaning: Argument, body: &str| {
             let meanings = [meaning];

@@ -13,7 +13,6 @@ use super::path::Resolve;
 use super::refusal::Reason;
 use super::scene::{Scene, scene};
 
-/// A file system that counts queries.
 #[derive(Default)]
 struct Counting(Cell<usize>);
 

@@ -19,12 +19,12 @@ pub enum Atom {
     /// `*`: any text, including word breaks.
     Any,
     /// `*` after a `/`, or in an assignment or option with something after it: as [`Atom::Any`],
-    /// but the rest of that word must not climb to a parent directory.
+    /// but the rest of that word must not lead upwards.
     Below,
 }
 
-/// Turns each `*` that follows a `/` in its word into [`Atom::Below`], and each in an assignment or
-/// option with something after it. `open` says whether further words may follow.
+/// Turns each `*` after a `/` in its word into [`Atom::Below`], and each in an assignment or option
+/// with something after it. `open` says whether further words may follow.
 pub fn hold_below(atoms: &mut [Atom], open: bool) {
     let mut words = atoms.split_mut(|atom| *atom == Atom::Is(BREAK)).peekable();
     while let Some(word) = words.next() {
@@ -45,8 +45,8 @@ fn assigns(word: &[Atom]) -> bool {
     name > 0 && word.get(name) == Some(&Atom::Is('='))
 }
 
-/// Whether a word of a pattern is a path that names another file from another directory: it has a
-/// slash not preceded by a root, a home or an address, or it has a script's extension.
+/// Whether a word is a path that names another file from another directory: it has a slash not
+/// preceded by a root, home or address, or a script's extension.
 pub fn is_relative_path(word: &[Atom]) -> bool {
     const SCRIPTS: [&str; 19] = [
         ".py", ".sh", ".js", ".ts", ".mjs", ".cjs", ".rb", ".pl", ".php", ".lua", ".bash", ".zsh",
@@ -89,8 +89,8 @@ fn is_upwards_at(text: &str, at: usize) -> bool {
     leads_upwards(text[start..end].trim_start_matches(ASSIGNMENT))
 }
 
-/// Whether `pattern` followed by `ending` matches all of `text`. It backtracks only to the last
-/// `*`, which suffices for wildcards and bounds the work by pattern × text.
+/// Whether `pattern` followed by `ending` matches all of `text`. Backtracks only to the last `*`,
+/// which suffices for wildcards and bounds the work by pattern × text.
 pub fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
     let atom = |at: usize| pattern.iter().chain(ending).nth(at).copied();
     let is_known = |c: char| c != DYNAMIC && c != NAME_PART;
@@ -128,7 +128,6 @@ pub fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
     }
 }
 
-/// The last `*` seen.
 struct Star {
     /// The index of the atom after it.
     after: usize,

@@ -1,5 +1,5 @@
-//! Shell builtins: those that are neutral, and forms of others that can set a variable or run text,
-//! which no rule can grant (docs/spec/restriction.md#neutral-commands).
+//! Shell builtins: neutral ones, and forms that can set a variable or run text, which no rule can
+//! grant (docs/spec/restriction.md#neutral-commands).
 
 use super::Fault;
 use super::names::{self, Variables};
@@ -11,8 +11,7 @@ use super::word::Word;
 pub enum Builtin {
     /// It needs no rule.
     Neutral,
-    /// It changes the working directory to this, and needs no rule if that is inside the project or
-    /// skill.
+    /// It changes the working directory to this; inside the project or skill that needs no rule.
     ChangeDirectory(String),
     /// It needs a rule, like any program.
     Ordinary,
@@ -107,7 +106,7 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
     }
 }
 
-/// Whether a neutral command of this name is equally harmless as a program.
+/// Whether the program of this name is as harmless as the builtin.
 pub fn is_program_too(name: &str) -> bool {
     const PROGRAMS: [&str; 17] = [
         "echo", "true", "false", "pwd", "test", "[", "printf", "sleep", "date", "basename",
@@ -125,7 +124,6 @@ fn is_digits(word: &Word) -> bool {
     word.text().is_some_and(digits)
 }
 
-/// Digits, or a variable that holds only digits.
 fn is_number(word: &Word) -> bool {
     is_digits(word) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
 }
@@ -187,10 +185,10 @@ fn test(arguments: &[Word]) -> Result<Builtin, Fault> {
     ))
 }
 
-/// Whether `printf` only prints with this format: `%n` sets a variable, and the meaning of
-/// shell-specific conversions is unknown.
+/// Whether `printf` only prints with this format: `%n` sets a variable, and shells have further
+/// conversions of their own.
 pub fn formats_only(format: &str) -> bool {
-    // Some shells process escapes first, so an escaped `%` may begin a conversion too.
+    // Some shells process escapes first, so an escaped `%` may start a conversion.
     let escapes_percent = |escaped: &str| {
         let code = escaped.trim_start_matches(['x', 'u', 'U']);
         let code = code.trim_start_matches('0');
@@ -216,7 +214,7 @@ pub fn formats_only(format: &str) -> bool {
     true
 }
 
-/// Whether a format takes its operands as text; zsh evaluates other operands.
+/// Whether a format takes only text operands; zsh evaluates others.
 fn formats_text(format: &str) -> bool {
     let mut rest = format;
     while let Some((_, conversion)) = rest.split_once('%') {
@@ -253,8 +251,7 @@ pub fn sets_only_strictness(arguments: &[Word]) -> bool {
     !arguments.is_empty()
 }
 
-/// Whether an assignment of `IFS` before this command ends with it, as in the usual `while IFS=
-/// read -r line`.
+/// Whether `IFS=…` before this command ends with it, as in `while IFS= read -r line`.
 pub fn keeps_separators_to_itself(program: &str) -> bool {
     program == "read"
 }

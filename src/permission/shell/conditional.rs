@@ -1,6 +1,5 @@
 //! The supported part of `[[ … ]]`. Shells without it run `[[` as a program and read `&&`, `<` and
-//! `(` as outside it; operands of `-eq` and `-v` are evaluated. So only a single plain test is
-//! accepted.
+//! `(` as usual; operands of `-eq` and `-v` are evaluated. So only one plain test is accepted.
 
 use rable::{Node, NodeKind};
 

@@ -1,6 +1,6 @@
-//! Variables whose value is known at each use (docs/spec/restriction.md#constants). Uses are
-//! replaced by the value before the command is judged: `OUT=out; ls > "$OUT/x"` writes `out/x`.
-//! `$HOME` and the `~` of `~/x` count as constants too.
+//! Variables whose value is known at each use (docs/spec/restriction.md#constants). The value
+//! replaces them before judging: `OUT=out; ls > "$OUT/x"` writes `out/x`. `$HOME` and the `~` of
+//! `~/x` are constants too.
 //!
 //! All conditions are in [`Constant::of`] and [`fill`]; nothing else creates a [`Constant`].
 
@@ -12,8 +12,7 @@ use super::special::is_special;
 use super::tree::{Item, any, items, names_in};
 use crate::permission::steps::Steps;
 
-/// If there are more assignments than this, none is used: each one costs a search of the whole
-/// text.
+/// With more assignments than this none is used: each costs a search of the whole text.
 const MAX: usize = 24;
 
 /// A variable that has one value at all its uses.
@@ -25,8 +24,8 @@ struct Constant {
 
 impl Constant {
     /// A bare `NAME=LITERAL` that is a complete item of the top-level list, so that this shell runs
-    /// it before everything after it. All other mentions of the name must follow it and be `$NAME`
-    /// or `${NAME…}`.
+    /// it before all that follows. Other mentions of the name must follow it and be `$NAME` or
+    /// `${NAME…}`.
     fn of(item: &Item, known: &[Self], text: &Text, variables: Variables) -> Option<Self> {
         let sequential = |operator| matches!(operator, None | Some(ListOperator::Semi));
         let begins = sequential(item.before) || item.before == Some(ListOperator::Background);
@@ -95,8 +94,8 @@ pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Step
     nodes
 }
 
-/// The variables of loops over plain names, such as `for f in a.py b.py`, that nothing else could
-/// bind: inside its loop such a variable cannot lead to a parent or another directory.
+/// The variables of loops over plain names, such as `for f in a.py b.py`, that nothing else can
+/// bind: inside its loop such a variable leads to no other directory.
 pub fn loops_over_names(
     nodes: &[Node],
     text: &str,
@@ -131,7 +130,7 @@ pub fn loops_over_names(
     found
 }
 
-/// Whether a word names a file in its directory, even with text added on either side.
+/// Whether a word names a file in its directory, even if text is added on either side.
 fn is_plain_name(word: &Node) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.@%+-".contains(c);
     literal(word, &[])
@@ -139,7 +138,7 @@ fn is_plain_name(word: &Node) -> bool {
         .is_some_and(|name| !name.starts_with('.') && name.chars().all(is_part))
 }
 
-/// The text of a command line, and a copy without quotes, which could hide a name.
+/// A command line, and a copy without quotes, which could hide a name.
 struct Text<'a> {
     written: &'a str,
     unquoted: String,
@@ -193,7 +192,7 @@ fn plain(value: &str) -> Option<String> {
     (!value.is_empty() && value.chars().all(is_plain)).then_some(value)
 }
 
-/// The text of a word in which only constants are expanded; other quoting stays as written.
+/// A word's text as written, with constants replaced; `None` if it contains other expansions.
 fn literal(word: &Node, constants: &[Constant]) -> Option<String> {
     let NodeKind::Word { parts, .. } = &word.kind else {
         return None;
@@ -205,7 +204,7 @@ fn literal(word: &Node, constants: &[Constant]) -> Option<String> {
     parts.iter().map(text).collect()
 }
 
-/// The value of the constant that this part of a word uses.
+/// The constant that this part of a word uses.
 fn used<'a>(part: &NodeKind, constants: &'a [Constant]) -> Option<&'a str> {
     let NodeKind::ParamExpansion {
         param,
@@ -223,7 +222,6 @@ fn is_assignment(node: &Node) -> bool {
     matches!(&node.kind, NodeKind::Command { assignments, words, .. } if words.is_empty() && !assignments.is_empty())
 }
 
-/// Replaces constants everywhere below a node.
 fn put_in(node: &mut Node, constants: &[Constant]) {
     any(node, &mut |node| {
         if let NodeKind::Word { value, parts, .. } = &mut node.kind {
@@ -236,7 +234,7 @@ fn put_in(node: &mut Node, constants: &[Constant]) {
 fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
     let below_home = written.starts_with("~/");
     let tildes = written.matches('~').count();
-    // Braces expand before variables, and a tilde may also expand after the constant's end.
+    // Braces expand before variables, and a tilde may expand after the constant too.
     if written.replace("${", "").contains('{') || tildes > usize::from(below_home) {
         return;
     }
@@ -272,13 +270,13 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
     }
 }
 
-/// Whether a command may bind variables invisibly: it evaluates text, or it is unknown.
+/// Whether a command may bind variables invisibly: it evaluates text, or is unknown.
 fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
     const EVALUATES: [&str; 16] = [
         "eval", "source", ".", "trap", "coproc", "alias", "unalias", "enable", "emulate",
         "autoload", "zmodload", "sched", "vared", "bind", "complete", "fc",
     ];
-    /// Their operands name variables, even if the operands are unknown.
+    /// Their operands name variables, even if unknown.
     const BINDS: [&str; 16] = [
         "read",
         "wait",

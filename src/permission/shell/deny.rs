@@ -1,6 +1,6 @@
 //! Checks commands against denials, more strictly than against grants
-//! (docs/spec/restriction.md#denials): it finds programs by base name, behind every wrapper and
-//! assignment, and in texts that run later. Commands that cannot be parsed are denied too.
+//! (docs/spec/restriction.md#denials): programs are found by base name, behind every wrapper and
+//! assignment, and in texts that run later. A command that cannot be parsed is denied.
 
 use super::Fault;
 use super::names::Variables;
@@ -118,7 +118,7 @@ const RUN_TEXT: [&str; 17] = [
     "screen",
     "xvfb-run",
 ];
-/// The cost of a text in an argument, in addition to its length.
+/// The cost of a text in an argument, beyond its length.
 const TEXT_COST: usize = 32;
 /// The limit of words after a program that runs them.
 const MAX_WORDS: usize = 256;
@@ -148,12 +148,11 @@ pub fn denied(
 
 struct Seeker<'a> {
     denies: &'a dyn Fn(&Canonical) -> Option<usize>,
-    /// Whether the command line supplies standard input to some program.
+    /// Whether the command line feeds the standard input of some program.
     feeds: bool,
     steps: &'a Steps,
 }
 
-/// The context of a command.
 struct Inside<'a> {
     shell: Shell,
     depth: usize,
@@ -255,7 +254,7 @@ impl Seeker<'_> {
         Ok(None)
     }
 
-    /// Checks arguments that may themselves be command lines.
+    /// Checks arguments that may be command lines themselves.
     fn arguments(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
         let &Inside { shell, depth, .. } = inside;
         if program == "eval" {
@@ -310,7 +309,7 @@ impl Seeker<'_> {
         Ok(None)
     }
 
-    /// A shell invoked with the one supported form of `-c`, or with a script.
+    /// A shell with the supported form of `-c`, or with a script.
     fn shell(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
         let unknown = |part: &str| Fault::new(part, "it runs text that is not known");
         let language = match program {
@@ -327,7 +326,7 @@ impl Seeker<'_> {
                 self.text(text, shell, inside.depth + 1)
             }
             Told::File(_) => Ok(None),
-            // It reads standard input, which is checked elsewhere; `xargs` appends words to it.
+            // It reads standard input, which is checked elsewhere; `xargs` appends words.
             _ if arguments.is_empty() && inside.placeholders.is_empty() => Ok(None),
             _ => Err(unknown(program)),
         }
@@ -368,7 +367,7 @@ fn is_loader(base: &str) -> bool {
             && (base.contains(".so") || base.contains("-linux") || base.contains("-musl"))
 }
 
-/// Whether a command that begins with these words only looks up the words after them.
+/// Whether a command that begins with these words only looks up the rest.
 fn only_looks(words: &[Word]) -> bool {
     match words.first().and_then(Word::text) {
         Some("command") => words

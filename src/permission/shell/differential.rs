@@ -1,5 +1,5 @@
-//! Compares our reading of commands with another parser's: if the two find different simple
-//! commands, one is wrong, and an accepted command may run something that was not judged.
+//! Compares our reading of commands with another parser's: if the simple commands differ, one is
+//! wrong, and an accepted command may run something that was not judged.
 
 use brush_parser::ast::{
     AndOr, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList,
@@ -34,9 +34,9 @@ fn ours(command: &str) -> Option<Vec<String>> {
     Some(seen)
 }
 
-/// A command up to its first process substitution, which one parser treats as part of a word and
-/// the other as a separate word; without `time`, a program to one and grammar to the other (our
-/// judgement is the same); without the tabs that `<<-` strips.
+/// A command up to its first process substitution, which is part of a word to one parser and a
+/// separate word to the other; without `time`, a program to one and grammar to the other (we judge
+/// both alike); without the tabs that `<<-` strips.
 fn shown(mut words: Vec<String>) -> Option<String> {
     if words.first().is_some_and(|word| word == "time") {
         words.remove(0);

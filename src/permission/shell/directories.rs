@@ -1,7 +1,6 @@
-//! Tracks the shell's working directory: every directory that some outcome of the preceding
-//! commands leads to, so that a relative path is judged for all of them. If that is unclear, the
-//! directory is unknown and no relative path is granted
-//! (docs/spec/restriction.md#the-working-directory).
+//! Tracks every directory that some outcome of the preceding commands leads to, so that a relative
+//! path is judged for all of them. If that is unclear, the directory is unknown and no relative
+//! path is granted (docs/spec/restriction.md#the-working-directory).
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -9,7 +8,7 @@ use std::path::PathBuf;
 use super::judge::Rules;
 use super::step::{Scope, ScopeKind};
 
-/// With more directories than this, the working directory counts as unknown.
+/// With more directories than this, the directory counts as unknown.
 const MAX: usize = 32;
 
 /// The directories the shell may be in, relative to the project.
@@ -35,7 +34,7 @@ impl Default for WorkingDirectories {
 
 impl WorkingDirectories {
     /// Whether relative paths in rules mean what their author intended: the shell is certainly in
-    /// the project root or the skill's own directory.
+    /// the project root or the skill's directory.
     pub fn are_home(&self, rules: &dyn Rules) -> bool {
         let is_home =
             |path: &PathBuf| path.as_os_str().is_empty() || rules.is_home(&path.to_string_lossy());
@@ -86,8 +85,8 @@ impl WorkingDirectories {
         }
     }
 
-    /// Changes to `directory`, if that is inside the project or skill from every possible current
-    /// directory.
+    /// Changes to `directory`, if it is inside the project or skill from every possible current
+    /// one.
     pub fn enter(&mut self, directory: &str, rules: &dyn Rules) -> bool {
         let is_explicit = ["/", "./", "../"]
             .iter()

@@ -32,8 +32,8 @@ pub fn evaluates_names() -> Fault {
     )
 }
 
-/// The width of names and numbers joined by single operators, up to and including `))`. The caller
-/// that parses the text checks whether the names hold numbers.
+/// The width of names and numbers joined by single operators, including `))`. Whether the names
+/// hold numbers is checked after parsing.
 fn sum_of_names(inside: &str) -> Option<usize> {
     let (expression, _) = inside.split_once("))")?;
     let is_term = |term: &str| {
@@ -112,7 +112,6 @@ fn is_slice(text: &str) -> bool {
         .is_some_and(|(offset, length)| digits(offset) && digits(length))
 }
 
-/// A variable's name or number.
 fn is_parameter(name: &str) -> bool {
     let digits = name.chars().all(|c| c.is_ascii_digit());
     !name.is_empty() && (digits || !name.starts_with(|c: char| c.is_ascii_digit()))

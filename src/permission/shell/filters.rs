@@ -1,7 +1,7 @@
 //! Pipe filters (docs/spec/restriction.md#pipe-filters): programs that turn standard input into
-//! standard output, and the options with which they do nothing else. Options must be spelled in
-//! full; an abbreviated or unknown one makes the command ordinary, because `sort` and similar
-//! programs can write files and run programs.
+//! standard output, and the options with which they do only that. An abbreviated or unknown option
+//! makes the command ordinary, because `sort` and similar programs can write files and run
+//! programs.
 
 mod awk;
 mod jq;
@@ -88,7 +88,7 @@ impl Filter {
     fn takes(&self, arguments: &[Word]) -> bool {
         let mut operands = 0;
         let mut pattern_given = false;
-        // Unknown text may be anything, including `-f/etc/passwd`, so every word must be text.
+        // An unknown word may be anything, including `-f/etc/passwd`.
         let mut words = arguments.iter().map(Word::text);
         while let Some(word) = words.next() {
             let Some(text) = word else {
@@ -132,7 +132,7 @@ impl Filter {
     }
 }
 
-/// Whether an option's value is of the right kind: a number, a field list, a delimiter, a pattern.
+/// Whether an option's value has the right form: a number, field list, delimiter or pattern.
 fn is_value(option: &str, value: &str, operands: Operands) -> bool {
     match option {
         "-t" | "-d" | "-s" => value.chars().count() <= 2,

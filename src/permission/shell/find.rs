@@ -1,4 +1,4 @@
-//! `find`, which can run commands and delete files: what a rule for it covers
+//! `find`, which runs commands and deletes files: what a rule for it covers
 //! (docs/spec/restriction.md#find).
 
 use super::Fault;
@@ -58,7 +58,7 @@ const VALUED: [&str; 46] = [
     "-files0-from",
     "-acl",
 ];
-/// Words that take no value, so a primary after them is certainly a primary.
+/// Words that take no value: what follows is certainly a primary.
 const VALUELESS: [&str; 11] = [
     "-o", "-or", "-a", "-and", "-not", "-print", "-print0", "-prune", "-empty", "-L", "-H",
 ];

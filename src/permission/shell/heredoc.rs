@@ -1,5 +1,5 @@
-//! Here-documents as the scan reads them: a plain delimiter, and a body that ends at a line
-//! consisting only of the delimiter.
+//! Here-documents as the scan reads them: a plain delimiter, and a body up to a line that is only
+//! the delimiter.
 
 use super::Fault;
 use super::expansion;
@@ -82,7 +82,7 @@ impl Pending {
                 return Ok((content, width));
             }
             // Inside parentheses bash ends it at a line that continues with `)`, and some versions
-            // at any line with this prefix. The parser always ignores blanks after it.
+            // at any line with this prefix. The parser always ignores trailing blanks.
             let is_close = self.depth > 0 || bare.trim_end() == self.delimiter;
             if is_close && bare.starts_with(&self.delimiter) {
                 let why = "a line of a here-document begins with its delimiter";
@@ -104,8 +104,8 @@ impl Pending {
     }
 }
 
-/// Whether a body cannot be mistaken for the end of the enclosing substitution: it has no quotes,
-/// and its parentheses are balanced.
+/// Whether a body cannot end the enclosing substitution: it has no quotes and its parentheses are
+/// balanced.
 fn old_bash_agrees(body: &str) -> bool {
     let mut depth = 0_usize;
     body.chars().all(|c| {

@@ -1,5 +1,5 @@
 //! Checks every step of a command line against the rules: commands, redirections, and where they
-//! lead after a change of directory.
+//! lead after a directory change.
 
 use super::Fault;
 use super::builtins::{self, Builtin};
@@ -25,8 +25,8 @@ use exporting::may_export_all;
 
 /// The answers of the rules to the shell module's questions.
 pub trait Rules {
-    /// The rule that grants a command; it must itself contain each word of `spelled`. Outside
-    /// `home`, a rule with a relative path names another file and grants nothing.
+    /// The rule that grants a command and itself contains each word of `spelled`. Outside `home`, a
+    /// rule with a relative path names another file and grants nothing.
     fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<String>;
     /// The rule that permits writing or reading a file, or why none does.
     ///
@@ -181,8 +181,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Records the possible effects of a refused command for callers that ask only about files: it
-    /// may change the directory, or run text with redirections.
+    /// Records what a refused command may do, for callers that ask only about files: change the
+    /// directory, or run text with redirections.
     fn not_followed(&mut self, simple: &Simple) {
         if simple.may_move() {
             self.directories.lose();

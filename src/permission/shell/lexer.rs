@@ -1,5 +1,5 @@
-//! The scan's single pass: tracks the position in a command and the enclosing constructs, and
-//! refuses what shells read differently. It builds no tree and knows no rules.
+//! The scan's single pass: tracks the position and the enclosing constructs, and refuses what
+//! shells read differently. Builds no tree and knows no rules.
 
 use super::Fault;
 use super::expansion;
@@ -104,7 +104,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Reads one character or construct inside double quotes.
+    /// Reads one step inside double quotes.
     fn quoted(&mut self, c: char) -> Result<(), Fault> {
         match c {
             '"' => {
@@ -120,7 +120,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Reads one character or construct outside quotes.
+    /// Reads one step outside quotes.
     fn code(&mut self, c: char) -> Result<(), Fault> {
         match c {
             ' ' | '\t' => self.end_word(1)?,
@@ -376,8 +376,8 @@ fn may_be_blank(c: char) -> bool {
             .any(|byte| byte == 0x85 || byte == 0xa0)
 }
 
-/// Refuses brackets not closed within their word. For the parser, an array subscript, and in `[[ …
-/// ]]` any bracket, continues across blanks and quotes, so its word boundaries would differ.
+/// Refuses brackets not closed within their word. For the parser, an array subscript, and any
+/// bracket in `[[ … ]]`, continues across blanks and quotes, which moves word boundaries.
 fn brackets_close(text: &str) -> Result<(), Fault> {
     let mut depth = 0_usize;
     for c in text.chars() {

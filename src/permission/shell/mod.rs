@@ -1,6 +1,6 @@
 //! What a shell command line would run (docs/spec/restriction.md#shell-commands), read so that
-//! nothing can run unseen: `scan` runs first, then the parser, and `read` compares their results.
-//! `judge` checks every step against the rules, `deny` against denials.
+//! nothing runs unseen: `read` compares the results of `scan` and of the parser. `judge` checks
+//! every step against the rules, `deny` against denials.
 
 mod builtins;
 mod conditional;

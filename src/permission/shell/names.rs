@@ -32,8 +32,8 @@ pub fn may_be_exported(name: &str) -> bool {
             .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase()))
 }
 
-/// A value safe to give a program in a harmless variable: a program that evaluates it finds nothing
-/// to evaluate. `make`, for example, runs `$(shell …)` (docs/spec/restriction.md#safe-values).
+/// A value that is safe for a program in a harmless variable: evaluating it has no effect. `make`,
+/// for example, runs `$(shell …)` (docs/spec/restriction.md#safe-values).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SafeValue(String);
 
@@ -64,11 +64,11 @@ fn is_read_by_programs(name: &str) -> bool {
     lower.ends_with("_proxy") || prefixes.iter().any(|prefix| lower.starts_with(prefix))
 }
 
-/// What is known about the variables in the initial environment of the host's shell.
+/// What is known about the initial environment of the host's shell.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Variables<'a> {
-    /// The names in its environment: setting one of these affects every program. `None` if they are
-    /// unknown, or if the shell may export what is set.
+    /// The names in it: setting one affects every program. `None` if they are unknown, or if the
+    /// shell may export what is set.
     pub inherited: Option<&'a BTreeSet<String>>,
     /// The value of `$HOME` and `~`, if known.
     pub home: Option<&'a str>,
@@ -78,7 +78,7 @@ pub struct Variables<'a> {
 
 impl Variables<'_> {
     /// Whether a variable may be set in the shell itself: harmless ones, lower-case names that no
-    /// program is known to read, and others that reach no program and have no meaning to a shell.
+    /// known program reads, and others that reach no program and mean nothing to a shell.
     pub fn may_be_set(self, name: &str) -> bool {
         let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');

@@ -1,7 +1,7 @@
 //! Programs that only report or wait, each with the options that keep it so
 //! (docs/spec/restriction.md#neutral-commands). Options must be literal. An unknown operand must be
-//! quoted and placed where it cannot be an option, because `date FILE` sets the clock while `date
-//! -f FILE` prints it. `basename` and `dirname` have only options that print.
+//! quoted and must not be where it could be an option: `date FILE` sets the clock, `date -f FILE`
+//! prints it. `basename` and `dirname` have only options that print.
 
 use super::word::Word;
 
@@ -22,7 +22,6 @@ pub fn is_neutral(program: &str, arguments: &[Word]) -> bool {
     }
 }
 
-/// Whether every word is known and accepted.
 fn all(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
     words.iter().all(|word| word.text().is_some_and(&accepts))
 }
@@ -70,7 +69,7 @@ fn names_paths(program: &str, arguments: &[Word]) -> bool {
         operands => operands,
     };
     let most = if program == "basename" { 2 } else { 1 };
-    // A known operand is not an option; `basename -s x y` and similar are not interpreted.
+    // A known operand is not an option: `basename -s x y` and similar are not interpreted.
     let plain = |word: &Word| word.text().is_none_or(|text| !text.starts_with('-'));
     (1..=most).contains(&operands.len())
         && operands

@@ -1,4 +1,4 @@
-//! The paths that a word may name, with quotes, `~`, `$HOME`, globs and braces read as shells read
+//! The paths that a word may name; quotes, `~`, `$HOME`, globs and braces are read as shells read
 //! them. Does not know what a program does with a path.
 
 use super::word::Word;

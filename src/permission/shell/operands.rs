@@ -1,6 +1,5 @@
-//! What a command would change through its operands (docs/spec/restriction.md#operands): whatever
-//! grants it, it must not remove, move, replace or link the files that restrict it, nor run our own
-//! executable.
+//! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
+//! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +26,7 @@ const COPY: usize = 8;
 const MAX_WORDS: usize = 256;
 
 impl Operands<'_> {
-    /// The word of the command that runs our own executable, if any.
+    /// The word that runs our own executable, if any.
     pub fn runs_ours<'w>(&self, words: &'w [Word]) -> Option<&'w Word> {
         self.commands_in(words)
             .filter_map(|words| words.first())
@@ -39,7 +38,7 @@ impl Operands<'_> {
     /// # Errors
     /// The word concerned, and the reason.
     pub fn check(&self, words: &[Word]) -> Checked {
-        // A command inside a wrapper or `find` is checked again for each enclosing one.
+        // A command inside wrappers or `find` is checked again for each of them.
         if !self
             .reach
             .guard
@@ -66,7 +65,7 @@ impl Operands<'_> {
         Ok(())
     }
 
-    /// The command, and every other command that may begin at one of its words.
+    /// The command, and every other that may begin at one of its words.
     fn commands_in<'w>(&self, words: &'w [Word]) -> impl Iterator<Item = &'w [Word]> {
         let program = words.first().and_then(Word::text).unwrap_or_default();
         let base = program.rsplit('/').next().unwrap_or(program);
@@ -135,8 +134,7 @@ impl Operands<'_> {
             .try_for_each(|word| self.reach.each(word, |operand| self.part(word, operand)))
     }
 
-    /// Refuses a word if some part of it lies in a protected place other than the active skill's
-    /// own.
+    /// Refuses a word if part of it lies in a protected place other than the active skill's own.
     fn part(&self, word: &Word, operand: &Operand) -> Checked {
         let (Operand::Path(text) | Operand::Unknown(text)) = operand else {
             return Ok(());
@@ -161,11 +159,11 @@ impl Operands<'_> {
         )
     }
 
-    /// An operand that is removed or changed, including everything below it.
+    /// An operand that is removed or changed, with everything below it.
     fn changed(&self, word: &Word, whole: bool) -> Checked {
         self.reach.each(word, |operand| match operand {
             Operand::Path(text) => refuse_if(word, self.reach.relation(text) != Relation::Apart),
-            // Text that becomes several words may also contain the option.
+            // Text that becomes several words may contain the option too.
             Operand::Unknown(_) if whole || !word.is_one_word() => {
                 Err(Fault::new(&word.raw, NOT_KNOWN))
             }
@@ -193,8 +191,8 @@ impl Operands<'_> {
             !letters.is_empty() && arguments.iter().any(one)
         };
         let all = mixed || has(into) || words.len() < 2;
-        // `rsync` options that remove files missing from the sources, or the sources themselves,
-        // and the option that does not enter the destination.
+        // `rsync` options that remove files missing from the sources, or the sources, and the one
+        // that does not enter the destination.
         let removing = |word: &Word| {
             let long = ["--del", "--remove", "--no-target"];
             let short = word.prefix().starts_with('-') && !word.prefix().starts_with("--");
@@ -215,7 +213,7 @@ impl Operands<'_> {
                 _ => self.copied(word)?,
             }
         }
-        // A link without a name gets its target's name, in the current directory.
+        // A link without a name gets its target's name, here.
         if let (Program::Links, [word]) = (program, words.as_slice()) {
             self.reach.each(word, |operand| {
                 let here = entry(operand).map(|name| self.reach.relation(&name));
@@ -234,8 +232,8 @@ impl Operands<'_> {
         Ok(())
     }
 
-    /// A source is only read by a copy; one that leads elsewhere through a link may be copied as a
-    /// link.
+    /// A copy only reads its source, but a source that leads elsewhere through a link may be copied
+    /// as a link.
     fn copied(&self, word: &Word) -> Checked {
         self.reach.each(word, |operand| match operand {
             Operand::Path(text) => refuse_if(
@@ -371,8 +369,7 @@ fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
     })
 }
 
-/// Whether a word may be an option with one of these letters, including in a cluster or in long
-/// form.
+/// Whether a word may be an option with one of these letters, in a cluster or in long form too.
 fn is_option(word: &Word, letters: &str) -> bool {
     let Some(option) = word.prefix().strip_prefix('-') else {
         return false;

@@ -1,5 +1,5 @@
 //! The lexer's position in a line: inside or between words, and whether a reserved word would be
-//! recognised. Counts the constructs that reserved words open.
+//! recognised. Counts the constructs that those open.
 
 use super::Fault;
 
@@ -42,8 +42,8 @@ pub struct Ended<'a> {
     pub reserved: &'a str,
     /// As written.
     pub text: &'a str,
-    /// The parser's work for it in addition to reading it: for each brace it searches the word for
-    /// the closing one, and at each character it searches the word's segments.
+    /// The parser's extra work for it: for each brace a search of the word for the closing one, and
+    /// at each character a search of the word's segments.
     pub work: usize,
 }
 
@@ -116,7 +116,7 @@ impl Position {
         Ok(ended)
     }
 
-    /// Records a word at the start of a command; returns whether another command begins after it.
+    /// Records a word at the start of a command; returns whether another command follows it.
     fn reserved(&mut self, word: &str) -> Result<bool, Fault> {
         match word {
             "if" | "while" | "until" | "for" | "{" => self.open += 1,
@@ -172,8 +172,7 @@ impl Position {
         self.separate()
     }
 
-    /// Ends a parenthesis or substitution at `at`; a substitution is part of a word, which
-    /// continues.
+    /// Ends a parenthesis or substitution at `at`; after a substitution its word continues.
     pub fn end_commands(&mut self, at: usize, in_word: bool) {
         self.word = self.outer.pop().flatten();
         self.begins_command = false;

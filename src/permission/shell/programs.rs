@@ -1,6 +1,5 @@
 //! Which programs remove, move, replace, link or change their operands, and which only read them
-//! (docs/spec/restriction.md#operands). The only table of these programs and of how each takes its
-//! operands.
+//! (docs/spec/restriction.md#operands): the only table of them, and how each takes its operands.
 
 use super::word::Word;
 
@@ -94,7 +93,7 @@ static TABLE: &[(&str, Program)] = &[
 ];
 
 impl Program {
-    /// Looks a program up by base name; on other systems the GNU tools are prefixed with `g`.
+    /// Looks a program up by base name; GNU tools on other systems begin with `g`.
     pub fn of(name: &str) -> Self {
         let base = name.rsplit('/').next().unwrap_or(name);
         let find = |base: &str| TABLE.iter().find(|(name, _)| *name == base);

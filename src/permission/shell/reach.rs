@@ -1,5 +1,5 @@
-//! Where the words of a command lead: every path that one may name, in every directory where the
-//! command may run, and how it relates to the protected places.
+//! Where the words of a command lead: every path that one may name, in every directory where it may
+//! run, and its relation to the protected places.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -160,7 +160,7 @@ impl Reach<'_> {
         })
     }
 
-    /// Whether a path leads to our executable; judged by its name if the directory is unknown.
+    /// Whether a path leads to our executable; by its name if the directory is unknown.
     pub fn is_our_file(&self, text: &str) -> bool {
         let Ground {
             places, resolve, ..

@@ -1,6 +1,6 @@
 //! Turns the parser's tree into a flat list of what the shell will do, in order: commands,
-//! redirections, and where an `&&` chain ends. Refuses what some shell may read differently;
-//! whether the rest may run is decided elsewhere.
+//! redirections, and where an `&&` chain ends. Refuses what some shell may read differently; rules
+//! are checked elsewhere.
 
 use rable::{ListOperator, Node, NodeKind};
 
@@ -83,7 +83,6 @@ struct Reader {
     heredocs: Vec<String>,
     files: usize,
     has_test: bool,
-    /// Whether zsh may be the shell.
     zsh: bool,
 }
 
@@ -358,7 +357,7 @@ fn moves(steps: &[Step]) -> bool {
     })
 }
 
-/// Words that open or close a construct; if one appears as a program, the parser misread it.
+/// Words that open or close a construct; as a program they show that the parser misread something.
 const RESERVED: [&str; 20] = [
     "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for",
     "function", "select", "coproc", "in", "{", "}", "!", "[[",

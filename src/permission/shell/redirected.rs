@@ -1,5 +1,5 @@
-//! What a command touches besides running programs, regardless of the rules: the files named by its
-//! redirections, and operands in protected places. Denials and protected places use it.
+//! What a command touches besides running programs, whatever the rules: the files its redirections
+//! name, and operands in protected places.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     recorder.seen.into_inner()
 }
 
-/// The values of a command's variables, for variables with a single source.
+/// The values of a command's variables that have a single source.
 struct Held {
     /// Every assignment, and every mention of a name that could bind it.
     set: BTreeMap<String, Vec<String>>,
@@ -63,7 +63,7 @@ struct Held {
 impl Held {
     fn of(command: &str, guard: Guard) -> Self {
         let mut set: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        // A command that cannot be read is refused anyway, or its variables are never used.
+        // A command that cannot be read is refused, or its variables are never used.
         let (steps, loops) = read_with_loops(
             command,
             guard.ground.places.shell,
@@ -133,7 +133,7 @@ struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// Lazy: most commands name no relevant variable, and reading again takes time.
+    /// Lazy, because most commands name no relevant variable and reading again takes time.
     fn held(&self) -> &Held {
         let read = || Held::of(self.command, self.guard);
         self.held.get_or_init(read)

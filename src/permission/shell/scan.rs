@@ -1,7 +1,7 @@
-//! Reads a command before the parser does: one pass from left to right with an explicit stack of
-//! enclosing constructs. Refuses what is too long, too deep or too expensive to parse
-//! (docs/spec/restriction.md#how-a-command-is-read), and whatever shells are known to read
-//! differently. Counts what it saw, so that the parser's result can be compared with it.
+//! Reads a command before the parser does: one pass with an explicit stack of enclosing constructs.
+//! Refuses what is too long, too deep or too expensive to parse
+//! (docs/spec/restriction.md#how-a-command-is-read), and what shells are known to read differently.
+//! Counts what it saw, for comparison with the parser.
 
 use super::Fault;
 use super::lexer::Lexer;

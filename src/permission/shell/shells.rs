@@ -1,5 +1,5 @@
-//! How a shell is told to run a text: the one supported form, for grants and denials alike
-//! (docs/spec/restriction.md#shells-within-commands). In every other form some shell takes another
+//! How a shell is told to run a text: the one supported form, for grants and denials
+//! (docs/spec/restriction.md#shells-within-commands). In any other form some shell takes another
 //! word as the text.
 
 use super::word::Word;

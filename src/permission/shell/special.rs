@@ -1,7 +1,7 @@
-//! Variables that a shell itself reads, sets or computes, from the manuals of bash (3.2 to 5.3),
-//! dash, busybox ash and zsh. They include all with the integer attribute, whose values are
-//! evaluated (`RANDOM='a[$(cmd)]'` runs `cmd` in bash, `COLUMNS='path[$(cmd)]'` in zsh), and all
-//! that zsh ties to another (`path` to `PATH`). Commands may not set them
+//! Variables that a shell reads, sets or computes, from the manuals of bash (3.2 to 5.3), dash,
+//! busybox ash and zsh. They include all integer variables, whose values are evaluated
+//! (`RANDOM='a[$(cmd)]'` runs `cmd` in bash, `COLUMNS='path[$(cmd)]'` in zsh), and all that zsh
+//! ties to another (`path` to `PATH`). Commands may not set them
 //! (docs/spec/restriction.md#special-variables).
 
 /// Names in bash, dash and busybox ash; most exist in zsh too.

@@ -36,7 +36,7 @@ pub enum ScopeKind {
     Subshell,
     /// `if` or `case`: only some of its parts run.
     Branches,
-    /// A loop, whose parts may run in any sequence; or a pipeline, whose parts run concurrently, in
+    /// A loop, whose parts may run in any order; or a pipeline, whose parts run concurrently, in
     /// the shell or not.
     Mixed,
 }

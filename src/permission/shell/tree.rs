@@ -1,4 +1,4 @@
-//! Non-recursive traversals of the parser's tree: a list's tree is as deep as the list is long.
+//! Non-recursive traversal of the parser's tree: a list's tree is as deep as the list is long.
 
 use rable::{ListOperator, Node, NodeKind};
 
@@ -12,7 +12,7 @@ pub struct Item<'a> {
     pub after: Option<ListOperator>,
 }
 
-/// The items of the top-level list in order. The tree of a list is left-leaning.
+/// The items of the top-level list in order; the tree of a list is left-leaning.
 pub fn items(nodes: &[Node]) -> Vec<Item<'_>> {
     let mut all = Vec::new();
     for node in nodes {
@@ -43,7 +43,7 @@ pub fn items(nodes: &[Node]) -> Vec<Item<'_>> {
     all
 }
 
-/// The names in arithmetic; an empty name for anything but a number, a name or a sum of these.
+/// The names in arithmetic; an empty one for anything but a number, a name or a sum of these.
 pub fn names_in(sum: &Node) -> impl Iterator<Item = &str> {
     let mut stack = vec![sum];
     std::iter::from_fn(move || {
@@ -72,8 +72,8 @@ pub fn names_in(sum: &Node) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `wanted` holds for a node at or below `node`. It uses an explicit stack, because a
-/// list's tree is as deep as the list is long.
+/// Whether `wanted` holds for a node at or below `node`. Not recursive, because a list's tree is as
+/// deep as the list is long.
 pub fn any(node: &mut Node, wanted: &mut dyn FnMut(&mut Node) -> bool) -> bool {
     let mut stack = vec![node];
     while let Some(node) = stack.pop() {

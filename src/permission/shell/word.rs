@@ -1,6 +1,6 @@
-//! One word of a command: which parts are literal to the shell, and which it expands. The parser
-//! supplies only word boundaries and substitutions; quoting is read again here, and text that
-//! should have been split or expanded is refused.
+//! One word of a command: its literal and its expanded parts. The parser supplies only word
+//! boundaries and substitutions; quoting is read again here, and text that should have been split
+//! or expanded is refused.
 
 use rable::{Node, NodeKind};
 
@@ -32,9 +32,8 @@ pub enum Piece {
     Tilde,
 }
 
-/// How many words something becomes. Code that depends on positions, such as for a wrapper's
-/// options or the operands of `test`, needs exactly one word each: an extra word would shift all
-/// that follow.
+/// How many words something becomes. Where positions matter, as in a wrapper's options or the
+/// operands of `test`, everything must be exactly one word: one more would shift the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arity {
     /// Exactly one.
@@ -113,7 +112,7 @@ impl Word {
         }
     }
 
-    /// Whether the word, or each word it becomes, starts with known text that rules out an option.
+    /// Whether the word, or each word it becomes, starts with known text other than an option's.
     pub fn is_never_option(&self) -> bool {
         let expands = self.raw.contains(['$', '`']);
         !matches!(self.prefix(), "")
@@ -273,7 +272,7 @@ impl Quoting<'_> {
         }
     }
 
-    /// After a `[` or `{` whose end is unknown, everything that follows is part of it.
+    /// After a `[` or `{` whose end is unknown, everything is part of it.
     fn open_end(&mut self) {
         self.push(Piece::Value(Arity::Any));
         self.open_ended = true;

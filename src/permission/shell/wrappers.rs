@@ -1,5 +1,5 @@
-//! Programs that run the command in their arguments (docs/spec/restriction.md#wrappers). Their
-//! options are parsed exactly; with any other option the wrapper is an ordinary command.
+//! Programs that run the command in their arguments (docs/spec/restriction.md#wrappers). Options
+//! are parsed exactly; any other option makes the wrapper an ordinary command.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Syntax that zsh reads differently from other shells; it is refused if the shell may be zsh
+//! Syntax that zsh reads differently; refused if the shell may be zsh
 //! (docs/spec/restriction.md#which-shell). zsh evaluates subscripts: with `y='path[$(cmd)]'`,
 //! `"$x[y]"` runs `cmd`.
 

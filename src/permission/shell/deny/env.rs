@@ -1,4 +1,4 @@
-//! `env -S`, which splits a text into words and runs it.
+//! `env -S`, which splits a text and runs it.
 
 use crate::permission::shell::Fault;
 use crate::permission::shell::word::Word;

@@ -1,6 +1,6 @@
 //! Builtins and variables that evaluate text
-//! (docs/spec/restriction.md#commands-that-evaluate-text). While any denial is in force their
-//! operands must be plain; otherwise it is unknown what runs.
+//! (docs/spec/restriction.md#commands-that-evaluate-text). Under a denial their operands must be
+//! plain; otherwise it is unknown what runs.
 
 use crate::permission::shell::names::{self, Variables};
 use crate::permission::shell::special::is_special;
@@ -126,7 +126,7 @@ fn all(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
     words.iter().all(|word| word.text().is_some_and(&accepts))
 }
 
-/// Whether a text contains nothing that any shell expands or computes.
+/// Whether no shell finds anything to expand or compute in a text.
 fn is_plain(text: &str) -> bool {
     !text.contains([
         '$', '`', '[', ']', '(', ')', '{', '}', '<', '>', ';', '&', '|', '\\', '\n',
@@ -142,8 +142,8 @@ fn has_letter(text: &str, letter: char) -> bool {
     text.starts_with(['-', '+']) && text.contains(letter)
 }
 
-/// Whether each operand is an option, or a settable plain name with or without a value. `otherwise`
-/// is the value that a bare name receives, if known.
+/// Whether each operand is an option, or a settable plain name, with or without a value.
+/// `otherwise` is the value of a bare name, if known.
 fn sets_each(arguments: &[Word], otherwise: Option<&str>) -> Result<bool, Fault> {
     for word in arguments {
         match names::assignment(&word.raw) {
@@ -189,7 +189,6 @@ fn formats(arguments: &[Word], zsh: bool) -> Result<bool, Fault> {
     }
 }
 
-/// Whether a format and its operands are only printed.
 fn only_prints(arguments: &[Word], zsh: bool) -> bool {
     let variables = Variables {
         zsh,

@@ -1,5 +1,4 @@
-//! Placeholders that `xargs`, `find` and similar programs replace: a text that contains one is
-//! unknown.
+//! Placeholders of `xargs`, `find` and similar programs: a text that contains one is unknown.
 
 use super::base;
 use crate::permission::shell::word::Word;

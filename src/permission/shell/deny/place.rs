@@ -1,6 +1,6 @@
-//! Finds the program behind a wrapper, so that an unknown word which is the program is not mistaken
-//! for an operand (docs/spec/restriction.md#unknown-programs). Options are parsed by the wrapper's
-//! own syntax; ambiguity counts against the command.
+//! Finds the program behind a wrapper, so that an unknown word in its place is not taken for an
+//! operand (docs/spec/restriction.md#unknown-programs). Options are parsed by the wrapper's own
+//! syntax; ambiguity counts against the command.
 
 use super::filled;
 use crate::permission::shell::names;
@@ -8,8 +8,7 @@ use crate::permission::shell::word::{Arity, Piece, Word};
 
 struct Wrapper {
     name: &'static str,
-    /// Letters of options whose value is the next word or joined; `*` if it is unknown which
-    /// options take a value.
+    /// Letters of options whose value is the next word or joined; `*` if this is unknown.
     valued: &'static str,
     /// The number of its own operands before the program.
     operands: usize,
@@ -58,7 +57,7 @@ pub fn unknown_program(words: &[Word]) -> Option<String> {
 
 fn unknown_in(words: &[Word]) -> Option<String> {
     let mut words = words;
-    // Whether words are added from elsewhere, so that a program follows even if no word does.
+    // Whether words are added from elsewhere, so that a program follows in any case.
     let mut is_fed = false;
     loop {
         let (first, mut rest) = words.split_first()?;

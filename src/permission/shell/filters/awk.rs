@@ -1,6 +1,5 @@
 //! `awk` as a filter (docs/spec/restriction.md#program-filters): programs of a few tokens that
-//! compare fields and print them. The rest of the language can read and write files and run
-//! programs.
+//! compare and print fields. The rest of the language reads and writes files and runs programs.
 
 use crate::permission::shell::word::Word;
 
@@ -24,8 +23,8 @@ fn is_separator(text: &str) -> bool {
     text == "\\t" || one.is_some_and(|c| c == ' ' || c.is_ascii_graphic() && !"\\-".contains(c))
 }
 
-/// Whether a program contains only listed tokens. After `print`, `>` writes a file, so it is
-/// permitted only outside braces, where it compares.
+/// Whether a program contains only listed tokens. After `print`, `>` writes a file, so it may
+/// appear only outside braces, where it compares.
 fn is_harmless(program: &str) -> bool {
     const OPERATORS: [&str; 9] = ["==", "!=", "<=", ">=", "&&", "||", "<", ">", ","];
     let mut rest = program;
@@ -83,7 +82,6 @@ fn is_harmless(program: &str) -> bool {
     !in_braces && !program.trim().is_empty() && !program.starts_with('-')
 }
 
-/// The name at the start.
 fn word(text: &str) -> &str {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     &text[..end.unwrap_or(text.len())]

@@ -1,5 +1,5 @@
 //! `sed` as a filter (docs/spec/restriction.md#program-filters): one `s` command, or printing or
-//! deleting addressed lines. Its other commands and flags read and write files and run programs.
+//! deleting addressed lines. Other commands and flags read and write files and run programs.
 
 use crate::permission::shell::word::Word;
 
@@ -56,10 +56,9 @@ fn is_substitution(script: &str) -> bool {
     })
 }
 
-/// The text after a regular expression and its delimiter. Some versions find the delimiter inside
-/// brackets and others do not, so brackets may not contain it. Most versions treat a backslash in
-/// brackets as ordinary, which closes `[\]`; some treat it as escaping `]`, so it may not precede
-/// one.
+/// The text after a regular expression and its delimiter. Versions differ on whether a delimiter in
+/// brackets counts, so brackets may not contain it. Most treat a backslash in brackets as ordinary,
+/// which closes `[\]`; some treat it as escaping `]`, so it may not precede one.
 fn after_regex(text: &str, delimiter: char) -> Option<&str> {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {

@@ -1,11 +1,11 @@
-//! Detects what makes a shell export every variable that is set, so that programs see them all.
+//! Detects what makes a shell export every variable that is set, to every program.
 
 use crate::permission::shell::builtins;
 use crate::permission::shell::step::Step;
 use crate::permission::shell::word::Word;
 
-/// Whether a command may make the shell export every variable set from then on (`set -a`), or may
-/// do so invisibly.
+/// Whether a command may make the shell export everything set from then on (`set -a`), or may do so
+/// invisibly.
 pub(super) fn may_export_all(step: &Step) -> bool {
     const CHANGE_THE_SHELL: [&str; 9] = [
         "set", "shopt", "setopt", "emulate", "source", ".", "eval", "enable", "trap",

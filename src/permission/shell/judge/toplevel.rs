@@ -4,8 +4,8 @@
 use super::{Judge, View};
 
 impl Judge<'_> {
-    /// Whether this is `cd "$(git rev-parse --show-toplevel)"` as the first command, in a shell
-    /// that is already there. If git finds no repository, the shell stays there too.
+    /// Whether this is `cd "$(git rev-parse --show-toplevel)"` as the first command in a shell that
+    /// is already there. If git finds no repository, the shell stays too.
     pub(super) fn stays_at_toplevel(&self, view: &View) -> bool {
         const COMMAND: &str = "git rev-parse --show-toplevel";
         let is_first = matches!(self.findings.as_slice(), [only] if only.part == COMMAND);
