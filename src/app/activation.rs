@@ -25,7 +25,7 @@ pub struct Instructions<'a> {
 }
 
 impl App {
-    /// The instructions as a host of this protocol receives them. Nothing is recorded.
+    /// The instructions for a host of this protocol. Nothing is recorded.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -46,7 +46,7 @@ impl App {
         Ok(activation.render_in(wanted.wrapper))
     }
 
-    /// The text for the model about a skill that runs in a sub-agent.
+    /// The model's text about a skill that runs in a sub-agent.
     ///
     /// # Errors
     /// If its instructions cannot be read.
@@ -70,7 +70,7 @@ impl App {
 }
 
 impl App {
-    /// The line on what the model may use while a skill is active; `None` if this is not enforced.
+    /// What the model may use while a skill is active; `None` if this is not enforced.
     fn permitted_line(&self, skill: &Skill) -> Option<String> {
         let enforced = self.config().ok()?.permission();
         if enforced.enforcement(skill.name.as_str()) != Enforce::Restrict {
@@ -95,7 +95,6 @@ fn long_line(body: &str) -> Option<String> {
     })
 }
 
-/// Notes on using this skill on this host.
 fn notes(protocol: Option<Protocol>, body: &str, name: &str, listing: &Listing) -> Vec<String> {
     let mut notes = Vec::new();
     let paths = || {

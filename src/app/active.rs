@@ -27,7 +27,7 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
     let mut found: Vec<Offered> = Vec::new();
     for name in names {
         let skill = usable(catalog, name)?;
-        // A shadowed skill has no tool: the active skill of its name would be another.
+        // A shadowed skill has no tool: its name means the offered one.
         let one = offered.iter().find(|one| one.skill.dir == skill.dir);
         let one = one.ok_or_else(|| {
             let text = format!(
@@ -43,8 +43,8 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
     Ok(found)
 }
 
-/// Makes a skill active because its own tool is called, unless it already is: it replaces the
-/// others if the last activation decides, and joins them otherwise.
+/// Makes a skill active because its own tool is called, unless it already is. It replaces the
+/// others if the last activation decides, otherwise it joins them.
 ///
 /// # Errors
 /// If too many would be active, or if the activation cannot be recorded and there is something to
@@ -98,7 +98,7 @@ fn make_active(
         Err(_) => harmless = false,
     }
     let changed = match store.load(&key, snapshots, loading, most) {
-        // With nothing to enforce, failing to write the state is no reason to refuse.
+        // With nothing to enforce, an unwritable state is no reason to refuse.
         Err(error) if harmless => {
             remark(format_args!("{error}"));
             let began = skills.iter().map(|(skill, _)| skill.name.to_string());
@@ -119,15 +119,14 @@ fn make_active(
     Ok(())
 }
 
-/// The digest recorded for the arguments of handed-over instructions.
 fn digest(arguments: Option<&str>) -> String {
     let text = arguments.unwrap_or_default().trim();
     format!("{:x}", Sha256::digest(text))[..32].to_owned()
 }
 
 impl App {
-    /// Whether a lasting activation already gave the model a skill's current instructions with
-    /// these arguments.
+    /// Whether a lasting activation gave the model a skill's current instructions with these
+    /// arguments.
     pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
         let Ok(session) = self.store().session(&self.session()) else {
             return false;
@@ -140,7 +139,7 @@ impl App {
         })
     }
 
-    /// The last arguments of an active skill, as far as they were kept.
+    /// The last arguments of an active skill, as far as kept.
     pub fn kept_arguments(&self, skill: &Skill) -> Option<String> {
         let session = self.store().session(&self.session()).ok()?;
         let mut active = session.active();
@@ -148,7 +147,7 @@ impl App {
         Some(active.arguments.as_ref()?.as_str().to_owned())
     }
 
-    /// Records that the model receives these skills' instructions, each with its arguments.
+    /// Records that the model receives these skills' instructions and arguments.
     pub fn handed(&self, skills: &[(&Skill, Option<&str>)]) {
         let mut news = skills.iter();
         if news.all(|(skill, arguments)| self.has_handed(skill, *arguments)) {
@@ -162,12 +161,12 @@ impl App {
                 arguments: KeptArguments::of(*arguments),
             })
             .collect();
-        // If this fails, the instructions are handed over again; a remark was already made.
+        // If this fails, the instructions are handed over again; there was a remark already.
         let _ = self.store().handed(&self.session(), &handed);
     }
 
     /// Passes `then` the skill that a call means: the one it names, or the most recently loaded
-    /// one, by directory. It is the same skill that `pre_tool` judged.
+    /// one, by directory. It is the skill that `pre_tool` judged.
     ///
     /// # Errors
     /// If there is no such skill, or none is named and none is active.

@@ -1,6 +1,6 @@
-//! Eligibility: which existing skills may be shown and offered. Trust is checked first, whatever
-//! else cannot be read; then the context's catalog, policy, approval, scope and the user's own
-//! choice, in this order. Every skill that is not offered has a reason.
+//! Eligibility: which skills may be shown and offered. Trust is checked first, whatever else cannot
+//! be read; then the context's catalog, policy, approval, scope and the user's choice, in this
+//! order. Every skill that is not offered has a reason.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ impl<'a> Rules<'a> {
         let policies = app.policies();
         let config = match &policies {
             Ok(_) => app.config(),
-            // The error in the policy is reported instead.
+            // The policy's error is reported instead.
             Err(_) => Ok(Config::default()),
         };
         Self {
@@ -53,8 +53,8 @@ impl<'a> Rules<'a> {
         self.config.as_ref().unwrap_or(&self.default)
     }
 
-    /// The policies and configuration that the whole catalog was decided by. `None` if these do not
-    /// suffice because each skill's files and origin are checked too.
+    /// The policies and configuration that decided the whole catalog. `None` if they do not suffice
+    /// because each skill's files and origin are checked too.
     pub fn grounds(&self) -> Option<String> {
         let policies = self.policies.as_ref().ok()?;
         let config = self.config.as_ref().ok()?;
@@ -81,7 +81,7 @@ impl<'a> Rules<'a> {
     }
 
     /// An entry's source, and the address git actually used for it, if different. A project's
-    /// claims about itself are ignored.
+    /// claims about itself do not count.
     fn source(&self, entry: &Entry) -> Option<(String, Option<String>)> {
         if entry.layer == Layer::Project {
             return None;
@@ -149,8 +149,8 @@ impl<'a> Rules<'a> {
         Some(excluded("hidden-scope", text))
     }
 
-    /// `--schema` and people at a shell have no context: a skill limited to a context is shown
-    /// there, and hidden once the context is known.
+    /// `--schema` and people have no context: a skill limited to a context is shown there, and
+    /// hidden once the context is known.
     fn is_elsewhere(&self, agents: &[String]) -> bool {
         if self.app.protocol.is_none() {
             return false;
@@ -214,8 +214,6 @@ impl catalog::Rules for Rules<'_> {
         Some(Diagnostic::warning("hidden-untrusted", text))
     }
 
-    /// Checks the context's catalog, policy, approval, scope and the user's own choice, in this
-    /// order.
     fn admits(&self, entry: &Entry, skill: &Skill) -> Admission {
         let (policies, config) = match (&self.policies, &self.config) {
             (Err(error), _) => return excluded("hidden-policy", unreadable("policy", error)),
@@ -226,8 +224,7 @@ impl catalog::Rules for Rules<'_> {
         };
         // A user's or project's configuration cannot hide an administrator's skill.
         let chooser = (entry.layer != Layer::Enterprise).then_some(config);
-        // First, because a context must not learn of a skill it does not see, even if something
-        // else hides it.
+        // First, because a context must not learn of a skill it does not see.
         chooser
             .and_then(|config| self.out_of_catalog(skill, config))
             .or_else(|| self.refused(entry, skill, policies))

@@ -15,8 +15,8 @@ use crate::skill::{Skill, is_script};
 use crate::sys::{files, limits, tree};
 
 impl App {
-    /// The approvals that count here. If root has, or may have, set up the system directory, only
-    /// root's do.
+    /// The approvals that count here: only root's if root has, or may have, set up the system
+    /// directory.
     pub fn approved(&self) -> Ledger {
         let enterprise = self.enterprise();
         if enterprise.may_be_roots() {
@@ -45,7 +45,7 @@ pub fn needed(skill: &Skill, needs: &BTreeSet<Need>) -> Option<&'static str> {
     })
 }
 
-/// Whether its list permits a tool for which `does` holds. An unknown tool may do anything.
+/// Whether its list permits a tool for which `does` holds. Unknown tools may do anything.
 fn may(skill: &Skill, does: fn(&HostTool) -> bool) -> bool {
     let kept = snapshot(skill, "");
     let allowed = kept.allowed.as_deref();
@@ -67,8 +67,7 @@ fn writes(tool: &HostTool) -> bool {
     matches!(tool.effect, Effect::Change | Effect::Execute)
 }
 
-/// Whether anything below `dir` can be run, wherever it is hidden. Unreadable files count as
-/// runnable.
+/// Whether anything below `dir` can be run, even if hidden. Unreadable files count as runnable.
 pub fn has_scripts(dir: &Path) -> bool {
     has_scripts_below(dir, 0)
 }

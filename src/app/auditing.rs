@@ -42,9 +42,8 @@ impl App {
         self.record(event);
     }
 
-    /// Records that activations of this or other sessions have ended. The end of a host process
-    /// cannot be observed: its activations are dated to its last event, if that is still in the
-    /// log.
+    /// Records that activations of this or other sessions have ended. A host process ends
+    /// unobserved: its activations are dated to its last event, if that is still in the log.
     pub fn record_ends(&self, ended: Vec<Ended>) {
         let now = Moment::now();
         let heard = LazyCell::new(|| last_heard(&self.audit_file()));
@@ -81,8 +80,7 @@ impl App {
     }
 
     fn write_down(&self, event: Event) {
-        // With an unreadable configuration the wanted content and destination are unknown; the
-        // defaults apply.
+        // If the configuration is unreadable, the defaults apply.
         let config = self.own_config().unwrap_or_default();
         let user = self.env.text("USER").or_else(|| self.env.text("LOGNAME"));
         let event = event
@@ -91,7 +89,7 @@ impl App {
             .with("project", self.project_dir().display().to_string())
             .with("tenant", config.tenant.clone())
             .with("environment", config.environment.clone());
-        // The host is waiting for the answer, and an unwritable log must not delay it.
+        // The host is waiting, and an unwritable log must not delay the answer.
         if self.protocol.is_some() {
             self.known.events.borrow_mut().push(event);
         } else {
@@ -192,7 +190,7 @@ fn reason(refusal: &Refusal) -> String {
     }
 }
 
-/// The entry that grants the call by itself. A command of several parts may need several.
+/// The entry that alone grants the call. A command of several parts may need several.
 fn granting_entry(scope: &Scope, call: &Call) -> String {
     let settings = Settings::default();
     let root = &scope.places.project_root;

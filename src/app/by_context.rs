@@ -1,5 +1,5 @@
-//! A table of the configuration with values per host context: globs of context names, in written
-//! order, with lists of names.
+//! A configuration table with values per host context: globs of context names, in written order,
+//! with lists of names.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::governance::matches;
 
-/// Lists by glob of context names. In the file it is a table, whose order is kept.
+/// Lists by glob of context names; the file's order is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ByContext(Vec<(String, Vec<String>)>);
 

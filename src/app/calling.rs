@@ -1,5 +1,4 @@
-//! Which skill a call activates, in any form. What is judged and what is run are found here by the
-//! same parser.
+//! Which skill a call activates. One parser finds both what is judged and what is run.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -27,8 +26,8 @@ pub struct Called {
     pub reference: String,
     /// What it is applied to.
     pub arguments: Option<String>,
-    /// Whether the called tool is ours with the skills as they are: with few skills, another plugin
-    /// may have a tool `skill`.
+    /// Whether the called tool is ours with the current skills: with few skills, another plugin may
+    /// have a tool `skill`.
     pub is_listed: bool,
 }
 
@@ -48,7 +47,7 @@ impl Called {
 /// The skill that a call of `tool` activates; `None` if it is not such a call of ours.
 ///
 /// # Errors
-/// If the call is ours but activates nothing; its tool would report the same error.
+/// If the call is ours but activates nothing; its tool reports the same.
 pub fn called(app: &App, tool: &str, arguments: &Value) -> Option<Result<Called>> {
     if !tool.starts_with(ours::SKILL) {
         return None;
@@ -100,7 +99,7 @@ fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
             Error::new(text).hint(suggestion(catalog, &wanted.tool))
         }),
     };
-    // With an unreadable configuration nothing is offered, so that is the reason.
+    // With an unreadable configuration nothing is offered.
     let skill = found.map_err(|missing| match app.config() {
         Ok(_) => missing,
         Err(error) => error.context("no skill is offered"),
@@ -121,8 +120,8 @@ fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
     })
 }
 
-/// The directory of the skill whose script a call runs, resolved as its tool will resolve it: two
-/// skills may share a name, and one skill may have several spellings.
+/// The directory of the skill whose script a call runs, resolved as its tool resolves it: skills
+/// may share a name, and a skill may have several spellings.
 pub fn script_of(app: &App, used: &ToolUse, session: &Session) -> Option<PathBuf> {
     if used.tool != ours::RUN_SCRIPT {
         return None;

@@ -1,5 +1,4 @@
-//! `config.toml` in the plugin directory: defines every key and passes the values to the modules
-//! that use them.
+//! `config.toml` in the plugin directory: every key, and the values for the modules that use them.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -56,8 +55,7 @@ pub struct Config {
     /// Whether it may propose new skills too; `true` by default.
     #[serde(serialize_with = "true_by_default")]
     pub create_skill: Option<bool>,
-    /// Whether commands without a terminal may make decisions reserved for the user; `false` by
-    /// default.
+    /// Whether commands without a terminal may make the user's decisions; `false` by default.
     pub unattended: bool,
     /// The owner of this machine, for skills with a `scope` and for the audit log.
     pub tenant: Option<String>,
@@ -67,8 +65,7 @@ pub struct Config {
     pub claude_skills: bool,
     /// Whether a project's skill precedes a personal one of its name; `false` by default.
     pub project_over_personal: bool,
-    /// The number of skills up to which each has its own tool; above it one tool serves all. 32 by
-    /// default.
+    /// Up to this many skills have a tool each; above it one tool serves all. 32 by default.
     pub max_tools: Count<{ limits::SKILL_TOOLS }>,
     /// Characters of the prompt used to disclose skills; 12,000 by default.
     pub prompt_chars: Count<{ limits::PROMPT_CHARS }>,
@@ -76,14 +73,14 @@ pub struct Config {
     pub visibility: BTreeMap<String, Visibility>,
     /// By context, the skills whose instructions apply from the start, in this order.
     pub uses_skills: ByContext,
-    /// The limit of their total characters; 40,000 by default.
+    /// Their total limit in characters; 40,000 by default.
     pub uses_skills_chars: Count<{ limits::ALWAYS_ON_CHARS }>,
     /// By context, the names or globs of the visible skills; all if a context is not listed.
     pub catalog: ByContext,
     /// The audit log.
     pub audit: AuditConfig,
     /// Which of the host's variables scripts receive: `"all"` or a list of names; by default all
-    /// except those that look like secrets.
+    /// that do not look like secrets.
     pub pass_env: PassEnv,
     /// `off` (default), `auto` or `require`: whether scripts are confined (Linux).
     pub sandbox: Mode,
@@ -93,9 +90,9 @@ pub struct Config {
     pub allowed_paths: Vec<PathBuf>,
     /// The total seconds a script may run; 120 by default.
     pub script_seconds: Limit,
-    /// Seconds after which a call answers while its script continues as a job, by host generation.
+    /// Seconds after which a call answers and its script becomes a job, by host generation.
     pub call_seconds: CallSeconds,
-    /// Different settings for the scripts of single skills, by name.
+    /// Settings that differ for the scripts of single skills, by name.
     pub skills: BTreeMap<String, SkillSettings>,
 }
 

@@ -45,7 +45,7 @@ impl Enforcement {
             Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
         };
         let settings = config.permission();
-        // Among the others an unloaded skill would count as one without a restriction.
+        // Among the others an unloaded skill would count as unrestricted.
         let mut denied: Vec<Restriction> = unloaded
             .iter()
             .filter(|skill| settings.enforcement(&skill.name) == Enforce::Restrict)
@@ -91,9 +91,9 @@ impl Enforcement {
     }
 }
 
-/// The names of the variables in the initial environment of the host's shell, which equal ours
-/// because the host starts both. They are unknown if a startup file of bash may export more, or if
-/// the shell exports everything that is set.
+/// The names of the variables in the initial environment of the host's shell, which is also ours.
+/// They are unknown if a startup file of bash may export more, or if the shell exports everything
+/// it sets.
 fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
     let exports_all = env
         .text("SHELLOPTS")
@@ -109,7 +109,7 @@ fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
     Some(env.vars().filter_map(name).collect())
 }
 
-/// Denials that come from no skill. A meaningless one might have been intended to deny anything.
+/// Denials that come from no skill. A meaningless one might have meant anything.
 fn denials(source: &str, denied: &[String], project_root: &Path) -> Result<Restriction> {
     let deny = |entries: &[String]| Restriction::policy(source, entries, project_root);
     let means_nothing = |entry: &&String| deny(std::slice::from_ref(entry)).denied().is_empty();
@@ -157,8 +157,8 @@ fn names_a_tool(entries: &[String]) -> bool {
     })
 }
 
-/// Which of our own tools a call is for, unless it activates a skill. Its arguments are parsed as
-/// its tool will parse them; a different reading could bypass the decision. `script_of` is the
+/// Which of our own tools a call is for, unless it activates a skill. Arguments are parsed as the
+/// tool will parse them; a different reading could bypass the decision. `script_of` is the
 /// directory of the skill whose script is to run.
 pub fn our_tool<'a>(used: &'a ToolUse, script_of: Option<&'a Path>) -> Option<OurTool<'a>> {
     let parsed = || ToolCall::parse(&used.tool, Ok(used.arguments.clone())).ok();

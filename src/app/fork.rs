@@ -1,6 +1,5 @@
 //! Skills that ask to run in a sub-agent (`context: fork`). The host's sub-agent is one model call
-//! without tools (docs/spec/hosts.md#hooks), so only a skill that needs no tools can be handed over
-//! to it.
+//! without tools (docs/spec/hosts.md#hooks), so only a skill that needs none can run there.
 
 use std::fmt::Write;
 
@@ -17,7 +16,7 @@ use crate::skill::{Activation, Skill, guarded};
 pub enum Place {
     /// In the conversation, as by default.
     Here,
-    /// In the conversation despite its request for a sub-agent, for this reason.
+    /// In the conversation despite its request, for this reason.
     HereBecause(&'static str),
     /// In a sub-agent. The skill is then not in force in the conversation.
     Apart,
@@ -26,8 +25,8 @@ pub enum Place {
 /// Why an always-on skill does not run in a sub-agent.
 pub const ALWAYS_ON: &str = "it is always on";
 
-/// Where `skill` runs, given what is in force before its activation. `is_forbidden` says whether
-/// that blocks the call of the sub-agent.
+/// Where `skill` runs, by what is in force before its activation. `is_forbidden` says whether that
+/// blocks the sub-agent call.
 pub fn place(
     app: &App,
     skill: &Skill,
@@ -43,7 +42,7 @@ pub fn place(
         .unwrap_or(app.protocol == Some(Protocol::Stdin));
     let dir = skill.dir.display().to_string();
     let is_always_on = told.is_some_and(|session| session.always.contains(&dir));
-    // It is in force only because a sub-agent was impossible when `pre_tool` asked.
+    // It is in force only because it could not run in a sub-agent when `pre_tool` asked.
     let was_forbidden =
         told.is_some_and(|session| session.active().any(|active| active.dir == dir));
     let because = if !has_sub_agents {
@@ -70,7 +69,7 @@ pub fn note(because: &str) -> String {
     )
 }
 
-/// The text for the model in place of instructions. Other tools find the skill by `reference`.
+/// The model's text in place of instructions. Other tools find the skill by `reference`.
 pub fn hand_over(activation: &Activation, reference: &str) -> String {
     let Activation {
         skill, arguments, ..
@@ -119,7 +118,7 @@ pub fn call(skill: &Skill, instructions: &str, input: Option<&str>) -> Value {
     call
 }
 
-/// Whether its list names anything, which its author then expects to be used.
+/// Whether its list names anything, which its author then expects to use.
 fn grants_tools(skill: &Skill) -> bool {
     let entries = snapshot(skill, "").allowed.unwrap_or_default();
     entries.iter().any(|entry| !entry.trim().is_empty())

@@ -47,7 +47,7 @@ impl App {
         }
         let (_, with_project, policies) = self.stages()?;
         let config = with_project.raised_to(policies.floors());
-        // A person's command may change it and must then use the new value.
+        // A person's command may change it and then needs the new value.
         if self.protocol.is_some() {
             let _ = self.known.config.set(config.clone());
         }
@@ -106,7 +106,6 @@ impl App {
         Ok((own, with_project, policies))
     }
 
-    /// The project's configuration, if the user trusts it.
     fn trusted_project_config(&self, policies: &Policies) -> Result<Option<ProjectConfig>> {
         let path = self.project_config_path();
         if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
@@ -121,7 +120,7 @@ impl App {
 
 fn leaves(config: &impl Serialize) -> Vec<(String, Value)> {
     let mut leaves = Vec::new();
-    // The configuration is a table of plain values, all of which JSON can represent.
+    // JSON can represent every value of the configuration.
     if let Ok(Value::Object(keys)) = serde_json::to_value(config) {
         flatten("", keys, &mut leaves);
     }

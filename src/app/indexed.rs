@@ -1,6 +1,6 @@
-//! Loads the catalog through its index: where the index is, and what its answers depend on besides
-//! the skills. Who may see which skill is decided again by every call, or the grounds are part of
-//! the answer's name.
+//! Loads the catalog through its index: where that is, and what its answers depend on besides the
+//! skills. Who may see which skill is decided again by every call, or its grounds are part of the
+//! answer's name.
 
 use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
@@ -13,8 +13,7 @@ use crate::catalog::{Answer, Catalog, Index, Layer, Root, skill_directories};
 use crate::host::ours;
 use crate::sys::{hash, limits};
 
-/// The name of the answer that [`App::told`] makes for the hook that knows the host's context, as
-/// its tools do.
+/// The output of [`App::told`] for the hook that knows the host's context, as its tools do.
 pub const PROMPT: &str = "prompt";
 
 /// Output derived from a catalog.
@@ -24,8 +23,8 @@ pub struct Told {
     pub text: String,
     /// For the user, one line each.
     pub remarks: Vec<String>,
-    /// Whether it depends on more than the skills, the configuration, the policies and the trust in
-    /// projects; then it is rebuilt each time.
+    /// Whether it depends on more than skills, configuration, policies and trust in projects; then
+    /// it is rebuilt each time.
     pub passes: bool,
 }
 
@@ -37,8 +36,8 @@ impl App {
         Self::read(&rules, &roots, &mut self.index(&roots))
     }
 
-    /// The output of `make` for the catalog, taken from the index if none of its inputs has
-    /// changed. `what` identifies the output.
+    /// The output of `make` for the catalog, from the index if no input has changed. `what`
+    /// identifies it.
     pub fn told(&self, what: &str, make: impl FnOnce(&Catalog) -> Told) -> Told {
         let rules = Rules::of(self);
         let roots = self.roots(rules.config());
@@ -66,14 +65,14 @@ impl App {
         let config = rules.config();
         let roots = self.roots(config);
         let mut index = self.index(&roots);
-        // A person's command was not preceded by `--schema`.
+        // No `--schema` preceded a person's command.
         self.protocol
             .and_then(|_| Catalog::about(written, &roots, config.order(), &rules, &index))
             .unwrap_or_else(|| Self::read(&rules, &roots, &mut index))
     }
 
-    /// As [`App::catalog_about`] for the possible name of a skill's tool; `None`, without disk
-    /// access, for other names.
+    /// As [`App::catalog_about`] for a possible tool name; `None`, without disk access, for other
+    /// names.
     pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
         let may_be = tool.starts_with("skill_") && !ours::FIXED.contains(&tool);
         may_be.then(|| self.catalog_about(tool))
@@ -97,10 +96,10 @@ impl App {
         Catalog::of_layers(roots, rules.config().order(), rules, index)
     }
 
-    /// One index per set of roots, invalid for any other build of this program.
+    /// One index per set of roots, invalid for any other build.
     fn index(&self, roots: &[Root]) -> Index {
         let roots = format!("{roots:?}");
-        // Sets with the same hash overwrite each other: the key contains the roots in full.
+        // Sets with equal hashes overwrite each other: the key contains the roots.
         let file = format!("{:016x}", hash(roots.as_bytes()));
         let build = self.env.exe.as_ref().and_then(|exe| exe.metadata().ok());
         let build = build.map(|exe| (exe.size(), exe.mtime(), exe.mtime_nsec()));

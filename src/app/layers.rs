@@ -17,7 +17,7 @@ impl App {
         let mut roots: Vec<Root> = Vec::new();
         let mut seen: Vec<PathBuf> = Vec::new();
         let mut add = |layer, dir: PathBuf| {
-            // Most do not exist, which a single check shows.
+            // Most do not exist, as one check shows.
             if dir.exists()
                 && let Ok(real) = dir.canonicalize()
                 && !seen.contains(&real)
@@ -35,8 +35,8 @@ impl App {
             if !dir.exists() {
                 continue;
             }
-            // A home inside the project was set by a variable, unless this program is inside the
-            // project too; a project's files are not the user's.
+            // A home inside the project was set by a variable, unless this program is inside too; a
+            // project's files are not the user's.
             let is_projects = lies_elsewhere && real(&dir).starts_with(project);
             add(
                 if is_projects {
@@ -74,8 +74,8 @@ impl App {
         }
     }
 
-    /// The directory `path` that contains `skills/`, opened as one the user chose or as one that
-    /// may have come with a project.
+    /// The directory `path` that contains `skills/`, opened as the user's choice or as one that a
+    /// project may have brought.
     pub fn base(&self, path: &Path) -> Base {
         let home = self.env.home();
         let is_users = *path == self.dirs.plugin

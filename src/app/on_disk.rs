@@ -14,11 +14,11 @@ use crate::sys::{files, limits};
 #[derive(Debug)]
 pub struct OnDisk;
 
-/// The limit of links followed before a path counts as a loop; the kernel's value.
+/// Links followed before a path counts as a loop; the kernel's value.
 const MAX_LINKS: usize = 40;
 
 impl Resolve for OnDisk {
-    /// Reads each component once, so the cost is linear in the path's length.
+    /// Reads each component once, so the cost is linear.
     fn canonical(&self, path: &Path) -> PathBuf {
         let mut ahead: VecDeque<Step> = steps(path).collect();
         let mut done = PathBuf::from("/");

@@ -1,5 +1,5 @@
-//! Proposals and the skills they concern: where those can be changed, and the result of applying a
-//! diff to their current files.
+//! Proposals and their skills: where those can be changed, and the result of applying a diff to
+//! their current files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -88,8 +88,8 @@ pub fn proposed_for<'c>(catalog: &'c Catalog, proposal: &Proposal) -> Result<&'c
         .ok_or_else(gone)
 }
 
-/// Applies a diff to the skill in `dir`, which may be a copy of the one in `own` that the diff was
-/// written for. `known` are the digests its files had then; `None` for a new diff.
+/// Applies a diff to the skill in `dir`, possibly a copy of the one in `own` that it was written
+/// for. `known` are the digests of its files then; `None` for a new diff.
 ///
 /// # Errors
 /// If the diff is invalid, does not apply, or would leave a different skill or none.
@@ -139,7 +139,6 @@ fn check_skill(before: &Skill, text: &str) -> Result<()> {
     check_kept(before, &after)
 }
 
-/// The text of one file of a skill.
 fn read_text(real: &Path, shown: &str) -> Result<String> {
     let bytes = files::read_capped(real, limits::SKILL_FILE)
         .map_err(|error| Error::io("read", Path::new(shown), &error))?;

@@ -1,5 +1,5 @@
-//! Every place where a skill could appear or its restrictions are stored, whether or not it exists:
-//! none of them may be changed while a skill restricts.
+//! Every place where a skill could appear or its restrictions are stored, existing or not: none may
+//! be changed while a skill restricts.
 
 use std::path::{Path, PathBuf};
 

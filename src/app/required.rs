@@ -1,4 +1,4 @@
-//! Messages about the skills that a skill requires: at its activation, and for people beforehand.
+//! Messages about required skills: at activation, and for people beforehand.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ pub fn unmet(app: &App, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
     unmet_but(app, catalog, skill, &|_| false)
 }
 
-/// The same, with skills for which `elsewhere` holds counted as present.
+/// The same, counting skills for which `elsewhere` holds as present.
 pub fn unmet_but(
     app: &App,
     catalog: &Catalog,
@@ -100,8 +100,7 @@ pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
-/// Everything that `skill` requires. Owners are looked up only if a name is qualified, and then
-/// once.
+/// Everything that `skill` requires. Owners are looked up once, and only for a qualified name.
 fn required(app: &App, catalog: &Catalog, skill: &Skill) -> Required {
     let required = catalog.required(skill);
     if required.missing.iter().any(|name| is_qualified(name)) {

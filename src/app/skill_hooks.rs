@@ -1,5 +1,5 @@
 //! Runs a skill's hooks: only if the user approved the skill as it is, under the limits and in the
-//! sandbox of its other scripts; `pre` at its activation and `post` after its end.
+//! sandbox of its other scripts; `pre` at its activation, `post` after its end.
 
 use std::time::{Duration, Instant};
 
@@ -81,9 +81,9 @@ pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<
     })
 }
 
-/// Runs the `post` hooks due for activations that have ended; with `session_ends`, those of this
-/// session count as ended. Hooks for which no time is left in a call that `began` then, or that
-/// another process is running, are skipped.
+/// Runs the `post` hooks due for ended activations; with `session_ends`, those of this session
+/// count. Skips hooks that another process is running, or that have no time left in a call that
+/// `began` then.
 pub fn run_post_hooks(app: &App, session_ends: bool, began: Instant) {
     let records = app.hook_records();
     let own = app.session();
@@ -118,7 +118,7 @@ fn run_owed(app: &App, record: &HookRecord) -> Result<()> {
     let changed =
         || Error::new("the skill has changed or is no longer approved, so it was not run");
     let mut skill = Skill::load(&record.dir).map_err(|_| changed())?;
-    // A skill beside another of its name is not called what its author wrote.
+    // A skill beside another of its name has a different name from its author's.
     skill.name = crate::skill::SkillName::from_written(&record.skill).ok_or_else(changed)?;
     if app.hook_approval(&skill) != Approval::Given(record.digest.clone()) {
         return Err(changed());
@@ -221,8 +221,8 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// What an activation says about hooks without running them: the message for the model, or a
-/// placeholder for their output.
+/// An activation's message about hooks without running them: the model's text, or a placeholder for
+/// their output.
 pub fn hooks_ahead(app: &App, skill: &Skill) -> Option<String> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
@@ -245,7 +245,6 @@ pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
 }
 
 impl App {
-    /// The record of activations that have run hooks.
     fn hook_records(&self) -> HookRecords {
         HookRecords::at(self.store().dir())
     }
@@ -284,7 +283,7 @@ mod tests {
 
     #[test]
     fn the_host_is_answered_in_time() {
-        // A stopped script is waited for, and its supervisor for one second more.
+        // A stopped script is waited for, and its supervisor one second longer.
         let stopping = limits::REAP + Duration::from_secs(1);
         let patience = Duration::from_secs(limits::HOST_CALL_SECONDS);
         assert!(limits::PRE_HOOKS + stopping < patience);

@@ -30,7 +30,7 @@ pub struct App {
     pub(super) known: Known,
 }
 
-/// Values that are constant during a call and cost disk access to determine.
+/// Values constant during a call that cost disk access.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) policies: OnceCell<Policies>,
@@ -56,8 +56,8 @@ impl App {
         }
     }
 
-    /// The catalog for looking up `written`. Owners are included only for a qualified name, because
-    /// they cost reading the lockfiles.
+    /// The catalog for looking up `written`. Owners cost reading the lockfiles and are included
+    /// only for a qualified name.
     pub fn catalog_naming(&self, written: &str) -> Catalog {
         if !is_qualified(written) {
             return self.catalog_about(written);
@@ -73,7 +73,7 @@ impl App {
         self.catalog()
     }
 
-    /// The catalog with every skill's owner, built once, for queries about every skill.
+    /// The catalog with every skill's owner, built once.
     pub(super) fn known_owners(&self) -> &Catalog {
         self.known.owners.get_or_init(|| self.catalog_with_owners())
     }
@@ -92,7 +92,7 @@ impl App {
         })
     }
 
-    /// The host's context, as reported in this call or with the session's last prompt.
+    /// The host's context, as reported by this call or the session's last prompt.
     pub fn context(&self) -> Option<String> {
         let told = self.known.context.get().cloned();
         told.or_else(|| self.store().context(&self.session()))
@@ -103,8 +103,8 @@ impl App {
         let _ = self.known.context.set(context.to_owned());
     }
 
-    /// The skill that a name means, if [`usable`] accepts it or it is active: a person, who has
-    /// more rights, may have activated it.
+    /// The skill that a name means, if [`usable`] accepts it or it is active: a person, who may use
+    /// more, may have activated it.
     ///
     /// # Errors
     /// As [`usable`].
@@ -135,8 +135,8 @@ impl App {
         Jobs::at(self.dirs.state(&self.env).join("jobs"))
     }
 
-    /// The owner of a job of this call: the conversation, which the host's next process continues,
-    /// or else this host process.
+    /// The owner of this call's jobs: the conversation, which the host's next process continues, or
+    /// else this host process.
     pub fn owner(&self) -> Owner {
         let session = self.session();
         match self.store().context(&session) {
@@ -154,7 +154,7 @@ impl App {
     }
 
     /// How long a call of this host waits for a script before it becomes a job. If the user
-    /// configured more than the host's default wait, this call's deadline is extended accordingly.
+    /// configured more than the host's default, this call's deadline is extended.
     pub fn script_wait(&self, settings: &Settings) -> Option<Duration> {
         let wait = match self.protocol? {
             Protocol::Environment => settings.call_seconds.environment,
@@ -170,8 +170,8 @@ impl App {
         Refusals::at(self.store().dir())
     }
 
-    /// The calling host, our parent process; what it started ends with it. `None` for a person's
-    /// own command, which may outlive its shell with `nohup`.
+    /// The calling host, our parent; what it started ends with it. `None` for a person's command,
+    /// which may outlive its shell with `nohup`.
     pub fn host(&self) -> Option<ProcessId> {
         self.protocol?;
         let process = self.session().process();

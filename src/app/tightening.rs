@@ -1,5 +1,5 @@
-//! Sources that may only tighten the user's configuration: a trusted project's
-//! `.chibi/agent-skills.toml`, and the minimum settings of a policy.
+//! What may only tighten the user's configuration: a trusted project's `.chibi/agent-skills.toml`,
+//! and a policy's minimum settings.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ const VISIBILITY: [Visibility; 4] = [
     Visibility::Off,
 ];
 
-/// The keys a project may set. Keys that could loosen something are absent.
+/// The keys a project may set; none of them can loosen anything.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProjectConfig {
@@ -68,7 +68,7 @@ impl Config {
         }
         self.deny.extend(project.deny);
         for (name, wanted) in project.visibility {
-            // `on` would show a skill that its author hid, so it is ignored.
+            // `on` would show a skill that its author hid.
             if wanted != Visibility::On {
                 let own = self.visibility.get(&name).copied();
                 let own = own.unwrap_or(Visibility::On);
@@ -91,7 +91,7 @@ impl Config {
         self
     }
 
-    /// Raises enforcement to at least `floor`, including that of single skills.
+    /// Raises enforcement to at least `floor`, for single skills too.
     fn enforce_at_least(&mut self, floor: Option<Enforce>) {
         self.enforce = strictest(&ENFORCE, self.enforce, floor);
         for own in self.enforce_for.values_mut() {
@@ -99,7 +99,7 @@ impl Config {
         }
     }
 
-    /// Raises the confinement of scripts to at least `floor`, including that of single skills.
+    /// Raises confinement to at least `floor`, for single skills too.
     fn confine(&mut self, floor: Option<Mode>) {
         self.sandbox = strictest(&SANDBOX, self.sandbox, floor);
         for skill in self.skills.values_mut() {

@@ -1,6 +1,6 @@
 //! What the user trusts in a project: each skill separately, the configuration, and shared files
-//! beside the skills, which any of them may use. After a change, consent is needed again only for
-//! what changed, and the change is reported.
+//! beside the skills, which any of them may use. A change needs new consent only for what changed,
+//! and is reported.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -35,9 +35,9 @@ pub enum Trusted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// The digest of its whole content.
+    /// Digest of its whole content.
     digest: String,
-    /// The digest of each file, to report changes; empty if there are too many files.
+    /// Digests by file, to report changes; empty if there are too many files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, String>,
 }
@@ -64,7 +64,7 @@ pub enum Trust {
     Missing,
 }
 
-/// The record, read once, and cached results of comparisons with it.
+/// The record, read once, and cached comparisons with it.
 #[derive(Debug, Default)]
 pub struct Trusts {
     entries: OnceCell<BTreeMap<String, Trusted>>,
@@ -156,7 +156,6 @@ impl Part {
 
     fn compared_with(&self, path: &Path) -> Trust {
         let now = paths_of(path).and_then(|paths| tree::digest(&paths));
-        // Unreadable content cannot be what was trusted.
         if now.is_ok_and(|now| now == self.digest) {
             return Trust::Given;
         }
@@ -181,7 +180,7 @@ impl Part {
 }
 
 /// The paths of a part: for a skills directory its shared files, otherwise the part itself. A
-/// skill's file may consist of the path of another, in a skill's directory beside it.
+/// skill's file may just name another, in a skill's directory beside it.
 fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
     if App::is_place(path) {
         return beside(path);
@@ -317,7 +316,7 @@ impl App {
         Ok(true)
     }
 
-    /// What is recorded about single parts of `holder`; if the record covers the whole, its current
+    /// What is recorded about single parts of `holder`; if the whole is recorded, its current
     /// parts.
     fn recorded_parts(&self, holder: &Path) -> Result<BTreeMap<String, Part>> {
         let mut entries = self.trusted().entries()?;

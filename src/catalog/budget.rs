@@ -1,7 +1,7 @@
 //! Divides a character budget among texts, fairly and deterministically.
 
-/// The number of characters each text may keep so that together they keep at most `budget`. Short
-/// texts keep everything; the others share the rest equally.
+/// The characters each text may keep so that all together keep at most `budget`. Short texts keep
+/// everything; the others share the rest equally.
 pub fn share(lengths: &[usize], budget: usize) -> usize {
     let mut sorted = lengths.to_vec();
     sorted.sort_unstable();
@@ -21,7 +21,7 @@ pub fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-/// At most `max` characters of `text`; if it was cut, the last one is an ellipsis.
+/// At most `max` characters of `text`, ending in an ellipsis if it was cut.
 pub fn shorten(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),

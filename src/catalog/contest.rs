@@ -1,7 +1,7 @@
-//! Precedence among skills of one name: by layer, then by priority, then by directory order. Tool
-//! names depend only on the skill's name. Only this file assigns a standing. It asks the rules
-//! first whether anything in a directory may be shown, then whether its skill may be offered. An
-//! administrator's skill reserves its name even if it is hidden, broken or out of scope.
+//! Precedence among skills of one name: by layer, priority and directory order. Tool names depend
+//! only on the skill's name. Only this file assigns a standing; the rules first decide whether
+//! anything in a directory may be shown, then whether its skill may be offered. An administrator's
+//! skill reserves its name even if hidden, broken or out of scope.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ pub(super) fn named_by_directory(dir: &Path) -> Option<SkillName> {
     own_name(dir).or_else(|| SkillName::from_written(directory))
 }
 
-/// The standing of `loser` because of `winner`, if that changes it: a hidden skill is not reported
+/// The standing of `loser` because of `winner`, if it changes: a hidden skill is not reported
 /// twice.
 fn loses(winner: &Entry, loser: &Entry) -> Option<Standing> {
     let is_overridden = winner.layer == Layer::Enterprise && loser.layer != Layer::Enterprise;

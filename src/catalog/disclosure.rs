@@ -1,5 +1,5 @@
 //! What the model is told before any activation: the catalog block of the system prompt, within its
-//! budget, with descriptions that cannot affect the text around them.
+//! budget, with descriptions that cannot affect surrounding text.
 
 use super::budget::{chars, shorten};
 use super::room::{Line, Room};
@@ -10,7 +10,7 @@ use crate::sys::limits;
 /// The limits of what the model is told.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// The number of skills up to which each gets its own tool; above it, one tool serves all.
+    /// Up to this many skills have a tool each; above it one tool serves all.
     pub tools: usize,
     /// Characters of the block. Names alone may take twice as many.
     pub chars: usize,
@@ -119,13 +119,11 @@ impl<'a> Disclosure<'a> {
     pub fn cut_of(&self, entry: &Entry) -> Option<&Cut<'a>> {
         let offered = entry.offered()?;
         let name = &offered.skill.name;
-        // Sorted by name.
         let found = self.cut.binary_search_by(|cut| cut.name.cmp(name));
         found.ok().map(|at| &self.cut[at])
     }
 
-    /// Every skill that is disclosed in part, by name only or not at all for lack of room, sorted
-    /// by name.
+    /// Every skill disclosed in part, by name only or not at all for lack of room, sorted by name.
     pub fn cut(&self) -> &[Cut<'a>] {
         &self.cut
     }
@@ -170,8 +168,8 @@ fn more(count: usize) -> String {
     format!("… and {count} more skills, which search_installed finds.")
 }
 
-/// A description on one line of bounded length that shows all its characters and can neither open
-/// nor close markup around it.
+/// A description on one line of bounded length that shows every character and cannot open or close
+/// markup.
 pub fn plain(text: &str) -> String {
     shorten(&escaped(text), limits::DESCRIPTION_CHARS)
 }

@@ -33,8 +33,8 @@ impl Catalog {
         Self::settled(roots, index.load(roots), order, rules)
     }
 
-    /// The part of the catalog that decides what `written` means, read afresh, if it means an
-    /// offered skill that the index knows. See [`Index::load_about`] for what is skipped.
+    /// The part of the catalog that decides what `written` means, read afresh, if it is an offered
+    /// skill in the index. See [`Index::load_about`] for what is skipped.
     pub fn about(
         written: &str,
         roots: &[Root],
@@ -78,8 +78,8 @@ impl Catalog {
         offered
     }
 
-    /// The tools of existing skills that are not offered. The host may know them anyway, because it
-    /// asks for tools before it has a context.
+    /// The tools of skills that are not offered. The host may know them anyway, because it asks for
+    /// tools before it has a context.
     pub fn withheld_tools(&self) -> BTreeSet<String> {
         let skills = self.entries.iter().filter(|entry| entry.tool.is_none());
         let skills = skills.filter_map(|entry| entry.skill.as_ref().ok());
@@ -98,9 +98,9 @@ impl Catalog {
     }
 }
 
-/// The name of a skill installed under a name other than its author's: `<owner>--<name>` beside
-/// another of its name, or `<chosen>--`, exactly as the marketplace writes them. It keeps this name
-/// whether or not the other exists, so its tool never changes.
+/// The name of a skill installed under another than its author's: `<owner>--<name>` or
+/// `<chosen>--`, exactly as the marketplace writes them. It is kept whether or not the other skill
+/// exists, so the tool never changes.
 pub(super) fn own_name(dir: &Path) -> Option<SkillName> {
     let name = dir.file_name()?.to_str()?;
     let (first, second) = name.split_once("--")?;

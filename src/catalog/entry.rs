@@ -1,4 +1,4 @@
-//! One directory that is, or should be, a skill, and its standing among the others.
+//! One directory that is, or should be, a skill, and its standing.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,8 @@ pub struct Entry {
     pub dir: PathBuf,
     /// Whose skill it is.
     pub layer: Layer,
-    /// The skill, or why it could not be loaded. Other modules access it only through
-    /// [`Entry::disclosed`], [`Entry::offered`] and [`Entry::usable`].
+    /// The skill, or why it could not be loaded. Other modules use [`Entry::disclosed`],
+    /// [`Entry::offered`] and [`Entry::usable`].
     pub(super) skill: Result<Skill, Diagnostic>,
     /// The tool that activates it; `None` if it is not offered.
     pub tool: Option<String>,
@@ -34,7 +34,7 @@ pub enum Admission {
     NameOnly,
     /// The model is not told about it, but a person may call it; it keeps its name.
     ForPeople(Diagnostic),
-    /// Nobody may use it; it keeps its name, so no skill of lower precedence gets it.
+    /// Nobody may use it; it keeps its name, also against skills of lower precedence.
     Hidden(Diagnostic),
     /// Treated as absent: another skill of its name may be offered.
     Excluded(Diagnostic),
@@ -48,14 +48,13 @@ pub enum Standing {
         /// Whether the description is withheld.
         name_only: bool,
     },
-    /// Another skill of this name is offered; this one can still be used by a qualified name.
+    /// Another skill of this name is offered; this one can be used by a qualified name.
     Shadowed(Diagnostic),
     /// The model is not told about it, but a person may call it.
     ForPeople(Diagnostic),
     /// It exists but may not be used.
     Hidden(Diagnostic),
-    /// It belongs to an untrusted project. Nothing in it may be shown, neither its text nor a
-    /// parser's message about it.
+    /// It belongs to an untrusted project. Nothing in it may be shown, not even a parser's message.
     Untrusted(Diagnostic),
     /// It could not be loaded, or has no description.
     Unusable,
@@ -134,7 +133,7 @@ impl Entry {
     }
 
     /// The skill, if a person may call it by name: an offered one, one withheld only from the
-    /// model, or a shadowed one by its qualified name. Its author can forbid it.
+    /// model, or a shadowed one by qualified name. Its author can forbid it.
     pub fn callable(&self) -> Option<&Skill> {
         let skill = match self.standing {
             Standing::Offered { .. } | Standing::Shadowed(_) | Standing::ForPeople(_) => {
@@ -145,7 +144,7 @@ impl Entry {
         skill.fields.user_invocable().then_some(skill)
     }
 
-    /// The skill, if it may stay in use once active: someone entitled to it has activated it.
+    /// The skill, if it may stay in use once active.
     pub fn usable(&self) -> Option<&Skill> {
         match self.standing {
             Standing::Offered { .. } | Standing::Shadowed(_) | Standing::ForPeople(_) => {
@@ -155,8 +154,8 @@ impl Entry {
         }
     }
 
-    /// Whether a model may know that it exists: its context sees it (`catalog` in the
-    /// configuration), and its content may be shown.
+    /// Whether a model may know of it: its context sees it (`catalog` in the configuration), and
+    /// its content may be shown.
     pub fn is_for_models(&self) -> bool {
         match &self.standing {
             Standing::Hidden(why) => why.code != "hidden-catalog",
@@ -165,8 +164,7 @@ impl Entry {
         }
     }
 
-    /// The skill, if its text may be shown: text from an untrusted project must not reach anyone
-    /// through a listing.
+    /// The skill, if its text may be shown: no listing may pass on text from an untrusted project.
     pub fn disclosed(&self) -> Option<&Skill> {
         match self.standing {
             Standing::Untrusted(_) => None,

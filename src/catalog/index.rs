@@ -1,6 +1,6 @@
-//! The index: what the last scan of the skills directories found, the stamps that show whether it
-//! is still valid, and answers derived from it. It is only a cache: an invalid file counts as no
-//! index. Does not know what an answer says, nor who may see which skill.
+//! The index: what the last scan of the skills directories found, stamps that show whether it is
+//! still valid, and answers derived from it. Only a cache: an invalid file counts as none. Does not
+//! know what an answer says, nor who may see which skill.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,7 @@ use crate::sys::stamp::{Stamp, now};
 /// The index of one set of roots.
 ///
 /// It supplies a skill whose `SKILL.md` is a regular file with an unchanged stamp that had settled
-/// when it was read, and the entries of a root with an unchanged stamp. Everything else is read
-/// again.
+/// when it was read, and the entries of a root with an unchanged stamp. All else is read again.
 #[derive(Debug, Default)]
 pub struct Index {
     place: Option<PathBuf>,
@@ -83,12 +82,11 @@ impl Index {
 
     /// The entries that decide what `written` means, by root, read afresh: those whose skill name,
     /// tool name or directory name it is, and all that share a name with one of them. `None` if the
-    /// entries of a root changed, or if the index knows no match.
+    /// entries of a root changed, or the index knows no match.
     ///
-    /// Every other entry is assumed to have kept its name. Its file may have been edited in place
-    /// since and now claim the name too. That takes effect at the next `--schema`, which checks
-    /// every file and comes first in each run of the host; the model's request refers to what the
-    /// last one told it.
+    /// Every other entry is assumed to have kept its name. A file edited in place may claim the
+    /// name too. That counts from the next `--schema`, which checks every file and comes first in
+    /// each run of the host; the model's request refers to what the last one told it.
     pub(super) fn load_about(&self, roots: &[Root], written: &str) -> Option<Vec<Vec<Loaded>>> {
         let stored = self.stored.as_ref()?;
         let as_name = SkillName::from_written(written);
@@ -121,7 +119,7 @@ impl Index {
     }
 
     /// The number of skills offered when the answer under `name` was made, if the roots' entries
-    /// are unchanged. As with [`Index::load_about`], an edit in place takes effect later.
+    /// are unchanged. As in [`Index::load_about`], an edit in place counts later.
     pub fn offered(&self, roots: &[Root], name: &[u8]) -> Option<usize> {
         let stored = self.stored.as_ref()?;
         let mut each = roots.iter().zip(&stored.roots);
@@ -257,7 +255,7 @@ fn named(dir: &Path, skill: Result<Skill, Diagnostic>) -> Result<Skill, Diagnost
 }
 
 /// The stamp of the `SKILL.md` in `dir`, following links to `dir`; `None` unless exactly that name
-/// is a regular file. Link targets and other spellings are checked every time.
+/// is a regular file. Links and other spellings are checked every time.
 fn file_stamp(dir: &Path) -> Option<Stamp> {
     let metadata = dir.join("SKILL.md").symlink_metadata().ok()?;
     metadata.is_file().then(|| Stamp::of(&metadata))
@@ -271,7 +269,7 @@ fn has_tool(entry: &Known, tool: &str) -> bool {
     let Some(plain) = tool.strip_prefix("skill_") else {
         return false;
     };
-    // Tool names that had to be altered end in `_` and a hash; skill names contain no `_`.
+    // Altered tool names end in `_` and a hash; skill names contain no `_`.
     entry.name == plain
         || plain.contains('_')
             && SkillName::from_written(&entry.name).is_some_and(|name| tool_name(&name) == tool)

@@ -1,8 +1,8 @@
-//! The index on disk: a head, then three parts, each with its length and checksum in the head, so
-//! that a call reads only what it needs. Written atomically, and private to its user.
+//! The index on disk: a head, then three parts with length and checksum in the head, so that a call
+//! reads only what it needs. Written atomically, private to its user.
 //!
 //! The parts: key and entries; the entries' skills; the answers. Numbers are little-endian, and
-//! every text is preceded by its length.
+//! every text follows its length.
 
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
@@ -50,7 +50,7 @@ pub struct Known {
     pub stamp: Option<Stamp>,
     /// The skill's name; empty if there is none.
     pub name: String,
-    /// The range of the skill, or of the reason why there is none, in the stored bytes.
+    /// The range of the skill, or of the reason for its absence, in the stored bytes.
     pub kept: Range<usize>,
 }
 
@@ -95,8 +95,7 @@ impl KnownRoot {
 }
 
 impl Stored {
-    /// Opens the index at `path`, if it is valid and complete and was written by this user under
-    /// `key`.
+    /// Opens the index at `path`, if it is valid, complete and written by this user under `key`.
     pub fn open(path: &Path, key: &[u8]) -> Option<Self> {
         let (file, metadata) = files::open_with_metadata(path).ok()?;
         let is_private = metadata.uid() == effective_user() && metadata.mode() & 0o022 == 0;
@@ -166,7 +165,7 @@ impl Part {
     }
 }
 
-/// Replaces the index at `path`, best effort: a reader that finds none rebuilds it.
+/// Replaces the index at `path`, best effort: it can be rebuilt.
 pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
     let mut table = Vec::new();
     put(&mut table, key);
@@ -204,7 +203,7 @@ pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
     }
 }
 
-/// The directory of indexes, created if missing, provided its parent exists.
+/// The directory of indexes, created if only it is missing.
 fn place(dir: &Path) -> Option<Dir> {
     let name = dir.file_name().and_then(EntryName::parse)?;
     Dir::anchor(dir.parent()?)
@@ -243,7 +242,7 @@ fn put_stamp(bytes: &mut Vec<u8>, stamp: Option<Stamp>) {
     bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
 }
 
-/// The unread rest of a part. Nothing is trusted: any inconsistency ends the reading.
+/// The unread rest of a part. Nothing is trusted: any inconsistency ends reading.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

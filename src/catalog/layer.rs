@@ -28,8 +28,7 @@ pub struct Root {
     pub dir: PathBuf,
 }
 
-/// Which of the user's two layers comes first; enterprise always precedes them, plugin always
-/// follows.
+/// Which of the user's two layers comes first; enterprise precedes them, plugin follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
     /// Personal before project.

@@ -23,8 +23,8 @@ pub fn skill_directories(root: &Path) -> Vec<PathBuf> {
     dirs
 }
 
-/// Lists `root`; a missing or unreadable one is empty. Only a complete listing gets a stamp,
-/// because permissions to read entries can change without affecting it.
+/// Lists `root`; a missing or unreadable one is empty. Only a complete listing gets a stamp: who
+/// may read the root can change without changing its stamp.
 pub fn list(root: &Path) -> Listing {
     let now = now();
     let stamp = fs::metadata(root).ok().map(|metadata| Stamp::of(&metadata));

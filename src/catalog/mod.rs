@@ -1,5 +1,5 @@
 //! Which skills exist in which layer, which are offered, under which tool names, and how the model
-//! is told about them. Eligibility is decided by rules that are passed in.
+//! is told about them. Eligibility comes from rules that are passed in.
 
 mod budget;
 mod contest;

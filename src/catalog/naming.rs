@@ -17,9 +17,9 @@ impl Catalog {
     }
 
     /// The entry that a name means: a skill's name in any spelling, its tool's name, or a
-    /// directory's; a layer or owner as qualifier selects a shadowed one. Offered entries are
-    /// preferred. A path that leads elsewhere matches nothing, even if its letters and digits form
-    /// a skill's name: `remove x/..` must not remove `x`.
+    /// directory's; a layer or owner selects a shadowed one. Offered entries are preferred. A path
+    /// that leads elsewhere matches nothing, even if it contains a skill's name: `remove x/..` must
+    /// not remove `x`.
     pub fn by_name(&self, written: &str) -> Option<&Entry> {
         if leads_elsewhere(written) {
             return None;
@@ -80,7 +80,7 @@ impl Catalog {
         others.filter(move |other| other.dir != entry.dir && other.name() == name)
     }
 
-    /// The names of offered skills most similar to `written`, best first, at most three.
+    /// The names of offered skills most similar to `written`, at most three, best first.
     pub fn nearest(&self, written: &str) -> Vec<String> {
         // No typo is this long, and the comparison is quadratic.
         if written.len() > limits::SUGGESTED_FOR {

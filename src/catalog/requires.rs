@@ -62,8 +62,8 @@ impl Catalog {
     }
 }
 
-/// The names in the field: a list, or a text separated by commas or spaces. A table, as some
-/// clients use it, names programs and variables, not skills.
+/// The names in the field: a list, or a text with commas or spaces. A table, as some clients use
+/// it, names programs and variables.
 fn written(skill: &Skill) -> Vec<String> {
     let names: Vec<String> = match skill.fields.value("requires") {
         Some(Value::Array(items)) => {

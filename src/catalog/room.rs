@@ -32,7 +32,6 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Characters that its text needs, including the separator.
     fn wants(&self) -> usize {
         match chars(&self.text) {
             0 => 0,
@@ -63,7 +62,7 @@ pub struct Room {
 
 impl Room {
     /// Divides `budget` characters; names may take twice as many. The rest of the block has `intro`
-    /// characters, plus `remark` if something is cut, plus `rest` if some skills are only counted.
+    /// characters, plus `remark` if something is cut and `rest` if some skills are only counted.
     pub fn of(lines: &[Line], budget: usize, intro: usize, remark: usize, rest: usize) -> Self {
         let longest = limits::DESCRIPTION_CHARS + ": ".len();
         let heads = lines.iter().map(|line| chars(&line.head) + 1);

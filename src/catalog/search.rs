@@ -4,8 +4,8 @@ use super::{Catalog, Offered};
 use crate::skill::{Searchable, rank};
 
 impl Catalog {
-    /// The offered skills that match some words by name, tags or description, best first; if none
-    /// match, those with similar names.
+    /// The offered skills that match some words by name, tags or description, best first; if none,
+    /// those with similar names.
     pub fn search(&self, words: &[String]) -> Vec<Offered<'_>> {
         let offered: Vec<_> = self
             .offered()

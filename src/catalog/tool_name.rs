@@ -10,9 +10,9 @@ const MAX: usize = 64;
 /// Names after `skill_` that are, or will be, tools of our own.
 const TAKEN: [&str; 2] = ["marketplace", "session"];
 
-/// The tool name of a skill. It depends only on the skill's name, so it is the same whatever else
-/// is installed. Names that do not fit end in `_` and a hash; no fitting name can, because names
-/// have no underscore.
+/// The tool name of a skill. It depends only on the skill's name, so no installation changes it.
+/// Names that do not fit end in `_` and a hash; no fitting name does, because skill names have no
+/// underscore.
 pub fn tool_name(name: &SkillName) -> String {
     let fits = name.as_str().is_ascii() && "skill_".len() + name.as_str().len() <= MAX;
     if fits && !TAKEN.contains(&name.as_str()) {

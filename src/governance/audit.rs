@@ -1,6 +1,5 @@
-//! The audit log: one JSON line per event, appended concurrently by any number of processes. What
-//! counts as an event is decided elsewhere. Nothing here fails: a call must not depend on whether
-//! its event could be written.
+//! The audit log: one JSON line per event, appended by any number of processes at once. What counts
+//! as an event is decided elsewhere. Nothing here fails: a call must not depend on the log.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -56,7 +55,7 @@ impl Event {
     }
 
     /// Adds a text of up to `bytes`; nothing for 0. Secrets are masked before the cut, which could
-    /// otherwise leave half of one.
+    /// leave half of one.
     #[must_use]
     pub fn with_text(mut self, key: &str, text: &str, bytes: usize) -> Self {
         if bytes > 0 && !text.is_empty() {
@@ -67,7 +66,7 @@ impl Event {
         self
     }
 
-    /// One line, of at most [`limits::AUDIT_EVENT`] if possible: long texts are cut first.
+    /// One line, of at most [`limits::AUDIT_EVENT`] if possible; long texts are cut first.
     fn line(&self) -> Vec<u8> {
         let mut fields = self.fields.clone();
         // The top-level names are ours and never those of secrets.
@@ -143,10 +142,10 @@ impl Audit {
         write_line(&file, line)
     }
 
-    /// Rotates the log. A process that still has the old one open writes to the rotated file, where
+    /// Rotates the log. A process that has the old one open writes to the rotated file, where
     /// nothing is lost.
     fn put_aside(&self, dir: &Dir, name: &EntryName) {
-        // If it is busy, another process is rotating; meanwhile the log may grow a little too long.
+        // If busy, another process is rotating; meanwhile the log may grow a little too long.
         let lock = FileLock::exclusive(&self.file.with_extension("lock"), limits::AUDIT_LOCK);
         let now = || dir.open_file(name);
         let still_full = || now().is_ok_and(|(_, now)| now.len() > self.max / 2);
@@ -173,7 +172,7 @@ pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
     name.into()
 }
 
-/// A file configured by the administrator or the user; it may be a link or a device.
+/// A configured file, which may be a link or a device.
 #[allow(
     clippy::disallowed_methods,
     reason = "its path is written in a configuration"
@@ -185,7 +184,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.custom_flags(libc::O_NONBLOCK).open(path)
 }
 
-/// A single write, which the system appends whole, so that processes do not interleave their lines.
+/// A single write, which the system appends whole: lines of processes do not mix.
 fn write_line(mut file: &File, line: &[u8]) -> io::Result<()> {
     let written = file.write(line)?;
     if written == line.len() {

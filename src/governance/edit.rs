@@ -8,8 +8,8 @@ use toml_edit::{DocumentMut, Item, Table, Value};
 use crate::error::{Error, Result};
 use crate::sys::{Base, Durable, EntryName, FileLock, limits};
 
-/// Sets `key`, which may be `table.key`, to `value` parsed as TOML, or else to `value` as text. The
-/// file is written only if `check` accepts the new content.
+/// Sets `key`, which may be `table.key`, to `value` as TOML, or else as text. Writes the file only
+/// if `check` accepts the new content.
 ///
 /// # Errors
 /// If the file is not TOML, `check` refuses it, or it cannot be written.

@@ -26,14 +26,14 @@ pub struct Enterprise {
     named_policy: Option<PathBuf>,
 }
 
-/// Who controls the system directory, which decides what a variable may add.
+/// Who controls the system directory; this decides what a variable may add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holder {
     /// It does not exist, or a user other than root can change it.
     Nobody,
     /// Only root can change it.
     Root,
-    /// It exists, but this process cannot determine who controls it.
+    /// It exists, but its owner cannot be determined.
     Unknown,
 }
 
@@ -50,8 +50,8 @@ impl PolicyFile {
     /// Whether the file exists for this process to read.
     ///
     /// # Errors
-    /// If something exists that cannot be trusted: a dangling link, also in a parent directory, or
-    /// a file or directory that another user can change.
+    /// If something exists that cannot be trusted: a dangling link, also on the way there, or a
+    /// file or directory that another user can change.
     pub fn is_there(&self) -> Result<bool> {
         let refused = |path: &Path, why: &str| {
             Error::new(format!(
@@ -76,7 +76,7 @@ impl PolicyFile {
     }
 }
 
-/// The metadata of `path`; `None` if nothing exists there. A dangling link is an error: its creator
+/// The metadata of `path`; `None` if nothing exists there. A dangling link is an error: someone
 /// wanted a policy to be read.
 fn look(path: &Path) -> Result<Option<Metadata>, String> {
     match fs::metadata(path) {
@@ -128,7 +128,7 @@ impl Enterprise {
     }
 
     /// Whether root may control the system directory: then no variable replaces it, and only root's
-    /// approval counts.
+    /// approvals count.
     pub fn may_be_roots(&self) -> bool {
         self.holder != Holder::Nobody
     }
@@ -142,8 +142,8 @@ impl Enterprise {
         }
     }
 
-    /// Checks that the enterprise layer can be read where it exists; otherwise the names reserved
-    /// by the administrator are unknown.
+    /// Checks that the enterprise layer, if it exists, can be read; otherwise the names it reserves
+    /// are unknown.
     ///
     /// # Errors
     /// The directory that cannot be read, and why.

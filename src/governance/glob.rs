@@ -1,5 +1,5 @@
-//! The globs of policy and configuration: `*` matches any text, `?` any one character, other
-//! characters themselves regardless of case. They match the whole of a name or address.
+//! The globs of policy and configuration: `*` matches any text, `?` any one character, others
+//! themselves regardless of case. They match a whole name or address.
 
 /// Whether `pattern` matches `text`.
 pub fn matches(pattern: &str, text: &str) -> bool {

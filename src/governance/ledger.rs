@@ -1,5 +1,5 @@
 //! A small record of what people consented to, by name, in a file that only its owner writes. Does
-//! not know what was consented to or what a record covers.
+//! not know what a record covers.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::sys::owner::Owner;
 use crate::sys::{Dir, FileLock, files, limits};
 
-/// What is recorded under a name. Files of every version up to its own are understood; a later
-/// version counts as empty.
+/// What is recorded under a name. Files up to its own version are understood; later ones count as
+/// empty.
 pub trait Record: Clone + Serialize + DeserializeOwned {
     /// The version written.
     const VERSION: u32;
@@ -68,8 +68,8 @@ impl<V: Record> Ledger<V> {
     /// All its entries; empty if there is no file yet.
     ///
     /// # Errors
-    /// If the file cannot be read, was not written by this program, or could have been written by
-    /// another user. Then nothing counts as consented to.
+    /// If the file cannot be read, is not this program's, or could have been written by another
+    /// user. Then nothing counts as consented to.
     pub fn entries(&self) -> Result<BTreeMap<String, V>> {
         let refused = |why: String| {
             let text = format!("`{}` cannot be relied on: {why}", self.file.display());
@@ -136,7 +136,7 @@ impl<V: Record> Ledger<V> {
         let mut json =
             serde_json::to_vec_pretty(&written).map_err(|error| Error::new(error.to_string()))?;
         json.push(b'\n');
-        // Every user's processes must be able to read root's record.
+        // Every user must be able to read root's record.
         let mode = if self.root_only { 0o644 } else { 0o600 };
         files::replace_file(&self.file, &json, mode)
     }

@@ -1,5 +1,5 @@
-//! Masks secrets in what is recorded, recognised by name, format or position in a command. A secret
-//! without such a sign cannot be recognised.
+//! Masks secrets in what is recorded, by name, format or position in a command. Other secrets
+//! cannot be recognised.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use crate::sys::secret;
 
 const MASK: &str = "***";
 
-/// Bytes before the end of the examined text that may be the start of a secret; more than are
-/// needed to recognise one.
+/// Bytes before the end of the examined text that may start a secret; more than are needed to
+/// recognise one.
 const CUT_OFF: usize = 512;
 
 /// Password options by program: those whose value is the next word, and those with the value
@@ -59,14 +59,14 @@ const SCHEMES: [&str; 8] = [
     "bot",
 ];
 
-/// Suffixes of option names whose value is the location or handling of a secret, not the secret.
+/// Suffixes of option names whose value locates or describes a secret.
 const ABOUT_ONE: [&str; 13] = [
     "-dir", "-env", "-expiry", "-fd", "-file", "-helper", "-length", "-name", "-path", "-policy",
     "-stdin", "-ttl", "-type",
 ];
 
-/// Masks every text in `value` and cuts it to `max` characters; a value whose name marks a secret
-/// is masked whole.
+/// Masks every text in `value` and cuts it to `max` characters; a value under a secret's name is
+/// masked whole.
 pub fn mask_value(value: &mut Value, max: usize) {
     match value {
         Value::String(text) => *text = mask_and_cut(text, max),
@@ -122,7 +122,6 @@ fn is_option_of_one(word: &str) -> bool {
 struct Walk<'a> {
     rest: &'a str,
     masked: String,
-    /// The open quote.
     quote: Option<char>,
     /// The current program's password options, with separate and with attached values.
     options: (&'static [&'static str], &'static [&'static str]),
@@ -155,7 +154,6 @@ impl Walk<'_> {
         }
     }
 
-    /// Handles one character outside names.
     fn mark(&mut self) {
         let Some(c) = self.rest.chars().next() else {
             return;
@@ -176,7 +174,6 @@ impl Walk<'_> {
         self.keep(c.len_utf8());
     }
 
-    /// Handles a name, and the secret after it.
     fn name(&mut self) {
         let length = self.rest.find(|c| !is_name_char(c));
         let (word, after) = self.rest.split_at(length.unwrap_or(self.rest.len()));
@@ -218,8 +215,8 @@ impl Walk<'_> {
         options.find(is_it).map(|option| option.len())
     }
 
-    /// Masks the value that starts here: up to the end of the line or enclosing quote if it is the
-    /// rest of a `line`, otherwise one shell word.
+    /// Masks the value that starts here: the rest of the line or enclosing quote for a `line`,
+    /// otherwise one shell word.
     fn value(&mut self, line: bool) {
         if let Some((open, close)) = opening(self.rest).filter(|_| !self.closes()) {
             self.keep(open);
@@ -280,8 +277,7 @@ fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || "_-.".contains(c)
 }
 
-/// The distance between a name and the value assigned to it: `=`, `: `, `":"`, …; `None` if no
-/// value is.
+/// The distance from a name to its assigned value: `=`, `: `, `":"`, …; `None` if there is none.
 fn assigned(after: &str) -> Option<usize> {
     let closed = after.trim_start_matches('\\');
     let closed = closed.trim_start_matches(['"', '\'', ']']);
@@ -341,8 +337,8 @@ fn is_variable(value: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The end of a word that starts inside this quote, or outside any; quoted and substituted parts
-/// belong to it.
+/// The end of a word that starts inside this quote, or outside any, including quoted and
+/// substituted parts.
 fn end_of_word(text: &str, outer: Option<char>) -> usize {
     let mut inner = None;
     let mut depth = 0_u32;
@@ -378,7 +374,7 @@ fn is_base64(text: &str) -> bool {
         && text[..word].contains(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '=')
 }
 
-/// The masked text, cut to `max` characters. Only as much of a long text is examined as this needs.
+/// The masked text, cut to `max` characters. Of a long text no more is examined than this needs.
 fn mask_and_cut(text: &str, max: usize) -> String {
     let end = text.floor_char_boundary(4 * max + 2 * CUT_OFF);
     let mut masked = mask(&text[..end]);

@@ -1,6 +1,6 @@
 //! What people decided beforehand and the record of what happened: configuration files, policy,
-//! trust and approvals, the audit log. Knows their format and where mistakes are, not what other
-//! modules do with the values.
+//! trust and approvals, the audit log. Knows their format, not what other modules do with the
+//! values.
 
 mod audit;
 mod edit;

@@ -1,6 +1,6 @@
 //! `policy.toml`: the administrator's requirements. Several files apply independently, so one can
-//! add to another but not relax it. Defines the format and what it says about a name, a source or a
-//! need; does not know what tools, modes and skills are.
+//! add to another but not relax it. Defines the format and its meaning for names, sources and
+//! needs; does not know what tools, modes and skills are.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -233,8 +233,8 @@ impl Policies {
         })
     }
 
-    /// As [`Policies::refuses_source`], for a source and for the address git actually uses for it,
-    /// if different.
+    /// As [`Policies::refuses_source`], for a source and for the address git uses for it, if
+    /// different.
     pub fn refuses_origin(&self, source: Option<&str>, address: Option<&str>) -> Option<String> {
         let by_address = || self.refuses_source(Some(address?));
         self.refuses_source(source).or_else(by_address)

@@ -1,4 +1,4 @@
-//! Other clients' names for what this host's tools do. Most skills use these names
+//! Other clients' names for what this host's tools do. Most skills use these
 //! (docs/spec/skills.md#allowed-tools); this table is their only translation.
 
 /// Something a skill may ask for, independent of its author's client.
@@ -80,15 +80,14 @@ impl Capability {
     }
 }
 
-/// A tool name in the form rules compare: ASCII lower case without `_` and `-`, so that
-/// `web_fetch`, `WebFetch` and `web-fetch` are equal (docs/spec/restriction.md#tool-names).
+/// A tool name as rules compare it: ASCII lower case without `_` and `-`, so that `web_fetch`,
+/// `WebFetch` and `web-fetch` are equal (docs/spec/restriction.md#tool-names).
 pub fn fold(name: &str) -> String {
     let kept = name.chars().filter(|c| !matches!(c, '_' | '-'));
     kept.map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Programs that some skills list as tools: such an entry means commands that begin with one of
-/// these words.
+/// Programs that some skills list as tools, meaning commands that begin with one of these words.
 pub fn programs(name: &str) -> Option<&'static [&'static str]> {
     match fold(name).as_str() {
         "python" => Some(&["python", "python3"]),

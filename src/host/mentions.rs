@@ -1,5 +1,5 @@
-//! Finds other clients' tool names in a skill's prose and builds the line that translates them for
-//! the model: most skills are written for another client (docs/spec/skills.md#allowed-tools).
+//! Finds other clients' tool names in a skill's prose and translates them for the model: most
+//! skills are written for another client (docs/spec/skills.md#allowed-tools).
 
 use super::alias::Capability;
 use super::tools;
@@ -24,7 +24,7 @@ const COMMON: [&str; 9] = [
 ];
 
 /// One line that maps the tool names in `body` to this host's tools; `None` if there are none. On
-/// the `older` host everything except its task list comes from plugins.
+/// the `older` host all but its task list comes from plugins.
 pub fn mapping_line(body: &str, older: bool) -> Option<String> {
     let named = named(body).into_iter();
     let mapped: Vec<String> = named.map(|(name, _)| here(name, older)).collect();

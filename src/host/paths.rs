@@ -17,8 +17,8 @@ pub struct PathMeaning {
     pub base: Base,
     /// Whether a leading `~` means the user's home; otherwise it is an ordinary name.
     pub expands_tilde: bool,
-    /// Whether the tool accepts an equivalent absolute path: the argument is a file on disk, not a
-    /// URI or an index key.
+    /// Whether an equivalent absolute path works too: the argument is a file on disk, not a URI or
+    /// an index key.
     pub takes_absolute: bool,
 }
 
@@ -34,10 +34,10 @@ pub fn meaning(tool: &str) -> PathMeaning {
     }
 }
 
-/// Tool, base of relative paths, whether it expands `~`, whether it accepts absolute paths.
+/// Tool, base of relative paths, whether it expands `~`, whether it takes absolute paths.
 type Row = (&'static str, Base, bool, bool);
 
-/// A tool not in the table: a plugin, which runs in the host's working directory.
+/// A tool not in the table: a plugin, running in the host's working directory.
 const OTHER: Row = ("", Base::WorkingDirectory, false, false);
 
 use Base::{Project, WorkingDirectory};

@@ -1,6 +1,6 @@
 //! The host's built-in tools as it sends them to the model (docs/spec/hosts.md#built-in-tools), and
-//! the two tools that its older release has only as plugins. Defines what a tool does and what its
-//! arguments mean, not whether a call may happen.
+//! two that its older release has only as plugins. Defines what tools do and what their arguments
+//! mean, not whether a call may happen.
 
 /// The strongest effect that a call of a tool can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
