@@ -172,7 +172,7 @@ impl Operands<'_> {
         })
     }
 
-    /// `mv`, `cp`, `ln` and similar.
+    /// `mv`, `cp`, `ln` and the like.
     fn placed(&self, program: Program, arguments: &[Word]) -> Checked {
         self.options(arguments)?;
         let words: Vec<&Word> = plain(arguments).collect();
@@ -180,7 +180,7 @@ impl Operands<'_> {
         let begin = arguments
             .iter()
             .position(|word| !word.prefix().starts_with('-'));
-        // The value of a trailing option would look like the destination.
+        // A value of an option that stands behind would look like the destination.
         let mixed = begin.is_some_and(|begin| arguments[begin..].iter().any(is_one));
         let (links, into) = match program {
             Program::Copies { links, into } => (links, into),
@@ -191,8 +191,8 @@ impl Operands<'_> {
             !letters.is_empty() && arguments.iter().any(one)
         };
         let all = mixed || has(into) || words.len() < 2;
-        // `rsync` options that remove files missing from the sources, or the sources, and the one
-        // that does not enter the destination.
+        // Those of `rsync` that remove what is not among the sources, or the sources themselves,
+        // and the one by which the destination is not entered.
         let removing = |word: &Word| {
             let long = ["--del", "--remove", "--no-target"];
             let short = word.prefix().starts_with('-') && !word.prefix().starts_with("--");
@@ -213,7 +213,7 @@ impl Operands<'_> {
                 _ => self.copied(word)?,
             }
         }
-        // A link without a name gets its target's name, here.
+        // A link without a name gets that of what it leads to, here.
         if let (Program::Links, [word]) = (program, words.as_slice()) {
             self.reach.each(word, |operand| {
                 let here = entry(operand).map(|name| self.reach.relation(&name));
@@ -232,8 +232,7 @@ impl Operands<'_> {
         Ok(())
     }
 
-    /// A copy only reads its source, but a source that leads elsewhere through a link may be copied
-    /// as a link.
+    /// A source of a copy is only read; one that leads elsewhere by a link may be copied as one.
     fn copied(&self, word: &Word) -> Checked {
         self.reach.each(word, |operand| match operand {
             Operand::Path(text) => refuse_if(
@@ -244,7 +243,7 @@ impl Operands<'_> {
         })
     }
 
-    /// The target of a link, relative to the current directory or to the link.
+    /// What a link leads to, from here or from where the link is.
     fn linked(&self, word: &Word) -> Checked {
         self.reach.each(word, |operand| match operand {
             Operand::Path(text) => {
@@ -350,7 +349,7 @@ fn refuse_if(word: &Word, refused: bool) -> Checked {
     Ok(())
 }
 
-/// The name that a source would get in a directory, if known.
+/// The name under which a source would stand in a directory, if it is known.
 fn entry(operand: &Operand) -> Option<String> {
     let Operand::Path(text) = operand else {
         return None;
@@ -359,7 +358,7 @@ fn entry(operand: &Operand) -> Option<String> {
     (!matches!(name, "" | "." | "..")).then(|| name.to_owned())
 }
 
-/// Words that are not options.
+/// Words that are no options.
 fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
     let mut ended = false;
     arguments.iter().filter(move |word| {

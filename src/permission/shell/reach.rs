@@ -88,7 +88,7 @@ impl Reach<'_> {
         })
     }
 
-    /// Whether the path is a directory.
+    /// Whether there is a directory.
     pub fn is_directory(&self, path: &Path) -> bool {
         self.guard.ground.resolve.is_directory(path)
     }
