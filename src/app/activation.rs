@@ -1,5 +1,4 @@
-//! What the model gets when it activates a skill: the same text for the model, and for an author
-//! who wants to see it before.
+//! The text handed over on activation, for the model and for an author who previews it.
 
 use super::fork::hand_over;
 use super::{App, snapshot};
@@ -10,26 +9,26 @@ use crate::request::Protocol;
 use crate::skill::{self, Activation, Listing, Skill, Wrapper};
 use crate::sys::limits;
 
-/// Instructions about to be handed over.
+/// Instructions to hand over.
 #[derive(Debug)]
 pub struct Instructions<'a> {
-    /// Whose they are.
+    /// The skill they belong to.
     pub skill: &'a Skill,
-    /// The name under which the other tools find this very skill.
+    /// The name by which other tools find exactly this skill.
     pub reference: &'a str,
     /// What the skill is applied to.
     pub arguments: Option<&'a str>,
-    /// What is to be noted besides.
+    /// Additional notes.
     pub more: Vec<String>,
-    /// What they stand in.
+    /// The markup around them.
     pub wrapper: Wrapper,
 }
 
 impl App {
-    /// The instructions as a host of this protocol gets them. Nothing is recorded.
+    /// The instructions for a host of this protocol. Nothing is recorded.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn instructions(&self, wanted: Instructions) -> Result<String> {
         let listing = Listing::of(&wanted.skill.dir, limits::LISTED_RESOURCES);
         let body = wanted.skill.body().map_err(|why| Error::new(why.message))?;
@@ -47,10 +46,10 @@ impl App {
         Ok(activation.render_in(wanted.wrapper))
     }
 
-    /// What the model gets of a skill that runs apart.
+    /// The model's text about a skill that runs in a sub-agent.
     ///
     /// # Errors
-    /// When its instructions cannot be read.
+    /// If its instructions cannot be read.
     pub fn handed_over(
         &self,
         skill: &Skill,
@@ -71,7 +70,7 @@ impl App {
 }
 
 impl App {
-    /// What the model may use while a skill is active; nothing where that is not enforced.
+    /// What the model may use while a skill is active; `None` if this is not enforced.
     fn permitted_line(&self, skill: &Skill) -> Option<String> {
         let enforced = self.config().ok()?.permission();
         if enforced.enforcement(skill.name.as_str()) != Enforce::Restrict {
@@ -85,7 +84,7 @@ impl App {
     }
 }
 
-/// A warning of instructions that fill much of the model's context.
+/// A warning if the instructions fill much of the model's context.
 fn long_line(body: &str) -> Option<String> {
     let tokens = skill::tokens(body);
     (tokens > limits::MANY_TOKENS).then(|| {
@@ -96,7 +95,6 @@ fn long_line(body: &str) -> Option<String> {
     })
 }
 
-/// How to go on with this skill on this host.
 fn notes(protocol: Option<Protocol>, body: &str, name: &str, listing: &Listing) -> Vec<String> {
     let mut notes = Vec::new();
     let paths = || {

@@ -1,4 +1,4 @@
-//! Making skills active in this call's session, and what was active last.
+//! Makes skills active in this call's session, and finds what was last active.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use crate::session::{ActiveSkill, Handed, KeptArguments, Loading, Session};
 use crate::skill::Skill;
 use crate::sys::{limits, remark};
 
-/// The offered skills that `names` name, in order and each once.
+/// The offered skills that `names` mean, in order and without duplicates.
 ///
 /// # Errors
-/// When one is not to be had: the hint has the nearest names.
+/// If one is unavailable; the hint has the nearest names.
 pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Vec<Offered<'a>>> {
     if names.len() > limits::SESSION_NAMES {
         let text = format!("{} names are too many", names.len());
@@ -27,7 +27,7 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
     let mut found: Vec<Offered> = Vec::new();
     for name in names {
         let skill = usable(catalog, name)?;
-        // One that is shadowed has no tool: its name is another's while it is active.
+        // A shadowed skill has no tool: its name means the offered one.
         let one = offered.iter().find(|one| one.skill.dir == skill.dir);
         let one = one.ok_or_else(|| {
             let text = format!(
@@ -43,11 +43,12 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
     Ok(found)
 }
 
-/// Makes a skill active because its own tool is called, unless it is already: in the place of the
-/// others where the last activation decides, else beside them.
+/// Makes a skill active because its own tool is called, unless it already is. It replaces the
+/// others if the last activation decides, otherwise it joins them.
 ///
 /// # Errors
-/// When too many would be active, or that cannot be recorded and there is something to enforce.
+/// If too many would be active, or if the activation cannot be recorded and there is something to
+/// enforce.
 pub fn put_in_force(app: &App, skill: &Skill, tool: &str) -> Result<()> {
     let config = app.config()?;
     let loading = match config.stacking {
@@ -57,10 +58,10 @@ pub fn put_in_force(app: &App, skill: &Skill, tool: &str) -> Result<()> {
     make_active(app, &config, &[(skill, tool)], loading)
 }
 
-/// Makes skills active because `skill_session` is asked to.
+/// Makes skills active at the request of `skill_session`.
 ///
 /// # Errors
-/// As [`put_in_force`], and when a restricted skill would be unloaded that only the user may end.
+/// As [`put_in_force`], and if this would unload a restricted skill that only the user may end.
 pub fn load(app: &App, skills: &[Offered], mode: LoadMode) -> Result<()> {
     let config = app.config()?;
     let loading = match mode {
@@ -97,7 +98,7 @@ fn make_active(
         Err(_) => harmless = false,
     }
     let changed = match store.load(&key, snapshots, loading, most) {
-        // With nothing to enforce, a state that cannot be written is no reason to refuse.
+        // With nothing to enforce, an unwritable state is no reason to refuse.
         Err(error) if harmless => {
             remark(format_args!("{error}"));
             let began = skills.iter().map(|(skill, _)| skill.name.to_string());
@@ -118,15 +119,14 @@ fn make_active(
     Ok(())
 }
 
-/// What stands for arguments in the record of what was handed over.
 fn digest(arguments: Option<&str>) -> String {
     let text = arguments.unwrap_or_default().trim();
     format!("{:x}", Sha256::digest(text))[..32].to_owned()
 }
 
 impl App {
-    /// Whether the model has a skill's instructions, as they are now and with these arguments,
-    /// from an activation that lasts.
+    /// Whether a lasting activation gave the model a skill's current instructions with these
+    /// arguments.
     pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
         let Ok(session) = self.store().session(&self.session()) else {
             return false;
@@ -139,7 +139,7 @@ impl App {
         })
     }
 
-    /// What an active skill was called with last, as far as it was kept.
+    /// The last arguments of an active skill, as far as kept.
     pub fn kept_arguments(&self, skill: &Skill) -> Option<String> {
         let session = self.store().session(&self.session()).ok()?;
         let mut active = session.active();
@@ -147,7 +147,7 @@ impl App {
         Some(active.arguments.as_ref()?.as_str().to_owned())
     }
 
-    /// Remembers that the model is handed these skills' instructions, each with its arguments.
+    /// Records that the model receives these skills' instructions and arguments.
     pub fn handed(&self, skills: &[(&Skill, Option<&str>)]) {
         let mut news = skills.iter();
         if news.all(|(skill, arguments)| self.has_handed(skill, *arguments)) {
@@ -161,15 +161,15 @@ impl App {
                 arguments: KeptArguments::of(*arguments),
             })
             .collect();
-        // What cannot be remembered is handed over once more; there was a remark about it before.
+        // If this fails, the instructions are handed over again; there was a remark already.
         let _ = self.store().handed(&self.session(), &handed);
     }
 
-    /// The catalog, and in it the skill that a call means: the one it names, or the most recently
-    /// loaded one, by its directory. The same skill as `pre_tool` judged.
+    /// Passes `then` the skill that a call means: the one it names, or the most recently loaded
+    /// one, by directory. It is the skill that `pre_tool` judged.
     ///
     /// # Errors
-    /// When there is no such skill, or none is named and none is active.
+    /// If there is no such skill, or none is named and none is active.
     pub fn with_meant_skill<T>(
         &self,
         written: Option<&str>,

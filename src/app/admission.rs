@@ -1,6 +1,6 @@
-//! Which of the skills that are there may be shown and offered: trust first, whatever else cannot be
-//! read; then the context's catalog, policy, approval, scope and the user's own choice, in this
-//! order. Each skill that is not offered says why.
+//! Eligibility: which skills may be shown and offered. Trust is checked first, whatever else cannot
+//! be read; then the context's catalog, policy, approval, scope and the user's choice, in this
+//! order. Every skill that is not offered has a reason.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::marketplace::LockEntry;
 use crate::skill::{Diagnostic, Skill};
 use crate::sys::Base;
 
-/// Everything that admitting depends on, read once for a catalog.
+/// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]
 pub struct Rules<'a> {
     app: &'a App,
@@ -33,7 +33,7 @@ impl<'a> Rules<'a> {
         let policies = app.policies();
         let config = match &policies {
             Ok(_) => app.config(),
-            // What is wrong with the policy is told instead.
+            // The policy's error is reported instead.
             Err(_) => Ok(Config::default()),
         };
         Self {
@@ -48,13 +48,13 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The configuration, or the default where it cannot be read: then nothing is admitted.
+    /// The configuration, or the default if it cannot be read; then no skill is eligible.
     pub fn config(&self) -> &Config {
         self.config.as_ref().unwrap_or(&self.default)
     }
 
-    /// What was decided on, for the whole catalog: policies and configuration. `None` where it
-    /// cannot be said so shortly, because single skills' files and origins are judged too.
+    /// The policies and configuration that decided the whole catalog. `None` if they do not suffice
+    /// because each skill's files and origin are checked too.
     pub fn grounds(&self) -> Option<String> {
         let policies = self.policies.as_ref().ok()?;
         let config = self.config.as_ref().ok()?;
@@ -62,7 +62,7 @@ impl<'a> Rules<'a> {
         (!judges_each).then(|| format!("{policies:?} {config:?}"))
     }
 
-    /// What the user trusts, for who asks for more than one skill.
+    /// What the user trusts, for callers that check more than one skill.
     pub fn trusts(&self) -> &Trusts {
         &self.trusts
     }
@@ -80,8 +80,8 @@ impl<'a> Rules<'a> {
         refused.map(|text| excluded("hidden-policy", text))
     }
 
-    /// Where an entry came from, and where git really went for it, if elsewhere. What a project says of
-    /// itself counts for nothing.
+    /// An entry's source, and the address git actually used for it, if different. A project's
+    /// claims about itself do not count.
     fn source(&self, entry: &Entry) -> Option<(String, Option<String>)> {
         if entry.layer == Layer::Project {
             return None;
@@ -121,7 +121,7 @@ impl<'a> Rules<'a> {
         Some(excluded("hidden-unapproved", text))
     }
 
-    /// What root put into the system's own directory needs nobody's word.
+    /// What root put into the system directory needs no approval.
     fn is_roots(&self, entry: &Entry) -> bool {
         entry.layer == Layer::Enterprise && self.app.enterprise().is_roots()
     }
@@ -149,8 +149,8 @@ impl<'a> Rules<'a> {
         Some(excluded("hidden-scope", text))
     }
 
-    /// `--schema` and people at a shell belong to no context: there a skill of some context is
-    /// shown, and it is hidden as soon as the context is known.
+    /// `--schema` and people have no context: a skill limited to a context is shown there, and
+    /// hidden once the context is known.
     fn is_elsewhere(&self, agents: &[String]) -> bool {
         if self.app.protocol.is_none() {
             return false;
@@ -160,7 +160,7 @@ impl<'a> Rules<'a> {
             .is_some_and(|context| any_matches(agents, context))
     }
 
-    /// Where the context is not known, only what is said for every context counts.
+    /// If the context is unknown, only entries that match every context apply.
     fn out_of_catalog(&self, skill: &Skill, config: &Config) -> Option<Admission> {
         if config.catalog.is_empty() || self.app.protocol.is_none() {
             return None;
@@ -183,7 +183,7 @@ impl<'a> Rules<'a> {
 }
 
 impl catalog::Rules for Rules<'_> {
-    /// Asked whatever else cannot be read: an unreadable policy shows nobody's words.
+    /// Checked whatever else cannot be read: with an unreadable policy no text is shown.
     fn distrusts(&self, entry: &Entry) -> Option<Diagnostic> {
         if entry.layer != Layer::Project {
             return None;
@@ -214,7 +214,6 @@ impl catalog::Rules for Rules<'_> {
         Some(Diagnostic::warning("hidden-untrusted", text))
     }
 
-    /// The context's catalog, policy, approval, scope and the user's own choice, in this order.
     fn admits(&self, entry: &Entry, skill: &Skill) -> Admission {
         let (policies, config) = match (&self.policies, &self.config) {
             (Err(error), _) => return excluded("hidden-policy", unreadable("policy", error)),
@@ -223,9 +222,9 @@ impl catalog::Rules for Rules<'_> {
             }
             (Ok(policies), Ok(config)) => (policies, config),
         };
-        // Of the administrator's skills a user's or project's configuration hides none.
+        // A user's or project's configuration cannot hide an administrator's skill.
         let chooser = (entry.layer != Layer::Enterprise).then_some(config);
-        // A context is told of no skill that it does not see, whatever else keeps that from it.
+        // First, because a context must not learn of a skill it does not see.
         chooser
             .and_then(|config| self.out_of_catalog(skill, config))
             .or_else(|| self.refused(entry, skill, policies))
@@ -235,7 +234,7 @@ impl catalog::Rules for Rules<'_> {
     }
 }
 
-/// What the user, else the author wants.
+/// The user's choice, or else the author's.
 fn chosen(skill: &Skill, config: Option<&Config>) -> Admission {
     let why = |code, text: &str| Diagnostic::warning(code, text);
     let choice = config.and_then(|config| config.visibility.get(skill.name.as_str()));
@@ -277,7 +276,7 @@ fn unreadable(what: &str, error: &Error) -> String {
 }
 
 impl App {
-    /// What was installed below `base`.
+    /// The marketplace for what is installed below `base`.
     pub fn market_at<'a>(&'a self, base: &'a Base) -> crate::marketplace::Market<'a> {
         crate::marketplace::Market {
             plugin_dir: base,

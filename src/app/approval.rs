@@ -1,4 +1,4 @@
-//! Which skills need an administrator's approval, and where approvals are kept.
+//! Which skills need an administrator's approval, and where approvals are stored.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,8 +15,8 @@ use crate::skill::{Skill, is_script};
 use crate::sys::{files, limits, tree};
 
 impl App {
-    /// The approvals that count here. Where root has set up the system's directory, or may have, only
-    /// root's do.
+    /// The approvals that count here: only root's if root has, or may have, set up the system
+    /// directory.
     pub fn approved(&self) -> Ledger {
         let enterprise = self.enterprise();
         if enterprise.may_be_roots() {
@@ -26,15 +26,15 @@ impl App {
     }
 }
 
-/// What an approval covers: every file of the skill.
+/// The digest that an approval covers: every file of the skill.
 ///
 /// # Errors
-/// When something of it cannot be read, or it is more than a skill may be.
+/// If part of it cannot be read, or it exceeds the limits of a skill.
 pub fn digest(dir: &Path) -> std::io::Result<String> {
     tree::digest(&[dir.to_owned()])
 }
 
-/// Why a skill needs an approval, if it does. Doubt needs one.
+/// Why a skill needs an approval, if it does. In doubt, it does.
 pub fn needed(skill: &Skill, needs: &BTreeSet<Need>) -> Option<&'static str> {
     needs.iter().find_map(|need| match need {
         Need::All => Some("it is a skill"),
@@ -45,7 +45,7 @@ pub fn needed(skill: &Skill, needs: &BTreeSet<Need>) -> Option<&'static str> {
     })
 }
 
-/// Whether its list leaves a tool that `does` so. What this program does not know may do anything.
+/// Whether its list permits a tool for which `does` holds. Unknown tools may do anything.
 fn may(skill: &Skill, does: fn(&HostTool) -> bool) -> bool {
     let kept = snapshot(skill, "");
     let allowed = kept.allowed.as_deref();
@@ -67,7 +67,7 @@ fn writes(tool: &HostTool) -> bool {
     matches!(tool.effect, Effect::Change | Effect::Execute)
 }
 
-/// Whether anything below `dir` can be run, wherever it is hidden. What cannot be read may be.
+/// Whether anything below `dir` can be run, even if hidden. Unreadable files count as runnable.
 pub fn has_scripts(dir: &Path) -> bool {
     has_scripts_below(dir, 0)
 }

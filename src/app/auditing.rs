@@ -1,5 +1,4 @@
-//! What is written down about an event, wherever it happens: who, where, under which skill. Secrets
-//! are masked where it is written.
+//! What is recorded about any event: who, where, under which skill. The writer masks secrets.
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -20,12 +19,12 @@ use crate::sys::process::effective_user;
 use crate::sys::{Moment, limits};
 
 impl App {
-    /// The log's place, for reading it.
+    /// The path of the log, for reading it.
     pub fn audit_file(&self) -> PathBuf {
         self.store().dir().join("audit.jsonl")
     }
 
-    /// Writes an event of this session down.
+    /// Records an event of this session.
     pub fn record(&self, event: Event) {
         let key = self.session();
         let event = event
@@ -34,7 +33,7 @@ impl App {
         self.write_down(event.with("host_pid", std::os::unix::process::parent_id()));
     }
 
-    /// Writes down that a skill became active.
+    /// Records that a skill became active.
     pub fn record_activation(&self, skill: &Skill) {
         let event = Event::new("activate")
             .with("skill", skill.name.as_str())
@@ -43,8 +42,8 @@ impl App {
         self.record(event);
     }
 
-    /// Writes down that activations of this or other sessions are over. The end of a host nobody sees: its
-    /// activations lasted until something was last heard of it, as far as that is still in the log.
+    /// Records that activations of this or other sessions have ended. A host process ends
+    /// unobserved: its activations are dated to its last event, if that is still in the log.
     pub fn record_ends(&self, ended: Vec<Ended>) {
         let now = Moment::now();
         let heard = LazyCell::new(|| last_heard(&self.audit_file()));
@@ -81,7 +80,7 @@ impl App {
     }
 
     fn write_down(&self, event: Event) {
-        // What was to be written down and where is not known then; the default is.
+        // If the configuration is unreadable, the defaults apply.
         let config = self.own_config().unwrap_or_default();
         let user = self.env.text("USER").or_else(|| self.env.text("LOGNAME"));
         let event = event
@@ -90,7 +89,7 @@ impl App {
             .with("project", self.project_dir().display().to_string())
             .with("tenant", config.tenant.clone())
             .with("environment", config.environment.clone());
-        // The host waits for the answer, and a log that cannot be written must not cost it.
+        // The host is waiting, and an unwritable log must not delay the answer.
         if self.protocol.is_some() {
             self.known.events.borrow_mut().push(event);
         } else {
@@ -98,7 +97,7 @@ impl App {
         }
     }
 
-    /// Writes down what waits for the answer to be out.
+    /// Writes the events held back until the answer was sent.
     pub fn write_events(&self) {
         let events = self.known.events.take();
         if events.is_empty() {
@@ -131,7 +130,7 @@ impl App {
     }
 }
 
-/// What an event says of a call: the arguments that rules are about, and no content.
+/// A call as recorded in an event: the arguments that rules cover, without content.
 pub fn call_summary(call: &Call) -> Value {
     let Some(tool) = tools::find(call.tool) else {
         return ours(call);
@@ -162,7 +161,7 @@ fn ours(call: &Call) -> Value {
     }
 }
 
-/// An event that says how a call was decided, and by which rule.
+/// An event that records the decision about a call, and the rule that decided.
 pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
     let skill = scope.restrictions.last().map(Restriction::source);
     let event = Event::new("tool")

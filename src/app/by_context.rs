@@ -1,5 +1,5 @@
-//! A table of the configuration that says something for each context of the host: globs of
-//! context names, in the order in which they are written, with lists of names.
+//! A configuration table with values per host context: globs of context names, in written order,
+//! with lists of names.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use serde::{Serialize, Serializer};
 
 use crate::governance::matches;
 
-/// Lists by glob of context names. It is a table in the file, and keeps the table's order.
+/// Lists by glob of context names; the file's order is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ByContext(Vec<(String, Vec<String>)>);
 
 impl ByContext {
-    /// Whether nothing is said for any context.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Every name that is said for any context.
+    /// All names in the table.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0
             .iter()
@@ -26,8 +26,8 @@ impl ByContext {
             .map(String::as_str)
     }
 
-    /// What is said for `context`, all matching globs together and each name once; `None` when no
-    /// glob matches.
+    /// The names for `context` from all matching globs, without duplicates; `None` if no glob
+    /// matches.
     pub fn of(&self, context: &str) -> Option<Vec<&str>> {
         let mut matching = self.0.iter().filter(|(glob, _)| matches(glob, context));
         let mut found: Vec<&str> = matching.next()?.1.iter().map(String::as_str).collect();

@@ -1,5 +1,4 @@
-//! Which skill a call activates, in whichever form it comes: what is judged and what is run are
-//! found here, by the same parser.
+//! Which skill a call activates. One parser finds both what is judged and what is run.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -16,24 +15,24 @@ use crate::session::Session;
 use crate::skill::{Skill, one_line};
 use crate::sys::remark;
 
-/// A skill that is called.
+/// A skill being called.
 #[derive(Debug, Clone)]
 pub struct Called {
-    /// The skill, as it is on disk now.
+    /// The skill as it is on disk now.
     pub skill: Skill,
-    /// Its own tool's name, which a restriction may speak of.
+    /// The name of its own tool, which a restriction may cover.
     pub tool: String,
-    /// A name under which the other tools find this very skill.
+    /// A name by which other tools find exactly this skill.
     pub reference: String,
     /// What it is applied to.
     pub arguments: Option<String>,
-    /// Whether the tool that is called is one of ours as long as the skills stay what they are:
-    /// with few skills another plugin may have a tool `skill`.
+    /// Whether the called tool is ours with the current skills: with few skills, another plugin may
+    /// have a tool `skill`.
     pub is_listed: bool,
 }
 
 impl Called {
-    /// An offered skill, as if its own tool were called with nothing.
+    /// An offered skill, as if its own tool were called without arguments.
     pub fn by_own_tool(offered: &Offered) -> Self {
         Self {
             skill: offered.skill.clone(),
@@ -45,10 +44,10 @@ impl Called {
     }
 }
 
-/// The skill that a call of `tool` activates; `None` when it is no such call of ours.
+/// The skill that a call of `tool` activates; `None` if it is not such a call of ours.
 ///
 /// # Errors
-/// When the call activates nothing, though it is one of ours: its tool would say the same.
+/// If the call is ours but activates nothing; its tool reports the same.
 pub fn called(app: &App, tool: &str, arguments: &Value) -> Option<Result<Called>> {
     if !tool.starts_with(ours::SKILL) {
         return None;
@@ -69,7 +68,7 @@ pub fn called(app: &App, tool: &str, arguments: &Value) -> Option<Result<Called>
 /// The skill that a call of one of our tools activates.
 ///
 /// # Errors
-/// When there is no such skill, or it cannot be used: the hint says what to do.
+/// If there is no such skill or it cannot be used; the hint says what to do.
 pub fn resolve(app: &App, wanted: Activate) -> Result<Called> {
     find(app, &catalog_of(app, &wanted), wanted)
 }
@@ -100,7 +99,7 @@ fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
             Error::new(text).hint(suggestion(catalog, &wanted.tool))
         }),
     };
-    // Where the configuration cannot be read nothing is offered, and that is the reason.
+    // With an unreadable configuration nothing is offered.
     let skill = found.map_err(|missing| match app.config() {
         Ok(_) => missing,
         Err(error) => error.context("no skill is offered"),
@@ -108,7 +107,7 @@ fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
     let tool = tool_name(&skill.name);
     let is_first = |first: &Skill| first.dir == skill.dir;
     let reference = match wanted.skill {
-        // Under its name alone the other one would be found.
+        // Its plain name would find the other skill.
         Some(written) if !catalog.by_tool(&tool).is_some_and(is_first) => written,
         _ => skill.name.to_string(),
     };
@@ -121,8 +120,8 @@ fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
     })
 }
 
-/// The directory of the skill whose script a call runs, found as its tool will find it: two skills
-/// may have one name, and one skill several spellings.
+/// The directory of the skill whose script a call runs, resolved as its tool resolves it: skills
+/// may share a name, and a skill may have several spellings.
 pub fn script_of(app: &App, used: &ToolUse, session: &Session) -> Option<PathBuf> {
     if used.tool != ours::RUN_SCRIPT {
         return None;
@@ -138,7 +137,7 @@ pub fn script_of(app: &App, used: &ToolUse, session: &Session) -> Option<PathBuf
     }
 }
 
-/// A call as it is judged: what activates a skill counts as a call of that skill's own tool.
+/// A call as it is judged: an activation counts as a call of the skill's own tool.
 pub fn call_of<'a>(
     used: &'a ToolUse,
     called: Option<&'a Called>,
@@ -154,7 +153,7 @@ pub fn call_of<'a>(
     }
 }
 
-/// The call under the name of the tool that hands it on, if that is denied; else the same call.
+/// The call under the name of the forwarding tool if that is denied, otherwise the same call.
 pub fn under_denied_name<'a>(scope: &Scope, call: Call<'a>, used: &'a ToolUse) -> Call<'a> {
     let handed_on = Call {
         tool: &used.tool,
@@ -167,7 +166,7 @@ pub fn under_denied_name<'a>(scope: &Scope, call: Call<'a>, used: &'a ToolUse) -
     }
 }
 
-/// Tells a person at a terminal that a skill became active, in one line.
+/// Tells a person at a terminal, in one line, that a skill became active.
 pub fn announce(skill: &Skill) {
     if !std::io::stderr().is_terminal() {
         return;

@@ -1,4 +1,4 @@
-//! `config.toml` in the plugin directory: every key there is, handed to the rooms that use it.
+//! `config.toml` in the plugin directory: every key, and the values for the modules that use them.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
 use crate::sys::limits;
 
-/// The user's choices. A key that is not written has its default.
+/// The user's configuration. An absent key has its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(
@@ -27,7 +27,7 @@ pub struct Config {
     pub enforce_for: BTreeMap<String, Enforce>,
     /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
     pub stacking: Stacking,
-    /// Whether filters such as `| head -20` need no grant of their own; `true` by default.
+    /// Whether filters such as `| head -20` need no rule of their own; `true` by default.
     #[serde(serialize_with = "true_by_default")]
     pub pipe_filters: Option<bool>,
     /// `own` (default), `listed` or `any`: whose scripts a restricted skill may run.
@@ -36,65 +36,67 @@ pub struct Config {
     pub always_allowed: Vec<String>,
     /// What no active skill may do, in the grammar of `allowed-tools`.
     pub deny: Vec<String>,
-    /// `prompt` (default) or `context`: how long what was activated is active.
+    /// `prompt` (default) or `context`: how long an activation lasts.
     pub scope: Lifetime,
-    /// How many skills may be active at the same time; 5 by default.
+    /// The limit of skills active at the same time; 5 by default.
     #[serde(serialize_with = "few_by_default")]
     pub max_active: Option<NonZeroUsize>,
     /// `user` (default) or `model`: who may end a restriction.
     pub deactivate: Deactivate,
-    /// `note` (default) or `block`: what happens when the active skill's script is read, not run.
+    /// `note` (default) or `block`: what happens if the active skill's script is read instead of
+    /// run.
     pub script_reads: ScriptReads,
-    /// `sources` (default), `any` or `off`: what a model may install without its user.
+    /// `sources` (default), `any` or `off`: what a model may install without asking the user.
     pub model_installs: ModelInstalls,
-    /// Whether a model may propose changes to skills, for the user to decide; `true` by default.
+    /// Whether a model may propose changes to skills, which the user decides about; `true` by
+    /// default.
     #[serde(serialize_with = "true_by_default")]
     pub proposals: Option<bool>,
-    /// Whether it may propose new skills, too; `true` by default.
+    /// Whether it may propose new skills too; `true` by default.
     #[serde(serialize_with = "true_by_default")]
     pub create_skill: Option<bool>,
-    /// Whether commands without a terminal may decide what only the user decides; `false` by default.
+    /// Whether commands without a terminal may make the user's decisions; `false` by default.
     pub unattended: bool,
-    /// Whose machine this is, for skills with a `scope` and for the audit log.
+    /// The owner of this machine, for skills with a `scope` and for the audit log.
     pub tenant: Option<String>,
-    /// What it is used for, for skills with a `scope` and for the audit log.
+    /// The purpose of this machine, for skills with a `scope` and for the audit log.
     pub environment: Option<String>,
     /// Whether `~/.claude/skills` belongs to the personal layer; `false` by default.
     pub claude_skills: bool,
-    /// Whether a project's skill comes before a personal one of its name; `false` by default.
+    /// Whether a project's skill precedes a personal one of its name; `false` by default.
     pub project_over_personal: bool,
-    /// Skills that have a tool each; above it one tool is for all. 32 by default.
+    /// Up to this many skills have a tool each; above it one tool serves all. 32 by default.
     pub max_tools: Count<{ limits::SKILL_TOOLS }>,
-    /// Characters of the prompt that tell of skills; 12,000 by default.
+    /// Characters of the prompt used to disclose skills; 12,000 by default.
     pub prompt_chars: Count<{ limits::PROMPT_CHARS }>,
-    /// By name, who sees a skill.
+    /// Who sees a skill, by name.
     pub visibility: BTreeMap<String, Visibility>,
-    /// By context, which skills' instructions are in force from the start, in this order.
+    /// By context, the skills whose instructions apply from the start, in this order.
     pub uses_skills: ByContext,
-    /// Characters that they may have together; 40,000 by default.
+    /// Their total limit in characters; 40,000 by default.
     pub uses_skills_chars: Count<{ limits::ALWAYS_ON_CHARS }>,
-    /// By context, the names or globs of the skills that there are; all where nothing is said.
+    /// By context, the names or globs of the visible skills; all if a context is not listed.
     pub catalog: ByContext,
-    /// What is written down.
+    /// The audit log.
     pub audit: AuditConfig,
-    /// Which of the host's variables scripts get: `"all"` or a list of names; by default all but
-    /// those that look like secrets.
+    /// Which of the host's variables scripts receive: `"all"` or a list of names; by default all
+    /// that do not look like secrets.
     pub pass_env: PassEnv,
     /// `off` (default), `auto` or `require`: whether scripts are confined (Linux).
     pub sandbox: Mode,
-    /// What a confined script may use of the network.
+    /// The network access of a confined script.
     pub network: Network,
-    /// Where else a confined script may write.
+    /// Additional paths that a confined script may write to.
     pub allowed_paths: Vec<PathBuf>,
-    /// Seconds a script may take altogether; 120 by default.
+    /// The total seconds a script may run; 120 by default.
     pub script_seconds: Limit,
-    /// Seconds after which a call answers and its script goes on as a job, by host generation.
+    /// Seconds after which a call answers and its script becomes a job, by host generation.
     pub call_seconds: CallSeconds,
-    /// What differs for the scripts of single skills, by name.
+    /// Settings that differ for the scripts of single skills, by name.
     pub skills: BTreeMap<String, SkillSettings>,
 }
 
-/// Who may install on the model's word alone.
+/// What may be installed at the model's request alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelInstalls {
@@ -107,7 +109,7 @@ pub enum ModelInstalls {
     Off,
 }
 
-/// What happens when a script of the active skill is read instead of run.
+/// What happens if a script of the active skill is read instead of run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptReads {
@@ -118,14 +120,14 @@ pub enum ScriptReads {
     Block,
 }
 
-/// How long what was activated is active.
+/// How long an activation lasts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lifetime {
-    /// As long as the host process in which it was activated, which is one prompt.
+    /// As long as the host process that it began in, which is one prompt.
     #[default]
     Prompt,
-    /// As long as the conversation, through any number of prompts.
+    /// As long as the conversation, across any number of prompts.
     Context,
 }
 
@@ -133,9 +135,9 @@ pub enum Lifetime {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Visibility {
-    /// The model, also where the author said it should not.
+    /// The model, even if the author excluded it.
     On,
-    /// The model sees the name and no description.
+    /// The model, but only the name.
     NameOnly,
     /// People only.
     User,
@@ -147,13 +149,13 @@ pub enum Visibility {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuditConfig {
-    /// Bytes of each script's output that are written down; 0 by default.
+    /// Bytes of each script's output that are recorded; 0 by default.
     pub output_bytes: usize,
-    /// Bytes after which the log is put aside; 10 MiB by default.
+    /// Bytes after which the log is rotated; 10 MiB by default.
     pub max_bytes: u64,
-    /// A file that gets every event too.
+    /// A file that also gets every event.
     pub path: Option<PathBuf>,
-    /// Whether the system's log gets every event too.
+    /// Whether the system log also gets every event.
     pub syslog: bool,
 }
 
@@ -168,13 +170,13 @@ impl Default for AuditConfig {
     }
 }
 
-// The signature is serde's.
+// The signature is given by serde.
 #[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)]
 fn true_by_default<S: Serializer>(flag: &Option<bool>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_bool(flag.unwrap_or(true))
 }
 
-// The signature is serde's.
+// The signature is given by serde.
 #[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)]
 fn few_by_default<S: Serializer>(
     most: &Option<NonZeroUsize>,
@@ -184,13 +186,13 @@ fn few_by_default<S: Serializer>(
 }
 
 impl Config {
-    /// How many skills may be active at the same time.
+    /// The limit of skills active at the same time.
     pub fn most_active(&self) -> usize {
         self.max_active
             .map_or(limits::ACTIVE_SKILLS, NonZeroUsize::get)
     }
 
-    /// What the script room takes.
+    /// The settings for running scripts.
     pub fn script(&self) -> script::Settings {
         script::Settings {
             pass_env: self.pass_env.clone(),
@@ -203,7 +205,7 @@ impl Config {
         }
     }
 
-    /// What the permission room takes.
+    /// The settings for permission decisions.
     pub fn permission(&self) -> Settings {
         Settings {
             enforce: self.enforce,
@@ -220,7 +222,7 @@ impl Config {
         }
     }
 
-    /// How much the model is told of the catalog.
+    /// The limits of the catalog's disclosure.
     pub fn budget(&self) -> Budget {
         Budget {
             tools: self.max_tools.0,
@@ -238,7 +240,7 @@ impl Config {
         self.takes_proposals() && self.create_skill.unwrap_or(true)
     }
 
-    /// Which layer comes first.
+    /// The order of the layers.
     pub fn order(&self) -> Order {
         if self.project_over_personal {
             Order::ProjectFirst

@@ -1,8 +1,8 @@
-//! A number in the configuration with a default of its own.
+//! A number in the configuration with its own default.
 
 use serde::{Deserialize, Serialize};
 
-/// How many of something, `DEFAULT` unless it is written.
+/// A count; `DEFAULT` if it is not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Count<const DEFAULT: usize>(pub usize);

@@ -1,4 +1,4 @@
-//! From what a session has active to the scope that a decision is made in.
+//! Builds the scope of a decision from a session's active skills.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use crate::session::{ActiveSkill, Session, Standing};
 use crate::skill::{Skill, ToolList};
 use crate::sys::Env;
 
-/// Owns what a [`Scope`] borrows.
+/// Owns the data that a [`Scope`] borrows.
 #[derive(Debug)]
 pub struct Enforcement {
     restrictions: Vec<Restriction>,
@@ -29,15 +29,14 @@ impl Enforcement {
     /// What is in force in a session.
     ///
     /// # Errors
-    /// When a policy or the configuration denies something that has no meaning.
+    /// If a policy or the configuration denies something that has no meaning.
     pub fn of(app: &App, config: &Config, policies: &Policies, session: &Session) -> Result<Self> {
         let activated = &session.activated;
         let project_root = app.project_dir();
         let (unloaded, counting): (Vec<_>, Vec<_>) = activated
             .iter()
             .partition(|skill| skill.standing == Standing::Unloaded);
-        // Where the last activation decides, one that it replaced is not in force again when the
-        // one in its place has gone.
+        // If the last activation decides, ending it does not restore the one that it replaced.
         let nothing_is_active = session.active().next().is_none();
         let lifted = nothing_is_active && config.stacking == Stacking::Replace;
         let parse = |skill: &&ActiveSkill| {
@@ -46,7 +45,7 @@ impl Enforcement {
             Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
         };
         let settings = config.permission();
-        // Among the others an unloaded one would count as a skill that restricts nothing else.
+        // Among the others an unloaded skill would count as unrestricted.
         let mut denied: Vec<Restriction> = unloaded
             .iter()
             .filter(|skill| settings.enforcement(&skill.name) == Enforce::Restrict)
@@ -92,9 +91,9 @@ impl Enforcement {
     }
 }
 
-/// The names of the variables that the host's shell begins with, which are ours: the host starts
-/// both. They are not known where a file that bash reads first may export more, or where the shell
-/// exports whatever is set.
+/// The names of the variables in the initial environment of the host's shell, which is also ours.
+/// They are unknown if a startup file of bash may export more, or if the shell exports everything
+/// it sets.
 fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
     let exports_all = env
         .text("SHELLOPTS")
@@ -102,7 +101,7 @@ fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
     if exports_all || env.path("BASH_ENV").is_some() {
         return None;
     }
-    // An empty HOME is not where `~` leads.
+    // `~` does not use an empty `HOME`.
     let name = |(name, value): (&OsStr, &OsStr)| {
         let counts = name != "HOME" || !value.is_empty();
         name.to_str().filter(|_| counts).map(str::to_owned)
@@ -110,7 +109,7 @@ fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
     Some(env.vars().filter_map(name).collect())
 }
 
-/// Denials that no skill brought. One that has no meaning might have been meant to deny anything.
+/// Denials that come from no skill. A meaningless one might have meant anything.
 fn denials(source: &str, denied: &[String], project_root: &Path) -> Result<Restriction> {
     let deny = |entries: &[String]| Restriction::policy(source, entries, project_root);
     let means_nothing = |entry: &&String| deny(std::slice::from_ref(entry)).denied().is_empty();
@@ -123,7 +122,7 @@ fn denials(source: &str, denied: &[String], project_root: &Path) -> Result<Restr
     }
 }
 
-/// A skill as the session remembers it.
+/// A skill in the form stored in the session.
 pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
     let allowed = match skill.fields.allowed_tools() {
         ToolList::Absent | ToolList::Null => None,
@@ -134,7 +133,7 @@ pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
         tool: tool.to_owned(),
         dir: skill.dir.display().to_string(),
         digest: skill.digest.clone(),
-        // Some authors list clients under `tools`; a list that names no tool is no restriction.
+        // Some authors list clients under `tools`; a list without any tool is not a restriction.
         allowed: allowed
             .filter(|entries| !skill.fields.tools_are_ambiguous() || names_a_tool(entries)),
         denied: skill.fields.disallowed_tools(),
@@ -158,9 +157,9 @@ fn names_a_tool(entries: &[String]) -> bool {
     })
 }
 
-/// Which of our own tools a call is for, unless it activates a skill. What a call asks for is read
-/// as its tool will read it: anything else would be a way round the decision. is about.
-/// `script_of` is the directory of the skill whose script is to run.
+/// Which of our own tools a call is for, unless it activates a skill. Arguments are parsed as the
+/// tool will parse them; a different reading could bypass the decision. `script_of` is the
+/// directory of the skill whose script is to run.
 pub fn our_tool<'a>(used: &'a ToolUse, script_of: Option<&'a Path>) -> Option<OurTool<'a>> {
     let parsed = || ToolCall::parse(&used.tool, Ok(used.arguments.clone())).ok();
     match used.tool.as_str() {
@@ -185,7 +184,7 @@ pub fn our_tool<'a>(used: &'a ToolUse, script_of: Option<&'a Path>) -> Option<Ou
     }
 }
 
-/// The verbs that only look, as the permission room calls them.
+/// The canonical names of read-only verbs.
 fn looking(verb: &str) -> Option<&'static str> {
     match verb.replace('-', "_").as_str() {
         "list" => Some("list"),

@@ -1,5 +1,5 @@
-//! Skills that ask to run apart (`context: fork`). The host's sub-agent is one model call without
-//! tools (docs/spec/hosts.md#hooks), so only a skill that needs none can be handed over to it.
+//! Skills that ask to run in a sub-agent (`context: fork`). The host's sub-agent is one model call
+//! without tools (docs/spec/hosts.md#hooks), so only a skill that needs none can run there.
 
 use std::fmt::Write;
 
@@ -14,19 +14,19 @@ use crate::skill::{Activation, Skill, guarded};
 /// Where a skill's instructions are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In the conversation, as every skill that does not ask for more.
+    /// In the conversation, as by default.
     Here,
-    /// In the conversation although it asks to run apart, for this reason.
+    /// In the conversation despite its request, for this reason.
     HereBecause(&'static str),
-    /// In a sub-agent. The skill is not in force in the conversation then.
+    /// In a sub-agent. The skill is then not in force in the conversation.
     Apart,
 }
 
-/// Why a skill that is always on does not run apart.
+/// Why an always-on skill does not run in a sub-agent.
 pub const ALWAYS_ON: &str = "it is always on";
 
-/// Where `skill` runs, by what is in force before it is activated. `is_forbidden` says whether that
-/// refuses the call that would hand it over.
+/// Where `skill` runs, by what is in force before its activation. `is_forbidden` says whether that
+/// blocks the sub-agent call.
 pub fn place(
     app: &App,
     skill: &Skill,
@@ -42,7 +42,7 @@ pub fn place(
         .unwrap_or(app.protocol == Some(Protocol::Stdin));
     let dir = skill.dir.display().to_string();
     let is_always_on = told.is_some_and(|session| session.always.contains(&dir));
-    // It is only in force because it could not run apart when `pre_tool` asked.
+    // It is in force only because it could not run in a sub-agent when `pre_tool` asked.
     let was_forbidden =
         told.is_some_and(|session| session.active().any(|active| active.dir == dir));
     let because = if !has_sub_agents {
@@ -61,7 +61,7 @@ pub fn place(
     Place::HereBecause(because)
 }
 
-/// What the model is told of a skill that does not run apart.
+/// The note to the model about a skill that does not run in a sub-agent.
 pub fn note(because: &str) -> String {
     format!(
         "This skill asks to run apart (`context: fork`). It runs here, under its own restriction, \
@@ -69,8 +69,7 @@ pub fn note(because: &str) -> String {
     )
 }
 
-/// What the model gets instead of instructions to follow. Other tools find the skill as
-/// `reference`.
+/// The model's text in place of instructions. Other tools find the skill by `reference`.
 pub fn hand_over(activation: &Activation, reference: &str) -> String {
     let Activation {
         skill, arguments, ..
@@ -107,7 +106,7 @@ pub fn hand_over(activation: &Activation, reference: &str) -> String {
     text
 }
 
-/// The call of the sub-agent.
+/// The arguments of the sub-agent call.
 pub fn call(skill: &Skill, instructions: &str, input: Option<&str>) -> Value {
     let mut call = json!({"system_prompt": instructions});
     if let Some(input) = input {
@@ -119,7 +118,7 @@ pub fn call(skill: &Skill, instructions: &str, input: Option<&str>) -> Value {
     call
 }
 
-/// Whether its list names anything: its author expects it to be used.
+/// Whether its list names anything, which its author then expects to use.
 fn grants_tools(skill: &Skill) -> bool {
     let entries = snapshot(skill, "").allowed.unwrap_or_default();
     entries.iter().any(|entry| !entry.trim().is_empty())

@@ -1,4 +1,4 @@
-//! The configuration in force: the user's, made stricter by a trusted project and by policy.
+//! The effective configuration: the user's, tightened by a trusted project and by policy.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -8,27 +8,27 @@ use super::{App, Config, Trust, Trusts};
 use crate::error::Result;
 use crate::governance::{Enterprise, Policies, read_toml};
 
-/// One key of the configuration with its value and where that comes from.
+/// One key of the configuration, its value and the value's origin.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setting {
     /// `key` or `table.key`.
     pub key: String,
-    /// What is in force.
+    /// The effective value.
     pub value: Value,
     /// `default`, `policy`, or the file.
     pub origin: String,
 }
 
 impl App {
-    /// The administrator's places.
+    /// The administrator's locations.
     pub fn enterprise(&self) -> Enterprise {
         Enterprise::of(&self.env)
     }
 
-    /// The policies in force.
+    /// The effective policies.
     ///
     /// # Errors
-    /// When one cannot be read: then only reading may go on.
+    /// If one cannot be read; then only reads are allowed.
     pub fn policies(&self) -> Result<Policies> {
         if let Some(policies) = self.known.policies.get() {
             return Ok(policies.clone());
@@ -37,17 +37,17 @@ impl App {
         Ok(self.known.policies.get_or_init(|| policies).clone())
     }
 
-    /// The configuration in force.
+    /// The effective configuration.
     ///
     /// # Errors
-    /// When a file has a mistake: for people an error, and hooks stay closed.
+    /// If a file contains a mistake: people get an error, and hooks block.
     pub fn config(&self) -> Result<Config> {
         if let Some(config) = self.known.config.get() {
             return Ok(config.clone());
         }
         let (_, with_project, policies) = self.stages()?;
         let config = with_project.raised_to(policies.floors());
-        // A person's command may change it, and goes by what it changed it to.
+        // A person's command may change it and then needs the new value.
         if self.protocol.is_some() {
             let _ = self.known.config.set(config.clone());
         }
@@ -106,7 +106,6 @@ impl App {
         Ok((own, with_project, policies))
     }
 
-    /// The project's wishes, unless its user does not trust it.
     fn trusted_project_config(&self, policies: &Policies) -> Result<Option<ProjectConfig>> {
         let path = self.project_config_path();
         if path.symlink_metadata().is_err() || policies.forbids_projects().is_some() {
@@ -121,7 +120,7 @@ impl App {
 
 fn leaves(config: &impl Serialize) -> Vec<(String, Value)> {
     let mut leaves = Vec::new();
-    // A configuration is a table of plain values, which JSON has all of.
+    // JSON can represent every value of the configuration.
     if let Ok(Value::Object(keys)) = serde_json::to_value(config) {
         flatten("", keys, &mut leaves);
     }

@@ -1,6 +1,6 @@
-//! The catalog by way of its index: where that is, and what the answers in it depend on besides the
-//! skills themselves. Who may see which skill is decided anew by every call, or its grounds are in
-//! the answer's name.
+//! Loads the catalog through its index: where that is, and what its answers depend on besides the
+//! skills. Who may see which skill is decided again by every call, or its grounds are part of the
+//! answer's name.
 
 use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
@@ -13,18 +13,18 @@ use crate::catalog::{Answer, Catalog, Index, Layer, Root, skill_directories};
 use crate::host::ours;
 use crate::sys::{hash, limits};
 
-/// What [`App::told`] is asked for by the hook that knows the host's context, as its tools do.
+/// The output of [`App::told`] for the hook that knows the host's context, as its tools do.
 pub const PROMPT: &str = "prompt";
 
-/// What a catalog gives occasion to say.
+/// Output derived from a catalog.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
-    /// To the host.
+    /// For the host.
     pub text: String,
-    /// To the user, a line each.
+    /// For the user, one line each.
     pub remarks: Vec<String>,
-    /// Whether it depends on more than the skills, the configuration, the policies and the trust in
-    /// projects: then it is made anew each time.
+    /// Whether it depends on more than skills, configuration, policies and trust in projects; then
+    /// it is rebuilt each time.
     pub passes: bool,
 }
 
@@ -36,8 +36,8 @@ impl App {
         Self::read(&rules, &roots, &mut self.index(&roots))
     }
 
-    /// What `make` says of the catalog, from the index if nothing that it depends on has changed.
-    /// `what` says what is made.
+    /// The output of `make` for the catalog, from the index if no input has changed. `what`
+    /// identifies it.
     pub fn told(&self, what: &str, make: impl FnOnce(&Catalog) -> Told) -> Told {
         let rules = Rules::of(self);
         let roots = self.roots(rules.config());
@@ -58,27 +58,27 @@ impl App {
         told
     }
 
-    /// As much of the catalog as decides what `written` means: a skill's name, its tool's or its
+    /// The part of the catalog that decides what `written` means: a skill's name, its tool's or its
     /// directory's.
     pub fn catalog_about(&self, written: &str) -> Catalog {
         let rules = Rules::of(self);
         let config = rules.config();
         let roots = self.roots(config);
         let mut index = self.index(&roots);
-        // For a person no `--schema` came first.
+        // No `--schema` preceded a person's command.
         self.protocol
             .and_then(|_| Catalog::about(written, &roots, config.order(), &rules, &index))
             .unwrap_or_else(|| Self::read(&rules, &roots, &mut index))
     }
 
-    /// As [`App::catalog_about`] for what may be a skill's tool; `None`, without a look at the
-    /// disk, for other names.
+    /// As [`App::catalog_about`] for a possible tool name; `None`, without disk access, for other
+    /// names.
     pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
         let may_be = tool.starts_with("skill_") && !ours::FIXED.contains(&tool);
         may_be.then(|| self.catalog_about(tool))
     }
 
-    /// Of how many skills the model may be told.
+    /// The number of skills offered to the model.
     pub fn offered(&self) -> usize {
         let rules = Rules::of(self);
         let roots = self.roots(rules.config());
@@ -96,10 +96,10 @@ impl App {
         Catalog::of_layers(roots, rules.config().order(), rules, index)
     }
 
-    /// One index for each set of roots, of no use to another build of this program.
+    /// One index per set of roots, invalid for any other build.
     fn index(&self, roots: &[Root]) -> Index {
         let roots = format!("{roots:?}");
-        // Two that get one name take turns: the key has the roots in full.
+        // Sets with equal hashes overwrite each other: the key contains the roots.
         let file = format!("{:016x}", hash(roots.as_bytes()));
         let build = self.env.exe.as_ref().and_then(|exe| exe.metadata().ok());
         let build = build.map(|exe| (exe.size(), exe.mtime(), exe.mtime_nsec()));

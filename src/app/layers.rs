@@ -1,4 +1,4 @@
-//! Where the layers' skills are for this run.
+//! Where each layer's skills are in this run.
 
 use std::path::{Path, PathBuf};
 
@@ -6,19 +6,18 @@ use super::{App, Config};
 use crate::catalog::{Layer, Root};
 use crate::sys::{Base, EntryName};
 
-/// Where a directory keeps skills, first come first.
+/// The subdirectories that hold skills, in order of precedence.
 pub(super) const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills"];
 /// A project's own configuration.
 pub(super) const PROJECT_CONFIG: &str = ".chibi/agent-skills.toml";
 
 impl App {
-    /// Every directory of skills that is there, each once, in the order in which they are looked
-    /// at.
+    /// Every existing directory of skills, without duplicates, in search order.
     pub fn roots(&self, config: &Config) -> Vec<Root> {
         let mut roots: Vec<Root> = Vec::new();
         let mut seen: Vec<PathBuf> = Vec::new();
         let mut add = |layer, dir: PathBuf| {
-            // Most are not there, and one look tells.
+            // Most do not exist, as one check shows.
             if dir.exists()
                 && let Ok(real) = dir.canonicalize()
                 && !seen.contains(&real)
@@ -36,8 +35,8 @@ impl App {
             if !dir.exists() {
                 continue;
             }
-            // A home that lies in the project was put there by a variable, unless this program
-            // lies in the project too; what a project brings is not the user's.
+            // A home inside the project was set by a variable, unless this program is inside too; a
+            // project's files are not the user's.
             let is_projects = lies_elsewhere && real(&dir).starts_with(project);
             add(
                 if is_projects {
@@ -65,7 +64,7 @@ impl App {
         HOLDS[..wanted].iter().map(|dir| home.join(dir)).collect()
     }
 
-    /// The directory in which a layer's own things are installed.
+    /// The directory where a layer's own skills are installed.
     pub fn layer_dir(&self, layer: Layer) -> PathBuf {
         match layer {
             Layer::Enterprise => self.enterprise().dirs()[0].to_owned(),
@@ -75,8 +74,8 @@ impl App {
         }
     }
 
-    /// The directory `path` with `skills/` in it, as it is to be opened: one that the user chose,
-    /// or one that somebody may have brought with a project.
+    /// The directory `path` that contains `skills/`, opened as the user's choice or as one that a
+    /// project may have brought.
     pub fn base(&self, path: &Path) -> Base {
         let home = self.env.home();
         let is_users = *path == self.dirs.plugin
@@ -89,7 +88,7 @@ impl App {
         }
     }
 
-    /// The project's root, absolute.
+    /// The project root, absolute.
     pub fn project_dir(&self) -> PathBuf {
         self.env.cwd.join(self.env.project_root())
     }
@@ -99,8 +98,8 @@ impl App {
         self.known.project.get_or_init(found)
     }
 
-    /// The directories from `from` up to the project's root, nearest first; the root alone when
-    /// `from` lies elsewhere.
+    /// The directories from `from` up to the project root, nearest first; only the root if `from`
+    /// is outside it.
     pub fn project_holders(&self, from: &Path) -> Vec<PathBuf> {
         let root = self.project_dir();
         let (real_root, real_from) = (self.real_project_dir(), real(from));
@@ -112,7 +111,7 @@ impl App {
         holders.map(Path::to_owned).collect()
     }
 
-    /// The directory that is trusted, or not, for a project's directory of skills.
+    /// The directory whose trust covers a project's skills directory.
     pub fn holder_of(root: &Path) -> &Path {
         root.ancestors().nth(2).unwrap_or(root)
     }
@@ -123,7 +122,7 @@ impl App {
     }
 }
 
-/// The path without links, or as it is where it leads nowhere.
+/// The canonical path, or the path itself if it cannot be resolved.
 pub(super) fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

@@ -1,5 +1,5 @@
-//! What the handlers and the command line share: one run's surroundings, the configuration, and
-//! the glue between rooms that both need. It has no rules of its own.
+//! Shared by the handlers and the command line: one run's surroundings, the configuration, and the
+//! glue between modules. It has no rules of its own.
 
 mod activation;
 mod active;

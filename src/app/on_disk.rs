@@ -1,4 +1,4 @@
-//! The file system's answers to what deciding about a path asks.
+//! Answers the file system queries of decisions about paths.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -10,15 +10,15 @@ use std::path::{Component, Path, PathBuf};
 use crate::permission::Resolve;
 use crate::sys::{files, limits};
 
-/// This machine's file system, as it is now.
+/// This machine's current file system.
 #[derive(Debug)]
 pub struct OnDisk;
 
-/// Links that are followed before a path counts as going round in circles, as in the kernel.
+/// Links followed before a path counts as a loop; the kernel's value.
 const MAX_LINKS: usize = 40;
 
 impl Resolve for OnDisk {
-    /// Looks at each component once, so that a long path costs no more than its length.
+    /// Reads each component once, so the cost is linear.
     fn canonical(&self, path: &Path) -> PathBuf {
         let mut ahead: VecDeque<Step> = steps(path).collect();
         let mut done = PathBuf::from("/");
@@ -43,9 +43,9 @@ impl Resolve for OnDisk {
                         ahead.push_front(step);
                     }
                 }
-                // It exists and is no link.
+                // It exists and is not a link.
                 Err(error) if error.kind() == ErrorKind::InvalidInput => {}
-                // A `..` behind something that does not exist leads nowhere that could be named.
+                // A `..` after a missing component has no defined target.
                 Err(_) if ahead.contains(&Step::Out) => return path.to_owned(),
                 Err(_) => done.extend(ahead.drain(..).map(|step| match step {
                     Step::Into(name) => name,
@@ -61,7 +61,7 @@ impl Resolve for OnDisk {
         let is_dir = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.is_dir());
         let read = |name| files::read_capped(&git.join(name), limits::CONFIG_FILE).ok();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).to_ascii_lowercase();
-        // Git looks further up where one of these is missing.
+        // If one of these is missing, git searches the parent directories.
         let head = read("HEAD").map(text);
         let is_commit = |head: &str| {
             let hex = head.trim_end();

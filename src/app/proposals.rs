@@ -1,5 +1,5 @@
-//! Proposals and the skills they are about: where those can be changed, and what a diff makes of their
-//! files as they are now.
+//! Proposals and their skills: where those can be changed, and the result of applying a diff to
+//! their current files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,19 +18,19 @@ use crate::sys::{files, limits};
 pub struct ChangedFile {
     /// Its path in the skill.
     pub path: SkillPath,
-    /// The digest it has now.
+    /// Its current digest.
     pub digest: String,
-    /// What it would be.
+    /// Its content after the change.
     pub applied: Applied,
 }
 
 impl App {
-    /// The proposals that wait for this user.
+    /// The pending proposals of this user.
     pub fn proposals(&self) -> Proposals {
         Proposals::at(self.store().dir().to_owned())
     }
 
-    /// What is written down when something becomes of a proposal.
+    /// The audit event for a decision about a proposal.
     #[must_use]
     pub fn proposal_event(&self, proposal: &Proposal, decision: &str) -> Event {
         let kind = match proposal.change {
@@ -44,10 +44,10 @@ impl App {
             .with("decision", decision)
     }
 
-    /// The directory with `skills/` in which an entry was installed, and its name there.
+    /// The directory with `skills/` where an entry was installed, and its name there.
     ///
     /// # Errors
-    /// When other programs look after that directory.
+    /// If other programs manage that directory.
     pub fn home_of(&self, entry: &Entry) -> Result<(PathBuf, String)> {
         let real = |path: &Path| path.canonicalize().ok();
         let root = entry.dir.parent().and_then(real);
@@ -67,10 +67,10 @@ impl App {
     }
 }
 
-/// The skill that a proposal is about.
+/// The skill that a proposal concerns.
 ///
 /// # Errors
-/// When it is no longer there.
+/// If it no longer exists.
 pub fn proposed_for<'c>(catalog: &'c Catalog, proposal: &Proposal) -> Result<&'c Entry> {
     let gone = || {
         Error::new(format!("the skill `{}` is no longer there", proposal.skill)).hint(format!(
@@ -88,11 +88,11 @@ pub fn proposed_for<'c>(catalog: &'c Catalog, proposal: &Proposal) -> Result<&'c
         .ok_or_else(gone)
 }
 
-/// What a diff makes of the skill in `dir`, which may be a copy of the one in `own` that the diff was
-/// written for. `known` are the digests that its files had then; none when it is written now.
+/// Applies a diff to the skill in `dir`, possibly a copy of the one in `own` that it was written
+/// for. `known` are the digests of its files then; `None` for a new diff.
 ///
 /// # Errors
-/// When the diff is none, does not apply, or would leave another skill or none.
+/// If the diff is invalid, does not apply, or would leave a different skill or none.
 pub fn apply_diff(
     dir: &Path,
     own: &Path,
@@ -139,7 +139,6 @@ fn check_skill(before: &Skill, text: &str) -> Result<()> {
     check_kept(before, &after)
 }
 
-/// The text of one file of a skill.
 fn read_text(real: &Path, shown: &str) -> Result<String> {
     let bytes = files::read_capped(real, limits::SKILL_FILE)
         .map_err(|error| Error::io("read", Path::new(shown), &error))?;

@@ -1,5 +1,5 @@
-//! Every place in which a skill could appear or what restricts it is kept, whether it exists or
-//! not: nothing of it may be changed while a skill restricts.
+//! Every place where a skill could appear or its restrictions are stored, existing or not: none may
+//! be changed while a skill restricts.
 
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ impl App {
         ProtectedPlaces::new(places, roots)
     }
 
-    /// The directories in which the host's shell looks for programs.
+    /// The directories where the host's shell looks for programs.
     pub fn program_directories(&self) -> Vec<PathBuf> {
         let path = self.env.os("PATH").unwrap_or_default();
         std::env::split_paths(&path)
@@ -47,7 +47,7 @@ impl App {
     }
 }
 
-/// The host's own home, of which the plugin directory is a part.
+/// The host's own home, which contains the plugin directory.
 fn chibi_home(plugin: &Path) -> Option<&Path> {
     plugin
         .ends_with("plugins/agent-skills")

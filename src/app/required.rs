@@ -1,4 +1,4 @@
-//! What is said of the skills that a skill requires: when it is activated, and to people before.
+//! Messages about required skills: at activation, and for people beforehand.
 
 use serde_json::json;
 
@@ -9,12 +9,12 @@ use crate::host::ours;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
 
-/// What keeps a skill from getting all that it requires; empty where nothing does.
+/// Why a skill cannot get everything it requires; empty if it can.
 pub fn unmet(app: &App, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
     unmet_but(app, catalog, skill, &|_| false)
 }
 
-/// The same, with skills that are `elsewhere` taken to be there.
+/// The same, counting skills for which `elsewhere` holds as present.
 pub fn unmet_but(
     app: &App,
     catalog: &Catalog,
@@ -48,7 +48,7 @@ pub fn unmet_but(
     found
 }
 
-/// Which skills are to be loaded first, and how; `None` when there is nothing to say.
+/// Which skills to load first, and how; `None` if there are none.
 pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
     skill.fields.value("requires")?;
     let mut required = required(app, &app.catalog(), skill);
@@ -56,7 +56,7 @@ pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
     let is_active = |name: &SkillName| session.active().any(|active| active.name == name.as_str());
     required.names.retain(|name| !is_active(name));
     let mut said = Vec::new();
-    // The skill itself is active, or will be.
+    // The skill itself is active or will be.
     let others = session
         .active()
         .filter(|active| active.name != skill.name.as_str());
@@ -100,8 +100,7 @@ pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
-/// Everything that `skill` requires. Whose a skill is is looked up only where somebody asks for an
-/// author's, and then once.
+/// Everything that `skill` requires. Owners are looked up once, and only for a qualified name.
 fn required(app: &App, catalog: &Catalog, skill: &Skill) -> Required {
     let required = catalog.required(skill);
     if required.missing.iter().any(|name| is_qualified(name)) {

@@ -1,4 +1,4 @@
-//! Reading a script instead of running it: the case, and the advice.
+//! Detects that a script is read instead of run, and advises how to run it.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::request::{ToolUse, written_skill};
 use crate::session::Session;
 use crate::skill::is_script;
 
-/// What is to be said when a call reads a script of the active skill; `None` for any other call.
+/// The advice if a call reads a script of the active skill; `None` for any other call.
 pub fn script_read(app: &App, session: &Session, used: &ToolUse) -> Option<String> {
     let active = session.active().next_back()?;
     let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);

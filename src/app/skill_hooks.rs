@@ -1,5 +1,5 @@
-//! Running a skill's hooks: only with the user's approval of the skill as it is, under the limits and
-//! in the sandbox of its other scripts, `pre` when it is activated and `post` once that is over.
+//! Runs a skill's hooks: only if the user approved the skill as it is, under the limits and in the
+//! sandbox of its other scripts; `pre` at its activation, `post` after its end.
 
 use std::time::{Duration, Instant};
 
@@ -12,22 +12,22 @@ use crate::session::{HookRecord, HookRecords};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
 use crate::sys::{limits, remark};
 
-/// Whether the user said yes to a skill's hooks.
+/// Whether the user approved a skill's hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Approval {
-    /// To the skill with this digest, which it has.
+    /// For the skill with this digest, which is its current one.
     Given(String),
-    /// To the skill as it was before.
+    /// For an earlier version of the skill.
     Outdated,
     /// Not so far.
     Missing,
 }
 
-/// Runs what a skill that has just been put in force wants run, unless that was done when this
-/// activation began, and ends it when the time has come. Answers what the model is to know.
+/// Runs the `pre` hooks of a newly activated skill, unless this activation has already run them;
+/// stops them at `until`. Returns what the model must know.
 ///
 /// # Errors
-/// When a script cannot run or fails: then the skill is no longer in force, unless it was before.
+/// If a script cannot run or fails; then the skill is no longer in force, unless it was before.
 pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<String>> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
@@ -81,8 +81,9 @@ pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<
     })
 }
 
-/// Runs what activations that are over still owe; with `session_ends`, those of this session are.
-/// What there is no time for in a call that `began` then, or what another process is at, is left.
+/// Runs the `post` hooks due for ended activations; with `session_ends`, those of this session
+/// count. Skips hooks that another process is running, or that have no time left in a call that
+/// `began` then.
 pub fn run_post_hooks(app: &App, session_ends: bool, began: Instant) {
     let records = app.hook_records();
     let own = app.session();
@@ -117,7 +118,7 @@ fn run_owed(app: &App, record: &HookRecord) -> Result<()> {
     let changed =
         || Error::new("the skill has changed or is no longer approved, so it was not run");
     let mut skill = Skill::load(&record.dir).map_err(|_| changed())?;
-    // A skill beside another of its name is called otherwise than its author wrote.
+    // A skill beside another of its name has a different name from its author's.
     skill.name = crate::skill::SkillName::from_written(&record.skill).ok_or_else(changed)?;
     if app.hook_approval(&skill) != Approval::Given(record.digest.clone()) {
         return Err(changed());
@@ -127,7 +128,7 @@ fn run_owed(app: &App, record: &HookRecord) -> Result<()> {
     run_all(app, &skill, "post", &post, until).map(|_| ())
 }
 
-/// Runs scripts one after the other until one fails or the time has come. Answers what they printed.
+/// Runs scripts in sequence until one fails or `until` is reached. Returns what they printed.
 fn run_all(
     app: &App,
     skill: &Skill,
@@ -177,7 +178,7 @@ fn run(app: &App, skill: &Skill, script: &str, most: Duration) -> Result<Outcome
         confinement: &Confinement::of(&own, &Execution::of(&skill.fields)),
         terms: Terms {
             limit,
-            // Nobody could look after a job.
+            // No one could manage a job.
             wait: None,
             jobs: &app.jobs(),
             owner: &app.owner(),
@@ -220,8 +221,8 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// What an activation says of hooks without running them: what the model would be told, or what
-/// would stand there.
+/// An activation's message about hooks without running them: the model's text, or a placeholder for
+/// their output.
 pub fn hooks_ahead(app: &App, skill: &Skill) -> Option<String> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
@@ -237,14 +238,13 @@ pub fn hooks_ahead(app: &App, skill: &Skill) -> Option<String> {
     }
 }
 
-/// What to say of a skill that is active without its tool having been called.
+/// The note on a skill that is active without a call of its tool.
 pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
     let has_hooks = !Hooks::of(&skill.fields).is_empty();
     has_hooks.then_some("This skill has hooks, which run only when its tool is called.")
 }
 
 impl App {
-    /// Which activations have run hooks.
     fn hook_records(&self) -> HookRecords {
         HookRecords::at(self.store().dir())
     }
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn the_host_is_answered_in_time() {
-        // A script that is stopped is waited for, and its supervisor a second longer.
+        // A stopped script is waited for, and its supervisor one second longer.
         let stopping = limits::REAP + Duration::from_secs(1);
         let patience = Duration::from_secs(limits::HOST_CALL_SECONDS);
         assert!(limits::PRE_HOOKS + stopping < patience);

@@ -1,4 +1,4 @@
-//! What every handler needs: where things are, and who is calling.
+//! What every handler needs: locations, and the caller's identity.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -23,14 +23,14 @@ use crate::sys::{Directories, Env, last_word, limits};
 pub struct App {
     /// Environment and working directory.
     pub env: Env,
-    /// Where this installation keeps its things.
+    /// The directories of this installation.
     pub dirs: Directories,
-    /// How the host talks to us; `None` for `--schema` and for a person.
+    /// The host's protocol; `None` for `--schema` and for a person.
     pub protocol: Option<Protocol>,
     pub(super) known: Known,
 }
 
-/// What does not change while a call lasts and takes a look at the disk to know.
+/// Values constant during a call that cost disk access.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) policies: OnceCell<Policies>,
@@ -40,7 +40,7 @@ pub(super) struct Known {
     owners: OnceCell<Catalog>,
     store: OnceCell<Store>,
     session: OnceCell<SessionKey>,
-    /// Events of a host's call, until its answer is out.
+    /// Events of a host's call, held back until its answer is sent.
     pub(super) events: RefCell<Vec<Event>>,
 }
 
@@ -56,8 +56,8 @@ impl App {
         }
     }
 
-    /// The catalog to look `written` up in. Whose skill is whose costs a look at the lockfiles,
-    /// so it is known only where a qualified name asks for it.
+    /// The catalog for looking up `written`. Owners cost reading the lockfiles and are included
+    /// only for a qualified name.
     pub fn catalog_naming(&self, written: &str) -> Catalog {
         if !is_qualified(written) {
             return self.catalog_about(written);
@@ -73,7 +73,7 @@ impl App {
         self.catalog()
     }
 
-    /// The catalog with whose each skill is, made once: for what is asked of every skill.
+    /// The catalog with every skill's owner, built once.
     pub(super) fn known_owners(&self) -> &Catalog {
         self.known.owners.get_or_init(|| self.catalog_with_owners())
     }
@@ -92,19 +92,19 @@ impl App {
         })
     }
 
-    /// The host's context, as this call or the last prompt of this session told it.
+    /// The host's context, as reported by this call or the session's last prompt.
     pub fn context(&self) -> Option<String> {
         let told = self.known.context.get().cloned();
         told.or_else(|| self.store().context(&self.session()))
     }
 
-    /// Remembers for this call which context it is in: the host told it.
+    /// Remembers the context reported by the host, for this call.
     pub fn is_in(&self, context: &str) {
         let _ = self.known.context.set(context.to_owned());
     }
 
-    /// The skill that somebody named and may use, as [`usable`] has it, or that is active: who called
-    /// it may have been a person, whom more is open to.
+    /// The skill that a name means, if [`usable`] accepts it or it is active: a person, who may use
+    /// more, may have activated it.
     ///
     /// # Errors
     /// As [`usable`].
@@ -130,13 +130,13 @@ impl App {
         self.known.store.get_or_init(store).clone()
     }
 
-    /// Scripts that go on after the call that started them.
+    /// Scripts that continue after the call that started them.
     pub fn jobs(&self) -> Jobs {
         Jobs::at(self.dirs.state(&self.env).join("jobs"))
     }
 
-    /// Whom a job of this call belongs to: the conversation, which the host's next process goes on
-    /// with, or else this process of the host.
+    /// The owner of this call's jobs: the conversation, which the host's next process continues, or
+    /// else this host process.
     pub fn owner(&self) -> Owner {
         let session = self.session();
         match self.store().context(&session) {
@@ -145,16 +145,16 @@ impl App {
         }
     }
 
-    /// What was chosen about scripts.
+    /// The settings for scripts.
     ///
     /// # Errors
-    /// When the configuration or a policy has a mistake: what it forbids is not known then.
+    /// If the configuration or a policy contains a mistake; then what it forbids is unknown.
     pub fn script_settings(&self) -> Result<Settings> {
         Ok(self.config()?.script().with_env(&self.env))
     }
 
-    /// How long a call of this host waits for a script before it becomes a job. The user may have
-    /// chosen more than the host waits by default; this call may take as long, then.
+    /// How long a call of this host waits for a script before it becomes a job. If the user
+    /// configured more than the host's default, this call's deadline is extended.
     pub fn script_wait(&self, settings: &Settings) -> Option<Duration> {
         let wait = match self.protocol? {
             Protocol::Environment => settings.call_seconds.environment,
@@ -170,8 +170,8 @@ impl App {
         Refusals::at(self.store().dir())
     }
 
-    /// The host that calls, with which what it started ends: who started us. `None` for a person's
-    /// own command, which `nohup` may let outlive its shell.
+    /// The calling host, our parent; what it started ends with it. `None` for a person's command,
+    /// which may outlive its shell with `nohup`.
     pub fn host(&self) -> Option<ProcessId> {
         self.protocol?;
         let process = self.session().process();
@@ -185,11 +185,10 @@ impl App {
     }
 }
 
-/// The skill that somebody named and may use: one that is offered, or by its qualified name one
-/// that another stands in the place of.
+/// The usable skill that a name means: an offered one, or a shadowed one by its qualified name.
 ///
 /// # Errors
-/// When there is none: the hint has the nearest names, or the reason why it is not offered.
+/// If there is none; the hint has the nearest names, or the reason why it is not offered.
 pub fn usable<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Skill> {
     let shown = quoted(written);
     if let Some(skill) = catalog.by_qualified_name(written).and_then(Entry::shadowed) {
@@ -208,12 +207,12 @@ pub fn usable<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Skill> {
     })
 }
 
-/// Whether a name says whose skill is meant: `acme/deploy`, `deploy@acme`, `project/deploy`.
+/// Whether a name is qualified by owner or layer: `acme/deploy`, `deploy@acme`, `project/deploy`.
 pub(super) fn is_qualified(written: &str) -> bool {
     written.contains(['/', '@'])
 }
 
-/// What somebody wrote, fit for a message: on one line, and not the whole of a long text.
+/// User input for a message: on one line, and shortened if long.
 pub fn quoted(written: &str) -> String {
     let mut shown: String = written.escape_debug().take(100).collect();
     if written.chars().count() > 100 {
@@ -222,7 +221,7 @@ pub fn quoted(written: &str) -> String {
     shown
 }
 
-/// What to do about a name that no skill has.
+/// Advice for a name that matches no skill.
 pub fn suggestion(catalog: &Catalog, written: &str) -> String {
     let nearest = catalog.nearest(written);
     if nearest.is_empty() {

@@ -1,5 +1,5 @@
-//! What may only make the user's configuration stricter: a trusted project's
-//! `.chibi/agent-skills.toml`, and the floors of a policy.
+//! What may only tighten the user's configuration: a trusted project's `.chibi/agent-skills.toml`,
+//! and a policy's minimum settings.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ const VISIBILITY: [Visibility; 4] = [
     Visibility::Off,
 ];
 
-/// What a project can ask for. Keys that could loosen something are not among them.
+/// The keys a project may set; none of them can loosen anything.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProjectConfig {
@@ -50,7 +50,7 @@ pub struct ProjectConfig {
 }
 
 impl Config {
-    /// As strict as this and the project together.
+    /// The stricter of this configuration and the project's, key by key.
     #[must_use]
     pub fn tightened_by(mut self, project: ProjectConfig) -> Self {
         self.enforce_at_least(project.enforce);
@@ -68,7 +68,7 @@ impl Config {
         }
         self.deny.extend(project.deny);
         for (name, wanted) in project.visibility {
-            // `on` would show what its author hid, so where the user said nothing it says nothing.
+            // `on` would show a skill that its author hid.
             if wanted != Visibility::On {
                 let own = self.visibility.get(&name).copied();
                 let own = own.unwrap_or(Visibility::On);
@@ -79,10 +79,10 @@ impl Config {
         self
     }
 
-    /// Not below a policy's floors.
+    /// Raises settings to a policy's minimum.
     #[must_use]
     pub fn raised_to(mut self, floors: Floors) -> Self {
-        // A floor's variants stand in the same order as these.
+        // The variants of a minimum are in the same order as these.
         let mode = floors.mode.map(|mode| ENFORCE[mode as usize]);
         let stacking = floors.stacking.map(|stacking| STACKING[stacking as usize]);
         self.enforce_at_least(mode);
@@ -91,7 +91,7 @@ impl Config {
         self
     }
 
-    /// Enforces at least so, what single skills have too.
+    /// Raises enforcement to at least `floor`, for single skills too.
     fn enforce_at_least(&mut self, floor: Option<Enforce>) {
         self.enforce = strictest(&ENFORCE, self.enforce, floor);
         for own in self.enforce_for.values_mut() {
@@ -99,7 +99,7 @@ impl Config {
         }
     }
 
-    /// Confines scripts at least so, those of single skills too.
+    /// Raises confinement to at least `floor`, for single skills too.
     fn confine(&mut self, floor: Option<Mode>) {
         self.sandbox = strictest(&SANDBOX, self.sandbox, floor);
         for skill in self.skills.values_mut() {

@@ -1,6 +1,6 @@
-//! What the user trusts of a project: each of its skills for itself, its configuration, and what lies
-//! beside the skills, which any of them may use. A change asks again for what has changed, and says
-//! what that is.
+//! What the user trusts in a project: each skill separately, the configuration, and shared files
+//! beside the skills, which any of them may use. A change needs new consent only for what changed,
+//! and is reported.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -18,33 +18,32 @@ use crate::governance::{Ledger, Record};
 use crate::skill::{Skill, find_skill_file};
 use crate::sys::{limits, tree};
 
-/// Recorded for a directory that is trusted whatever becomes of it.
+/// The record for a directory that stays trusted regardless of changes.
 const ALWAYS: &str = "always";
 
-/// What is recorded of a directory with skills.
+/// The record for a directory with skills.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Trusted {
-    /// `always`, or as version 1 had it one digest of everything, which counts while all of it is
-    /// what it was.
+    /// `always`, or, from version 1, one digest of everything, valid while nothing has changed.
     Whole(String),
-    /// By their paths below the directory, what was trusted.
+    /// The trusted parts, by path below the directory.
     Parts(BTreeMap<String, Part>),
 }
 
-/// One skill, the configuration, or what lies beside the skills of one place.
+/// One skill, the configuration, or the shared files of one skills directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// Of everything in it.
+    /// Digest of its whole content.
     digest: String,
-    /// Its files with a digest each, to tell what has changed; none where they are many.
+    /// Digests by file, to report changes; empty if there are too many files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, String>,
 }
 
 impl Trusted {
-    /// Whether it counts whatever becomes of the directory.
+    /// Whether it counts regardless of changes.
     pub fn is_always(&self) -> bool {
         matches!(self, Self::Whole(word) if word == ALWAYS)
     }
@@ -57,15 +56,15 @@ impl Record for Trusted {
 /// Whether the user trusts something of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// As it is now.
+    /// Yes, as it is now.
     Given,
-    /// As it was; this has changed since, as far as is known.
+    /// An earlier state; these paths have changed since, as far as known.
     Outdated(Vec<String>),
-    /// Not so far.
+    /// No.
     Missing,
 }
 
-/// The record, read once, and what was found when something was held against it.
+/// The record, read once, and cached comparisons with it.
 #[derive(Debug, Default)]
 pub struct Trusts {
     entries: OnceCell<BTreeMap<String, Trusted>>,
@@ -73,12 +72,12 @@ pub struct Trusts {
 }
 
 impl Trusts {
-    /// Whether the skill in `dir` is trusted, and what lies beside it.
+    /// Whether the skill in `dir` and the shared files beside it are trusted.
     pub fn of_skill(&self, app: &App, dir: &Path) -> Trust {
         let Some(root) = dir.parent() else {
             return Trust::Missing;
         };
-        // What has no skill in it is one of the things that lie beside them.
+        // A directory without a skill belongs to the shared files.
         let own = match find_skill_file(dir) {
             Some(_) => self.of_part(app, App::holder_of(root), dir),
             None => Trust::Given,
@@ -96,7 +95,7 @@ impl Trusts {
         }
     }
 
-    /// Whether the configuration that `holder` brings is trusted.
+    /// Whether the configuration in `holder` is trusted.
     pub fn of_config(&self, app: &App, holder: &Path) -> Trust {
         self.of_part(app, holder, &holder.join(PROJECT_CONFIG))
     }
@@ -126,14 +125,14 @@ impl Trusts {
         trust
     }
 
-    /// Whether all of `holder` is what one digest of it says.
+    /// Whether all of `holder` still has this digest.
     fn of_whole(&self, holder: &Path, digest: &str) -> Trust {
         if let Some(found) = self.found.borrow().get(holder) {
             return found.clone();
         }
         let paths = HOLDS.iter().chain([&PROJECT_CONFIG]);
         let paths: Vec<PathBuf> = paths.map(|path| holder.join(path)).collect();
-        // What cannot be read cannot be what was trusted.
+        // Unreadable content cannot be what was trusted.
         let trust = match tree::digest(&paths) {
             Ok(now) if now == digest => Trust::Given,
             _ => Trust::Outdated(Vec::new()),
@@ -146,7 +145,7 @@ impl Trusts {
 }
 
 impl Part {
-    /// What is at `path` now.
+    /// The current state of `path`.
     fn of(path: &Path) -> io::Result<Self> {
         let digest = tree::digest(&paths_of(path)?)?;
         let files = files_of(path)?;
@@ -157,7 +156,6 @@ impl Part {
 
     fn compared_with(&self, path: &Path) -> Trust {
         let now = paths_of(path).and_then(|paths| tree::digest(&paths));
-        // What cannot be read cannot be what was trusted.
         if now.is_ok_and(|now| now == self.digest) {
             return Trust::Given;
         }
@@ -181,8 +179,8 @@ impl Part {
     }
 }
 
-/// What a part consists of: a place of skills of what lies beside them, all others of themselves. A
-/// skill's file may be the name of another one, in a skill's directory beside it.
+/// The paths of a part: for a skills directory its shared files, otherwise the part itself. A
+/// skill's file may just name another, in a skill's directory beside it.
 fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
     if App::is_place(path) {
         return beside(path);
@@ -209,7 +207,7 @@ fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
     Ok(all)
 }
 
-/// Everything in a place of skills that is no skill: any skill there may use it.
+/// Everything in a skills directory that is not a skill; any skill there may use it.
 fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(root) {
         Ok(entries) => entries,
@@ -230,13 +228,14 @@ impl App {
         Ledger::of_user(self.store().dir().join("trust.json"))
     }
 
-    /// Whether a directory has anything that would need trust.
+    /// Whether a directory contains anything that needs trust.
     pub fn brings_something(holder: &Path) -> bool {
         let mut holds = HOLDS.iter().chain([&PROJECT_CONFIG]);
         holds.any(|path| holder.join(path).symlink_metadata().is_ok())
     }
 
-    /// The parts that `holder` has now: its skills, what lies beside them, and its configuration.
+    /// The current parts of `holder`: its skills, the shared files beside them, and its
+    /// configuration.
     pub fn parts_of(holder: &Path) -> Vec<PathBuf> {
         let mut parts = Vec::new();
         for root in HOLDS.map(|root| holder.join(root)) {
@@ -250,30 +249,30 @@ impl App {
         parts
     }
 
-    /// Whether `part` is a place of skills, and stands for what lies beside them.
+    /// Whether `part` is a skills directory, which represents its shared files.
     pub fn is_place(part: &Path) -> bool {
         HOLDS.iter().any(|root| part.ends_with(root))
     }
 
-    /// Whether nothing lies beside the skills there.
+    /// Whether a skills directory has no shared files.
     pub fn is_empty_place(part: &Path) -> bool {
         beside(part).is_ok_and(|beside| beside.is_empty())
     }
 
-    /// Trusts `holder` whatever becomes of it.
+    /// Trusts `holder` regardless of changes.
     ///
     /// # Errors
-    /// When its path cannot be recorded.
+    /// If its path cannot be recorded.
     pub fn trust_always(&self, holder: &Path) -> Result<()> {
         let word = Trusted::Whole(ALWAYS.to_owned());
         self.trusted().put(&trust_key(holder)?, word)
     }
 
-    /// Trusts these parts of `holder` as they are now; with `keep`, beside what is recorded of others.
-    /// Answers those that cannot be read, which are not trusted.
+    /// Trusts these parts of `holder` as they are now; with `keep`, in addition to those already
+    /// recorded. Returns errors for unreadable parts, which are not trusted.
     ///
     /// # Errors
-    /// When nothing of it could be recorded.
+    /// If nothing could be recorded.
     pub fn trust(&self, holder: &Path, wanted: &[PathBuf], keep: bool) -> Result<Vec<Error>> {
         let mut parts = if keep {
             self.recorded_parts(holder)?
@@ -295,10 +294,10 @@ impl App {
         Ok(unread)
     }
 
-    /// No longer trusts `holder`, or only these parts of it; whether it did.
+    /// Revokes trust in `holder`, or only in these parts of it; returns whether it was trusted.
     ///
     /// # Errors
-    /// When that cannot be recorded.
+    /// If this cannot be recorded.
     pub fn distrust(&self, holder: &Path, only: Option<&[PathBuf]>) -> Result<bool> {
         let key = trust_key(holder)?;
         let Some(only) = only else {
@@ -317,7 +316,8 @@ impl App {
         Ok(true)
     }
 
-    /// What is recorded of single parts of `holder`; of all of it together, its parts as they are now.
+    /// What is recorded about single parts of `holder`; if the whole is recorded, its current
+    /// parts.
     fn recorded_parts(&self, holder: &Path) -> Result<BTreeMap<String, Part>> {
         let mut entries = self.trusted().entries()?;
         let digest = match entries.remove(&trust_key(holder)?) {

@@ -1,7 +1,7 @@
-//! Sharing a number of characters between texts: fair, and the same every time.
+//! Divides a character budget among texts, fairly and deterministically.
 
-/// How many characters each text may keep so that all together keep at most `budget`. Short texts
-/// keep everything; the others share what is left equally.
+/// The characters each text may keep so that all together keep at most `budget`. Short texts keep
+/// everything; the others share the rest equally.
 pub fn share(lengths: &[usize], budget: usize) -> usize {
     let mut sorted = lengths.to_vec();
     sorted.sort_unstable();
@@ -16,12 +16,12 @@ pub fn share(lengths: &[usize], budget: usize) -> usize {
     usize::MAX
 }
 
-/// How long a text is, in characters.
+/// The length of a text in characters.
 pub fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-/// At most `max` characters of `text`, the last one an ellipsis when something was cut.
+/// At most `max` characters of `text`, ending in an ellipsis if it was cut.
 pub fn shorten(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),
@@ -61,7 +61,7 @@ mod tests {
             let most = share(&lengths, budget);
             let kept: usize = lengths.iter().map(|length| (*length).min(most)).sum();
             prop_assert!(kept <= budget);
-            // Nobody is cut while there is room for one more character each.
+            // No text is cut while there is room for one more character each.
             let cut = lengths.iter().filter(|length| **length > most).count();
             prop_assert!(cut == 0 || kept + cut > budget);
         }

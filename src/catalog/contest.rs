@@ -1,10 +1,7 @@
-//! Who is offered when several skills have one name: the layer decides, inside a layer the
-//! priority, then the order of the directories. Tool names depend on the skill's name alone.
-//!
-//! This is the one place where a standing is given. The rules are asked in a fixed order: first
-//! whether anything of a directory may be shown, whatever else cannot be read; then whether its
-//! skill may be offered. The name of an administrator's skill is nobody else's, whatever becomes of
-//! that skill: what is hidden, broken or out of scope there frees no name.
+//! Precedence among skills of one name: by layer, priority and directory order. Tool names depend
+//! only on the skill's name. Only this file assigns a standing; the rules first decide whether
+//! anything in a directory may be shown, then whether its skill may be offered. An administrator's
+//! skill reserves its name even if hidden, broken or out of scope.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,16 +14,16 @@ use super::tool_name::tool_name;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::tree;
 
-/// Those who know who may see what.
+/// The rules on who may see what.
 pub trait Rules {
-    /// Why nothing that lies in the entry's directory may be shown, if so. Only its place counts.
+    /// Why nothing in the entry's directory may be shown, if so. Only its location counts.
     fn distrusts(&self, entry: &Entry) -> Option<Diagnostic>;
 
-    /// What may become of a skill whose words may be shown.
+    /// How to treat a skill whose text may be shown.
     fn admits(&self, entry: &Entry, skill: &Skill) -> Admission;
 }
 
-/// Everything may be offered.
+/// Rules that offer every skill.
 #[derive(Debug)]
 pub struct NoRules;
 
@@ -40,8 +37,8 @@ impl Rules for NoRules {
     }
 }
 
-/// Settles every entry's standing, and drops copies: an entry of another root that has the very
-/// content of the one that is offered.
+/// Sets every entry's standing and drops copies: entries of another root with exactly the content
+/// of the offered one.
 pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: &dyn Rules) {
     let mut contests: BTreeMap<SkillName, Vec<usize>> = BTreeMap::new();
     for (at, entry) in entries.iter_mut().enumerate() {
@@ -75,8 +72,7 @@ pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: &dyn Rules) {
     }
 }
 
-/// Sets the entry's standing by the rules; the name that it claims, if it takes part in the contest
-/// for that.
+/// Sets the entry's standing by the rules; returns the name it competes for, if any.
 fn judge(entry: &mut Entry, rules: &dyn Rules) -> Option<SkillName> {
     if let Some(why) = rules.distrusts(entry) {
         entry.standing = Standing::Untrusted(why);
@@ -93,7 +89,7 @@ fn judge(entry: &mut Entry, rules: &dyn Rules) -> Option<SkillName> {
         Admission::Hidden(why) => (Standing::Hidden(why), true),
         Admission::Excluded(why) => (Standing::Hidden(why), false),
     };
-    // A skill without a description cannot be chosen, so it takes nobody's place.
+    // A skill without a description cannot be chosen, so it displaces no other.
     let described = skill.is_offered();
     let name = skill.name.clone();
     if described || !takes_part {
@@ -102,13 +98,13 @@ fn judge(entry: &mut Entry, rules: &dyn Rules) -> Option<SkillName> {
     (reserves || described && takes_part).then_some(name)
 }
 
-/// The name of a skill that cannot be read, as far as its directory tells.
+/// The name of an unreadable skill, as far as its directory tells.
 pub(super) fn named_by_directory(dir: &Path) -> Option<SkillName> {
     let directory = dir.file_name()?.to_str()?;
     own_name(dir).or_else(|| SkillName::from_written(directory))
 }
 
-/// How `loser` stands because of `winner`, if that changes it: what is hidden already is not told
+/// The standing of `loser` because of `winner`, if it changes: a hidden skill is not reported
 /// twice.
 fn loses(winner: &Entry, loser: &Entry) -> Option<Standing> {
     let is_overridden = winner.layer == Layer::Enterprise && loser.layer != Layer::Enterprise;
@@ -127,14 +123,14 @@ fn loses(winner: &Entry, loser: &Entry) -> Option<Standing> {
     }
 }
 
-/// Whether nothing but their directories tells two skills of one name apart.
+/// Whether two skills of one name differ only in their directories.
 fn are_equals(a: &Entry, b: &Entry) -> bool {
     a.root == b.root && priority(a) == priority(b)
 }
 
-/// The least comes first.
+/// Sort key; the smallest wins.
 fn rank(entry: &Entry, order: Order, at: usize) -> impl Ord + use<> {
-    // Of two administrator's skills, one that can be used comes first.
+    // Of two administrator's skills, a usable one comes first.
     let is_out = matches!(entry.standing, Standing::Hidden(_) | Standing::Unusable);
     (
         order.rank(entry.layer),

@@ -1,5 +1,5 @@
-//! What the model is told before it activates anything: the catalog block of the system prompt,
-//! within its budget, with descriptions that can do nothing but describe.
+//! What the model is told before any activation: the catalog block of the system prompt, within its
+//! budget, with descriptions that cannot affect surrounding text.
 
 use super::budget::{chars, shorten};
 use super::room::{Line, Room};
@@ -7,55 +7,54 @@ use super::{Catalog, Entry};
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::limits;
 
-/// How much the model may be told.
+/// The limits of what the model is told.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// Skills that may have a tool each; if there are more, one tool is for all.
+    /// Up to this many skills have a tool each; above it one tool serves all.
     pub tools: usize,
     /// Characters of the block. Names alone may take twice as many.
     pub chars: usize,
 }
 
-/// The catalog as it is disclosed.
+/// The disclosed catalog.
 #[derive(Debug)]
 pub struct Disclosure<'a> {
     block: Option<String>,
     cut: Vec<Cut<'a>>,
 }
 
-/// A skill that there was no room for.
+/// A skill whose text did not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut<'a> {
     /// Its name.
     pub name: &'a SkillName,
-    /// What is left of it.
+    /// What remains of it.
     pub left: Left,
 }
 
-/// What the model is told of a skill that there was no room for.
+/// What the model is told about a skill that did not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Left {
-    /// The beginning of its description.
+    /// The start of its description.
     Beginning,
     /// Its name.
     Name,
-    /// Nothing: it is counted, and found by `search_installed`.
+    /// Nothing: it is only counted, and `search_installed` finds it.
     Count,
 }
 
 impl Catalog {
-    /// Whether the skills are so many that one tool is for all of them.
+    /// Whether there are so many skills that one tool serves all.
     pub fn has_one_tool(&self, max_tools: usize) -> bool {
         self.offered().len() > max_tools
     }
 }
 
 impl<'a> Disclosure<'a> {
-    /// What is told of `catalog`. The same catalog is always told in the same way.
+    /// Builds the disclosure of `catalog`, deterministically.
     pub fn of(catalog: &'a Catalog, budget: Budget) -> Self {
         let offered = catalog.offered();
         if offered.is_empty() {
-            // Nothing to tell.
             return Self {
                 block: None,
                 cut: Vec::new(),
@@ -111,28 +110,27 @@ impl<'a> Disclosure<'a> {
         }
     }
 
-    /// The block for the system prompt; `None` when there is nothing to tell.
+    /// The block for the system prompt; `None` if no skill is offered.
     pub fn prompt_block(&self) -> Option<&str> {
         self.block.as_deref()
     }
 
-    /// What is left of one entry's skill, if something was cut.
+    /// What remains of one entry's skill, if it was cut.
     pub fn cut_of(&self, entry: &Entry) -> Option<&Cut<'a>> {
         let offered = entry.offered()?;
         let name = &offered.skill.name;
-        // They are sorted by name.
         let found = self.cut.binary_search_by(|cut| cut.name.cmp(name));
         found.ok().map(|at| &self.cut[at])
     }
 
-    /// Every skill that is told of in part, by name or not at all for want of room, by name.
+    /// Every skill disclosed in part, by name only or not at all for lack of room, sorted by name.
     pub fn cut(&self) -> &[Cut<'a>] {
         &self.cut
     }
 }
 
 impl Cut<'_> {
-    /// What a person is told of it.
+    /// The diagnostic for a person.
     pub fn diagnostic(&self) -> Diagnostic {
         let (code, what) = match self.left {
             Left::Beginning => ("description-shortened", "the beginning of its description"),
@@ -170,13 +168,13 @@ fn more(count: usize) -> String {
     format!("… and {count} more skills, which search_installed finds.")
 }
 
-/// A description that is one line of bounded length, shows everything it contains, and can neither
-/// open nor close markup around it.
+/// A description on one line of bounded length that shows every character and cannot open or close
+/// markup.
 pub fn plain(text: &str) -> String {
     shorten(&escaped(text), limits::DESCRIPTION_CHARS)
 }
 
-/// Text of strangers on one line, in which no markup is left.
+/// Untrusted text on one line, without markup.
 pub(super) fn escaped(text: &str) -> String {
     one_line(text).replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,4 +1,4 @@
-//! Finding skills: every directory in each of the skills directories, each with its outcome.
+//! Discovers skills: every directory in each skills directory, with its outcome.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,14 +10,14 @@ use super::layer::{Layer, Order, Root};
 use super::tool_name::tool_name;
 use crate::skill::{Skill, SkillName};
 
-/// Every skill there is, by root, and inside each sorted by directory.
+/// Every skill, by root; within a root sorted by directory.
 #[derive(Debug, Default)]
 pub struct Catalog {
     pub(super) entries: Vec<Entry>,
 }
 
 impl Catalog {
-    /// Reads one directory of skills, with no rules.
+    /// Reads one directory of skills, without rules.
     pub fn scan(root: &Path) -> Self {
         let root = Root {
             layer: Layer::Plugin,
@@ -27,14 +27,14 @@ impl Catalog {
         Self::of_layers(&[root], Order::default(), &NoRules, &mut none)
     }
 
-    /// The skills of `roots`, as far as possible from the index. A root that is missing or
-    /// unreadable has no skills.
+    /// The skills of `roots`, from the index where possible. A missing or unreadable root has no
+    /// skills.
     pub fn of_layers(roots: &[Root], order: Order, rules: &dyn Rules, index: &mut Index) -> Self {
         Self::settled(roots, index.load(roots), order, rules)
     }
 
-    /// As much of the catalog as decides what `written` means, read anew, if it means a skill that
-    /// is offered and the index knows. See [`Index::load_about`] for what is not looked at.
+    /// The part of the catalog that decides what `written` means, read afresh, if it is an offered
+    /// skill in the index. See [`Index::load_about`] for what is skipped.
     pub fn about(
         written: &str,
         roots: &[Root],
@@ -66,7 +66,7 @@ impl Catalog {
         Self { entries }
     }
 
-    /// Every directory, also those that are not offered.
+    /// Every directory, including those not offered.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -78,8 +78,8 @@ impl Catalog {
         offered
     }
 
-    /// The tools of skills that are there and not offered. The host may know them all the same:
-    /// it asks for tools before it has a context.
+    /// The tools of skills that are not offered. The host may know them anyway, because it asks for
+    /// tools before it has a context.
     pub fn withheld_tools(&self) -> BTreeSet<String> {
         let skills = self.entries.iter().filter(|entry| entry.tool.is_none());
         let skills = skills.filter_map(|entry| entry.skill.as_ref().ok());
@@ -98,9 +98,9 @@ impl Catalog {
     }
 }
 
-/// The name of a skill that was installed under another than its author's: beside one of its name
-/// as `<owner>--<name>`, or as `<chosen>--`, exactly as the marketplace writes them. It has it
-/// whether or not the other is there, so its tool never changes.
+/// The name of a skill installed under another than its author's: `<owner>--<name>` or
+/// `<chosen>--`, exactly as the marketplace writes them. It is kept whether or not the other skill
+/// exists, so the tool never changes.
 pub(super) fn own_name(dir: &Path) -> Option<SkillName> {
     let name = dir.file_name()?.to_str()?;
     let (first, second) = name.split_once("--")?;

@@ -1,4 +1,4 @@
-//! One directory that is, or should be, a skill, and how it stands among the others.
+//! One directory that is, or should be, a skill, and its standing.
 
 use std::path::PathBuf;
 
@@ -10,70 +10,69 @@ use crate::skill::{Diagnostic, Level, Skill};
 pub struct Entry {
     /// The directory.
     pub dir: PathBuf,
-    /// Whose it is.
+    /// Whose skill it is.
     pub layer: Layer,
-    /// The skill, or why it could not be loaded. What may be known of it outside of this room is
-    /// what [`Entry::disclosed`], [`Entry::offered`] and [`Entry::usable`] hand out.
+    /// The skill, or why it could not be loaded. Other modules use [`Entry::disclosed`],
+    /// [`Entry::offered`] and [`Entry::usable`].
     pub(super) skill: Result<Skill, Diagnostic>,
-    /// The tool that activates it; `None` when it is not offered.
+    /// The tool that activates it; `None` if it is not offered.
     pub tool: Option<String>,
-    /// How it stands.
+    /// Its standing.
     pub standing: Standing,
-    /// The account it was installed from, where that is known.
+    /// The account it was installed from, if known.
     pub(super) owner: Option<String>,
-    /// The place of its root among the roots.
+    /// The index of its root.
     pub(super) root: usize,
 }
 
-/// What may become of a skill that could be offered, said by those who know the rules.
+/// The eligibility of a skill, as decided by the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Admission {
-    /// The model is told of it.
+    /// The model is told about it.
     Shown,
     /// The model is told that it exists, without its description.
     NameOnly,
-    /// The model is not told of it, and a person may call it; its name stays taken.
+    /// The model is not told about it, but a person may call it; it keeps its name.
     ForPeople(Diagnostic),
-    /// Nobody is to use it, and its name stays taken: no skill further down gets it.
+    /// Nobody may use it; it keeps its name, also against skills of lower precedence.
     Hidden(Diagnostic),
-    /// As if it were not there: another skill of its name may be offered.
+    /// Treated as absent: another skill of its name may be offered.
     Excluded(Diagnostic),
 }
 
-/// How an entry stands.
+/// The standing of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// The model is told of it, with its description unless `name_only`.
+    /// The model is told about it, with its description unless `name_only`.
     Offered {
         /// Whether the description is withheld.
         name_only: bool,
     },
-    /// Another of the same name is offered; this one can still be used by a qualified name.
+    /// Another skill of this name is offered; this one can be used by a qualified name.
     Shadowed(Diagnostic),
-    /// The model is not told of it; a person may call it.
+    /// The model is not told about it, but a person may call it.
     ForPeople(Diagnostic),
-    /// It is there and not to be used.
+    /// It exists but may not be used.
     Hidden(Diagnostic),
-    /// It comes with a project, and nothing that lies in it may be shown: neither the words of its
-    /// author nor what a parser says about them.
+    /// It belongs to an untrusted project. Nothing in it may be shown, not even a parser's message.
     Untrusted(Diagnostic),
     /// It could not be loaded, or has no description.
     Unusable,
 }
 
-/// A skill as the model is told of it.
+/// A skill as disclosed to the model.
 #[derive(Debug, Clone, Copy)]
 pub struct Offered<'a> {
     /// The skill.
     pub skill: &'a Skill,
     /// Its tool.
     pub tool: &'a str,
-    /// Its description, unless that is withheld; unescaped.
+    /// Its description, unless withheld; unescaped.
     pub description: &'a str,
 }
 
 impl Offered<'_> {
-    /// Everything its author says to help choose it, unescaped; empty where that is withheld.
+    /// Everything its author wrote to help choose it, unescaped; empty if withheld.
     pub fn told(&self) -> String {
         let mut told = self.description.to_owned();
         if !told.is_empty() {
@@ -98,7 +97,7 @@ impl Offered<'_> {
 }
 
 impl Entry {
-    /// The skill's name, or its directory's when the skill could not be loaded.
+    /// The skill's name, or its directory's if the skill could not be loaded.
     pub fn name(&self) -> String {
         match &self.skill {
             Ok(skill) => skill.name.to_string(),
@@ -111,7 +110,7 @@ impl Entry {
         }
     }
 
-    /// The skill, if the model is told of it.
+    /// The skill, if the model is told about it.
     pub fn offered(&self) -> Option<Offered<'_>> {
         let skill = self.skill.as_ref().ok()?;
         let description = match self.standing {
@@ -125,7 +124,7 @@ impl Entry {
         })
     }
 
-    /// The skill, if it is only shadowed: whoever names this very one may use it.
+    /// The skill, if it is shadowed: it may be used by its qualified name.
     pub fn shadowed(&self) -> Option<&Skill> {
         match self.standing {
             Standing::Shadowed(_) => self.skill.as_ref().ok(),
@@ -133,8 +132,8 @@ impl Entry {
         }
     }
 
-    /// The skill, if a person may call it who names it: one that is offered, one that is kept from
-    /// the model only, and a shadowed one by its qualified name. Its author can forbid it.
+    /// The skill, if a person may call it by name: an offered one, one withheld only from the
+    /// model, or a shadowed one by qualified name. Its author can forbid it.
     pub fn callable(&self) -> Option<&Skill> {
         let skill = match self.standing {
             Standing::Offered { .. } | Standing::Shadowed(_) | Standing::ForPeople(_) => {
@@ -145,7 +144,7 @@ impl Entry {
         skill.fields.user_invocable().then_some(skill)
     }
 
-    /// The skill, if it may go on being used once it is active: somebody who may has called it.
+    /// The skill, if it may stay in use once active.
     pub fn usable(&self) -> Option<&Skill> {
         match self.standing {
             Standing::Offered { .. } | Standing::Shadowed(_) | Standing::ForPeople(_) => {
@@ -155,8 +154,8 @@ impl Entry {
         }
     }
 
-    /// Whether a model may know that it is there: its context sees it (`catalog` in the
-    /// configuration), and what lies in it may be shown.
+    /// Whether a model may know of it: its context sees it (`catalog` in the configuration), and
+    /// its content may be shown.
     pub fn is_for_models(&self) -> bool {
         match &self.standing {
             Standing::Hidden(why) => why.code != "hidden-catalog",
@@ -165,8 +164,7 @@ impl Entry {
         }
     }
 
-    /// The skill, as far as its words may be shown: what a project brings that nobody trusts must
-    /// reach nobody by way of a listing.
+    /// The skill, if its text may be shown: no listing may pass on text from an untrusted project.
     pub fn disclosed(&self) -> Option<&Skill> {
         match self.standing {
             Standing::Untrusted(_) => None,
@@ -174,7 +172,7 @@ impl Entry {
         }
     }
 
-    /// Everything there is to remark about it.
+    /// All diagnostics about it.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         if let Standing::Untrusted(why) = &self.standing {
             return vec![why.clone()];
@@ -191,7 +189,7 @@ impl Entry {
         found
     }
 
-    /// Why it is not offered, as one fragment.
+    /// Why it is not offered, as a fragment.
     pub fn reason_not_offered(&self) -> Option<String> {
         let worst = || {
             let mut errors = self.diagnostics();

@@ -1,11 +1,6 @@
-//! The index: what was found in the skills directories the last time, with the stamps that tell
-//! whether it is still so, and the answers made of it. A cache and nothing more: whatever is odd
-//! about the file means that there is none. It must not know what an answer says, nor who may see
-//! which skill.
-//!
-//! What is taken from it: a skill whose `SKILL.md` is a regular file with the very stamp it had, if
-//! that was settled when it was read; the entries of a root that has the very stamp it had. All
-//! else is looked at anew.
+//! The index: what the last scan of the skills directories found, stamps that show whether it is
+//! still valid, and answers derived from it. Only a cache: an invalid file counts as none. Does not
+//! know what an answer says, nor who may see which skill.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -21,12 +16,15 @@ use crate::sys::limits;
 use crate::sys::stamp::{Stamp, now};
 
 /// The index of one set of roots.
+///
+/// It supplies a skill whose `SKILL.md` is a regular file with an unchanged stamp that had settled
+/// when it was read, and the entries of a root with an unchanged stamp. All else is read again.
 #[derive(Debug, Default)]
 pub struct Index {
     place: Option<PathBuf>,
     key: Vec<u8>,
     stored: Option<Stored>,
-    /// What has been found meanwhile, if the roots have been read.
+    /// What was found in this run, if the roots have been read.
     found: Option<Found>,
 }
 
@@ -45,14 +43,14 @@ impl Index {
         }
     }
 
-    /// The answer kept under `name`, if every skill is still as it was then.
+    /// The answer stored under `name`, if every skill is unchanged.
     pub fn answer(&mut self, roots: &[Root], name: &[u8]) -> Option<Answer> {
         let answer = self.stored.as_ref()?.answers()?.into_iter();
         let answer = answer.into_iter().find(|answer| answer.name == name)?;
         self.is_current(roots).then_some(answer)
     }
 
-    /// Keeps an answer that was made of the catalog that this index loaded, best effort.
+    /// Stores an answer derived from the catalog that this index loaded, best effort.
     pub fn keep(&mut self, answer: Answer) {
         let (Some(file), Some(found)) = (&self.place, &self.found) else {
             return;
@@ -82,14 +80,13 @@ impl Index {
         loaded
     }
 
-    /// The entries, by root, that decide what `written` means, read anew: those of which it is the
-    /// name, the tool's name or the directory's, and all that share a name with one of these.
-    /// `None` when the entries of a root changed, or the index knows of none.
+    /// The entries that decide what `written` means, by root, read afresh: those whose skill name,
+    /// tool name or directory name it is, and all that share a name with one of them. `None` if the
+    /// entries of a root changed, or the index knows no match.
     ///
-    /// Every other entry is taken to have the name it had. Its file may have been edited in place
-    /// since and claim the name too: that counts from the next `--schema`, which looks at every
-    /// file and comes first in each run of the host. It is the last one that told the model what
-    /// it now asks for.
+    /// Every other entry is assumed to have kept its name. A file edited in place may claim the
+    /// name too. That counts from the next `--schema`, which checks every file and comes first in
+    /// each run of the host; the model's request refers to what the last one told it.
     pub(super) fn load_about(&self, roots: &[Root], written: &str) -> Option<Vec<Vec<Loaded>>> {
         let stored = self.stored.as_ref()?;
         let as_name = SkillName::from_written(written);
@@ -121,8 +118,8 @@ impl Index {
         (!names.is_empty()).then_some(loaded)
     }
 
-    /// How many skills were offered when the answer under `name` was made, if the roots have the
-    /// entries they had then. As for [`Index::load_about`], an edit in place counts later.
+    /// The number of skills offered when the answer under `name` was made, if the roots' entries
+    /// are unchanged. As in [`Index::load_about`], an edit in place counts later.
     pub fn offered(&self, roots: &[Root], name: &[u8]) -> Option<usize> {
         let stored = self.stored.as_ref()?;
         let mut each = roots.iter().zip(&stored.roots);
@@ -149,7 +146,7 @@ fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
     let has_stamp = known.stamp.is_some() && known.stamp == root_stamp(root);
     let has_same_entries = || {
         let now = list(root);
-        // One that has settled is worth being written down.
+        // A stamp that has settled is worth storing.
         now.stamp.is_none()
             && now.dirs.len() == known.entries.len()
             && now
@@ -169,7 +166,7 @@ fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
         })
 }
 
-/// Reads the skills of `root`, and notes down in `found` what is found.
+/// Reads the skills of `root` and records the result in `found`.
 fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Found) -> Vec<Loaded> {
     let is_unchanged = |known: &KnownRoot| known.stamp.is_some() && known.stamp == root_stamp(root);
     let (dirs, mut stamp) = match known {
@@ -188,7 +185,7 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
         let name = dir.file_name().unwrap_or_default();
         let kept = known.and_then(|(stored, known)| unchanged(&dir, known.entry(name)?, stored));
         let entry = kept.unwrap_or_else(|| load_entry(&dir));
-        // A link may lead to a directory no more, and to one again later.
+        // A link may stop leading to a directory and later lead to one again.
         if entry.skill.is_err() && !dir.is_dir() {
             stamp = None;
             continue;
@@ -213,7 +210,7 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
     loaded
 }
 
-/// A skill with what vouches for it and what is kept of it.
+/// A skill with its stamp and its stored bytes.
 struct Read {
     stamp: Option<Stamp>,
     skill: Result<Skill, Diagnostic>,
@@ -257,8 +254,8 @@ fn named(dir: &Path, skill: Result<Skill, Diagnostic>) -> Result<Skill, Diagnost
     Ok(skill)
 }
 
-/// The stamp of the `SKILL.md` in `dir`, links to `dir` followed; `None` unless that very name is a
-/// regular file: where a link leads, and what else may be taken for it, is looked at every time.
+/// The stamp of the `SKILL.md` in `dir`, following links to `dir`; `None` unless exactly that name
+/// is a regular file. Links and other spellings are checked every time.
 fn file_stamp(dir: &Path) -> Option<Stamp> {
     let metadata = dir.join("SKILL.md").symlink_metadata().ok()?;
     metadata.is_file().then(|| Stamp::of(&metadata))
@@ -272,7 +269,7 @@ fn has_tool(entry: &Known, tool: &str) -> bool {
     let Some(plain) = tool.strip_prefix("skill_") else {
         return false;
     };
-    // Names that do not fit a tool end in `_` and a hash, and names have no `_`.
+    // Altered tool names end in `_` and a hash; skill names contain no `_`.
     entry.name == plain
         || plain.contains('_')
             && SkillName::from_written(&entry.name).is_some_and(|name| tool_name(&name) == tool)

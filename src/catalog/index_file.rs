@@ -1,5 +1,5 @@
-//! The index on disk: a head, then three parts, each with its length and checksum in the head, so
-//! that a call reads what it needs. Written whole or not at all, and private to its user.
+//! The index on disk: a head, then three parts with length and checksum in the head, so that a call
+//! reads only what it needs. Written atomically, private to its user.
 //!
 //! The parts: key and entries; the entries' skills; the answers. Numbers are little-endian, and
 //! every text follows its length.
@@ -16,9 +16,9 @@ use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;
 use crate::sys::{Dir, Durable, EntryName, files, hash, limits};
 
-/// Changes with the form.
+/// Changes with the format.
 const MAGIC: &[u8; 16] = b"agent-skills ix2";
-/// No file has it.
+/// No file has this stamp.
 const NO_STAMP: Stamp = Stamp([0; 7]);
 const PARTS: usize = 3;
 const HEAD: usize = MAGIC.len() + PARTS * 12;
@@ -28,14 +28,14 @@ const HEAD: usize = MAGIC.len() + PARTS * 12;
 pub struct Found {
     /// In the order of the roots.
     pub roots: Vec<KnownRoot>,
-    /// What is kept of the skills, one after the other.
+    /// The stored skills, concatenated.
     pub kept: Vec<u8>,
 }
 
 /// What is known of a root.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KnownRoot {
-    /// Vouches for the entries.
+    /// While it is unchanged, the entries are valid.
     pub stamp: Option<Stamp>,
     /// Sorted by directory.
     pub entries: Vec<Known>,
@@ -46,28 +46,28 @@ pub struct KnownRoot {
 pub struct Known {
     /// Its name.
     pub dir: OsString,
-    /// Vouches for the rest.
+    /// While it is unchanged, the rest is valid.
     pub stamp: Option<Stamp>,
     /// The skill's name; empty if there is none.
     pub name: String,
-    /// Where the skill, or the reason why there is none, is among what is kept.
+    /// The range of the skill, or of the reason for its absence, in the stored bytes.
     pub kept: Range<usize>,
 }
 
-/// An answer made of the catalog.
+/// An answer derived from the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// What it was made for, and everything besides the skills that it depends on.
+    /// The request, and everything besides the skills that it depends on.
     pub name: Vec<u8>,
-    /// What the host is told.
+    /// The text for the host.
     pub text: Vec<u8>,
-    /// What the user is told.
+    /// The text for the user.
     pub remarks: Vec<u8>,
-    /// Of how many skills the model may be told.
+    /// The number of skills offered to the model.
     pub offered: usize,
 }
 
-/// An index that was read.
+/// An index that was read from disk.
 #[derive(Debug)]
 pub struct Stored {
     file: File,
@@ -95,7 +95,7 @@ impl KnownRoot {
 }
 
 impl Stored {
-    /// Reads the index in `path`, if it is one, is whole, was written by this user under `key`.
+    /// Opens the index at `path`, if it is valid, complete and written by this user under `key`.
     pub fn open(path: &Path, key: &[u8]) -> Option<Self> {
         let (file, metadata) = files::open_with_metadata(path).ok()?;
         let is_private = metadata.uid() == effective_user() && metadata.mode() & 0o022 == 0;
@@ -134,7 +134,7 @@ impl Stored {
         })
     }
 
-    /// What is kept of the skills; nothing where that cannot be read.
+    /// The stored skills; empty if they cannot be read.
     pub fn kept(&self) -> &[u8] {
         let read = || self.parts[1].read(&self.file).unwrap_or_default();
         self.kept.get_or_init(read)
@@ -165,7 +165,7 @@ impl Part {
     }
 }
 
-/// Replaces the index in `path`, best effort: whoever finds none makes one.
+/// Replaces the index at `path`, best effort: it can be rebuilt.
 pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
     let mut table = Vec::new();
     put(&mut table, key);
@@ -203,7 +203,7 @@ pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
     }
 }
 
-/// The directory of indexes, made if it is missing and the one that it is in is there.
+/// The directory of indexes, created if only it is missing.
 fn place(dir: &Path) -> Option<Dir> {
     let name = dir.file_name().and_then(EntryName::parse)?;
     Dir::anchor(dir.parent()?)
@@ -212,7 +212,7 @@ fn place(dir: &Path) -> Option<Dir> {
         .ok()
 }
 
-/// Removes the indexes that were not written for longest, and litter after a kill.
+/// Removes the oldest indexes, and leftovers of killed processes.
 fn make_room(dir: &Dir) {
     let entries = dir.entries().unwrap_or_default().into_iter();
     let changed = |name: &EntryName| dir.open_file(name).ok()?.1.modified().ok();
@@ -228,7 +228,7 @@ fn make_room(dir: &Dir) {
 }
 
 fn put_number(bytes: &mut Vec<u8>, number: usize) {
-    // A file that exceeds this is over the limit, and is not read.
+    // A file with such a number exceeds the limit and is not read.
     bytes.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
 }
 
@@ -242,7 +242,7 @@ fn put_stamp(bytes: &mut Vec<u8>, stamp: Option<Stamp>) {
     bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
 }
 
-/// What is left to be read of a part. Nothing is believed: whatever does not fit ends the reading.
+/// The unread rest of a part. Nothing is trusted: any inconsistency ends reading.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
         Some(Stamp(numbers))
     }
 
-    /// Every root; what is kept of their entries must be `kept` bytes altogether.
+    /// Every root; the stored bytes of their entries must total `kept`.
     fn roots(&mut self, kept: usize) -> Option<Vec<KnownRoot>> {
         let mut roots = Vec::new();
         let mut at = 0_usize;

@@ -1,4 +1,4 @@
-//! Where skills are found, and whose come first when two have one name.
+//! Where skills are found, and which layer takes precedence.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use crate::error::Error;
 /// Whose skills they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layer {
-    /// The administrator's, for everybody on the machine.
+    /// The administrator's, for all users of the machine.
     Enterprise,
     /// The user's own.
     Personal,
-    /// Those that come with a project.
+    /// Those in a project.
     Project,
     /// Those installed into the plugin.
     Plugin,
@@ -28,7 +28,7 @@ pub struct Root {
     pub dir: PathBuf,
 }
 
-/// Which of the user's two layers comes first; enterprise always does, and plugin never.
+/// Which of the user's two layers comes first; enterprise precedes them, plugin follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
     /// Personal before project.
@@ -39,7 +39,7 @@ pub enum Order {
 }
 
 impl Layer {
-    /// Every layer, in the order that holds unless configured otherwise.
+    /// Every layer, in the default order.
     pub const ALL: [Self; 4] = [
         Self::Enterprise,
         Self::Personal,
@@ -47,7 +47,7 @@ impl Layer {
         Self::Plugin,
     ];
 
-    /// The word for it, in configuration, qualified names and messages.
+    /// Its name in configuration, qualified names and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Enterprise => "enterprise",
@@ -59,7 +59,7 @@ impl Layer {
 }
 
 impl Order {
-    /// How early a layer comes.
+    /// The rank of a layer; lower comes first.
     pub fn rank(self, layer: Layer) -> u8 {
         match (layer, self) {
             (Layer::Enterprise, _) => 0,

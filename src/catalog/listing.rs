@@ -1,4 +1,4 @@
-//! What one skills directory holds, and whether its stamp vouches for that.
+//! The content of one skills directory, and whether its stamp proves it unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,24 +12,24 @@ use crate::sys::stamp::{Stamp, now};
 pub struct Listing {
     /// Sorted.
     pub dirs: Vec<PathBuf>,
-    /// The root's, if as long as it has that the same directories are in it.
+    /// The root's stamp, if an unchanged one implies the same directories.
     pub stamp: Option<Stamp>,
 }
 
-/// The skills in `root`, sorted: directories that have a `SKILL.md`, however that is spelled.
+/// The skills in `root`, sorted: directories with a `SKILL.md`, in any spelling.
 pub fn skill_directories(root: &Path) -> Vec<PathBuf> {
     let mut dirs = list(root).dirs;
     dirs.retain(|dir| find_skill_file(dir).is_some());
     dirs
 }
 
-/// Reads `root`; one that is missing or unreadable holds nothing. Only what was read whole is
-/// vouched for: who may read it can change without a trace in it.
+/// Lists `root`; a missing or unreadable one is empty. Only a complete listing gets a stamp: who
+/// may read the root can change without changing its stamp.
 pub fn list(root: &Path) -> Listing {
     let now = now();
     let stamp = fs::metadata(root).ok().map(|metadata| Stamp::of(&metadata));
     let mut names = Vec::new();
-    // What a link leads to can become a directory without a trace in the root.
+    // A link's target can become a directory without a change in the root.
     let mut vouched = true;
     let entries = fs::read_dir(root);
     vouched &= entries.is_ok();

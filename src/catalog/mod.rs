@@ -1,5 +1,5 @@
-//! Which skills exist in which layer, which of them are offered, under which tool names, and how
-//! the model is told of them. Which skills may be offered is decided by rules handed in.
+//! Which skills exist in which layer, which are offered, under which tool names, and how the model
+//! is told about them. Eligibility comes from rules that are passed in.
 
 mod budget;
 mod contest;

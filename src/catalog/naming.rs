@@ -1,4 +1,4 @@
-//! Which entry somebody means by what they wrote, and what they may have meant instead.
+//! Which entry a written name means, and suggestions if it means none.
 
 use std::path::{Component, Path};
 
@@ -7,7 +7,7 @@ use crate::skill::{Skill, SkillName};
 use crate::sys::limits;
 
 impl Catalog {
-    /// Tells whose skill an entry is, so that `acme/deploy` and `deploy@acme` can be understood.
+    /// Records each skill's owner, so that `acme/deploy` and `deploy@acme` can be resolved.
     #[must_use]
     pub fn with_owners(mut self, owner: &dyn Fn(&Entry) -> Option<String>) -> Self {
         for entry in &mut self.entries {
@@ -16,10 +16,10 @@ impl Catalog {
         self
     }
 
-    /// The entry somebody means by a name: a skill's name in any spelling, its tool's name, or a
-    /// directory's; qualified by its layer or its owner when a shadowed one is meant. One that is
-    /// offered is preferred. A path that leads elsewhere names nothing, though letters and digits
-    /// of it may be a skill's name: `remove x/..` must not remove `x`.
+    /// The entry that a name means: a skill's name in any spelling, its tool's name, or a
+    /// directory's; a layer or owner selects a shadowed one. Offered entries are preferred. A path
+    /// that leads elsewhere matches nothing, even if it contains a skill's name: `remove x/..` must
+    /// not remove `x`.
     pub fn by_name(&self, written: &str) -> Option<&Entry> {
         if leads_elsewhere(written) {
             return None;
@@ -28,7 +28,7 @@ impl Catalog {
             .or_else(|| best(self.entries.iter(), written))
     }
 
-    /// The entry that `layer/name`, `owner/name` or `name@owner` says; `None` for other forms too.
+    /// The entry that `layer/name`, `owner/name` or `name@owner` means; `None` for other forms too.
     pub fn by_qualified_name(&self, written: &str) -> Option<&Entry> {
         if leads_elsewhere(written) {
             return None;
@@ -44,7 +44,7 @@ impl Catalog {
         self.of_owner(owner, name)
     }
 
-    /// The skill in `dir`, which is active, if it may go on being used.
+    /// The active skill in `dir`, if it may stay in use.
     pub fn by_dir(&self, dir: &Path) -> Option<&Skill> {
         let mut entries = self.entries.iter();
         entries.find(|entry| entry.dir == dir)?.usable()
@@ -56,7 +56,7 @@ impl Catalog {
             known.is_some_and(|known| known.eq_ignore_ascii_case(owner))
         };
         let theirs = || self.entries.iter().filter(is_theirs);
-        // One that was installed beside another of its name is offered as `OWNER-NAME`.
+        // One installed beside another of its name is offered as `OWNER-NAME`.
         let beside = || {
             let beside = SkillName::from_written(&format!("{owner}-{name}"))?;
             best(theirs(), beside.as_str())
@@ -64,7 +64,7 @@ impl Catalog {
         best(theirs(), name).or_else(beside)
     }
 
-    /// The names that several skills have, of which the catalog offers one.
+    /// The names shared by several skills; the catalog offers one skill for each.
     pub fn contested(&self) -> Vec<&SkillName> {
         let shadowed = self.entries.iter().filter_map(Entry::shadowed);
         let mut names: Vec<&SkillName> = shadowed.map(|skill| &skill.name).collect();
@@ -73,16 +73,16 @@ impl Catalog {
         names
     }
 
-    /// The other entries that have this one's name.
+    /// The other entries with this one's name.
     pub fn rivals<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = &'a Entry> {
         let name = entry.name();
         let others = self.entries.iter();
         others.filter(move |other| other.dir != entry.dir && other.name() == name)
     }
 
-    /// The names of offered skills most like `written`, best first, at most three.
+    /// The names of offered skills most similar to `written`, at most three, best first.
     pub fn nearest(&self, written: &str) -> Vec<String> {
-        // Nobody misspells at such length, and comparing is quadratic.
+        // No typo is this long, and the comparison is quadratic.
         if written.len() > limits::SUGGESTED_FOR {
             return Vec::new();
         }
@@ -115,7 +115,7 @@ fn leads_elsewhere(written: &str) -> bool {
     parts.any(|part| !matches!(part, Component::Normal(_)))
 }
 
-/// Of the entries that `written` may mean, the one that most likely is meant.
+/// The most likely match for `written` among the entries.
 fn best<'a>(entries: impl IntoIterator<Item = &'a Entry>, written: &str) -> Option<&'a Entry> {
     let name = SkillName::from_written(written);
     let fit = |entry: &Entry| {

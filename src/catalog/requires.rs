@@ -1,4 +1,4 @@
-//! Which skills a skill requires (`requires` in its frontmatter), directly or through others.
+//! Which skills a skill requires (`requires` in its frontmatter), directly or indirectly.
 
 use serde_json::Value;
 
@@ -6,16 +6,16 @@ use super::{Catalog, Entry};
 use crate::skill::{Skill, SkillName, one_line};
 use crate::sys::limits;
 
-/// What has to be loaded before a skill.
+/// What must be loaded before a skill.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Required {
-    /// The names of offered skills, each behind those that it requires itself.
+    /// The names of offered skills, each after those it requires itself.
     pub names: Vec<SkillName>,
-    /// What names no offered skill, on one line.
+    /// Names that match no offered skill, on one line each.
     pub missing: Vec<String>,
-    /// A circle: skills that each require the next, the first again at the end.
+    /// A cycle: skills that each require the next, with the first repeated at the end.
     pub cycle: Option<Vec<SkillName>>,
-    /// Whether there is more further down than was looked at.
+    /// Whether there are more than were followed.
     pub goes_on: bool,
 }
 
@@ -62,8 +62,8 @@ impl Catalog {
     }
 }
 
-/// The names in the field: a list, or a text with commas or spaces between them. A table, as some
-/// clients have it, names programs and variables and no skills.
+/// The names in the field: a list, or a text with commas or spaces. A table, as some clients use
+/// it, names programs and variables.
 fn written(skill: &Skill) -> Vec<String> {
     let names: Vec<String> = match skill.fields.value("requires") {
         Some(Value::Array(items)) => {
@@ -77,7 +77,7 @@ fn written(skill: &Skill) -> Vec<String> {
         _ => Vec::new(),
     };
     let given = names.into_iter().filter(|name| !name.trim().is_empty());
-    // One more than are named, so that it can be said that there are more.
+    // One more than the limit, to detect that there are more.
     given.take(limits::REQUIRED_SKILLS + 1).collect()
 }
 

@@ -1,5 +1,4 @@
-//! The room that the skills' lines have in the prompt, and how it is divided: names first, then
-//! descriptions by equal shares.
+//! Divides the prompt's space for skills: names first, then equal shares for descriptions.
 
 use super::Offered;
 use super::budget::{chars, share, shorten};
@@ -7,18 +6,18 @@ use super::disclosure::escaped;
 use crate::skill::SkillName;
 use crate::sys::limits;
 
-/// A skill's line, before anything is cut.
+/// A skill's line before cutting.
 pub struct Line<'a> {
     /// Its name.
     pub name: &'a SkillName,
-    /// What stands before its text.
+    /// The text before the description.
     pub head: String,
-    /// What is told of it; empty if that is withheld.
+    /// The description; empty if withheld.
     pub text: String,
 }
 
 impl<'a> Line<'a> {
-    /// The line of a skill, with its tool unless one is for all.
+    /// The line of a skill, with its tool unless one tool serves all.
     pub fn of(offered: &Offered<'a>, one_tool: bool) -> Self {
         let name = &offered.skill.name;
         let head = if one_tool {
@@ -33,7 +32,6 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Characters that its text needs, with what stands before it.
     fn wants(&self) -> usize {
         match chars(&self.text) {
             0 => 0,
@@ -41,7 +39,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Its text in at most `most` characters, if any, and whether it is whole.
+    /// Its text in at most `most` characters, if any, and whether it is complete.
     pub fn within(&self, most: usize) -> (Option<String>, bool) {
         match most.saturating_sub(": ".len()) {
             _ if self.text.is_empty() => (None, true),
@@ -52,20 +50,19 @@ impl<'a> Line<'a> {
     }
 }
 
-/// How the room is divided.
+/// How the space is divided.
 pub struct Room {
-    /// What one text may take, with what stands before it.
+    /// The maximum for one text, including the separator.
     pub most: usize,
-    /// Skills that are named.
+    /// The number of skills named.
     pub lines: usize,
     /// Whether something is cut.
     pub is_short: bool,
 }
 
 impl Room {
-    /// Divides `budget` characters, of which names may take twice as many. What else stands in the
-    /// block has `intro` characters, `remark` more if something is cut, and `rest` more if some
-    /// skills are only counted.
+    /// Divides `budget` characters; names may take twice as many. The rest of the block has `intro`
+    /// characters, plus `remark` if something is cut and `rest` if some skills are only counted.
     pub fn of(lines: &[Line], budget: usize, intro: usize, remark: usize, rest: usize) -> Self {
         let longest = limits::DESCRIPTION_CHARS + ": ".len();
         let heads = lines.iter().map(|line| chars(&line.head) + 1);

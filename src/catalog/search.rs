@@ -1,11 +1,11 @@
-//! Finding offered skills by words.
+//! Search for offered skills by words.
 
 use super::{Catalog, Offered};
 use crate::skill::{Searchable, rank};
 
 impl Catalog {
-    /// The offered skills that some words fit by name, tags or description, best first; if none
-    /// does, those whose names are nearly the words.
+    /// The offered skills that match some words by name, tags or description, best first; if none,
+    /// those with similar names.
     pub fn search(&self, words: &[String]) -> Vec<Offered<'_>> {
         let offered: Vec<_> = self
             .offered()

@@ -1,4 +1,4 @@
-//! The name of a skill's tool: `skill_<name>`, made to fit what model providers accept.
+//! The name of a skill's tool: `skill_<name>`, adapted to what model providers accept.
 
 use sha2::{Digest, Sha256};
 
@@ -7,12 +7,12 @@ use crate::skill::SkillName;
 /// What providers accept: `^[A-Za-z0-9_-]{1,64}$` (docs/spec/skills.md#tool-names-of-skills).
 const MAX: usize = 64;
 
-/// Names behind `skill_` that are, or will be, tools of our own.
+/// Names after `skill_` that are, or will be, tools of our own.
 const TAKEN: [&str; 2] = ["marketplace", "session"];
 
-/// The tool name of a skill. It depends on nothing but the skill's name, so it stays the same
-/// whatever else is installed; names that do not fit end in `_` and a hash, which no fitting name
-/// can, as names have no underscore.
+/// The tool name of a skill. It depends only on the skill's name, so no installation changes it.
+/// Names that do not fit end in `_` and a hash; no fitting name does, because skill names have no
+/// underscore.
 pub fn tool_name(name: &SkillName) -> String {
     let fits = name.as_str().is_ascii() && "skill_".len() + name.as_str().len() <= MAX;
     if fits && !TAKEN.contains(&name.as_str()) {

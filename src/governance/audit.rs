@@ -1,6 +1,5 @@
-//! The audit log: one JSON line per event, appended by any number of processes at once. What is an
-//! event is decided elsewhere. Nothing here fails: a call must not depend on whether it could be
-//! written down.
+//! The audit log: one JSON line per event, appended by any number of processes at once. What counts
+//! as an event is decided elsewhere. Nothing here fails: a call must not depend on the log.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -13,16 +12,16 @@ use serde_json::{Map, Value};
 use super::masking::{mask, mask_value};
 use crate::sys::{Dir, EntryName, FileLock, Moment, limits, remark};
 
-/// Where events go.
+/// The destinations of events.
 #[derive(Debug, Clone)]
 pub struct Audit {
     /// The log.
     pub file: PathBuf,
-    /// Its size in bytes at which it is put aside.
+    /// The size in bytes at which it is rotated.
     pub max: u64,
-    /// Files that get every event too, and are never put aside: others look after them.
+    /// Files that also get every event and are never rotated: others maintain them.
     pub copies: Vec<PathBuf>,
-    /// Whether the system's log gets every event too.
+    /// Whether the system log also gets every event.
     pub syslog: bool,
 }
 
@@ -30,7 +29,7 @@ pub struct Audit {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     fields: Map<String, Value>,
-    /// What may be longer than other texts, masked and cut as it was asked for.
+    /// Texts that may exceed the usual limit, already masked and cut to their own.
     long: Map<String, Value>,
 }
 
@@ -45,7 +44,7 @@ impl Event {
         }
     }
 
-    /// Adds a field; `null` adds nothing. Texts are cut and secrets in them masked on writing.
+    /// Adds a field; `null` adds nothing. Texts are cut, and secrets in them masked, on writing.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         let value = value.into();
@@ -55,8 +54,8 @@ impl Event {
         self
     }
 
-    /// Adds a text of up to `bytes`, and nothing for none. Secrets in it are masked before it is
-    /// cut, or half of one could be left.
+    /// Adds a text of up to `bytes`; nothing for 0. Secrets are masked before the cut, which could
+    /// leave half of one.
     #[must_use]
     pub fn with_text(mut self, key: &str, text: &str, bytes: usize) -> Self {
         if bytes > 0 && !text.is_empty() {
@@ -67,16 +66,16 @@ impl Event {
         self
     }
 
-    /// As a line of at most [`limits::AUDIT_EVENT`], if there is any way: long texts give way first.
+    /// One line, of at most [`limits::AUDIT_EVENT`] if possible; long texts are cut first.
     fn line(&self) -> Vec<u8> {
         let mut fields = self.fields.clone();
-        // Their own names are ours, and no secret's.
+        // The top-level names are ours and never those of secrets.
         let cut = |fields: &mut Map<String, Value>, max| {
             let texts = fields.values_mut();
             texts.for_each(|field| mask_value(field, max));
         };
         cut(&mut fields, limits::AUDIT_TEXT);
-        // A byte may take six in JSON.
+        // One byte may take six in JSON.
         for times in 0..4 {
             let line = self.joined(&fields, limits::AUDIT_EVENT >> times);
             if line.len() <= limits::AUDIT_EVENT {
@@ -87,7 +86,7 @@ impl Event {
         self.joined(&fields, limits::AUDIT_TEXT)
     }
 
-    /// With long texts of so many bytes.
+    /// The line with long texts cut to `max_long` bytes.
     fn joined(&self, fields: &Map<String, Value>, max_long: usize) -> Vec<u8> {
         let mut fields = fields.clone();
         for (key, text) in &self.long {
@@ -102,7 +101,7 @@ impl Event {
 }
 
 impl Audit {
-    /// Writes an event down, wherever it can be.
+    /// Writes an event to every available destination.
     pub fn write(&self, event: &Event) {
         let line = event.line();
         let failed = |path: &Path, error: &io::Error| {
@@ -133,7 +132,7 @@ impl Audit {
             .parent()
             .zip(name)
             .ok_or(io::ErrorKind::InvalidInput)?;
-        // The user's state directory may not be there yet.
+        // The user's state directory may not exist yet.
         let dir = Dir::make_anchor(path)?;
         let mut file = dir.append(&name, 0o600)?;
         if file.metadata()?.len() + line.len() as u64 > self.max {
@@ -143,10 +142,10 @@ impl Audit {
         write_line(&file, line)
     }
 
-    /// Makes room for a new log. Whoever still has the old one open writes into the one that was
-    /// put aside, where it is not lost.
+    /// Rotates the log. A process that has the old one open writes to the rotated file, where
+    /// nothing is lost.
     fn put_aside(&self, dir: &Dir, name: &EntryName) {
-        // Busy means that another process is at it; the log may be a little too long meanwhile.
+        // If busy, another process is rotating; meanwhile the log may grow a little too long.
         let lock = FileLock::exclusive(&self.file.with_extension("lock"), limits::AUDIT_LOCK);
         let now = || dir.open_file(name);
         let still_full = || now().is_ok_and(|(_, now)| now.len() > self.max / 2);
@@ -154,7 +153,7 @@ impl Audit {
             return;
         }
         for kept in (0..limits::AUDIT_KEPT).rev() {
-            // One that is not there yet leaves nothing to move.
+            // A file that does not exist yet needs no move.
             let numbered = |kept| EntryName::parse(numbered(Path::new(name.as_os_str()), kept));
             if let Some((old, new)) = numbered(kept).zip(numbered(kept + 1)) {
                 let _ = dir.rename(&old, dir, &new);
@@ -163,7 +162,7 @@ impl Audit {
     }
 }
 
-/// The log that was put aside `number` logs ago; 0 is the present one.
+/// The log `number` rotations ago; 0 is the current one.
 pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
     if number == 0 {
         return file.to_owned();
@@ -173,25 +172,25 @@ pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
     name.into()
 }
 
-/// A file of the administrator's or the user's own choice, which may be a link or a device.
+/// A configured file, which may be a link or a device.
 #[allow(
     clippy::disallowed_methods,
     reason = "its path is written in a configuration"
 )]
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    // A FIFO that nobody reads would keep us waiting.
+    // A FIFO without a reader would block.
     options.append(true).create(true).mode(0o600);
     options.custom_flags(libc::O_NONBLOCK).open(path)
 }
 
-/// In one write, which the system appends whole: processes do not mix their lines.
+/// A single write, which the system appends whole: lines of processes do not mix.
 fn write_line(mut file: &File, line: &[u8]) -> io::Result<()> {
     let written = file.write(line)?;
     if written == line.len() {
         return Ok(());
     }
-    // The disk is full. A line's end keeps the next event readable.
+    // The disk is full. A line break keeps the next event readable.
     let _ = file.write(b"\n");
     Err(io::ErrorKind::StorageFull.into())
 }
@@ -247,7 +246,7 @@ mod tests {
     #[test]
     fn threads_that_put_it_aside_at_once_lose_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        // 800 events of about 60 bytes fit into what is kept.
+        // The retained logs hold 800 events of about 60 bytes.
         let audit = audit(dir.path(), 16_000);
         std::thread::scope(|scope| {
             for thread in 0..8 {

@@ -1,4 +1,4 @@
-//! Changing one key of a TOML file, with everything else in it, comments too, left as it is.
+//! Changes one key of a TOML file and preserves everything else, including comments.
 
 use std::io;
 use std::path::Path;
@@ -8,11 +8,11 @@ use toml_edit::{DocumentMut, Item, Table, Value};
 use crate::error::{Error, Result};
 use crate::sys::{Base, Durable, EntryName, FileLock, limits};
 
-/// Sets `key`, which may be `table.key`, to what `value` says as TOML, or to `value` as text. The
-/// file is written only if `check` takes what it would then be.
+/// Sets `key`, which may be `table.key`, to `value` as TOML, or else as text. Writes the file only
+/// if `check` accepts the new content.
 ///
 /// # Errors
-/// When the file is not TOML, `check` refuses, or it cannot be written.
+/// If the file is not TOML, `check` refuses it, or it cannot be written.
 pub fn set_key(
     path: &Path,
     key: &[&str],
@@ -30,7 +30,7 @@ pub fn set_key(
         check,
     )
     .or_else(|error| match &parsed {
-        // `tenant = 7` is a mistake when a text is wanted, and `7` may well be one.
+        // `tenant = 7` is invalid where text is required, yet `7` may be that text.
         Ok(parsed) if !parsed.is_str() => {
             change(path, &|document| insert(document, key, text()), check).map_err(|_| error)
         }
@@ -51,7 +51,7 @@ fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> 
         })?;
     }
     match table.get_mut(last).and_then(Item::as_value_mut) {
-        // A comment behind the old value stays behind the new one.
+        // Keeps a comment after the value.
         Some(old) => {
             let decor = old.decor().clone();
             *old = value;
@@ -75,7 +75,7 @@ fn change(
         .ok_or_else(|| {
             Error::new(format!("`{}` is no file", path.display())).hint("check the path")
         })?;
-    // A file that is a link, as dotfile managers make it, stays one.
+    // A file that is a link, as dotfile managers create it, stays one.
     let file = Base::own(dir.to_owned()).file(&name)?;
     let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
     let before = match file.dir.read(&file.name, limits::CONFIG_FILE) {

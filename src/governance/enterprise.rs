@@ -1,5 +1,5 @@
-//! Where an administrator's files are: a directory of the system, and places that the environment
-//! names. What root has set up, no variable takes away.
+//! The locations of an administrator's files: a system directory, and places named by the
+//! environment. Variables cannot override what root has set up.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::sys::Env;
 use crate::sys::owner::{Owner, others_may_write};
 
-/// Where administrators of this machine put policy and skills.
+/// Where administrators put policy and skills.
 const SYSTEM: &str = "/etc/chibi/agent-skills";
 
 /// The administrator's places.
@@ -18,7 +18,7 @@ const SYSTEM: &str = "/etc/chibi/agent-skills";
 pub struct Enterprise {
     /// [`SYSTEM`].
     system: PathBuf,
-    /// Whose the system's directory is.
+    /// Who controls the system directory.
     holder: Holder,
     /// `AGENT_SKILLS_ENTERPRISE_DIR`.
     named_dir: Option<PathBuf>,
@@ -26,32 +26,32 @@ pub struct Enterprise {
     named_policy: Option<PathBuf>,
 }
 
-/// Whose the system's directory is, which decides what a variable may add.
+/// Who controls the system directory; this decides what a variable may add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holder {
-    /// It is not there, or another than root can change it.
+    /// It does not exist, or a user other than root can change it.
     Nobody,
     /// Only root can change it.
     Root,
-    /// It is there, and this process cannot know whose it is.
+    /// It exists, but its owner cannot be determined.
     Unknown,
 }
 
 /// A policy file to look for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyFile {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// Whether it was named itself: then it is a mistake if it is not there.
+    /// Whether it was named explicitly; then its absence is an error.
     pub must_exist: bool,
 }
 
 impl PolicyFile {
-    /// Whether there is such a file for this process to read.
+    /// Whether the file exists for this process to read.
     ///
     /// # Errors
-    /// When something is there and cannot be relied on: a link that leads nowhere, on the way to it
-    /// too, or a file or directory that another user can change.
+    /// If something exists that cannot be trusted: a dangling link, also on the way there, or a
+    /// file or directory that another user can change.
     pub fn is_there(&self) -> Result<bool> {
         let refused = |path: &Path, why: &str| {
             Error::new(format!(
@@ -61,7 +61,7 @@ impl PolicyFile {
         };
         let file = look(&self.path).map_err(|why| refused(&self.path, &why))?;
         let dir = self.path.parent().unwrap_or(&self.path);
-        // Who can change the directory can take the policy away.
+        // Anyone who can change the directory can remove the policy.
         let dir_metadata = fs::metadata(dir).ok();
         let open = [(dir, &dir_metadata), (&self.path, &file)]
             .into_iter()
@@ -76,8 +76,8 @@ impl PolicyFile {
     }
 }
 
-/// What is at `path`; `None` when nothing is. A link that leads nowhere is something: whoever put it
-/// there wanted a policy to be read.
+/// The metadata of `path`; `None` if nothing exists there. A dangling link is an error: someone
+/// wanted a policy to be read.
 fn look(path: &Path) -> Result<Option<Metadata>, String> {
     match fs::metadata(path) {
         Ok(metadata) => return Ok(Some(metadata)),
@@ -88,7 +88,7 @@ fn look(path: &Path) -> Result<Option<Metadata>, String> {
         .ancestors()
         .find(|path| path.symlink_metadata().is_ok());
     match there {
-        // What is there and leads nowhere can only be a link.
+        // What exists but leads nowhere can only be a link.
         Some(there) if fs::metadata(there).is_err() => Err(format!(
             "`{}` is a link that leads nowhere",
             there.display()
@@ -98,7 +98,7 @@ fn look(path: &Path) -> Result<Option<Metadata>, String> {
 }
 
 impl Enterprise {
-    /// The places of this machine and environment.
+    /// The locations for this machine and environment.
     pub fn of(env: &Env) -> Self {
         Self::at(Path::new(SYSTEM), env)
     }
@@ -121,20 +121,20 @@ impl Enterprise {
         }
     }
 
-    /// Whether root has set up the system's directory, and this process can tell: then what lies in
-    /// it needs nobody else's word.
+    /// Whether root certainly controls the system directory: then its content needs no further
+    /// trust.
     pub fn is_roots(&self) -> bool {
         self.holder == Holder::Root
     }
 
-    /// Whether root may have set up the system's directory: then no variable stands in its place, and
-    /// only root's word counts.
+    /// Whether root may control the system directory: then no variable replaces it, and only root's
+    /// approvals count.
     pub fn may_be_roots(&self) -> bool {
         self.holder != Holder::Nobody
     }
 
-    /// The directories that hold the enterprise layer, first come first. Where root may have set one
-    /// up, a variable adds none: its skills would stand in the place of root's.
+    /// The directories of the enterprise layer, in order of precedence. If root may have set one
+    /// up, a variable adds none: its skills would shadow root's.
     pub fn dirs(&self) -> Vec<&Path> {
         match &self.named_dir {
             Some(dir) if !self.may_be_roots() => vec![dir, &self.system],
@@ -142,11 +142,11 @@ impl Enterprise {
         }
     }
 
-    /// Whether the enterprise layer can be read, wherever something is: with one that cannot be, nobody
-    /// knows which names are the administrator's.
+    /// Checks that the enterprise layer, if it exists, can be read; otherwise the names it reserves
+    /// are unknown.
     ///
     /// # Errors
-    /// The directory, and why it cannot be.
+    /// The directory that cannot be read, and why.
     pub fn readable(&self) -> Result<()> {
         for dir in self.dirs() {
             let skills = dir.join("skills");
@@ -167,13 +167,13 @@ impl Enterprise {
         Ok(())
     }
 
-    /// The directory that a variable names and that is not there.
+    /// The directory that a variable names but that does not exist.
     pub fn missing(&self) -> Option<&Path> {
         let dir = self.named_dir.as_deref()?;
         matches!(look(dir), Ok(None)).then_some(dir)
     }
 
-    /// Every policy file that there may be; all that are there hold together.
+    /// Every possible policy file; all that exist apply together.
     pub fn policy_files(&self) -> Vec<PolicyFile> {
         let in_dir = |dir: &Path| PolicyFile {
             path: dir.join("policy.toml"),

@@ -1,4 +1,4 @@
-//! A TOML file as a typed value, with mistakes named by line.
+//! Reads a TOML file as a typed value and reports mistakes by line.
 
 use std::io;
 use std::path::Path;
@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Result};
 use crate::sys::{files, limits};
 
-/// The file's content; `None` when there is no such file.
+/// The file's content; `None` if there is no such file.
 ///
 /// # Errors
-/// When the file cannot be read, is not TOML, or has a key or value that `T` does not take.
+/// If the file cannot be read, is not TOML, or has a key or value that `T` does not accept.
 pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let bytes = match files::read_capped(path, limits::CONFIG_FILE) {
         Ok(bytes) => bytes,
@@ -26,7 +26,7 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     value.map(Some)
 }
 
-/// What a file of this content says.
+/// Parses the text of a TOML file.
 ///
 /// # Errors
 /// The line, counted from 1, and what is wrong with it.

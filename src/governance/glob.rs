@@ -1,12 +1,12 @@
-//! The globs of policy and configuration: `*` is any text, `?` any one character, everything else
-//! itself in any case. They match the whole of a name or address.
+//! The globs of policy and configuration: `*` matches any text, `?` any one character, others
+//! themselves regardless of case. They match a whole name or address.
 
-/// Whether `text` is what `pattern` means.
+/// Whether `pattern` matches `text`.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let lower = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
     let (pattern, text) = (lower(pattern), lower(text));
     let (mut p, mut t) = (0, 0);
-    // Where to go on when what follows the last `*` does not match here.
+    // Where to resume if the text after the last `*` does not match here.
     let mut retry = None;
     while t < text.len() {
         match pattern.get(p) {

@@ -1,5 +1,5 @@
-//! A small record of what people said yes to, by name, in a file that only its owner writes. What was
-//! said yes to, and what a record of it covers, is not known here.
+//! A small record of what people consented to, by name, in a file that only its owner writes. Does
+//! not know what a record covers.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 use crate::sys::owner::Owner;
 use crate::sys::{Dir, FileLock, files, limits};
 
-/// What is recorded under a name. Files of every version up to its own are understood; of a later
-/// one nothing is known, so it counts for nothing.
+/// What is recorded under a name. Files up to its own version are understood; later ones count as
+/// empty.
 pub trait Record: Clone + Serialize + DeserializeOwned {
-    /// The version that is written.
+    /// The version written.
     const VERSION: u32;
 }
 
@@ -51,7 +51,7 @@ impl<V: Record> Ledger<V> {
         }
     }
 
-    /// A record in `file` that counts only if nobody but root can write it.
+    /// A record in `file` that counts only if root alone can write it.
     pub fn of_root(file: PathBuf) -> Self {
         Self {
             file,
@@ -60,16 +60,16 @@ impl<V: Record> Ledger<V> {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Everything in it; nothing when there is no file yet.
+    /// All its entries; empty if there is no file yet.
     ///
     /// # Errors
-    /// When the file cannot be read, is not what this program writes, or another user could have
-    /// written it. Then nobody said yes to anything.
+    /// If the file cannot be read, is not this program's, or could have been written by another
+    /// user. Then nothing counts as consented to.
     pub fn entries(&self) -> Result<BTreeMap<String, V>> {
         let refused = |why: String| {
             let text = format!("`{}` cannot be relied on: {why}", self.file.display());
@@ -105,14 +105,14 @@ impl<V: Record> Ledger<V> {
     /// Records `value` under `key`.
     ///
     /// # Errors
-    /// When the record cannot be read, locked or written.
+    /// If the record cannot be read, locked or written.
     pub fn put(&self, key: &str, value: V) -> Result<()> {
         self.change(|entries| {
             entries.insert(key.to_owned(), value);
         })
     }
 
-    /// Takes `key` out; whether it was there.
+    /// Removes `key`; returns whether it was there.
     ///
     /// # Errors
     /// As [`Ledger::put`].
@@ -136,7 +136,7 @@ impl<V: Record> Ledger<V> {
         let mut json =
             serde_json::to_vec_pretty(&written).map_err(|error| Error::new(error.to_string()))?;
         json.push(b'\n');
-        // What root keeps, every user's program has to read.
+        // Every user must be able to read root's record.
         let mode = if self.root_only { 0o644 } else { 0o600 };
         files::replace_file(&self.file, &json, mode)
     }

@@ -1,4 +1,4 @@
-//! Reading the audit log back, with whatever became of its lines.
+//! Reads the audit log, including damaged lines.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,14 +14,14 @@ use crate::sys::{Moment, files, limits};
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// When.
+    /// Its time.
     pub time: Moment,
-    /// Everything written down about it.
+    /// All recorded fields.
     pub value: Value,
 }
 
 impl Line {
-    /// A field that is text; empty if there is none.
+    /// A text field; empty if there is none.
     pub fn text(&self, key: &str) -> &str {
         self.value
             .get(key)
@@ -30,10 +30,10 @@ impl Line {
     }
 }
 
-/// Every event that is still there, oldest first, and the number of lines that cannot be read.
+/// Every retained event, oldest first, and the number of unreadable lines.
 ///
 /// # Errors
-/// When a log is there and cannot be opened.
+/// If an existing log cannot be opened.
 pub fn read_log(file: &Path) -> Result<(Vec<Line>, usize)> {
     let (mut lines, mut torn) = (Vec::new(), 0);
     for number in (0..=limits::AUDIT_KEPT).rev() {
@@ -51,13 +51,13 @@ pub fn read_log(file: &Path) -> Result<(Vec<Line>, usize)> {
             }
         }
     }
-    // A writer that had an old log open may have written after the first of the next.
+    // A writer with an old log open may have written after the first event of the next.
     lines.sort_by_key(|line| line.time);
     Ok((lines, torn))
 }
 
-/// The last event of each session in the end of the log: when something was last heard of it. What is
-/// further back, or in a log that was put aside, is not looked for.
+/// The time of each session's last event in the tail of the log. Earlier events and rotated logs
+/// are not searched.
 pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
     let mut heard = BTreeMap::new();
     let Ok(mut file) = files::open_regular(file) else {
@@ -83,7 +83,7 @@ pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
     heard
 }
 
-/// A line, or what follows in it on one that a full disk cut off.
+/// A line, or the complete event that follows one truncated by a full disk.
 fn parse(line: &[u8]) -> Option<Line> {
     let text = String::from_utf8_lossy(line);
     let value: Value = serde_json::from_str(&text)

@@ -1,5 +1,5 @@
-//! Secrets in what is written down. It masks what looks like one by its name, its form or its
-//! place in a command; what looks like nothing in particular it cannot know.
+//! Masks secrets in what is recorded, by name, format or position in a command. Other secrets
+//! cannot be recognised.
 
 use serde_json::Value;
 
@@ -7,18 +7,18 @@ use crate::sys::secret;
 
 const MASK: &str = "***";
 
-/// Bytes before the end of what is looked at of a text that may be the beginning of a secret: more
-/// than are needed to know one.
+/// Bytes before the end of the examined text that may start a secret; more than are needed to
+/// recognise one.
 const CUT_OFF: usize = 512;
 
-/// Options with a password, by the program that has them: those that the next word belongs to, and
-/// those that it is written together with.
+/// Password options by program: those whose value is the next word, and those with the value
+/// attached.
 #[rustfmt::skip]
 const OPTIONS: [(&str, &[&str], &[&str]); 21] = [
     ("curl", &["-u", "--user", "-U", "--proxy-user"], &["-u", "-U"]),
     ("http", &["-a"], &[]),
     ("https", &["-a"], &[]),
-    // Without a word of its own it asks, and the next word is a database.
+    // A bare `-p` prompts, and the next word is a database.
     ("mysql", &[], &["-p"]),
     ("mysqldump", &[], &["-p"]),
     ("mysqladmin", &[], &["-p"]),
@@ -39,7 +39,7 @@ const OPTIONS: [(&str, &[&str], &[&str]); 21] = [
     ("openssl", &["-k", "-K", "-pass", "-passin", "-passout"], &[]),
 ];
 
-/// Addresses that are secrets from here on.
+/// Addresses in which everything after this part is secret.
 const ADDRESSES: [&str; 4] = [
     "hooks.slack.com/services/",
     "discord.com/api/webhooks/",
@@ -47,7 +47,7 @@ const ADDRESSES: [&str; 4] = [
     "api.telegram.org/bot",
 ];
 
-/// What stands between a header's name and its secret.
+/// Words between a header's name and its secret.
 const SCHEMES: [&str; 8] = [
     "apikey",
     "basic",
@@ -59,14 +59,14 @@ const SCHEMES: [&str; 8] = [
     "bot",
 ];
 
-/// Ends of options' names whose value is where a secret is, or how it is treated, and not one.
+/// Suffixes of option names whose value locates or describes a secret.
 const ABOUT_ONE: [&str; 13] = [
     "-dir", "-env", "-expiry", "-fd", "-file", "-helper", "-length", "-name", "-path", "-policy",
     "-stdin", "-ttl", "-type",
 ];
 
-/// Masks every text in `value` and cuts it to `max` characters; what has a secret's name is masked
-/// whole.
+/// Masks every text in `value` and cuts it to `max` characters; a value under a secret's name is
+/// masked whole.
 pub fn mask_value(value: &mut Value, max: usize) {
     match value {
         Value::String(text) => *text = mask_and_cut(text, max),
@@ -95,7 +95,7 @@ pub fn mask_value(value: &mut Value, max: usize) {
     }
 }
 
-/// A command line or other text with what looks like a secret replaced.
+/// A command line or other text with apparent secrets replaced.
 pub fn mask(text: &str) -> String {
     let mut walk = Walk {
         rest: text,
@@ -122,11 +122,10 @@ fn is_option_of_one(word: &str) -> bool {
 struct Walk<'a> {
     rest: &'a str,
     masked: String,
-    /// The quote that we are in.
     quote: Option<char>,
-    /// The options with a password, apart and together, of the program that this is a command of.
+    /// The current program's password options, with separate and with attached values.
     options: (&'static [&'static str], &'static [&'static str]),
-    /// Whether the command puts a value under a name.
+    /// Whether the command assigns a value to a name.
     sets: bool,
 }
 
@@ -155,7 +154,6 @@ impl Walk<'_> {
         }
     }
 
-    /// One character that is part of no name.
     fn mark(&mut self) {
         let Some(c) = self.rest.chars().next() else {
             return;
@@ -176,7 +174,6 @@ impl Walk<'_> {
         self.keep(c.len_utf8());
     }
 
-    /// A name, and the secret that it announces.
     fn name(&mut self) {
         let length = self.rest.find(|c| !is_name_char(c));
         let (word, after) = self.rest.split_at(length.unwrap_or(self.rest.len()));
@@ -211,15 +208,15 @@ impl Walk<'_> {
         }
     }
 
-    /// How long the option is to which `word` attaches a password.
+    /// The length of the option to which `word` attaches a password.
     fn attached(&self, word: &str) -> Option<usize> {
         let mut options = self.options.1.iter();
         let is_it = |option: &&&str| word.len() > option.len() && word.starts_with(**option);
         options.find(is_it).map(|option| option.len())
     }
 
-    /// Masks the value that begins here: to the end of the line or of the quote around it if it is
-    /// the rest of a `line`, else a word as a shell reads it.
+    /// Masks the value that starts here: the rest of the line or enclosing quote for a `line`,
+    /// otherwise one shell word.
     fn value(&mut self, line: bool) {
         if let Some((open, close)) = opening(self.rest).filter(|_| !self.closes()) {
             self.keep(open);
@@ -237,12 +234,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the quote that we are in ends here.
+    /// Whether the open quote ends here.
     fn closes(&self) -> bool {
         self.quote.is_some_and(|quote| self.rest.starts_with(quote))
     }
 
-    /// Keeps the word that says what kind of secret follows.
+    /// Keeps the word that names the kind of secret.
     fn scheme(&mut self) {
         let word = self.rest.split(' ').next().unwrap_or_default();
         let is_one = SCHEMES
@@ -259,7 +256,7 @@ impl Walk<'_> {
         self.rest = rest;
     }
 
-    /// Masks that much, unless it only says where a secret is.
+    /// Masks this many bytes, unless they only reference a secret.
     fn hide(&mut self, length: usize) {
         if is_variable(&self.rest[..length]) {
             self.keep(length);
@@ -280,8 +277,7 @@ fn is_name_char(c: char) -> bool {
     c.is_alphanumeric() || "_-.".contains(c)
 }
 
-/// How much there is between a name and the value that is assigned to it: `=`, `: `, `":"`, …;
-/// `None` when none is.
+/// The distance from a name to its assigned value: `=`, `: `, `":"`, …; `None` if there is none.
 fn assigned(after: &str) -> Option<usize> {
     let closed = after.trim_start_matches('\\');
     let closed = closed.trim_start_matches(['"', '\'', ']']);
@@ -291,7 +287,8 @@ fn assigned(after: &str) -> Option<usize> {
         .iter()
         .find_map(|mark| spaced.strip_prefix(mark));
     let value = marked?;
-    // `name = value` is one only in files, where the line begins with it; a shell's `=` has no room.
+    // `name = value` with spaces assigns only in files, at the start of a line; a shell's `=` has
+    // none.
     let is_address = spaced.starts_with("://") || spaced.starts_with("==");
     let value = if is_quoted || spaced.starts_with(':') || spaced.len() < closed.len() {
         value.trim_start_matches([' ', '\t'])
@@ -302,7 +299,7 @@ fn assigned(after: &str) -> Option<usize> {
     (!is_address && !nothing).then(|| after.len() - value.len())
 }
 
-/// How long the quote is that a value begins with, and what ends it.
+/// The length of a value's opening quote, and the closing quote.
 fn opening(text: &str) -> Option<(usize, &'static str)> {
     let quotes = [
         ("\\\"", "\\\""),
@@ -320,7 +317,7 @@ fn opening(text: &str) -> Option<(usize, &'static str)> {
 fn end_of_quote(text: &str, close: &str) -> usize {
     let mut from = 0;
     while let Some(at) = text[from..].find(close).map(|at| from + at) {
-        // A quote within is escaped, where quotes can be.
+        // A nested quote is escaped, in quotes that support escapes.
         if close == "'" || !text[..at].ends_with('\\') {
             return at;
         }
@@ -329,7 +326,7 @@ fn end_of_quote(text: &str, close: &str) -> usize {
     text.len()
 }
 
-/// Whether a value only says where a secret is: `$NAME`, `${NAME}`.
+/// Whether a value only references a secret: `$NAME`, `${NAME}`.
 fn is_variable(value: &str) -> bool {
     let name = value.strip_prefix('$');
     let braced = name.and_then(|name| name.strip_prefix('{')?.strip_suffix('}'));
@@ -340,8 +337,8 @@ fn is_variable(value: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Where a word ends that begins inside this quote, or in none: what is quoted in it and what is
-/// substituted is of it.
+/// The end of a word that starts inside this quote, or outside any, including quoted and
+/// substituted parts.
 fn end_of_word(text: &str, outer: Option<char>) -> usize {
     let mut inner = None;
     let mut depth = 0_u32;
@@ -377,7 +374,7 @@ fn is_base64(text: &str) -> bool {
         && text[..word].contains(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '=')
 }
 
-/// The masked text, cut to `max` characters. Of a long one no more is looked at than that needs.
+/// The masked text, cut to `max` characters. Of a long text no more is examined than this needs.
 fn mask_and_cut(text: &str, max: usize) -> String {
     let end = text.floor_char_boundary(4 * max + 2 * CUT_OFF);
     let mut masked = mask(&text[..end]);

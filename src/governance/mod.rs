@@ -1,6 +1,6 @@
-//! What people decided beforehand, and the record of what happened: configuration files, policy,
-//! trust and approvals, the audit log. It knows their form and where a mistake in one is, not what
-//! the rooms make of the values.
+//! What people decided beforehand and the record of what happened: configuration files, policy,
+//! trust and approvals, the audit log. Knows their format, not what other modules do with the
+//! values.
 
 mod audit;
 mod edit;

@@ -1,6 +1,6 @@
-//! `policy.toml`: what an administrator requires. Several files hold together, each for itself, so
-//! one can add to another and take nothing away. What tools, modes and skills are is not known
-//! here; this is the form, and what it says of a name, a source or a need.
+//! `policy.toml`: the administrator's requirements. Several files apply independently, so one can
+//! add to another but not relax it. Defines the format and its meaning for names, sources and
+//! needs; does not know what tools, modes and skills are.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ struct Policy {
     audit: AuditTo,
 }
 
-/// Globs of what may be used. An empty `allow` allows everything; `block` always wins.
+/// Globs of what may be used. Without `allow` everything is allowed; `block` always wins.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Lists {
@@ -79,49 +79,49 @@ pub enum Need {
     Network,
     /// It may write files.
     Write,
-    /// It is a skill.
+    /// Every skill.
     All,
 }
 
-/// From loosest to strictest.
+/// How strictly restrictions are enforced, loosest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Nothing is enforced.
     Off,
-    /// What is not allowed runs with a note.
+    /// Calls that are not allowed run with a note.
     Warn,
-    /// What is not allowed is blocked.
+    /// Calls that are not allowed are blocked.
     Restrict,
 }
 
-/// From loosest to strictest.
+/// How restrictions combine, loosest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combining {
     /// Any active skill may allow a call.
     Union,
-    /// The last skill counts.
+    /// The last skill applies.
     Replace,
-    /// The last restricted skill counts.
+    /// The last restricted skill applies.
     Ratchet,
     /// Every active skill must allow a call.
     Intersect,
 }
 
-/// From loosest to strictest.
+/// How scripts are confined, loosest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confinement {
     /// Scripts are not confined.
     Off,
-    /// Where the system can.
+    /// They are confined if the system supports it.
     Auto,
-    /// Or they do not run.
+    /// They do not run unconfined.
     Require,
 }
 
-/// How bad a finding of a scan is, least first.
+/// The severity of a scan finding, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
@@ -135,35 +135,35 @@ pub enum Severity {
     Block,
 }
 
-/// Whether projects' skills can be used.
+/// Whether skills from projects may be used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProjectTrust {
-    /// When their user trusts the project.
+    /// If the user trusts the project.
     #[default]
     Ask,
-    /// Not at all.
+    /// Never.
     Never,
 }
 
-/// What configuration cannot go below.
+/// Minimum settings that configuration cannot loosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Floors {
-    /// Of `enforce`.
+    /// For `enforce`.
     pub mode: Option<Mode>,
-    /// Of `stacking`.
+    /// For `stacking`.
     pub stacking: Option<Combining>,
-    /// Of `sandbox`.
+    /// For `sandbox`.
     pub sandbox: Option<Confinement>,
 }
 
 impl Policies {
-    /// Reads every policy file that is there.
+    /// Reads every existing policy file.
     ///
     /// # Errors
-    /// When one cannot be read, or says something that has no meaning. Then nothing is known of
-    /// what it forbids, and only reading may go on.
+    /// If one cannot be read or contains an invalid value. Then what it forbids is unknown, and
+    /// only reads are allowed.
     pub fn read(enterprise: &Enterprise) -> Result<Self> {
         let mut found = Vec::new();
         if let Some(dir) = enterprise.missing() {
@@ -194,7 +194,7 @@ impl Policies {
         Ok(Self(found))
     }
 
-    /// Why a skill may not be used, if so: of its name, and of the directory it lies in.
+    /// Why a skill may not be used because of its name or directory, if so.
     pub fn refuses_skill(&self, name: &str, directory: &str) -> Option<String> {
         self.each().find_map(|(file, policy)| {
             let Lists { allow, block } = &policy.skills;
@@ -209,8 +209,8 @@ impl Policies {
         })
     }
 
-    /// Why skills from a source may not be used, if so. `None` stands for a skill that came from
-    /// no source that is known.
+    /// Why skills from a source may not be used, if so. `None` means a skill whose source is
+    /// unknown.
     pub fn refuses_source(&self, source: Option<&str>) -> Option<String> {
         let matching = |glob: &str| {
             source.is_some_and(|source| {
@@ -233,13 +233,14 @@ impl Policies {
         })
     }
 
-    /// As [`Policies::refuses_source`], for a source and for where git really goes for it, if elsewhere.
+    /// As [`Policies::refuses_source`], for a source and for the address git uses for it, if
+    /// different.
     pub fn refuses_origin(&self, source: Option<&str>, address: Option<&str>) -> Option<String> {
         let by_address = || self.refuses_source(Some(address?));
         self.refuses_source(source).or_else(by_address)
     }
 
-    /// Whether a policy says anything about sources.
+    /// Whether a policy has rules about sources.
     pub fn judges_sources(&self) -> bool {
         let speaks = |lists: &Lists| lists.allow.is_some() || !lists.block.is_empty();
         self.0.iter().any(|(_, policy)| speaks(&policy.sources))
@@ -258,7 +259,7 @@ impl Policies {
             .filter(|(_, denied)| !denied.is_empty())
     }
 
-    /// What configuration cannot go below: the strictest of all.
+    /// The minimum settings: the strictest of all files.
     pub fn floors(&self) -> Floors {
         let each = || self.0.iter().map(|(_, policy)| policy.enforce);
         Floors {
@@ -268,7 +269,7 @@ impl Policies {
         }
     }
 
-    /// The least severity of a finding that keeps a skill from being installed.
+    /// The lowest severity at which a finding blocks installation.
     pub fn scan_block(&self) -> Option<Severity> {
         self.0
             .iter()
@@ -276,7 +277,7 @@ impl Policies {
             .min()
     }
 
-    /// The policy that forbids projects' skills, if one does.
+    /// The policy that forbids skills from projects, if any.
     pub fn forbids_projects(&self) -> Option<String> {
         let forbids = |policy: &Policy| policy.project.trust == ProjectTrust::Never;
         self.each()
@@ -284,7 +285,7 @@ impl Policies {
             .map(|(file, _)| file)
     }
 
-    /// Where else events are written: files, and whether to the system's log.
+    /// The additional destinations of events: files, and whether the system log.
     pub fn audit(&self) -> (Vec<PathBuf>, bool) {
         let each = || self.0.iter().map(|(_, policy)| &policy.audit);
         (

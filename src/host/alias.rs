@@ -1,7 +1,7 @@
-//! What other clients call the things that this host's tools do. Most skills are written in such
-//! words (docs/spec/skills.md#allowed-tools); this table is their only translation.
+//! Other clients' names for what this host's tools do. Most skills use these
+//! (docs/spec/skills.md#allowed-tools); this table is their only translation.
 
-/// Something a skill may ask for, whatever its author's client calls it.
+/// Something a skill may ask for, independent of its author's client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capability {
     /// Read a file.
@@ -26,7 +26,7 @@ pub enum Capability {
     WebSearch,
     /// Ask a sub-agent.
     SubAgent,
-    /// Keep a list of tasks.
+    /// Keep a task list.
     Todo,
     /// Ask the user.
     AskUser,
@@ -34,7 +34,7 @@ pub enum Capability {
     SendMessage,
     /// Activate a skill.
     Skill,
-    /// Something this host does not have; a skill that asks for it loses nothing.
+    /// Something this host lacks; a skill that asks for it loses nothing.
     NoCounterpart,
 }
 
@@ -44,14 +44,14 @@ use Capability::{
 };
 
 impl Capability {
-    /// What another client's tool name asks for; `None` for a name that only stands for itself.
+    /// The capability behind another client's tool name; `None` for a name without a translation.
     pub fn of(name: &str) -> Option<Self> {
         let name = fold(name);
         let asks = |(_, spellings): &&(Self, &[&str])| spellings.contains(&name.as_str());
         SPELLINGS.iter().find(asks).map(|(this, _)| *this)
     }
 
-    /// The host's tools that do it, by exact name, best first.
+    /// The host tools that provide it, by exact name, best first.
     pub fn tools(self) -> &'static [&'static str] {
         match self {
             ReadFile => &[
@@ -81,14 +81,13 @@ impl Capability {
 }
 
 /// A tool name as rules compare it: ASCII lower case without `_` and `-`, so that `web_fetch`,
-/// `WebFetch` and `web-fetch` are one (docs/spec/restriction.md#tool-names).
+/// `WebFetch` and `web-fetch` are equal (docs/spec/restriction.md#tool-names).
 pub fn fold(name: &str) -> String {
     let kept = name.chars().filter(|c| !matches!(c, '_' | '-'));
     kept.map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Programs that some skills list as if they were tools: such an entry means commands that begin
-/// with one of these words.
+/// Programs that some skills list as tools, meaning commands that begin with one of these words.
 pub fn programs(name: &str) -> Option<&'static [&'static str]> {
     match fold(name).as_str() {
         "python" => Some(&["python", "python3"]),
@@ -102,7 +101,7 @@ pub fn programs(name: &str) -> Option<&'static [&'static str]> {
     }
 }
 
-/// The known spelling nearest to an unknown name, for a suggestion.
+/// The known name closest to an unknown one, for a suggestion.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let folded = fold(name);
     let spellings = SPELLINGS.iter().flat_map(|(_, spellings)| *spellings);
@@ -115,7 +114,7 @@ pub fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, known)| known)
 }
 
-/// Folded spellings. The first rows' order does not matter: no spelling stands in two of them.
+/// Folded names. No name appears in two rows, so their order does not matter.
 #[rustfmt::skip]
 static SPELLINGS: &[(Capability, &[&str])] = &[
     (ReadFile, &["read", "notebookread", "readfile", "readmanyfiles", "view", "fileread", "read/readfile"]),

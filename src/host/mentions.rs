@@ -1,10 +1,10 @@
-//! Other clients' tool names in a skill's prose, and the line that tells a model what they are
-//! here: most skills are written for another client (docs/spec/skills.md#allowed-tools).
+//! Finds other clients' tool names in a skill's prose and translates them for the model: most
+//! skills are written for another client (docs/spec/skills.md#allowed-tools).
 
 use super::alias::Capability;
 use super::tools;
 
-/// Names that are nobody's everyday words: a mention anywhere counts.
+/// Names that are not everyday words: any mention counts.
 const DISTINCT: [&str; 10] = [
     "AskUserQuestion",
     "TodoWrite",
@@ -18,13 +18,13 @@ const DISTINCT: [&str; 10] = [
     "TaskUpdate",
 ];
 
-/// Names that are everyday words too: they count in backticks, before `tool`, or as a call.
+/// Names that are also everyday words: they count in backticks, before `tool`, or as a call.
 const COMMON: [&str; 9] = [
     "Read", "Write", "Edit", "Bash", "Grep", "Glob", "LS", "Task", "Agent",
 ];
 
-/// One line that maps the tool names found in `body` to this host's tools; `None` when it speaks
-/// of none. On the `older` host everything but its list of tasks comes from plugins.
+/// One line that maps the tool names in `body` to this host's tools; `None` if there are none. On
+/// the `older` host all but its task list comes from plugins.
 pub fn mapping_line(body: &str, older: bool) -> Option<String> {
     let named = named(body).into_iter();
     let mapped: Vec<String> = named.map(|(name, _)| here(name, older)).collect();
@@ -36,7 +36,7 @@ pub fn mapping_line(body: &str, older: bool) -> Option<String> {
     })
 }
 
-/// The tool names that `body` speaks of, each with the offset of its first mention.
+/// The tool names mentioned in `body`, each with the offset of its first mention.
 pub fn named(body: &str) -> Vec<(&'static str, usize)> {
     let distinct = DISTINCT
         .into_iter()
@@ -56,7 +56,7 @@ pub fn named(body: &str) -> Vec<(&'static str, usize)> {
         .collect()
 }
 
-/// Where `name` stands as a word of its own: the text before and after.
+/// Whole-word occurrences of `name`: the text before and after each.
 fn mentions<'a>(body: &'a str, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
     body.match_indices(name).filter_map(move |(at, _)| {
         let (before, after) = (&body[..at], &body[at + name.len()..]);

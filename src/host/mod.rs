@@ -1,5 +1,5 @@
-//! chibi's vocabulary: the tools it has and ours among them, what their arguments are, and what
-//! other clients call them. It knows no skill, no rule and no file.
+//! chibi's vocabulary: its tools, including ours, their arguments, and other clients' names for
+//! them. Knows no skills, rules or files.
 
 pub mod alias;
 pub mod mentions;

@@ -1,28 +1,28 @@
-//! What a relative path and a `~` mean to each of chibi's tools: read in its source and tried
-//! (docs/host-protocol.md). A path has no meaning of its own, only what the called tool makes of it.
+//! What a relative path and `~` mean to each of chibi's tools, from its source and from experiments
+//! (docs/host-protocol.md). A path means only what the called tool makes of it.
 
-/// Where a relative path begins.
+/// What a relative path is resolved against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
-    /// The project's root.
+    /// The project root.
     Project,
-    /// The working directory of the host's process, which may lie anywhere in the project.
+    /// The working directory of the host process, which may be anywhere in the project.
     WorkingDirectory,
 }
 
-/// What a tool makes of a path.
+/// How a tool interprets a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathMeaning {
-    /// Where a relative one begins.
+    /// The base of a relative path.
     pub base: Base,
-    /// Whether a `~` in front is the user's home; else it is a name like any other.
+    /// Whether a leading `~` means the user's home; otherwise it is an ordinary name.
     pub expands_tilde: bool,
-    /// Whether an absolute path means the same to it: it is a file on disk, not a URI or the key of
-    /// an index.
+    /// Whether an equivalent absolute path works too: the argument is a file on disk, not a URI or
+    /// an index key.
     pub takes_absolute: bool,
 }
 
-/// How a tool understands its paths.
+/// How a tool interprets its paths.
 pub fn meaning(tool: &str) -> PathMeaning {
     let named = |(name, ..): &&Row| *name == tool;
     let (_, base, expands_tilde, takes_absolute) =
@@ -34,10 +34,10 @@ pub fn meaning(tool: &str) -> PathMeaning {
     }
 }
 
-/// Tool, where its relative paths begin, whether it expands `~`, whether it takes absolute paths.
+/// Tool, base of relative paths, whether it expands `~`, whether it takes absolute paths.
 type Row = (&'static str, Base, bool, bool);
 
-/// A tool that is in no row: a plugin, which runs where the host runs.
+/// A tool not in the table: a plugin, running in the host's working directory.
 const OTHER: Row = ("", Base::WorkingDirectory, false, false);
 
 use Base::{Project, WorkingDirectory};
@@ -61,7 +61,7 @@ static TOOLS: &[Row] = &[
     ("vfs_move", Project, false, false),
     ("vfs_mkdir", Project, false, false),
     ("vfs_delete", Project, false, false),
-    // Customary plugins of the older release.
+    // Common plugins of the older release.
     ("read_file", WorkingDirectory, false, true),
     ("run_command", WorkingDirectory, true, false),
 ];

@@ -1,27 +1,27 @@
-//! Which shell reads a host's commands, and whether it lives on from one command to the next.
+//! Which shell runs a host's commands, and whether it persists between commands.
 
-/// A shell as far as its grammar matters.
+/// A shell grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
-    /// `sh`, which is bash, dash or busybox ash as the system has it.
+    /// `sh`: bash, dash or busybox ash, depending on the system.
     #[default]
     Sh,
-    /// The user's own shell, which may be bash or zsh.
+    /// The user's own shell, bash or zsh.
     BashOrZsh,
-    /// fish, PowerShell, or one that is not known.
+    /// fish, PowerShell or an unknown shell.
     Other,
 }
 
 /// How a host runs a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shell {
-    /// What the command is written in.
+    /// The grammar of the command.
     pub language: Language,
-    /// Whether its directory and variables are those that the command before left.
+    /// Whether it keeps the previous command's directory and variables.
     pub persists: bool,
 }
 
-/// chibi runs `sh -c` for each command, in the project's root.
+/// chibi runs `sh -c` for each command, in the project root.
 pub const CHIBI: Shell = Shell {
     language: Language::Sh,
     persists: false,

@@ -1,11 +1,11 @@
-//! The host's built-in tools, as it sends them to the model (docs/spec/hosts.md#built-in-tools),
-//! and the two tools that its older release only has as plugins. What a tool does and what its
-//! arguments mean is here; whether a call may happen is not.
+//! The host's built-in tools as it sends them to the model (docs/spec/hosts.md#built-in-tools), and
+//! two that its older release has only as plugins. Defines what tools do and what their arguments
+//! mean, not whether a call may happen.
 
-/// What the strongest call of a tool can do.
+/// The strongest effect that a call of a tool can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing that a restriction is for: talk, look at the model, keep a list of tasks.
+    /// Nothing that restrictions cover: talk, inspect the model, keep a task list.
     Harmless,
     /// Reads files, the index or another conversation.
     Read,
@@ -13,16 +13,16 @@ pub enum Effect {
     Change,
     /// Runs programs.
     Execute,
-    /// Sends something to another machine, or to another model.
+    /// Sends data to another machine or another model.
     Reach,
 }
 
-/// What an argument means to the tool that takes it.
+/// What an argument means to its tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Argument {
     /// A file or directory, relative to the project root unless absolute, or a `vfs:///` URI.
     Path,
-    /// A glob below the tool's path argument; it may itself lead elsewhere by `..` or `/`.
+    /// A glob below the tool's path argument; `..` or a leading `/` in it may lead elsewhere.
     Glob,
     /// A shell command line.
     Command,
@@ -32,7 +32,7 @@ pub enum Argument {
     Source,
     /// The name of a sub-agent preset.
     Preset,
-    /// Anything that no rule looks at, except one that names it.
+    /// Anything that only a rule naming it considers.
     Plain,
 }
 
@@ -41,31 +41,30 @@ pub enum Argument {
 pub struct HostTool {
     /// The name in `tool_name`, exactly.
     pub name: &'static str,
-    /// The most it can do.
+    /// Its strongest effect.
     pub effect: Effect,
     /// Argument keys and their meanings.
     pub arguments: &'static [(&'static str, Argument)],
 }
 
 impl HostTool {
-    /// The keys of the arguments that have one of these meanings.
+    /// The keys of the arguments with one of these meanings.
     pub fn keys(&self, meanings: &[Argument]) -> impl Iterator<Item = &'static str> {
         let wanted = |(_, argument): &&(&str, Argument)| meanings.contains(argument);
         self.arguments.iter().filter(wanted).map(|(key, _)| *key)
     }
 }
 
-/// The newer host's tool for a sub-agent: one model call without tools (docs/spec/hosts.md#hooks).
+/// The newer host's sub-agent tool: one model call without tools (docs/spec/hosts.md#hooks).
 pub const SUB_AGENT: &str = "spawn_agent";
 
-/// The host's tool of exactly this name.
+/// The host tool of exactly this name.
 pub fn find(name: &str) -> Option<&'static HostTool> {
     HOST_TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// Whether a tool is reached by its own name only, never by another client's word and never by
-/// a prefix (docs/spec/restriction.md#tool-names): what it does goes past hooks, files or this
-/// conversation.
+/// Whether a tool requires its own exact name, never another client's name or a prefix
+/// (docs/spec/restriction.md#tool-names): its effects go beyond hooks, files or this conversation.
 pub fn only_by_own_name(name: &str) -> bool {
     [
         "scheme_eval",
@@ -80,7 +79,7 @@ pub fn only_by_own_name(name: &str) -> bool {
     .contains(&name)
 }
 
-/// Tools that change, run or send something: what an unreadable policy takes away.
+/// Tools that change, run or send something; an unreadable policy blocks them.
 pub fn consequential() -> impl Iterator<Item = &'static str> {
     let harmless = |tool: &&HostTool| !matches!(tool.effect, Effect::Harmless | Effect::Read);
     HOST_TOOLS.iter().filter(harmless).map(|tool| tool.name)
@@ -101,7 +100,7 @@ const fn tool(
 use Argument::{Command, Glob, Path, Plain, Preset, Source, Url};
 use Effect::{Change, Execute, Harmless, Reach, Read};
 
-/// Every tool of both releases that the host or its customary plugins bring.
+/// Every tool of both releases that the host or its common plugins provide.
 #[rustfmt::skip]
 pub static HOST_TOOLS: &[HostTool] = &[
     tool("update_todos", Harmless, &[("content", Plain)]),
@@ -138,17 +137,17 @@ pub static HOST_TOOLS: &[HostTool] = &[
     tool("vfs_mkdir", Change, &[("path", Path)]),
     tool("vfs_delete", Change, &[("path", Path)]),
     tool("scheme_eval", Execute, &[("code", Plain)]),
-    // Plugins on the older release, whose files and shell are all plugins.
+    // Plugins on the older release, where file tools and the shell are all plugins.
     tool("read_file", Read, &[("path", Path)]),
     tool("run_command", Execute, &[("command", Command)]),
 ];
 
-/// Names in [`HOST_TOOLS`] that the newer release does not have, so that messages name them last.
+/// Names in [`HOST_TOOLS`] that the newer release lacks; messages name them last.
 pub fn is_plugin_of_older_host(name: &str) -> bool {
     matches!(name, "read_file" | "run_command")
 }
 
-/// Whether the older release has a tool, by itself or by a customary plugin.
+/// Whether the older release has a tool, built in or from a common plugin.
 pub fn is_on_older_host(name: &str) -> bool {
     is_plugin_of_older_host(name)
         || matches!(name, "update_todos" | "update_goals" | "update_reflection")

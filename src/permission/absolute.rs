@@ -1,5 +1,5 @@
-//! Paths of an allowed call as they were judged: what a relative path or a `~` means, the called
-//! tool alone knows, so it is handed what was compared with the rules
+//! Makes the paths of an allowed call absolute: only the called tool knows what a relative path or
+//! `~` means, so it receives the paths that were judged
 //! (docs/spec/restriction.md#what-a-path-means).
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::stacking::InForce;
 use crate::host::paths;
 use crate::host::tools::{self, Argument};
 
-/// The arguments with every path absolute; `None` where nothing is in force or nothing changes.
+/// The arguments with every path absolute; `None` if nothing is in force or nothing changes.
 pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
     let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
     if !paths::meaning(tool.name).takes_absolute || !InForce::of(scope).is_anything() {

@@ -1,5 +1,5 @@
-//! The arguments of a call held against one rule: for an allowance all must fit and doubt is a
-//! no, for a denial one is enough and doubt is a yes. Shell commands are not judged here.
+//! Matches a call's arguments against one rule. An allow rule must match every argument, and doubt
+//! means no; a deny rule needs one match, and doubt means yes. Shell commands are judged elsewhere.
 
 use std::path::Path;
 
@@ -13,16 +13,16 @@ use super::test::{Test, as_text};
 use crate::host::alias::Capability;
 use crate::host::tools::{self, Argument, HostTool};
 
-/// What paths are compared in.
+/// What a decision compares paths against.
 #[derive(Clone, Copy)]
 pub struct Ground<'a> {
-    /// Directories that matter.
+    /// The directories that matter.
     pub places: &'a Places,
     /// The file system.
     pub resolve: &'a dyn Resolve,
-    /// What the decision may still cost.
+    /// The step budget left for this decision.
     pub steps: &'a Steps,
-    /// What is protected.
+    /// The protected places.
     pub protection: &'a Protection<'a>,
 }
 
@@ -33,7 +33,7 @@ enum Place<'a> {
 }
 
 impl Ground<'_> {
-    /// The ground of one decision, on which each path is looked at once and every step counts.
+    /// Runs one decision. It resolves each path once, and every step counts.
     pub fn of<T>(places: &Places, resolve: &dyn Resolve, decide: impl FnOnce(Ground) -> T) -> T {
         let steps = Steps::default();
         let resolve = &Remembering::new(resolve, &steps);
@@ -45,7 +45,7 @@ impl Ground<'_> {
         })
     }
 
-    /// Whether a rule that speaks of the call's tool by `test` allows its arguments.
+    /// Whether `rule`, applied to the call's tool through `test`, allows its arguments.
     pub fn allows(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
         fits_source(rule, call) == Some(true)
             && match test {
@@ -68,7 +68,7 @@ impl Ground<'_> {
             }
     }
 
-    /// Whether a rule that speaks of the call's tool by `test` denies its arguments.
+    /// Whether `rule`, applied to the call's tool through `test`, denies its arguments.
     pub fn denies(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
         fits_source(rule, call) != Some(false)
             && match test {
@@ -95,11 +95,11 @@ impl Ground<'_> {
             }
     }
 
-    /// Every place that a call names; `None` when one of them is not plain.
+    /// Every place that a call names; `None` if one of them cannot be determined.
     fn places_of<'c>(&self, call: &Call<'c>) -> Option<Vec<Place<'c>>> {
         let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
         let mut places = Vec::new();
-        // A tool that is asked for a glob first of all looks nowhere but below its fixed part.
+        // A tool whose first argument is a glob searches only below the glob's fixed part.
         let only_glob = matches!(tool.arguments.first(), Some((_, Argument::Glob)));
         let meanings: &[Argument] = if only_glob {
             &[]
@@ -129,8 +129,8 @@ impl Ground<'_> {
     }
 }
 
-/// `summarize_content` takes a path or a URL, and an entry speaks of one of them; `None` when
-/// it is not clear which this is.
+/// `summarize_content` takes a path or a URL, and a rule covers one of them. `None` if it is
+/// unclear which is passed.
 fn fits_source(rule: &Rule, call: &Call) -> Option<bool> {
     let host_tool = tools::find(call.tool).filter(|_| call.ours.is_none());
     let key = host_tool.and_then(|tool| tool.keys(&[Argument::Source]).next());
@@ -145,7 +145,7 @@ fn fits_source(rule: &Rule, call: &Call) -> Option<bool> {
     Some(is_address == (capability == Capability::Fetch))
 }
 
-/// A path argument; one that is missing means the project, in tools whose keys are known.
+/// A path argument; a missing one means the project, for tools whose keys are known.
 fn path<'c>(tool: &HostTool, key: &str, call: &Call<'c>) -> Option<&'c str> {
     let known = !tools::is_plugin_of_older_host(tool.name);
     text_or(call, key, known.then_some(""))
@@ -160,7 +160,7 @@ impl Place<'_> {
     }
 }
 
-/// A text argument, or `otherwise` when it is missing or null; `None` for another type.
+/// A text argument, or `otherwise` if it is missing or null; `None` for any other type.
 fn text_or<'c>(call: &Call<'c>, key: &str, otherwise: Option<&'c str>) -> Option<&'c str> {
     match call.arguments.get(key) {
         None | Some(serde_json::Value::Null) => otherwise,
@@ -168,7 +168,7 @@ fn text_or<'c>(call: &Call<'c>, key: &str, otherwise: Option<&'c str>) -> Option
     }
 }
 
-/// The components of a glob before its first wildcard; `None` when it climbs after one.
+/// The components of a glob before its first wildcard; `None` if `..` follows a wildcard.
 fn fixed_part(glob: &str) -> Option<String> {
     let is_wild = |part: &&str| part.contains(['*', '?', '[', '{', '!']);
     let wild = glob.split('/').skip_while(|part| !is_wild(part));

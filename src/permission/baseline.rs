@@ -1,6 +1,5 @@
-//! What no restriction takes away (docs/spec/restriction.md#always-allowed): harmless tools of the
-//! host, paging through cached output, and our own tools as far as they only read or run what the
-//! skill brought.
+//! What no restriction takes away (docs/spec/restriction.md#always-allowed): harmless host tools,
+//! paging through cached output, and our own tools while they only read or run the skill's files.
 
 use serde_json::Value;
 
@@ -10,10 +9,10 @@ use super::settings::{ScriptScope, Settings};
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
 
-/// Where the host keeps outputs that were too long for the model (docs/spec/hosts.md#answers).
+/// Where the host keeps outputs that are too long for the model (docs/spec/hosts.md#answers).
 const TOOL_CACHE: &str = "vfs:///sys/tool_cache/";
 
-/// Marketplace actions that read what is here, or a source the user configured.
+/// Marketplace actions that only read what is installed or a source the user configured.
 const LOOKING: [&str; 5] = [
     "list",
     "list_installed",
@@ -22,14 +21,14 @@ const LOOKING: [&str; 5] = [
     "search_installed",
 ];
 
-/// What the rules in force add to the baseline's own knowledge.
+/// What the baseline needs to know about the effective restrictions.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
-    /// The user's choices.
+    /// The user's settings.
     pub settings: &'a Settings,
-    /// Skills in force, whose scripts are theirs to run.
+    /// Skills in force; they may run their own scripts.
     pub active: &'a [&'a Restriction],
-    /// Whether entries name the skills that may be activated.
+    /// Whether `Skill(name)` entries limit which skills may be activated.
     pub skills_narrowed: bool,
 }
 
@@ -44,7 +43,7 @@ pub fn only_looks(action: Option<&str>) -> bool {
     action.is_some_and(|action| LOOKING.contains(&action))
 }
 
-/// Whether a call needs no entry that grants it.
+/// Whether a call is allowed without a rule that grants it.
 pub fn allows(call: &Call, context: Context) -> bool {
     let extra = |name: &String| fold(name) == fold(call.tool);
     if context.settings.always_allowed.iter().any(extra) {
@@ -56,7 +55,7 @@ pub fn allows(call: &Call, context: Context) -> bool {
     }
 }
 
-/// Whether some argument makes a call of this tool part of the baseline.
+/// Whether the baseline allows a call of this tool with some arguments.
 pub fn may_allow(tool: &str, ours: Option<OurTool>, context: Context) -> bool {
     let extra = |name: &String| fold(name) == fold(tool);
     match ours {
@@ -72,7 +71,7 @@ pub fn may_allow(tool: &str, ours: Option<OurTool>, context: Context) -> bool {
     }
 }
 
-/// Tools that only talk, look at the model or keep a list of tasks.
+/// Tools that only talk, inspect the model or keep a task list.
 pub fn is_harmless(tool: &str) -> bool {
     tools::find(tool).is_some_and(|tool| tool.effect == Effect::Harmless)
 }
@@ -103,7 +102,7 @@ fn takes_proposal(new: bool, context: Context) -> bool {
     }
 }
 
-/// Whether the reference of a marketplace call says which machine to ask.
+/// Whether the reference in a marketplace call selects the machine to contact.
 fn chooses_a_host(call: &Call) -> bool {
     let words = call.arguments.get("args").and_then(Value::as_array);
     let words = words.into_iter().flatten().filter_map(Value::as_str);
@@ -122,8 +121,7 @@ fn pages_cached_output(call: &Call) -> bool {
     reads && call.tool.starts_with("file_") && cached
 }
 
-/// Variables that choose what an interpreter or the loader runs, so that no script may be given
-/// them by the model.
+/// Variables that control what an interpreter or the loader runs; the model must not set them.
 pub fn steers_an_interpreter(variable: &str) -> bool {
     const PREFIXES: [&str; 12] = [
         "LD_", "DYLD_", "PYTHON", "NODE_", "PERL", "RUBY", "GIT_", "BASH_", "npm_", "NPM_", "UV_",
@@ -159,7 +157,7 @@ pub fn steering_variable(call: &Call) -> Option<String> {
             .find(is_unsafe)
             .map(str::to_owned),
         Value::Null => None,
-        // Anything else would have to be taken apart by guesswork.
+        // Any other type could only be guessed at.
         other => Some(other.to_string()),
     }
 }

@@ -1,4 +1,4 @@
-//! What a decision is made from: the call, and everything in force around it.
+//! The input of a decision: the call and everything in force around it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::host::shell::Shell;
 /// A tool call as the host is about to make it.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// The tool's name as the host has it.
+    /// The tool's name in the host's spelling.
     pub tool: &'a str,
-    /// Its arguments, which should be an object.
+    /// Its arguments; they should be an object.
     pub arguments: &'a Value,
-    /// Which of our own tools it is, found by exact name in our schema: any plugin may have a
-    /// tool whose name begins with `skill_`.
+    /// Which of our own tools it is, by exact name in our schema: any plugin's tool may begin with
+    /// `skill_`.
     pub ours: Option<OurTool<'a>>,
 }
 
@@ -30,59 +30,59 @@ pub enum OurTool<'a> {
     Skill(&'a str),
     /// Reads a file of a skill.
     ReadSkillFile {
-        /// Whose file, if the call says so.
+        /// The skill, if the call names it.
         skill: Option<&'a str>,
     },
     /// Runs a script of a skill.
     RunSkillScript {
-        /// The directory of the skill whose script it is, found as the tool finds it.
+        /// The directory of the script's skill, resolved as the tool resolves it.
         skill: Option<&'a Path>,
     },
-    /// Waits for a script that was started before, or stops it: always the caller's own one.
+    /// Waits for a script started earlier, or stops it; always one of the caller's own.
     Job,
-    /// Loads and unloads skills. Each skill that it loads is a call of that skill's own tool too.
+    /// Loads and unloads skills. Each skill loaded also counts as a call of its own tool.
     Session,
-    /// Writes down what the model would change in a skill, for the user to decide about.
+    /// Records a change to a skill that the model proposes; the user decides about it.
     Propose {
-        /// Whether it would make a new one.
+        /// Whether it proposes a new skill.
         new: bool,
     },
-    /// Looks for, installs or removes skills.
+    /// Finds, installs or removes skills.
     Marketplace {
-        /// What to do, if the call says so.
+        /// The action, if the call names it.
         action: Option<&'a str>,
     },
-    /// The command line as a tool; for people, who reach it without a hook.
+    /// The command line as a tool, for people, who reach it without a hook.
     Direct,
 }
 
 /// Everything in force around a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'a> {
-    /// The restrictions of the skills activated since the session began, oldest first, those
-    /// that were replaced included: their denials last.
+    /// The restrictions of all skills activated in this session, oldest first, including replaced
+    /// ones, whose denials stay in force.
     pub restrictions: &'a [Restriction],
-    /// Denials of the configuration and of the administrator's policy.
+    /// Denials from the configuration and the administrator's policy.
     pub policy_deny: &'a [Restriction],
-    /// The user's choices.
+    /// The user's settings.
     pub settings: &'a Settings,
-    /// Directories that matter.
+    /// The directories that matter.
     pub places: &'a Places,
-    /// Tools that the host said belong to MCP servers.
+    /// Tools that the host attributes to MCP servers.
     pub mcp_tools: &'a BTreeSet<String>,
 }
 
-/// Directories that decisions are about, as they were given: links in them are not resolved.
+/// The directories that decisions depend on, as given: links are not resolved.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     /// Where the host's shell starts.
     pub project_root: PathBuf,
-    /// Where the host's process is: some of its tools begin there.
+    /// The host process's working directory, where some of its tools start.
     pub working_dir: PathBuf,
-    /// What `~` stands for in a shell and in patterns, if anything.
+    /// What `~` means in a shell and in patterns, if it is known.
     pub home: Option<PathBuf>,
-    /// The names of the variables that the host's shell begins with: a command that sets one of
-    /// them gives it to every program. `None` where they are not known.
+    /// Names of the variables in the initial environment of the host's shell; setting one exports
+    /// it to every program. `None` if unknown.
     pub environment: Option<BTreeSet<String>>,
     /// The shell that runs the host's commands.
     pub shell: Shell,
@@ -90,14 +90,14 @@ pub struct Places {
     pub cdpath: bool,
     /// What no call changes while a skill restricts.
     pub protected: ProtectedPlaces,
-    /// Our own executable, which no command runs while anything is in force.
+    /// Our own executable, which no command may run while anything is in force.
     pub executable: Option<PathBuf>,
-    /// Where the host's shell looks for programs.
+    /// The directories where the host's shell looks for programs.
     pub path: Vec<PathBuf>,
 }
 
 impl Places {
-    /// Where one of the host's tools goes for `written`: an absolute path, not yet normal.
+    /// The path that a host tool uses for `written`: absolute, not yet normalised.
     pub fn of_tool(&self, tool: &str, written: &str) -> PathBuf {
         let meaning = paths::meaning(tool);
         let below_home = written.strip_prefix('~').zip(self.home.as_deref());
@@ -122,7 +122,7 @@ fn is_below(rest: &str) -> bool {
 }
 
 impl<'a> Call<'a> {
-    /// The arguments, if they are what arguments have to be.
+    /// The arguments, if they are an object.
     pub fn object(&self) -> Option<&'a Map<String, Value>> {
         self.arguments.as_object()
     }

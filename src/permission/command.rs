@@ -1,6 +1,5 @@
-//! Patterns for one simple command (docs/spec/restriction.md#command-patterns) and the form of a
-//! command they are compared with. How a command line falls apart into simple commands is not known
-//! here.
+//! Patterns for one simple command (docs/spec/restriction.md#command-patterns) and the canonical
+//! form that they match. Does not know how a command line splits into simple commands.
 
 mod matching;
 
@@ -9,45 +8,45 @@ use matching::{ASSIGNMENT, Atom, BREAK, DYNAMIC, HOME, NAME_PART};
 use super::shell::{is_name, may_be_exported};
 use super::template::Piece;
 
-/// The words of one simple command, in a form in which words cannot be confused: `a b` as two
-/// words is never `'a b'` as one.
+/// The words of one simple command in an unambiguous form: two words `a b` never equal one word `'a
+/// b'`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Canonical(String);
 
 impl Canonical {
-    /// Begins another word.
+    /// Starts the next word.
     pub fn word(&mut self) {
         if !self.0.is_empty() {
             self.0.push(BREAK);
         }
     }
 
-    /// Begins with an assignment, `NAME=value`.
+    /// Adds a leading assignment, `NAME=value`.
     pub fn assignment(&mut self, text: &str) {
         self.word();
         self.0.push(ASSIGNMENT);
         self.0.push_str(text);
     }
 
-    /// Adds text that the shell leaves as it is to the current word.
+    /// Adds text that the shell leaves unchanged to the current word.
     pub fn literal(&mut self, text: &str) {
         self.0.push_str(text);
     }
 
-    /// Adds text that only the shell will know to the current word.
+    /// Adds text known only at run time.
     pub fn dynamic(&mut self) {
         self.0.push(DYNAMIC);
     }
 
-    /// Adds a part of a file's name that only the shell will know: it has no slash, and a name that
-    /// begins otherwise does not become `..`.
+    /// Adds part of a file name known only at run time. It has no slash, and cannot turn other text
+    /// into `..`.
     pub fn name_part(&mut self) {
         self.0.push(NAME_PART);
     }
 }
 
 impl Canonical {
-    /// The same command with each word below this directory written as one below [`HOME`].
+    /// The same command with each word below this directory rewritten as one below [`HOME`].
     pub fn below_home(&self, home: &str) -> Self {
         let below = |word: &str| match word.strip_prefix(home) {
             Some(rest) if rest.starts_with('/') => format!("{HOME}{rest}"),
@@ -82,13 +81,13 @@ enum Tail {
     Nothing,
     /// Further words may follow (`git:*`).
     Words,
-    /// As [`Tail::Words`], and `:` may continue the last word (`npm run test:*` covers
-    /// `npm run test:unit`).
+    /// As [`Tail::Words`]; `:` may also continue the last word (`npm run test:*` covers `npm run
+    /// test:unit`).
     WordsOrColon,
 }
 
 impl Tail {
-    /// What may follow the atoms, one of these or nothing; just nothing for [`Tail::Nothing`].
+    /// The endings that may follow the atoms; [`Tail::Nothing`] permits only the empty one.
     fn endings(self) -> &'static [&'static [Atom]] {
         match self {
             Self::Nothing => &[&[]],
@@ -103,10 +102,10 @@ impl Tail {
 }
 
 impl CommandPattern {
-    /// Reads the inside of `Bash(…)`.
+    /// Parses the text inside `Bash(…)`.
     ///
     /// # Errors
-    /// A code and a sentence for a pattern that can match nothing.
+    /// A code and a message for a pattern that cannot match.
     pub fn parse(pieces: &[Piece]) -> Result<Self, (&'static str, &'static str)> {
         let mut pieces = pieces.to_vec();
         let open = strip_open_end(&mut pieces);
@@ -129,7 +128,7 @@ impl CommandPattern {
             return Err(("empty-pattern", "the pattern names no command"));
         }
         let mut words = atoms.rsplit(|atom| *atom == Atom::Is(BREAK));
-        // A path that goes on is another file.
+        // A path with a suffix names another file.
         let is_path = words
             .next()
             .is_some_and(|last| last.contains(&Atom::Is('/')));
@@ -169,38 +168,37 @@ impl CommandPattern {
         endings.any(|ending| matching::wildcard(&self.atoms, ending, &command.0))
     }
 
-    /// Whether the pattern itself has this word, other than by a `*`.
+    /// Whether the pattern contains this word literally, not through a `*`.
     pub fn spells(&self, word: &str) -> bool {
         let is = |atoms: &[Atom]| atoms.iter().copied().eq(word.chars().map(Atom::Is));
         self.atoms.split(|atom| *atom == Atom::Is(BREAK)).any(is)
     }
 
-    /// Whether one of its own words is a path that means another file in another directory.
+    /// Whether one of its words is a path that names another file from another directory.
     pub fn holds_relative_path(&self) -> bool {
         let mut words = self.atoms.split(|atom| *atom == Atom::Is(BREAK));
         words.any(matching::is_relative_path)
     }
 
-    /// Whether the pattern covers what a command may become, whatever is put in for text that
-    /// is not known yet.
+    /// Whether the pattern covers what a command may become, whatever replaces its unknown text.
     pub fn may_match(&self, command: &Canonical) -> bool {
         let may_end = |ending: &&[Atom]| {
             let atoms = [&self.atoms, *ending].concat();
-            // What follows the last word is as good as the beginning of another one.
+            // Text after the last word may also begin another one.
             let more = ending.first().map(|_| BREAK);
             matching::may_reach_the_end(&atoms, command.0.chars().chain(more))
         };
         self.tail.endings().iter().any(may_end)
     }
 
-    /// Whether this is `cmd:*`, which one generator of skills writes as a placeholder
+    /// Whether this is `cmd:*`, a placeholder that one skill generator emits
     /// (docs/spec/restriction.md#command-patterns).
     pub fn is_placeholder(&self) -> bool {
         *self == Self::program("cmd")
     }
 }
 
-/// Takes `:*` or ` *` off the end and says whether it was there.
+/// Removes a trailing `:*` or ` *` and reports whether it was there.
 fn strip_open_end(pieces: &mut [Piece]) -> bool {
     let Some(Piece::Written(last)) = pieces.last_mut() else {
         return false;
@@ -214,8 +212,7 @@ fn strip_open_end(pieces: &mut [Piece]) -> bool {
     before.is_some()
 }
 
-/// Takes the assignments off the front of a pattern: harmless ones are not compared at all, and
-/// others must be in the command just so.
+/// Splits leading assignments off a pattern. Harmless ones are ignored; others must match exactly.
 fn split_assignments(atoms: &[Atom]) -> (Vec<Atom>, Vec<Atom>) {
     let mut lead = Vec::new();
     let mut rest = atoms;
@@ -240,7 +237,7 @@ fn split_assignments(atoms: &[Atom]) -> (Vec<Atom>, Vec<Atom>) {
     }
 }
 
-/// `Bash(aws:s3:*)` is how some skills write `aws s3`; no program has a colon in its name.
+/// Some skills write `Bash(aws:s3:*)` for `aws s3`; no program has a colon in its name.
 fn split_program_at_colons(atoms: &mut [Atom]) {
     if !atoms.contains(&Atom::Is('/')) && atoms.first() != Some(&Atom::Is(':')) {
         for atom in atoms.iter_mut().filter(|atom| **atom == Atom::Is(':')) {
@@ -249,7 +246,7 @@ fn split_program_at_colons(atoms: &mut [Atom]) {
     }
 }
 
-/// Reads a pattern word by word as a shell would read plain text.
+/// Reads a pattern word by word, as a shell reads plain text.
 #[derive(Default)]
 struct Words {
     quote: Option<char>,

@@ -1,5 +1,5 @@
-//! Shell commands between the rules and the shell room: which entries grant a simple command,
-//! which let a file be redirected to, and what denials make of the whole.
+//! Connects the rules to the shell module: which rules grant a simple command or a redirection to a
+//! file, and which denials cover the command.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::subject::Tool;
 use super::test::Test;
 use crate::host::shell::{Language, Shell};
 
-/// What the entries of a group say about each part of a command.
+/// What a group's rules say about each part of a command.
 pub fn findings(
     group: &Group,
     in_force: &InForce,
@@ -35,7 +35,7 @@ pub fn findings(
     shell::judge(command, &rules, ground.steps)
 }
 
-/// What a command touches besides running programs, whatever grants it.
+/// What a command touches besides running programs, regardless of the rules.
 pub fn touched(command: &str, tool: &str, own: &[&Path], ground: Ground) -> Touched {
     let guard = Guard {
         ground,
@@ -46,10 +46,10 @@ pub fn touched(command: &str, tool: &str, own: &[&Path], ground: Ground) -> Touc
     shell::touched(command, guard)
 }
 
-/// Refuses a command that a denial speaks of, in any of its parts.
+/// Refuses a command if a denial covers any part of it.
 ///
 /// # Errors
-/// The refusal. While there are denials of commands, one that cannot be read is refused too.
+/// The refusal. If there are denials of commands, an unreadable command is refused too.
 pub fn undenied(
     in_force: &InForce,
     tool: &Tool,
@@ -118,8 +118,7 @@ pub fn undenied(
     Ok(())
 }
 
-/// What is known of the variables of the host's shell. `$HOME` and `~` are the same only where
-/// `HOME` is set.
+/// What is known about the variables of the host's shell. `$HOME` equals `~` only if `HOME` is set.
 fn variables(places: &Places) -> Variables<'_> {
     let environment = places.environment.as_ref();
     let is_set = environment.is_some_and(|names| names.contains("HOME"));
@@ -134,7 +133,7 @@ fn variables(places: &Places) -> Variables<'_> {
 const WRITERS: [&str; 2] = ["write_file", "file_edit"];
 const READERS: [&str; 1] = ["file_head"];
 
-/// The tools of the host that do what a redirection does.
+/// The host tools whose effect equals a redirection's.
 fn tools(writes: bool) -> impl Iterator<Item = Tool<'static>> {
     let names: &[&'static str] = if writes { &WRITERS } else { &READERS };
     names.iter().map(|name| Tool::host(name))
@@ -146,7 +145,7 @@ fn speaks_of_files(rule: &Rule) -> bool {
         .any(|tool| rule.test_of(&tool).is_some())
 }
 
-/// The first denial that speaks of a file, with its source.
+/// The first denial that covers a file, with its source.
 fn denied_file<'a>(
     in_force: &InForce<'a>,
     path: &str,
@@ -166,7 +165,7 @@ fn denied_file<'a>(
     found.map(|(source, rule)| (source, rule.written()))
 }
 
-/// The rules of one group, as the shell room asks for them.
+/// The rules of one group, in the form the shell module queries.
 struct Rules<'a> {
     group: &'a Group<'a>,
     in_force: &'a InForce<'a>,

@@ -1,5 +1,5 @@
-//! The decision about one call (docs/spec/restriction.md#order-of-evaluation): denials, what is
-//! always allowed, then the entries of the restrictions in force, then a refusal.
+//! The decision about one call (docs/spec/restriction.md#order-of-evaluation): denials, then the
+//! baseline, then the rules of the restrictions in force, else a refusal.
 
 use super::argument::Ground;
 use super::baseline;
@@ -15,25 +15,25 @@ use super::subject::Tool;
 use super::test::Test;
 use crate::host::tools::{self, Argument, Effect};
 
-/// What happens to a call.
+/// The decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It happens.
+    /// The call may happen.
     Allow(Granted),
-    /// It does not.
+    /// The call is blocked.
     Block(Refusal),
 }
 
 /// Why a call may happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Granted {
-    /// Nothing restricts.
+    /// No restriction applies.
     Unrestricted,
-    /// It is always allowed.
+    /// The baseline allows it.
     Baseline,
-    /// Entries grant it.
+    /// Rules grant it.
     Rules,
-    /// It is not allowed, and the user wants to be told only.
+    /// It is not allowed, but the user wants only a warning.
     Warned(Refusal),
 }
 
@@ -45,7 +45,7 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
     }
 }
 
-/// Whether something denies a call, whatever else would allow it.
+/// Whether a denial covers a call, whatever else would allow it.
 pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
     Ground::of(scope.places, resolve, |ground| {
         let in_force = InForce::of(scope);
@@ -53,7 +53,7 @@ pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
     })
 }
 
-/// Decides about a call when it is not known what is in force: reading goes on, nothing else.
+/// Decides about a call when the restrictions are unknown: only reads are allowed.
 pub fn decide_unreadable_state(call: &Call) -> Decision {
     let reads = match call.ours {
         Some(OurTool::Marketplace { action }) => baseline::only_looks(action),
@@ -74,7 +74,7 @@ pub fn decide_unreadable_state(call: &Call) -> Decision {
     Decision::Block(Refusal::new(call.tool, reason))
 }
 
-/// The tools that no argument could make allowed, which the model need not be shown.
+/// Tools that no arguments could make allowed; the model need not see them.
 pub fn forbidden_outright<'t>(
     scope: &Scope,
     tools: impl Iterator<Item = (&'t str, Option<OurTool<'t>>)>,
@@ -103,7 +103,7 @@ fn judge(scope: &Scope, call: &Call, ground: Ground) -> Result<Granted, Refusal>
     }
     let in_force = InForce::of(scope);
     let judged = judge_in_force(&in_force, scope, call, ground);
-    // Whatever came out of work that was cut short counts for nothing.
+    // A result obtained after the steps ran out is void.
     let too_much = || Refusal::new(call.tool, Reason::TooMuchWork);
     if ground.steps.are_spent() && in_force.may_refuse() {
         return Err(too_much());
@@ -135,7 +135,7 @@ fn judge_in_force(
         let judged = well_formed(group, call)
             .and_then(|()| judge_group(group, in_force, scope, call, ground))
             .and_then(|granted| {
-                // Only for what would be granted: it looks at many directories.
+                // Only for calls that would be granted, because it examines many directories.
                 protect(&group.skill(), call, touched.as_ref(), ground).map(|()| granted)
             });
         match judged {
@@ -152,7 +152,7 @@ fn judge_in_force(
     Ok(granted)
 }
 
-/// What a shell command touches while anything is in force; nothing for other calls.
+/// What a shell command touches while anything is in force; `None` for other calls.
 fn touched(in_force: &InForce, call: &Call, ground: Ground) -> Option<Touched> {
     let command = command_key(call).and_then(|key| call.text(key))?;
     let own = in_force.own_directories();
@@ -161,7 +161,6 @@ fn touched(in_force: &InForce, call: &Call, ground: Ground) -> Option<Touched> {
         .then(|| command_line::touched(command, call.tool, &own, ground))
 }
 
-/// Refuses what some denial speaks of.
 fn undenied(in_force: &InForce, scope: &Scope, call: &Call, ground: Ground) -> Result<(), Refusal> {
     let touched = touched(in_force, call, ground);
     undenied_touching(in_force, scope, call, touched.as_ref(), ground)
@@ -189,7 +188,6 @@ fn undenied_touching(
     }
 }
 
-/// Refuses a call whose arguments are not what its tool takes.
 fn well_formed(group: &Group, call: &Call) -> Result<(), Refusal> {
     let unclear = |why: String| {
         let skill = group.skill();
@@ -213,7 +211,7 @@ fn well_formed(group: &Group, call: &Call) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The key of the argument that is a shell command, if the tool takes one.
+/// The key of the shell command argument, if the tool has one.
 pub fn command_key(call: &Call) -> Option<&'static str> {
     let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
     tool.keys(&[Argument::Command]).next()

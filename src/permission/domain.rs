@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-/// What a rule says about a URL: `domain:example.com` or `domain:*.example.com`.
+/// A pattern for URLs: `domain:example.com` or `domain:*.example.com`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DomainPattern {
     host: String,
@@ -10,10 +10,10 @@ pub struct DomainPattern {
 }
 
 impl DomainPattern {
-    /// Reads the inside of `WebFetch(…)`.
+    /// Parses the text inside `WebFetch(…)`.
     ///
     /// # Errors
-    /// A code and a sentence for anything but a domain.
+    /// A code and a message for anything but a domain.
     pub fn parse(body: &str) -> Result<Self, (&'static str, &'static str)> {
         const INVALID: (&str, &str) = ("invalid-domain", "only `domain:NAME` is understood");
         let domain = body.strip_prefix("domain:").ok_or(INVALID)?.trim();
@@ -21,8 +21,8 @@ impl DomainPattern {
             Some(host) => (host, true),
             None => (domain, false),
         };
-        // Parsed as part of a URL, it gets the same case and IDNA treatment as what it is
-        // compared with.
+        // Parsed as a URL, it gets the same case and IDNA treatment as the URLs it is compared
+        // with.
         let url = Url::parse(&format!("https://{host}/")).map_err(|_| INVALID)?;
         let parsed = host_of(&url).ok_or(INVALID)?;
         let is_host_only = url.path() == "/" && url.username().is_empty() && url.port().is_none();
@@ -45,7 +45,7 @@ impl DomainPattern {
     }
 }
 
-/// A web address; `None` for every other scheme and for what is no URL.
+/// A web address; `None` for other schemes and for text that is not a URL.
 pub fn web_address(text: &str) -> Option<Url> {
     let url = Url::parse(text).ok()?;
     matches!(url.scheme(), "http" | "https").then_some(url)

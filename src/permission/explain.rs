@@ -1,4 +1,4 @@
-//! A decision for a person: each part of a call, and what granted it or why nothing did.
+//! Explains a decision to a person: each part of a call, and what granted it or why it was refused.
 
 use serde::Serialize;
 
@@ -11,17 +11,16 @@ use super::stacking::InForce;
 use super::subject::Tool;
 use super::test::Test;
 
-/// A decision and what led to it.
+/// A decision and its reasons.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explanation {
     /// The tool.
     pub tool: String,
-    /// Whether the call would happen.
+    /// Whether the call would be allowed.
     pub allowed: bool,
-    /// What the model would be told, or why the call may happen.
+    /// The message to the model, or why the call is allowed.
     pub message: String,
-    /// The parts of a shell command, in the order they are judged; empty for other calls and
-    /// where nothing has to be taken apart.
+    /// The parts of a shell command in evaluation order; empty if there is nothing to split.
     pub parts: Vec<Part>,
 }
 
@@ -30,11 +29,11 @@ pub struct Explanation {
 pub struct Part {
     /// `command`, `subcommand`, `redirection` or `syntax`.
     pub kind: &'static str,
-    /// As it is written.
+    /// As written.
     pub text: String,
-    /// The entry that grants it, or another reason why it may happen.
+    /// The rule that grants it, or another reason to allow it.
     pub granted_by: Option<String>,
-    /// Why it may not happen.
+    /// The reason for refusing it.
     pub refused: Option<String>,
 }
 
@@ -58,7 +57,7 @@ pub fn explain(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Explanation
     }
 }
 
-/// The parts of a shell command under each group whose entries speak of commands.
+/// The parts of a shell command under each group whose rules cover commands.
 fn parts(scope: &Scope, call: &Call, ground: Ground) -> Vec<Part> {
     let Some(command) = command_key(call).and_then(|key| call.text(key)) else {
         return Vec::new();

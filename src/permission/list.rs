@@ -1,6 +1,5 @@
-//! The grammar of an `allowed-tools` list (docs/spec/restriction.md#grammar): where one entry ends
-//! and the next begins, and which of them are broken. What a name or a pattern means is not known
-//! here.
+//! The grammar of an `allowed-tools` list (docs/spec/restriction.md#grammar): where entries begin
+//! and end, and which are malformed. Does not know what a name or pattern means.
 
 /// One entry as its author wrote it: `NAME` or `NAME(body)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,14 +12,14 @@ pub struct Entry {
     pub body: Option<String>,
 }
 
-/// Text that is not an entry, and why.
+/// Malformed text and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The text.
     pub written: String,
-    /// The name it may have been about.
+    /// The name it may have meant.
     pub name: String,
-    /// A code for tools and a sentence for people.
+    /// A code for programs and a message for people.
     pub why: (&'static str, &'static str),
 }
 
@@ -32,7 +31,7 @@ const TRAILING: (&str, &str) = ("trailing-text", "text follows the closing paren
 
 /// Splits a list at whitespace and commas outside parentheses and quotes.
 ///
-/// `Bash (git:*)` is read as `Bash(git:*)`: taken apart it would grant every command.
+/// `Bash (git:*)` is read as `Bash(git:*)`: split in two, it would grant every command.
 pub fn split(list: &str) -> Vec<Result<Entry, Broken>> {
     let mut entries = Vec::new();
     let mut rest = list.trim_start_matches(separates);
@@ -61,7 +60,7 @@ fn separates(c: char) -> bool {
     c == ',' || c.is_whitespace()
 }
 
-/// Where the token at the start of `text` ends; the end of the text if something stays open.
+/// Where the token at the start of `text` ends; the end of the text if something is not closed.
 fn token_end(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -102,7 +101,6 @@ fn entry(written: &str) -> Result<Entry, Broken> {
     })
 }
 
-/// The body of an entry that has nothing wrong with it.
 fn well_formed<'a>(
     name: &str,
     pattern: Option<&'a str>,
@@ -114,7 +112,7 @@ fn well_formed<'a>(
     if name.contains(['\'', '"', ')']) || text.contains('(') && !balanced(text) {
         return Err(UNBALANCED);
     }
-    // `*` alone is a name here; what it means is not the grammar's business.
+    // A bare `*` is a valid name here; the grammar does not interpret it.
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.:/*".contains(c);
     if !name.chars().all(is_name)
         || !(name == "*" || name.starts_with(|c: char| c.is_ascii_alphanumeric()))
@@ -134,7 +132,6 @@ fn well_formed<'a>(
     }
 }
 
-/// Whether every parenthesis and quote of `pattern` is closed.
 fn balanced(pattern: &str) -> bool {
     depths(pattern).last().is_some_and(|depth| depth == 0)
 }
@@ -144,7 +141,7 @@ fn closes_early(pattern: &str) -> bool {
     depths(pattern).position(|depth| depth == 0) != Some(pattern.chars().count() - 1)
 }
 
-/// Open parentheses and quotes after each character; a `)` too many never gets back to 0.
+/// Open parentheses and quotes after each character; an extra `)` prevents a return to 0.
 fn depths(pattern: &str) -> impl Iterator<Item = usize> {
     let mut depth = 0_usize;
     let mut quote = None;

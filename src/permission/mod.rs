@@ -1,6 +1,6 @@
-//! `allowed-tools`: what a skill's list means and whether a call may happen under it
-//! (docs/spec/restriction.md). Pure functions from text to decisions. This room does no I/O: what
-//! it must ask the file system, it asks through [`Resolve`], and state and settings are handed in.
+//! `allowed-tools`: what a skill's list means and whether it permits a call
+//! (docs/spec/restriction.md). Pure functions from text to decisions, without I/O: file system
+//! queries go through [`Resolve`], and state and settings are passed in.
 
 mod absolute;
 mod argument;

@@ -1,4 +1,4 @@
-//! Paths as rules compare them: absolute, without `.` and `..`, and the same once more with links
+//! Paths as rules compare them: absolute, without `.` and `..`, both as written and with links
 //! resolved. What a path may be used for is decided elsewhere.
 
 use std::cell::RefCell;
@@ -8,20 +8,20 @@ use std::path::{Component, Path, PathBuf};
 use super::call::Places;
 use super::steps::Steps;
 
-/// The questions that deciding about a path asks the file system, answered by the caller.
+/// File system queries needed for decisions about paths; the caller implements them.
 pub trait Resolve {
-    /// The path without links: its deepest existing parent canonicalised, and the rest.
+    /// The path without links: its deepest existing ancestor canonicalised, plus the rest.
     fn canonical(&self, path: &Path) -> PathBuf;
 
-    /// The entries of a directory that are links.
+    /// The entries of a directory that are symbolic links.
     fn links_in(&self, dir: &Path) -> Vec<PathBuf>;
 
-    /// Whether git surely takes this directory for the top of a working tree.
+    /// Whether git certainly treats this directory as the root of a working tree.
     fn is_repository(&self, _: &Path) -> bool {
         false
     }
 
-    /// Whether there is a directory at this path, maybe through a link.
+    /// Whether a directory exists at this path, possibly through a link.
     fn is_directory(&self, _path: &Path) -> bool {
         false
     }
@@ -32,7 +32,7 @@ pub trait Resolve {
     }
 }
 
-/// Asks about each path once: one command may name the same directories a thousand times.
+/// Caches the answers: one command may name the same directories a thousand times.
 pub struct Remembering<'a> {
     inner: &'a dyn Resolve,
     steps: &'a Steps,
@@ -41,7 +41,7 @@ pub struct Remembering<'a> {
 }
 
 impl<'a> Remembering<'a> {
-    /// Asks `inner`, as long as there are steps.
+    /// Queries `inner` while steps remain.
     pub fn new(inner: &'a dyn Resolve, steps: &'a Steps) -> Self {
         Self {
             inner,
@@ -58,7 +58,7 @@ impl Resolve for Remembering<'_> {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
         }
-        // Each component may be a question to the system.
+        // Each component may cost a system call.
         let asked = ASK * path.components().count();
         if !self.steps.spend(asked) {
             return path.to_owned();
@@ -92,22 +92,22 @@ impl Resolve for Remembering<'_> {
     }
 }
 
-/// Steps of one question to the file system.
+/// Steps per query to the file system.
 const ASK: usize = 30;
-/// Characters of a path that are taken apart or compared in one step.
+/// Characters of a path parsed or compared per step.
 const PER_STEP: usize = 8;
 
-/// A path of the file system both ways: as written, and with links resolved.
+/// A path in both forms: as written and with links resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
-    /// `.` and `..` taken out by their spelling.
+    /// `.` and `..` removed lexically.
     pub lexical: PathBuf,
-    /// Links followed.
+    /// Links resolved.
     pub canonical: PathBuf,
 }
 
 impl Located {
-    /// An absolute path.
+    /// Locates an absolute path.
     pub fn at(path: &Path, resolve: &dyn Resolve) -> Self {
         Self {
             lexical: normalise(path),
@@ -115,12 +115,12 @@ impl Located {
         }
     }
 
-    /// Where one of the host's tools goes for `written`.
+    /// Locates the path that a host tool uses for `written`.
     pub fn of_tool(tool: &str, written: &str, places: &Places, resolve: &dyn Resolve) -> Self {
         Self::at(&places.of_tool(tool, written), resolve)
     }
 
-    /// Whether the path stays in a directory, as written and with links resolved.
+    /// Whether the path stays in a directory, both as written and with links resolved.
     pub fn stays_in(&self, dir: &Path, resolve: &dyn Resolve) -> bool {
         let canonical = resolve.canonical(dir);
         let lexical =
@@ -129,7 +129,7 @@ impl Located {
     }
 }
 
-/// A path without `.` and `..`, by spelling alone.
+/// Removes `.` and `..` from a path lexically.
 pub fn normalise(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -148,7 +148,7 @@ pub fn normalise(path: &Path) -> PathBuf {
 pub mod fake {
     use super::{Path, PathBuf, Resolve, normalise};
 
-    /// A file system that is nothing but links.
+    /// A file system that contains only links.
     #[derive(Default)]
     pub struct Links(pub Vec<(&'static str, &'static str)>);
 
@@ -174,7 +174,7 @@ pub mod fake {
             links.filter(|link| link.parent() == Some(dir)).collect()
         }
 
-        /// A directory is there if it is named as a link to itself.
+        /// A directory exists if it is listed as a link to itself.
         fn is_directory(&self, path: &Path) -> bool {
             let path = self.canonical(path);
             let mut entries = self.0.iter();

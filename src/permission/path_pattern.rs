@@ -1,5 +1,5 @@
 //! Patterns for paths (docs/spec/restriction.md#path-patterns): gitignore's rules without `!`,
-//! anchored at the project unless they say otherwise.
+//! relative to the project unless written otherwise.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,11 +7,12 @@ use super::call::Places;
 use super::path::{Located, Resolve, normalise};
 use super::template::Piece;
 
-/// What a rule says about a path.
+/// A pattern for paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {
     base: Base,
-    /// A glob below the base, of non-empty components; `None` for the base itself and all of it.
+    /// A glob below the base, of non-empty components; `None` covers the base and everything below
+    /// it.
     glob: Option<String>,
 }
 
@@ -19,11 +20,11 @@ pub struct PathPattern {
 enum Base {
     Project,
     Home,
-    /// As it is written; links in it are not followed.
+    /// As written; links in it are not followed.
     Root,
-    /// A directory that a placeholder stands for.
+    /// A directory substituted for a placeholder.
     Directory(PathBuf),
-    /// The host's virtual file system: the whole URI is compared.
+    /// The host's virtual file system; the whole URI is compared.
     Virtual,
 }
 
@@ -33,10 +34,10 @@ const INVALID: (&str, &str) = (
 );
 
 impl PathPattern {
-    /// Reads the inside of `Read(…)`.
+    /// Parses the text inside `Read(…)`.
     ///
     /// # Errors
-    /// A code and a sentence for a pattern that could match nothing.
+    /// A code and a message for a pattern that cannot match.
     pub fn parse(pieces: &[Piece]) -> Result<Self, (&'static str, &'static str)> {
         let mut pieces = pieces;
         let mut base = Base::Project;
@@ -72,7 +73,7 @@ impl PathPattern {
         Ok(Self { base, glob })
     }
 
-    /// Everything of this kind below the project, at any depth.
+    /// Every file of this name, at any depth.
     pub fn anywhere(name: &str) -> Self {
         Self {
             base: Base::Root,
@@ -85,7 +86,7 @@ impl PathPattern {
         self.covers_each(path, places, resolve) == [true, true]
     }
 
-    /// Whether the pattern covers a path in either form, which is enough to deny it.
+    /// Whether the pattern covers either form of a path, which is enough to deny it.
     pub fn touches(&self, path: &Located, places: &Places, resolve: &dyn Resolve) -> bool {
         self.covers_each(path, places, resolve) != [false, false]
     }
@@ -124,8 +125,8 @@ impl PathPattern {
     }
 }
 
-/// A glob of components below the base: without `.` and `..`, and with `**/` in front when it has
-/// no slash, so that it matches at any depth.
+/// Normalises a glob below the base: removes `.` and `..`, and prepends `**/` if it has no slash,
+/// to match at any depth.
 fn anchored(glob: &str) -> Result<Option<String>, (&'static str, &'static str)> {
     let floats = !glob.trim_end_matches('/').contains('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -133,7 +134,7 @@ fn anchored(glob: &str) -> Result<Option<String>, (&'static str, &'static str)> 
         match component {
             Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
             Component::Normal(part) => parts.push(part.to_str().ok_or(INVALID)?),
-            // Only what is plainly there can be taken back, and never the base.
+            // `..` may remove only a literal component, and never the base.
             Component::ParentDir => match parts.pop() {
                 Some(part) if !part.contains(['*', '?', '[', '{']) => {}
                 _ => return Err(INVALID),
@@ -150,8 +151,8 @@ fn anchored(glob: &str) -> Result<Option<String>, (&'static str, &'static str)> 
     Ok(Some(front.to_owned() + &parts.join("/")))
 }
 
-/// Whether a glob covers a path or a directory above it. No file has a path longer than the
-/// system's limit, and comparing every directory of one would take long.
+/// Whether a glob covers a path or one of its ancestors. No path exceeds the system's limit, and
+/// comparing every ancestor of a longer one would take too long.
 fn covers(glob: &str, path: &str) -> bool {
     const LONGEST: usize = 4096;
     if path.len() > LONGEST {

@@ -1,5 +1,5 @@
-//! What a call would change that nothing changes while a skill restricts, whatever the rules say:
-//! the one function that a tool's paths, a command's redirections and its operands go through.
+//! Refuses changes that no call may make while a skill restricts, whatever the rules say: the one
+//! function for tool paths, redirections and command operands.
 
 use super::argument::Ground;
 use super::call::Call;
@@ -9,7 +9,7 @@ use super::refusal::{Reason, Refusal};
 use super::shell::Touched;
 use crate::host::tools::{self, Argument, Effect};
 
-/// Refuses to change what is protected while `skill` restricts.
+/// Refuses to change protected places while `skill` restricts.
 ///
 /// # Errors
 /// The refusal, which names the path or operand.
@@ -44,7 +44,7 @@ pub fn protect(
 
 const KEPT: &str = "skills and what restricts them are kept there";
 
-/// The files that a call of the host's own tools writes.
+/// The files that a call of a host tool writes.
 fn named_files<'c>(call: &Call<'c>) -> impl Iterator<Item = &'c str> {
     let changes = tools::find(call.tool).filter(|tool| tool.effect == Effect::Change);
     let keys = changes

@@ -1,6 +1,6 @@
-//! Where skills, restrictions and what is trusted are kept, and how a path stands to it: the one
-//! question that is asked for tools' paths, redirections and operands alike. Places are known by
-//! their paths, so that those which do not exist yet are protected like those which do.
+//! The places that hold skills, restrictions and trusted files, and how a path relates to them: the
+//! one test for tool paths, redirections and operands. Places are identified by path, so that
+//! missing ones are protected too.
 
 use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::path::{Located, Resolve, normalise};
 use super::steps::Steps;
 
-/// In a path: any text within one name, but no dot where the name begins (`*` and `?`).
+/// In a path: any text within one name, but no leading dot (`*` and `?`).
 pub const ANY: char = '\u{1}';
 /// In a path: any text within one name.
 pub const ANYTHING: char = '\u{2}';
@@ -22,20 +22,20 @@ pub struct ProtectedPlaces {
     roots: Vec<PathBuf>,
 }
 
-/// How a path stands to the protected places.
+/// How a path relates to the protected places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
-    /// It has nothing to do with them.
+    /// It is unrelated to them.
     Apart,
-    /// It is a directory above one of them, whether that exists or not.
+    /// It is an ancestor of one of them, whether or not that place exists.
     Around,
-    /// It is one of them, or lies in one.
+    /// It is one of them or lies inside one.
     Within,
 }
 
 impl ProtectedPlaces {
-    /// These places with all that is below them. `roots` are the ones that hold skills: what lies
-    /// elsewhere by a link in them is protected too.
+    /// These places and everything below them. `roots` hold skills: targets of links in them are
+    /// protected too.
     pub fn new(places: Vec<PathBuf>, roots: Vec<PathBuf>) -> Self {
         let is_named = |path: &PathBuf| path.is_absolute();
         Self {
@@ -45,7 +45,7 @@ impl ProtectedPlaces {
     }
 }
 
-/// The protected places as the file system has them now; looked at once for a decision.
+/// The protected places in the current file system, resolved once per decision.
 pub struct Protection<'a> {
     protected: &'a ProtectedPlaces,
     resolve: &'a dyn Resolve,
@@ -55,7 +55,7 @@ pub struct Protection<'a> {
 }
 
 impl<'a> Protection<'a> {
-    /// The places as `resolve` has them.
+    /// The places as `resolve` sees them.
     pub fn new(protected: &'a ProtectedPlaces, resolve: &'a dyn Resolve, steps: &'a Steps) -> Self {
         Self {
             protected,
@@ -66,14 +66,14 @@ impl<'a> Protection<'a> {
         }
     }
 
-    /// How a path stands to them, as written and with links resolved. [`ANY`] and [`ANYTHING`] in
-    /// it stand for whatever they may match.
+    /// How a path relates to them, as written and with links resolved. [`ANY`] and [`ANYTHING`] in
+    /// it match as wildcards.
     pub fn relation(&self, path: &Located) -> Relation {
         let paths = [Folded::of(&path.lexical), Folded::of(&path.canonical)];
         self.strongest(&paths)
     }
 
-    /// Whether a relative path leads into one of them from some directory above it.
+    /// Whether a relative path leads into one of them from one of its ancestors.
     pub fn may_lie_within(&self, relative: &Path) -> bool {
         let path = Folded::of(relative);
         let mut places = self.known().iter().chain(self.linked());
@@ -93,7 +93,7 @@ impl<'a> Protection<'a> {
         };
         match among(self.known()) {
             Relation::Within => Relation::Within,
-            // Looked for last: in a directory with many skills that takes a while.
+            // Checked last: in a directory with many skills this takes a while.
             other => other.max(among(self.linked())),
         }
     }
@@ -127,8 +127,8 @@ impl<'a> Protection<'a> {
     }
 }
 
-/// The components of a path as file systems compare them that know neither case nor how a letter
-/// is composed. Where they do, that protects a few names more than there are.
+/// The components of a path as compared by file systems that ignore case and Unicode composition.
+/// Elsewhere this protects a few names too many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Folded(Vec<String>);
 
@@ -152,7 +152,7 @@ impl Folded {
         }
     }
 
-    /// Whether this place is entered by `path` from a directory above it.
+    /// Whether `path`, from an ancestor of this place, leads into it.
     fn is_entered_by(&self, path: &Self) -> bool {
         (0..self.0.len()).any(|from| {
             let rest = Self(self.0[from..].to_vec());
@@ -161,7 +161,7 @@ impl Folded {
     }
 }
 
-/// Whether a name, which may hold wildcards, may be this one.
+/// Whether a name, which may contain wildcards, may match this one.
 pub fn may_be(name: &str, place: &str) -> bool {
     if !name.contains([ANY, ANYTHING]) {
         return name == place;

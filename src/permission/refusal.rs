@@ -1,14 +1,14 @@
-//! Why a call may not happen, and the paragraph that tells the model
+//! Why a call is refused, and the paragraph that tells the model
 //! (docs/spec/restriction.md#block-message).
 
 use std::fmt::Write;
 
 use crate::sys::limits::BLOCK_MESSAGE_CHARS as MAX_CHARS;
 
-/// Allowed tools that are named before the rest is counted.
+/// The number of allowed tools listed by name; the rest is counted.
 const NAMED: usize = 8;
 
-/// A call that may not happen. Boxed, since almost every result that may hold one is a grant.
+/// A refused call. Boxed, because almost every result that can hold one is a grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal(Box<Details>);
 
@@ -20,49 +20,49 @@ struct Details {
     allowed: Vec<String>,
 }
 
-/// What stands against a call.
+/// The reason for a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// No entry of the skill's list grants it.
+    /// No rule of the skill grants it.
     NotGranted {
         /// The skill.
         skill: String,
-        /// More about it, if there is more to say.
+        /// Further detail, possibly empty.
         why: String,
     },
-    /// An entry denies it.
+    /// A rule denies it.
     Denied {
         /// The skill or policy.
         source: String,
-        /// Its entry.
+        /// Its rule.
         rule: String,
     },
-    /// It would write where skills and restrictions themselves are kept.
+    /// It would write where skills and restrictions are stored.
     Protected {
         /// The skill that restricts.
         skill: String,
-        /// What is there, or not known.
+        /// What is stored there, or what is unknown.
         why: String,
     },
-    /// It runs our own executable, which is for people.
+    /// It runs our own executable, which is reserved for people.
     OurProgram,
-    /// It cannot be judged.
+    /// It cannot be evaluated.
     Unclear {
         /// The skill that restricts.
         skill: String,
         /// What is wrong with it.
         why: String,
     },
-    /// Judging it would take longer than a hook may.
+    /// Evaluating it would exceed a hook's time limit.
     TooMuchWork,
-    /// The tool is not the model's.
+    /// The tool is not for the model.
     ForPeople,
-    /// It is not known which skill restricts.
+    /// The restrictions are unknown.
     UnreadableState,
 }
 
 impl Refusal {
-    /// A refusal of `tool`.
+    /// A refusal of a call of `tool`.
     pub fn new(tool: &str, reason: Reason) -> Self {
         Self(Box::new(Details {
             tool: tool.to_owned(),
@@ -72,7 +72,7 @@ impl Refusal {
         }))
     }
 
-    /// Names the part of the call that failed, such as ``path `/etc/passwd` ``.
+    /// Names the part of the call that was refused, such as ``path `/etc/passwd` ``.
     #[must_use]
     pub fn part(mut self, kind: &str, text: &str) -> Self {
         self.0.part = Some(format!("{kind} `{}`", brief(text, 120)));
@@ -86,13 +86,13 @@ impl Refusal {
         self
     }
 
-    /// What stands against the call.
+    /// The reason for the refusal.
     pub fn reason(&self) -> &Reason {
         &self.0.reason
     }
 
-    /// What the model reads instead of a result: at most 600 characters. `repeated` says that the
-    /// same call was refused before.
+    /// The text the model reads instead of a result: at most 600 characters. `repeated` says that
+    /// the same call was refused before.
     pub fn message(&self, repeated: bool) -> String {
         let mut text = format!("`{}` is not allowed", brief(&self.0.tool, 64));
         if let Some(part) = &self.0.part {
@@ -170,7 +170,7 @@ impl Refusal {
     }
 }
 
-/// The first few names that fit, and how many more there are.
+/// As many names as fit, and the number of those left out.
 fn list(names: &[String], room: usize) -> String {
     let mut text = " Allowed: ".to_owned();
     let mut shown = 0;
@@ -192,7 +192,7 @@ fn list(names: &[String], room: usize) -> String {
     text
 }
 
-/// One line of at most `max` characters, safe between backticks.
+/// One line of at most `max` characters that is safe between backticks.
 fn brief(text: &str, max: usize) -> String {
     let plain = |c: char| match c {
         '`' => '\'',

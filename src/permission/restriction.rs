@@ -1,5 +1,5 @@
-//! The restriction that one skill brings, parsed once from the entries kept in the session's
-//! state. How several restrictions combine is not known here.
+//! The restriction of one skill, parsed once from the session's state. Does not know how several
+//! restrictions combine.
 
 use std::path::{Path, PathBuf};
 
@@ -20,8 +20,8 @@ pub struct Restriction {
 impl Restriction {
     /// Parses the entries of `skill` as its author wrote them.
     ///
-    /// `allowed` is `None` when the key is absent or null, which restricts nothing; an empty list
-    /// and one whose every entry is broken leave only what is always allowed
+    /// `allowed` is `None` if the key is absent or null, which restricts nothing. An empty list, or
+    /// one with only malformed entries, leaves only the baseline
     /// (docs/spec/restriction.md#absent-null-and-empty).
     pub fn parse(
         skill: &str,
@@ -64,7 +64,7 @@ impl Restriction {
         }
     }
 
-    /// Parses denials that no skill brought; `source` names them in messages.
+    /// Parses denials that come from no skill; `source` names them in messages.
     pub fn policy(source: &str, denied: &[String], project_root: &Path) -> Self {
         Self {
             of_skill: false,
@@ -72,12 +72,12 @@ impl Restriction {
         }
     }
 
-    /// Whether a skill brought it.
+    /// Whether it comes from a skill.
     pub fn is_of_skill(&self) -> bool {
         self.of_skill
     }
 
-    /// The skill's name, or whose policy it is.
+    /// The skill's name, or the policy's owner.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -87,28 +87,28 @@ impl Restriction {
         &self.directory
     }
 
-    /// Whether it takes anything away.
+    /// Whether it restricts anything.
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()
     }
 
-    /// Remarks on single entries: those that grant nothing, and those likely to surprise.
+    /// Remarks on single entries: those that grant nothing and those likely to surprise.
     pub fn notes(&self) -> &[RuleNote] {
         &self.notes
     }
 
-    /// Every rule, allowances first. A rule's `Display` says how it was understood.
+    /// Every rule, allow rules first. A rule's `Display` shows how it was understood.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.allowed.iter().flatten().chain(&self.denied)
     }
 
-    /// The allowances; `None` when everything is allowed that is not denied.
+    /// The allow rules; `None` if everything not denied is allowed.
     pub fn allowed(&self) -> Option<&[Rule]> {
         self.allowed.as_deref()
     }
 
-    /// One line for the model on what it may use while the skill is active, in the names of this
-    /// host's tools; `None` where the skill takes nothing away.
+    /// One line for the model on what it may use while the skill is active, in this host's tool
+    /// names; `None` if the skill restricts nothing.
     pub fn permitted_line(&self, older_host: bool) -> Option<String> {
         const NAMED: usize = 16;
         const CHARS: usize = 60;
@@ -151,7 +151,7 @@ impl Restriction {
         })
     }
 
-    /// The denials.
+    /// The deny rules.
     pub fn denied(&self) -> &[Rule] {
         &self.denied
     }

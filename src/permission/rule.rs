@@ -1,5 +1,5 @@
-//! One parsed entry of an `allowed-tools` or `disallowed-tools` list: which of the host's tools
-//! it speaks of, and which of their arguments.
+//! One parsed entry of an `allowed-tools` or `disallowed-tools` list: which host tools it covers,
+//! and which of their arguments.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ use crate::host::tools;
 /// A remark on an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleNote {
-    /// A word for programs, such as `unknown-tool`.
+    /// A code for programs, such as `unknown-tool`.
     pub code: &'static str,
-    /// The sentence for people; it names the entry.
+    /// The message for people; it names the entry.
     pub message: String,
 }
 
-/// One entry, understood.
+/// One parsed entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     written: String,
@@ -27,7 +27,7 @@ pub struct Rule {
     test: Test,
 }
 
-/// Whether a list allows or denies: doubt falls to the safe side, which is another one for each.
+/// Whether a list allows or denies. Doubt is resolved to the safe side, which differs between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// `allowed-tools`.
@@ -36,7 +36,7 @@ pub enum Purpose {
     Deny,
 }
 
-/// Reads a whole list; every string of it is split by the grammar again.
+/// Parses a whole list; the grammar splits each of its strings again.
 pub fn read_list(
     entries: &[String],
     purpose: Purpose,
@@ -121,7 +121,7 @@ impl Rule {
         &self.written
     }
 
-    /// Whether this is a `*` that lifts every restriction.
+    /// Whether this is a `*`, which lifts every restriction.
     pub fn is_everything(&self) -> bool {
         self.subject == Subject::Everything
     }
@@ -131,12 +131,12 @@ impl Rule {
         self.test != Test::Nothing
     }
 
-    /// Whether this is a `Skill(name)` entry, which narrows what may be activated.
+    /// Whether this is a `Skill(name)` entry, which limits what may be activated.
     pub fn narrows_skills(&self) -> bool {
         matches!(self.test, Test::Skill(_))
     }
 
-    /// What the entry is about, when it is a capability in other clients' words.
+    /// The capability that the entry names in another client's vocabulary, if any.
     pub fn capability(&self) -> Option<Capability> {
         match self.subject {
             Subject::Capability(capability) => Some(capability),
@@ -144,9 +144,9 @@ impl Rule {
         }
     }
 
-    /// Which arguments of a tool the rule speaks of; `None` when it does not speak of the tool.
+    /// The arguments of a tool that the rule covers; `None` if it does not cover the tool.
     pub fn test_of(&self, tool: &Tool<'_>) -> Option<&Test> {
-        // An edit of one path is allowed to write it anew, as its authors' client does.
+        // Permission to edit a path includes rewriting it, as in the original client.
         let writes = self.subject == Subject::Capability(Capability::EditFile)
             && matches!(self.test, Test::Path(_))
             && tool.ours.is_none()
@@ -154,8 +154,8 @@ impl Rule {
         (writes || self.subject.covers(tool) || self.is_named_as(tool)).then_some(&self.test)
     }
 
-    /// Whether a plugin's tool has the very name that the entry is written with. Only an entry
-    /// without a pattern speaks of it: what its arguments mean is not known.
+    /// Whether a plugin's tool has exactly the entry's name. Only an entry without a pattern covers
+    /// it, because its arguments are unknown.
     fn is_named_as(&self, tool: &Tool<'_>) -> bool {
         let is_plugins = tool.ours.is_none() && !tool.is_mcp && tools::find(tool.name).is_none();
         self.test == Test::Any
@@ -164,12 +164,12 @@ impl Rule {
             && alias::fold(tool.name) == alias::fold(self.written.trim_end_matches("(*)"))
     }
 
-    /// The tools this grants, in the words of the newer host.
+    /// The tools this grants, in the newer host's names.
     pub fn host_names(&self) -> Vec<String> {
         self.host_names_on(false)
     }
 
-    /// The tools this grants, in the words of the newer or the older host.
+    /// The tools this grants, in the newer or the older host's names.
     pub fn host_names_on(&self, older: bool) -> Vec<String> {
         let pattern = match self.written.find('(') {
             _ if self.test == Test::Any => String::new(),
@@ -231,7 +231,7 @@ impl Purpose {
     }
 }
 
-/// Whether a name is a tool of the host or, by its shape, one of ours.
+/// Whether a name is a host tool or, by its form, one of ours.
 fn is_known(name: &str) -> bool {
     let name = joined(name);
     tools::find(&name).is_some()

@@ -1,4 +1,4 @@
-//! A scene for tests: skills, policy and settings, and the calls that happen in it.
+//! A test scene: skills, policy and settings, and the calls made in it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::restriction::Restriction;
 use super::settings::Settings;
 use crate::host::shell::{Language, Shell};
 
-/// Skills that were activated one after the other, and what the user chose.
+/// Skills activated one after the other, and the user's settings.
 #[derive(Default)]
 pub struct Scene {
     pub restrictions: Vec<Restriction>,
@@ -73,19 +73,19 @@ impl Scene {
         self
     }
 
-    /// Links of the file system, and directories: those that lead to themselves.
+    /// Links of the file system; a link to itself is a directory.
     pub fn on(mut self, links: &[(&'static str, &'static str)]) -> Self {
         self.links = Links(links.to_vec());
         self
     }
 
-    /// The host's process is in this directory, not in the project's root.
+    /// The host process runs in this directory instead of the project root.
     pub fn begun_in(mut self, working_dir: &'static str) -> Self {
         self.working_dir = Some(working_dir);
         self
     }
 
-    /// `CDPATH` is set where the host's shell begins.
+    /// `CDPATH` is set in the environment of the host's shell.
     pub fn searching_directories(mut self) -> Self {
         self.cdpath = true;
         self

@@ -1,5 +1,5 @@
-//! How restrictions are enforced: the user's choices as plain data, with the documented defaults.
-//! Where they are read from is not known here.
+//! How restrictions are enforced: the user's settings as plain data, with their defaults. Does not
+//! know where they are read from.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ pub enum Enforce {
     /// It is blocked.
     #[default]
     Restrict,
-    /// It runs, and the refusal is a note.
+    /// It runs, and the refusal becomes a note.
     Warn,
     /// It runs.
     Off,
 }
 
-/// What a further activation does to the restriction in force
+/// What a further activation does to the current restriction
 /// (docs/spec/restriction.md#several-skills).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stacking {
-    /// The last skill's restriction counts, also when it has none.
+    /// The last skill's restriction applies, even if it has none.
     #[default]
     Replace,
-    /// The last restriction counts; a skill without one does not lift it.
+    /// The last restriction applies; a skill without one does not lift it.
     Ratchet,
     /// Every active skill must allow the call.
     Intersect,
@@ -34,20 +34,20 @@ pub enum Stacking {
     Union,
 }
 
-/// Whose scripts may be run without an entry that says so.
+/// Whose scripts may run without a rule that grants them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptScope {
-    /// Those of the skill in force.
+    /// The active skill's.
     #[default]
     Own,
     /// Those of every skill in the catalog.
     Listed,
-    /// Those of every skill, also of one that is not offered.
+    /// Those of every skill, including skills that are not offered.
     Any,
 }
 
-/// Who may end a restriction before the next prompt does.
+/// Who may end a restriction before the next prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Deactivate {
@@ -58,7 +58,7 @@ pub enum Deactivate {
     Model,
 }
 
-/// The user's choices.
+/// The user's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -68,15 +68,16 @@ pub struct Settings {
     pub enforce_for: BTreeMap<String, Enforce>,
     /// How two active skills combine.
     pub stacking: Stacking,
-    /// Whether `… | head -20` needs no grant for `head` (docs/spec/restriction.md#pipe-filters).
+    /// Whether `… | head -20` needs no rule for `head` (docs/spec/restriction.md#pipe-filters).
     pub pipe_filters: bool,
-    /// Whose scripts may be run.
+    /// Whose scripts may run.
     pub scripts: ScriptScope,
     /// Tools that no restriction forbids, by name.
     pub always_allowed: Vec<String>,
     /// Who may end a restriction.
     pub deactivate: Deactivate,
-    /// Whether a model may propose changes to skills; else a tool of that name is another's.
+    /// Whether a model may propose changes to skills; if not, a tool of that name is another
+    /// plugin's.
     pub proposals: bool,
     /// Whether it may propose new ones.
     pub new_skills: bool,

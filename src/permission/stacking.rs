@@ -1,4 +1,4 @@
-//! Which of the session's restrictions count, and how they combine
+//! Which restrictions of the session apply, and how they combine
 //! (docs/spec/restriction.md#several-skills).
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::restriction::Restriction;
 use super::rule::Rule;
 use super::settings::{Enforce, Settings, Stacking};
 
-/// What is in force for one call.
+/// The effective restrictions of one call.
 #[derive(Debug)]
 pub struct InForce<'a> {
     /// Every one of these must allow the call.
@@ -20,14 +20,14 @@ pub struct InForce<'a> {
     skills_narrowed: bool,
 }
 
-/// Entries of which one must grant the call.
+/// A group of rules; one of them must grant the call.
 #[derive(Debug)]
 pub struct Group<'a> {
-    /// The skills that brought them.
+    /// The skills they come from.
     pub skills: Vec<&'a str>,
     /// Their directories.
     pub directories: Vec<&'a Path>,
-    /// The entries.
+    /// The rules.
     pub rules: Vec<&'a Rule>,
     /// What happens to a call that none of them grants.
     pub enforce: Enforce,
@@ -61,7 +61,7 @@ impl<'a> InForce<'a> {
                 .filter_map(|one| one.allowed())
                 .flatten()
                 .collect(),
-            // The mildest would let the strictest be talked away by activating another skill.
+            // With the mildest, activating another skill would override the strictest.
             enforce: if members
                 .iter()
                 .any(|one| enforcement(one) == Enforce::Restrict)
@@ -102,13 +102,13 @@ impl<'a> InForce<'a> {
         }
     }
 
-    /// Whether a call could be refused; else the user is told at most.
+    /// Whether a call could be refused; if not, the user is at most warned.
     pub fn may_refuse(&self) -> bool {
         let restricts = |group: &Group| group.enforce == Enforce::Restrict;
         self.groups.iter().any(restricts) || self.denials().next().is_some()
     }
 
-    /// Every denial with its source, those of policies first.
+    /// Every denial with its source, policies first.
     pub fn denials(&self) -> impl Iterator<Item = (&'a str, &'a Rule)> {
         let rules = |one: &&'a Restriction| {
             let one: &'a Restriction = one;
@@ -117,12 +117,12 @@ impl<'a> InForce<'a> {
         self.denying.iter().flat_map(rules)
     }
 
-    /// Whether anything is held against a call, be it only to warn.
+    /// Whether anything applies to a call, even just to warn.
     pub fn is_anything(&self) -> bool {
         !self.groups.is_empty() || self.denials().next().is_some()
     }
 
-    /// The first skill, active or not, whose denials hold.
+    /// The first skill, active or not, whose denials are in force.
     pub fn denying_skill(&self) -> Option<&'a str> {
         let denies = |one: &&&Restriction| one.is_of_skill() && !one.denied().is_empty();
         self.denying.iter().find(denies).map(|one| one.source())
@@ -133,7 +133,7 @@ impl<'a> InForce<'a> {
         self.active.iter().map(|one| one.directory()).collect()
     }
 
-    /// The same with those denials only that the user wants to be told of.
+    /// A copy with only the denials that produce warnings.
     pub fn warnings(&self) -> Self {
         Self {
             groups: Vec::new(),
@@ -144,7 +144,7 @@ impl<'a> InForce<'a> {
         }
     }
 
-    /// What the baseline has to know.
+    /// What the baseline needs to know.
     pub fn baseline(&self, settings: &'a Settings) -> Context<'_> {
         Context {
             settings,
@@ -161,12 +161,12 @@ fn narrows(groups: &[Group]) -> bool {
 }
 
 impl Group<'_> {
-    /// The skill, or skills, for a message.
+    /// The skill or skills, for a message.
     pub fn skill(&self) -> String {
         self.skills.join("`, `")
     }
 
-    /// What these entries grant, in the host's words and without repetitions.
+    /// What these rules grant, in the host's names and without duplicates.
     pub fn host_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in self.rules.iter().flat_map(|rule| rule.host_names()) {

@@ -1,12 +1,12 @@
-//! What one decision may cost. Everything that reads text, compares it or asks the file system
-//! takes off what it costs, so that time follows from the code and not from the input
-//! (docs/spec/restriction.md#time). Whoever finds nothing left stops and may answer anything: a
-//! decision whose steps were spent is refused as a whole, in one place.
+//! The budget of one decision. All code that reads or compares text or queries the file system
+//! deducts its cost, so that time is bounded whatever the input (docs/spec/restriction.md#time).
+//! Code that finds the budget spent stops and may return anything: one place then refuses the whole
+//! decision.
 
 use std::cell::Cell;
 
-/// Steps of one decision. A step is at most the work of 75 ns, such as one character that the
-/// parser reads outside of substitutions.
+/// The steps of one decision. A step is at most 75 ns of work, such as one character parsed outside
+/// substitutions.
 #[derive(Debug)]
 pub struct Steps {
     left: Cell<usize>,
@@ -14,10 +14,10 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// What a decision may cost, so that it takes less than 50 ms on a slow machine too.
+    /// The budget of a decision: less than 50 ms even on a slow machine.
     pub const LIMIT: usize = 400_000;
 
-    /// Takes this much off, if there is as much. When there is not, nothing is left.
+    /// Deducts `work`, and returns whether the budget sufficed. If it did not, nothing is left.
     pub fn spend(&self, work: usize) -> bool {
         let left = self.left.get().checked_sub(work);
         self.left.set(left.unwrap_or(0));
@@ -25,7 +25,7 @@ impl Steps {
         !self.spent.get()
     }
 
-    /// Whether more was asked for than there was.
+    /// Whether more was requested than was left.
     pub fn are_spent(&self) -> bool {
         self.spent.get()
     }

@@ -1,4 +1,4 @@
-//! Which tools an entry speaks of, from its name alone (docs/spec/restriction.md#tool-names).
+//! Which tools an entry covers, by its name alone (docs/spec/restriction.md#tool-names).
 
 use std::collections::BTreeSet;
 
@@ -6,36 +6,36 @@ use super::call::{Call, OurTool};
 use crate::host::alias::{self, Capability, fold};
 use crate::host::tools;
 
-/// Which tools a rule speaks of.
+/// Which tools a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
-    /// All of them: a bare `*`.
+    /// All tools: a bare `*`.
     Everything,
-    /// What other clients' names stand for.
+    /// A capability that other clients' names map to.
     Capability(Capability),
     /// Commands that begin with one of these words: a program listed as if it were a tool.
     Programs(&'static [&'static str]),
-    /// A tool of this name, folded; the host's own ones too.
+    /// A tool of this name, folded, including the host's own.
     Named(String),
-    /// Tools whose names begin so; never one that is reached by its own name only.
+    /// Tools whose names begin with this; never one that requires its exact name.
     Prefix(String),
     /// A tool of an MCP server, by the host's name for it, or a prefix of such names.
     Mcp {
         /// Server and tool.
         name: String,
-        /// Whether more may follow.
+        /// Whether more characters may follow.
         open: bool,
     },
 }
 
-/// A tool, with what has to be known to see whether a rule speaks of it.
+/// A tool, with the facts needed to tell whether a rule covers it.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Which of ours it is.
+    /// Which of our tools it is.
     pub ours: Option<OurTool<'a>>,
-    /// Whether the host says it belongs to an MCP server.
+    /// Whether the host attributes it to an MCP server.
     pub is_mcp: bool,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Tool<'a> {
 }
 
 impl Subject {
-    /// What a name stands for.
+    /// Resolves an entry's name.
     pub fn of(name: &str) -> Self {
         if name == "*" {
             return Self::Everything;
@@ -81,7 +81,7 @@ impl Subject {
         })
     }
 
-    /// `mcp__S__T`, `mcp__S__*`, `mcp__S`, `S:T`, `S/T` and `mcp_S*`, with a glob for either.
+    /// `mcp__S__T`, `mcp__S__*`, `mcp__S`, `S:T`, `S/T` and `mcp_S*`; either part may end in `*`.
     fn mcp(name: &str) -> Option<Self> {
         let name = &joined(name);
         let (server, tool) = if let Some(rest) = name.strip_prefix("mcp__") {
@@ -92,7 +92,7 @@ impl Subject {
             let (path, tool) = name.rsplit_once([':', '/'])?;
             (path.rsplit('/').next().unwrap_or(path), tool)
         };
-        // A plugin's server is `plugin_<plugin>_<server>`; the host knows it by its own name.
+        // A plugin's server is `plugin_<plugin>_<server>`; the host uses the server's own name.
         let bundled = server
             .strip_prefix("plugin_")
             .and_then(|rest| rest.split_once('_'));
@@ -106,7 +106,7 @@ impl Subject {
         usable.then_some(Self::Mcp { name, open })
     }
 
-    /// The host's tools it means by exact name, best first.
+    /// The host tools it covers by exact name, best first.
     pub fn host_tools(&self) -> &'static [&'static str] {
         match self {
             Self::Capability(capability) => capability.tools(),
@@ -115,7 +115,7 @@ impl Subject {
         }
     }
 
-    /// Whether it speaks of a tool.
+    /// Whether it covers a tool.
     pub fn covers(&self, tool: &Tool<'_>) -> bool {
         match self {
             Self::Everything => true,
@@ -140,7 +140,7 @@ impl Subject {
     }
 }
 
-/// A name as prefixes are compared: the `_` between a server and its tool has to stay.
+/// A name in the form prefixes are compared in: the `_` between server and tool stays.
 pub fn joined(name: &str) -> String {
     name.to_ascii_lowercase().replace('-', "_")
 }

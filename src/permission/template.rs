@@ -1,31 +1,31 @@
-//! Directories that a rule names by a placeholder. They are put in as literal text, after the
-//! list was split: a directory may hold spaces, parentheses or `*`.
+//! Directories that a rule names by a placeholder, inserted as literal text after the list is
+//! split: they may contain spaces, parentheses or `*`.
 
 use std::path::{Path, PathBuf};
 
-/// The directories that placeholders stand for.
+/// The values of the placeholders.
 #[derive(Debug, Clone)]
 pub struct Directories {
-    /// The skill's own.
+    /// The skill's own directory.
     pub skill: PathBuf,
     /// The user's project.
     pub project: PathBuf,
 }
 
-/// A stretch of a pattern.
+/// A section of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// As its author wrote it; wildcards count.
+    /// As its author wrote it; wildcards are active.
     Written(&'a str),
-    /// A directory; every character stands for itself.
+    /// A directory; every character is literal.
     Literal(String),
 }
 
 impl Directories {
-    /// Takes a pattern apart at its placeholders.
+    /// Splits a pattern at its placeholders.
     ///
-    /// A skill is installed without the plugin it was part of, so `${CLAUDE_PLUGIN_ROOT}` is
-    /// the skill's directory too.
+    /// A skill is installed without the plugin it came in, so `${CLAUDE_PLUGIN_ROOT}` is the
+    /// skill's directory too.
     pub fn fill<'a>(&self, body: &'a str) -> Vec<Piece<'a>> {
         let placeholders: [(&str, &Path); 5] = [
             ("${CLAUDE_SKILL_DIR}", &self.skill),

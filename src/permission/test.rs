@@ -1,5 +1,5 @@
-//! Which arguments an entry speaks of: the text in its parentheses, understood by what its tool
-//! takes (docs/spec/restriction.md#argument-patterns).
+//! Which arguments an entry covers: the text in its parentheses, interpreted by the tool's argument
+//! types (docs/spec/restriction.md#argument-patterns).
 
 use super::command::{Canonical, CommandPattern};
 use super::domain::DomainPattern;
@@ -9,38 +9,37 @@ use super::template::Directories;
 use crate::host::alias::{Capability, fold};
 use crate::host::tools::{Argument, HOST_TOOLS, HostTool};
 
-/// How the name of a notebook ends.
 const NOTEBOOK: &str = ".ipynb";
 
-/// Which arguments a rule speaks of.
+/// Which arguments a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Test {
     /// All.
     Any,
-    /// Commands like one of these.
+    /// Commands that match one of these.
     Command(Vec<CommandPattern>),
-    /// Paths like this one.
+    /// Paths that match this one.
     Path(PathPattern),
     /// URLs of this domain.
     Domain(DomainPattern),
     /// Sub-agents of these presets.
     Presets(Vec<String>),
-    /// Arguments that are text like this, each of them.
+    /// Text arguments that match these globs, all of them.
     Arguments(Vec<(String, CommandPattern)>),
     /// The skill of this name.
     Skill(String),
-    /// None: the entry is broken or asks for something this host does not have.
+    /// None: the entry is malformed or needs something this host lacks.
     Nothing,
 }
 
-/// A code and a sentence about an entry that could match nothing.
+/// A code and a message about an entry that cannot match.
 pub type Flaw = (&'static str, &'static str);
 
 impl Test {
-    /// Reads the text in the parentheses of an entry for `subject`.
+    /// Parses the text in the parentheses of an entry for `subject`.
     ///
     /// # Errors
-    /// When it could match nothing.
+    /// If it cannot match.
     pub fn parse(
         subject: &Subject,
         body: Option<&str>,
@@ -93,8 +92,8 @@ impl Test {
         }
     }
 
-    /// Reads a pattern for a tool of the host by its own name: `param:glob`, where a command or
-    /// a path is compared as such, never as text.
+    /// Parses a pattern for a host tool named directly: `param:glob`. Commands and paths are never
+    /// compared as text.
     fn of_host_tool(tool: &HostTool, body: &str, directories: &Directories) -> Result<Self, Flaw> {
         let of = |meaning: Argument, body: &str| {
             let meanings = [meaning];
@@ -135,7 +134,7 @@ fn command(body: &str, directories: &Directories) -> Result<Test, Flaw> {
     Ok(Test::Command(vec![pattern]))
 }
 
-/// `key:glob, key:glob`.
+/// Parses `key:glob, key:glob`.
 fn arguments(body: &str) -> Result<Test, Flaw> {
     let pair = |pair: &str| {
         let (key, glob) = pair.trim().split_once(':')?;
@@ -150,7 +149,7 @@ fn arguments(body: &str) -> Result<Test, Flaw> {
     ))
 }
 
-/// A text argument as patterns compare it.
+/// A text argument in the form patterns compare.
 pub fn as_text(value: &str) -> Canonical {
     let mut canonical = Canonical::default();
     canonical.literal(value);

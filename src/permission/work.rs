@@ -1,4 +1,4 @@
-//! What deciding costs, by counting: whatever is asked, the steps are few or the call is refused.
+//! Counts what decisions cost: for any input, the steps are few or the call is refused.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -13,7 +13,6 @@ use super::path::Resolve;
 use super::refusal::Reason;
 use super::scene::{Scene, scene};
 
-/// A file system that counts its questions.
 #[derive(Default)]
 struct Counting(Cell<usize>);
 
@@ -52,7 +51,7 @@ fn long(unit: &str) -> String {
     unit.repeat(64 * 1024 / unit.len())
 }
 
-/// Inputs that took seconds, by what was slow about them.
+/// Inputs that once took seconds, grouped by the slow part.
 fn hostile() -> Vec<String> {
     let mut directories = String::new();
     for n in 0..5 {

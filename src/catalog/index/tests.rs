@@ -1,5 +1,5 @@
-//! The index against the truth: whatever happens to the disk, a catalog that an index helped to
-//! read is the one that is read without.
+//! Compares the index with the truth: whatever happens on disk, a catalog read with an index equals
+//! the one read without.
 
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -16,7 +16,7 @@ struct World {
     dir: tempfile::TempDir,
 }
 
-/// Longer than the clock's tick, so that what was written before has settled.
+/// Longer than the clock's tick, so that earlier writes have settled.
 const SETTLED: Duration = Duration::from_millis(40);
 
 impl World {
@@ -59,7 +59,7 @@ impl World {
         Catalog::of_layers(&self.roots(), Order::default(), &NoRules, index)
     }
 
-    /// The answer as `--schema` has it: kept, or made of the catalog and kept.
+    /// The answer as `--schema` obtains it: from the index, or derived from the catalog and stored.
     fn answer(&self) -> String {
         let mut index = self.index();
         if let Some(kept) = index.answer(&self.roots(), b"a") {
@@ -95,7 +95,7 @@ fn what_is_kept_is_taken_and_nothing_is_parsed_again() {
     world.skill("one/a", "a", "written");
     sleep(SETTLED);
     assert_eq!(world.answer(), world.truth());
-    // An index that lies is believed: so nobody looked into the files.
+    // A false index is believed, which proves that the files were not read.
     let stored = Stored::open(&world.file(), b"key").unwrap();
     let kept = String::from_utf8(stored.kept().to_vec()).unwrap();
     let found = Found {
@@ -110,7 +110,7 @@ fn what_is_kept_is_taken_and_nothing_is_parsed_again() {
         skill.description.clone().unwrap()
     };
     assert_eq!(description(&mut world.index()), "indexed");
-    // Another key knows nothing of it, and a skill that changed is read.
+    // An index under another key is ignored, and a changed skill is read.
     let mut foreign = Index::open(world.file(), b"another".to_vec());
     assert_eq!(description(&mut foreign), "written");
     world.skill("one/a", "a", "changed");
@@ -225,19 +225,19 @@ fn a_name_is_resolved_by_the_entries_that_have_it() {
     for (written, entries) in [("skill_a", 2), ("A", 2), ("other", 2), ("b", 1)] {
         let catalog = about(written);
         let found = catalog.as_ref().map(|catalog| catalog.entries().len());
-        // `other` is a directory whose skill another stands in the place of.
+        // `other` is a directory whose skill is shadowed by another.
         let expected = (written != "other").then_some(entries);
         assert_eq!(found, expected, "{written}");
     }
     assert!(about("skill_c").is_none() && about("..").is_none() && about("").is_none());
-    // What changed is read anew; where entries were added, everything is.
+    // Changed skills are read again; if entries were added, everything is.
     world.skill("one/a", "z", "d");
     assert!(about("skill_a").is_some_and(|catalog| catalog.entries().len() == 2));
     world.skill("two/c", "c", "d");
     assert!(about("skill_b").is_none());
 }
 
-/// One thing that happens to the disk.
+/// One change on disk.
 #[derive(Debug, Clone)]
 enum Edit {
     Write(usize, usize, u8),
@@ -283,7 +283,7 @@ fn remove(path: &Path) {
     let _ = fs::remove_dir_all(path);
 }
 
-/// Many edits fail, such as writing into a directory that is none: then nothing changes.
+/// Many edits fail, such as writing into a non-directory; then nothing changes.
 fn apply(world: &World, edit: &Edit) {
     let place = |at: &usize| world.at(PLACES[*at]);
     let write = |at: &usize, name: &usize, n: &u8| {
@@ -381,7 +381,7 @@ fn a_root_that_cannot_be_read_is_not_kept_as_an_empty_one() {
     let listing = crate::catalog::listing::list(&world.at("one"));
     sleep(SETTLED);
     assert!(listing.dirs.is_empty());
-    // Permissions do not keep root out, so a file stands for what cannot be read.
+    // Permissions do not stop root, so a file acts as the unreadable directory.
     fs::write(world.at("file"), "x").unwrap();
     sleep(SETTLED);
     assert!(

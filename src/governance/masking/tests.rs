@@ -1,11 +1,11 @@
-//! What is masked and what is left, each as an example: no pattern without a counter-example.
+//! Examples of what is masked and what is kept: every pattern has a counter-example.
 
 use super::*;
 use serde_json::json;
 
 const A: &str = "0123456789abcdefGHIJ0123456789abcdefGHIJ";
 
-/// A text, and what is left of it.
+/// A text, and its masked form.
 const MASKED: &[(&str, &str)] = &[
     (
         "curl --token abc https://x.y/z",
@@ -117,7 +117,7 @@ const MASKED: &[(&str, &str)] = &[
         "curl https://api.telegram.org/bot1:abc/send",
         "curl https://api.telegram.org/bot***",
     ),
-    // Programs with options of their own.
+    // Programs with their own password options.
     ("curl -u me:abc https://x", "curl -u *** https://x"),
     ("curl -ume:abc https://x", "curl -u*** https://x"),
     ("mysql -u root -pabc db", "mysql -u root -p*** db"),
@@ -279,7 +279,7 @@ fn fields_with_a_secrets_name_are_masked_whole_and_long_texts_cut() {
         value,
         json!({"env": {"DB_PASS": "***", "A": "b"}, "args": ["--to…", "***", "éééé…"], "n": 1})
     );
-    // What is cut was masked before: no half of a secret is left.
+    // Masking precedes the cut, so no half of a secret remains.
     let mut value = json!(format!("abc ghp_{A}"));
     mask_value(&mut value, 8);
     assert_eq!(value, json!("abc ***"));

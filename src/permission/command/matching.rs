@@ -1,15 +1,14 @@
-//! How a pattern's characters are held against a command's: the only place that knows what a `*`
-//! may stand for.
+//! Matches a pattern's characters against a command's. Only this file knows what a `*` may match.
 
-/// Stands between two words; the shell room refuses commands that contain it.
+/// Separates two words; the shell module refuses commands that contain it.
 pub const BREAK: char = '\u{1}';
-/// Stands for text that only the shell will know: `$x`, `$(…)`, a brace.
+/// Text known only at run time: `$x`, `$(…)`, a brace expansion.
 pub const DYNAMIC: char = '\u{2}';
-/// Stands before an assignment that an entry must spell; no `*` reaches over it.
+/// Marks an assignment that a pattern must spell out; no `*` matches across it.
 pub const ASSIGNMENT: char = '\u{3}';
-/// Stands for a part of a file's name that only the shell will know: a glob, a number.
+/// Part of a file name known only at run time: a glob, a number.
 pub const NAME_PART: char = '\u{4}';
-/// Stands for the home directory, which `~` before a slash means in a pattern.
+/// The home directory, which `~` before a slash means in a pattern.
 pub const HOME: char = '\u{5}';
 
 /// One part of a pattern.
@@ -17,15 +16,15 @@ pub const HOME: char = '\u{5}';
 pub enum Atom {
     /// This character.
     Is(char),
-    /// `*`: any text, across words too.
+    /// `*`: any text, including word breaks.
     Any,
-    /// `*` behind a `/`, or in an assignment or option that something follows: as [`Atom::Any`],
-    /// but what is left of the word there does not lead upwards.
+    /// `*` after a `/`, or in an assignment or option with something after it: as [`Atom::Any`],
+    /// but the rest of that word must not lead upwards.
     Below,
 }
 
-/// Makes a `*` that stands behind a `/` in its word, or in an assignment or option which something
-/// follows, one that does not lead upwards. `open` says whether further words may follow.
+/// Turns each `*` after a `/` in its word into [`Atom::Below`], and each in an assignment or option
+/// with something after it. `open` says whether further words may follow.
 pub fn hold_below(atoms: &mut [Atom], open: bool) {
     let mut words = atoms.split_mut(|atom| *atom == Atom::Is(BREAK)).peekable();
     while let Some(word) = words.next() {
@@ -46,8 +45,8 @@ fn assigns(word: &[Atom]) -> bool {
     name > 0 && word.get(name) == Some(&Atom::Is('='))
 }
 
-/// Whether a pattern's word is a path that means another file in another directory: it holds a
-/// slash behind something else than a root, a home or an address, or is a script by its name.
+/// Whether a word is a path that names another file from another directory: it has a slash not
+/// preceded by a root, home or address, or a script's extension.
 pub fn is_relative_path(word: &[Atom]) -> bool {
     const SCRIPTS: [&str; 19] = [
         ".py", ".sh", ".js", ".ts", ".mjs", ".cjs", ".rb", ".pl", ".php", ".lua", ".bash", ".zsh",
@@ -71,8 +70,7 @@ pub fn is_relative_path(word: &[Atom]) -> bool {
     }
 }
 
-/// Whether a stretch between two slashes, or what it may become, is `..`; also behind `=`, `:`, `,`
-/// and an option's letter.
+/// Whether a path component is, or may become, `..`; also after `=`, `:`, `,` or an option letter.
 fn leads_upwards(component: &str) -> bool {
     component.contains(DYNAMIC)
         || component.split(['=', ':', ',']).any(|part| {
@@ -83,7 +81,7 @@ fn leads_upwards(component: &str) -> bool {
         })
 }
 
-/// Whether the stretch between two slashes around (or beginning at) byte `at` leads upwards.
+/// Whether the path component around (or beginning at) byte `at` leads upwards.
 fn is_upwards_at(text: &str, at: usize) -> bool {
     let ends = ['/', BREAK];
     let start = text[..at].rfind(ends).map_or(0, |before| before + 1);
@@ -91,8 +89,8 @@ fn is_upwards_at(text: &str, at: usize) -> bool {
     leads_upwards(text[start..end].trim_start_matches(ASSIGNMENT))
 }
 
-/// Whether `pattern` followed by `ending` matches the whole of `text`. Backtracks to the last
-/// `*` only, which is enough for wildcards and bounds the work by pattern × text.
+/// Whether `pattern` followed by `ending` matches all of `text`. Backtracks only to the last `*`,
+/// which suffices for wildcards and bounds the work by pattern × text.
 pub fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
     let atom = |at: usize| pattern.iter().chain(ending).nth(at).copied();
     let is_known = |c: char| c != DYNAMIC && c != NAME_PART;
@@ -130,18 +128,17 @@ pub fn wildcard(pattern: &[Atom], ending: &[Atom], text: &str) -> bool {
     }
 }
 
-/// The last `*` that was met.
 struct Star {
-    /// The atom after it.
+    /// The index of the atom after it.
     after: usize,
-    /// Where what it stands for ends.
+    /// The byte where its match ends.
     reaches: usize,
-    /// Whether that is still in the word in which it must not lead upwards.
+    /// Whether that is still inside the word in which it must not lead upwards.
     held: bool,
 }
 
 impl Star {
-    /// Lets it stand for one character more, if it may.
+    /// Extends the match by one character, if allowed.
     fn reach_on(&mut self, text: &str) -> bool {
         let Some(c) = text[self.reaches..]
             .chars()
@@ -156,7 +153,7 @@ impl Star {
     }
 }
 
-/// Whether atoms can match text in which [`DYNAMIC`] and [`NAME_PART`] stand for any text.
+/// Whether atoms can match text in which [`DYNAMIC`] and [`NAME_PART`] mean any text.
 pub fn may_reach_the_end(atoms: &[Atom], text: impl Iterator<Item = char>) -> bool {
     let unknown = |c: char| c == DYNAMIC || c == NAME_PART;
     let mut reached = vec![false; atoms.len() + 1];

@@ -1,11 +1,11 @@
 //! Programs × options × spellings × places: whatever grants a command, it changes no protected
-//! place and runs nothing of ours; and what has nothing to do with them passes.
+//! place and runs none of our programs; unrelated commands pass.
 
 use serde_json::json;
 
 use crate::permission::scene::{Scene, scene};
 
-/// Every form of a restriction: entries for each program, a bare shell, and denials only.
+/// Every form of a restriction: a rule for each program, a bare shell, and denials only.
 fn scenes() -> Vec<(&'static str, Scene)> {
     const EACH: &str = "Bash(rm:*) Bash(rmdir:*) Bash(unlink:*) Bash(shred:*) Bash(truncate:*) \
         Bash(tee:*) Bash(chmod:*) Bash(chown:*) Bash(mv:*) Bash(cp:*) Bash(install:*) \
@@ -37,7 +37,7 @@ fn scenes() -> Vec<(&'static str, Scene)> {
 
 const OURS: &str = "/h/.chibi/plugins/agent-skills/agent-skills";
 
-/// Spellings of places that are protected, from the project's root.
+/// Spellings of protected places, relative to the project root.
 const INSIDE: [&str; 22] = [
     "/h/.chibi/plugins/agent-skills/state.json",
     "~/.chibi/plugins/agent-skills/state.json",
@@ -68,7 +68,7 @@ const AROUND: [&str; 9] = [
     "~", "/h", "$HOME", ".claude", "..", "../p", "up", "/", "/{h,tmp}",
 ];
 
-/// `@` stands for the operand.
+/// `@` is replaced by the operand.
 const CHANGE: [&str; 32] = [
     "rm @",
     "rm -rf @",
@@ -104,7 +104,7 @@ const CHANGE: [&str; 32] = [
     "git clean -fdx @",
 ];
 
-/// Programs that may touch what is above a protected place, not what is in it.
+/// Programs that may touch a directory above a protected place, but nothing inside the place.
 const ENTER: [&str; 15] = [
     "cp x @",
     "mv x @",
@@ -145,7 +145,7 @@ fn no_program_changes_a_protected_place() {
             {
                 continue;
             }
-            // What its own directory holds, the active skill may use.
+            // The active skill may use what its own directory contains.
             let uses = ENTER[6..].contains(form) && !form.starts_with("git -C");
             if !(uses && place.starts_with("/skills/s")) {
                 refused(&form.replace('@', place));

@@ -1,26 +1,26 @@
-//! The shell's own commands: those that do nothing a rule is for, and forms of others that can
-//! set a variable or run text, whatever grants them (docs/spec/restriction.md#neutral-commands).
+//! Shell builtins: neutral ones, and forms that can set a variable or run text, which no rule can
+//! grant (docs/spec/restriction.md#neutral-commands).
 
 use super::Fault;
 use super::names::{self, Variables};
 use super::neutral;
 use super::word::Word;
 
-/// What a command is to the shell itself.
+/// How the shell treats a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Builtin {
-    /// It needs no grant.
+    /// It needs no rule.
     Neutral,
-    /// It changes the working directory to this, and needs no grant if that is on home ground.
+    /// It changes the working directory to this; inside the project or skill that needs no rule.
     ChangeDirectory(String),
-    /// It needs a grant like any program.
+    /// It needs a rule, like any program.
     Ordinary,
 }
 
-/// Looks at a command whose first word is `program`.
+/// Classifies a command whose first word is `program`.
 ///
 /// # Errors
-/// For forms that set a variable of any name or evaluate text, which no grant covers.
+/// For forms that set a variable of any name or evaluate text; no rule covers these.
 pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Result<Builtin, Fault> {
     let neutral = |yes: bool| {
         Ok(if yes {
@@ -59,7 +59,7 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
             _ => refuse(),
         },
         "printf" => match arguments.first() {
-            // How many words follow the format does not matter.
+            // The number of words after the format does not matter.
             Some(format) if format.text().is_some_and(formats_only) => {
                 let computes = variables.zsh && !format.text().is_some_and(formats_text);
                 neutral(!computes || arguments[1..].iter().all(is_digits))
@@ -106,7 +106,7 @@ pub fn classify(program: &str, arguments: &[Word], variables: Variables) -> Resu
     }
 }
 
-/// Whether a neutral command of this name is as harmless where it is not the shell's own.
+/// Whether the program of this name is as harmless as the builtin.
 pub fn is_program_too(name: &str) -> bool {
     const PROGRAMS: [&str; 17] = [
         "echo", "true", "false", "pwd", "test", "[", "printf", "sleep", "date", "basename",
@@ -124,7 +124,6 @@ fn is_digits(word: &Word) -> bool {
     word.text().is_some_and(digits)
 }
 
-/// Digits, or one of the variables that hold nothing else.
 fn is_number(word: &Word) -> bool {
     is_digits(word) || ["$?", "\"$?\"", "$!", "\"$!\"", "$$"].contains(&&*word.raw)
 }
@@ -134,13 +133,13 @@ fn names_a(word: &Word, allowed: impl Fn(&str) -> bool) -> bool {
         .is_some_and(|name| names::is_name(name) && allowed(name))
 }
 
-/// A harmless variable, maybe with a plain value.
+/// A harmless variable, optionally with a plain value.
 fn exports(word: &Word) -> bool {
     let harmless = |text| names::may_be_exported(text) || names::sets_harmlessly(text);
     word.text().is_some_and(harmless)
 }
 
-/// A variable of the shell itself, maybe with some value.
+/// A variable of the shell itself, optionally with any value.
 fn keeps(word: &Word, variables: Variables) -> bool {
     let name = match names::assignment(&word.raw) {
         Some((name, _)) if word.is_one_word() => Some(name),
@@ -150,8 +149,8 @@ fn keeps(word: &Word, variables: Variables) -> bool {
     name.is_some_and(|name| variables.may_hold_anything(name))
 }
 
-/// `test` evaluates the operand of `-v` and `-R`, so an operator must not be a word that could
-/// become one of them.
+/// `test` evaluates the operand of `-v` and `-R`, so no operator may be a word that could become
+/// one of them.
 fn test(arguments: &[Word]) -> Result<Builtin, Fault> {
     const UNARY: &str = "bcdefghkprstuwxzGLNOSn";
     const BINARY: [&str; 16] = [
@@ -164,7 +163,7 @@ fn test(arguments: &[Word]) -> Result<Builtin, Fault> {
             || letter.is_some_and(|letter| letter.len() == 1 && UNARY.contains(letter))
     };
     let evaluates = |word: &Word| is_any(word, &["-v", "-R"]);
-    // Some shells compute the number.
+    // Some shells evaluate the number.
     let is_terminal = |pair: &[Word]| pair[0].text() != Some("-t") || is_digits(&pair[1]);
     let safe = !arguments.iter().any(evaluates)
         && arguments.windows(2).all(is_terminal)
@@ -186,10 +185,10 @@ fn test(arguments: &[Word]) -> Result<Builtin, Fault> {
     ))
 }
 
-/// Whether `printf` does nothing but print with this format: `%n` sets a variable, and what else
-/// shells have of their own is not known.
+/// Whether `printf` only prints with this format: `%n` sets a variable, and shells have further
+/// conversions of their own.
 pub fn formats_only(format: &str) -> bool {
-    // Some shells take escapes out first, so an escaped `%` may begin a conversion too.
+    // Some shells process escapes first, so an escaped `%` may start a conversion.
     let escapes_percent = |escaped: &str| {
         let code = escaped.trim_start_matches(['x', 'u', 'U']);
         let code = code.trim_start_matches('0');
@@ -215,7 +214,7 @@ pub fn formats_only(format: &str) -> bool {
     true
 }
 
-/// Whether a format takes its operands as text; zsh computes the others.
+/// Whether a format takes only text operands; zsh evaluates others.
 fn formats_text(format: &str) -> bool {
     let mut rest = format;
     while let Some((_, conversion)) = rest.split_once('%') {
@@ -229,7 +228,7 @@ fn formats_text(format: &str) -> bool {
     true
 }
 
-/// `set -e`, `set -euo pipefail` and the like, which change nothing but when the shell stops.
+/// `set -e`, `set -euo pipefail` and similar, which only change when the shell stops.
 pub fn sets_only_strictness(arguments: &[Word]) -> bool {
     let mut words = arguments.iter().map(Word::text);
     while let Some(word) = words.next() {
@@ -252,8 +251,7 @@ pub fn sets_only_strictness(arguments: &[Word]) -> bool {
     !arguments.is_empty()
 }
 
-/// Whether an assignment of `IFS` before this command ends with it: it is the usual
-/// `while IFS= read -r line`.
+/// Whether `IFS=…` before this command ends with it, as in `while IFS= read -r line`.
 pub fn keeps_separators_to_itself(program: &str) -> bool {
     program == "read"
 }

@@ -1,6 +1,5 @@
-//! `[[ … ]]`, as far as it is read. Where the shell does not have it, `[[` is looked for as a
-//! program and `&&`, `<` and `(` inside it mean what they mean outside; operands of `-eq` and `-v`
-//! are evaluated. So one plain test is all there may be.
+//! The supported part of `[[ … ]]`. Shells without it run `[[` as a program and read `&&`, `<` and
+//! `(` as usual; operands of `-eq` and `-v` are evaluated. So only one plain test is accepted.
 
 use rable::{Node, NodeKind};
 
@@ -13,13 +12,13 @@ const BINARY: [&str; 7] = ["=", "==", "!=", "=~", "-nt", "-ot", "-ef"];
 /// Checks the inside of `[[ … ]]`.
 ///
 /// # Errors
-/// For everything but one test of plain words.
+/// For anything but one test of plain words.
 pub fn check(body: &Node, zsh: bool) -> Result<(), Fault> {
     match &body.kind {
         NodeKind::CondNot { operand } if !matches!(operand.kind, NodeKind::CondNot { .. }) => {
             check(operand, zsh)
         }
-        // zsh computes the number of a terminal.
+        // zsh evaluates the number of a terminal.
         NodeKind::UnaryTest { op, operand } if op == "-t" => match &operand.kind {
             NodeKind::CondTerm { value, .. } if value.chars().all(|c| c.is_ascii_digit()) => Ok(()),
             _ => Err(refused()),

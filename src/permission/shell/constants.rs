@@ -1,8 +1,8 @@
-//! Variables whose value is known wherever they are used (docs/spec/restriction.md#constants):
-//! their uses are read as if the value stood there, and the command is judged so.
-//! `OUT=out; ls > "$OUT/x"` writes `out/x`. `$HOME` and the `~` of `~/x` are such values, too.
+//! Variables whose value is known at each use (docs/spec/restriction.md#constants). The value
+//! replaces them before judging: `OUT=out; ls > "$OUT/x"` writes `out/x`. `$HOME` and the `~` of
+//! `~/x` are constants too.
 //!
-//! All conditions are in [`Constant::of`] and [`fill`], and nothing else makes a [`Constant`].
+//! All conditions are in [`Constant::of`] and [`fill`]; nothing else creates a [`Constant`].
 
 use rable::{ListOperator, Node, NodeKind};
 
@@ -12,10 +12,10 @@ use super::special::is_special;
 use super::tree::{Item, any, items, names_in};
 use crate::permission::steps::Steps;
 
-/// More assignments than this are not looked at: each is looked for in the whole text.
+/// With more assignments than this none is used: each costs a search of the whole text.
 const MAX: usize = 24;
 
-/// A variable that has one value at each of its uses.
+/// A variable that has one value at all its uses.
 #[derive(Debug, PartialEq, Eq)]
 struct Constant {
     name: String,
@@ -23,9 +23,9 @@ struct Constant {
 }
 
 impl Constant {
-    /// A bare `NAME=LITERAL` that is a whole item of the top-level list, so that it is done in this
-    /// shell before all that follows, for a name that is mentioned nowhere else but as `$NAME` and
-    /// `${NAME…}` behind it.
+    /// A bare `NAME=LITERAL` that is a complete item of the top-level list, so that this shell runs
+    /// it before all that follows. Other mentions of the name must follow it and be `$NAME` or
+    /// `${NAME…}`.
     fn of(item: &Item, known: &[Self], text: &Text, variables: Variables) -> Option<Self> {
         let sequential = |operator| matches!(operator, None | Some(ListOperator::Semi));
         let begins = sequential(item.before) || item.before == Some(ListOperator::Background);
@@ -55,7 +55,7 @@ impl Constant {
         })
     }
 
-    /// `$HOME`, if nothing in the text could give it another value.
+    /// `$HOME`, if nothing in the text could change its value.
     fn home(variables: Variables, text: &Text) -> Option<Self> {
         let value = variables.home.and_then(plain)?;
         text.only_uses("HOME", 0).then(|| Self {
@@ -65,7 +65,7 @@ impl Constant {
     }
 }
 
-/// Puts constants in where they are used. `text` is what `nodes` were parsed from.
+/// Replaces uses of constants. `nodes` were parsed from `text`.
 pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Steps) -> Vec<Node> {
     if variables.inherited.is_none() || !text.contains(['$', '~']) {
         return nodes;
@@ -77,7 +77,7 @@ pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Step
         .iter()
         .filter(|item| is_assignment(item.command))
         .count();
-    // The value of one may be made of those before it.
+    // A value may be composed of earlier constants.
     for item in items.iter().filter(|item| is_assignment(item.command)) {
         if assigned > MAX || !steps.spend(text.len() / 16) {
             return nodes;
@@ -94,8 +94,8 @@ pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Step
     nodes
 }
 
-/// The variables of loops over plain names, `for f in a.py b.py`, that nothing else could bind:
-/// within its loop such a variable leads neither upwards nor into another directory.
+/// The variables of loops over plain names, such as `for f in a.py b.py`, that nothing else can
+/// bind: inside its loop such a variable leads to no other directory.
 pub fn loops_over_names(
     nodes: &[Node],
     text: &str,
@@ -130,7 +130,7 @@ pub fn loops_over_names(
     found
 }
 
-/// Whether a word is one file's name in its directory, and still is with text on either side.
+/// Whether a word names a file in its directory, even if text is added on either side.
 fn is_plain_name(word: &Node) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.@%+-".contains(c);
     literal(word, &[])
@@ -138,7 +138,7 @@ fn is_plain_name(word: &Node) -> bool {
         .is_some_and(|name| !name.starts_with('.') && name.chars().all(is_part))
 }
 
-/// The text of a command line, and the same without quotes, which could hide a name.
+/// A command line, and a copy without quotes, which could hide a name.
 struct Text<'a> {
     written: &'a str,
     unquoted: String,
@@ -170,10 +170,10 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Whether a name between these stands in `$((…))`, where the scan lets nothing assign.
+/// Whether a name between these is inside `$((…))`, where the scan permits no assignment.
 fn is_in_sum(before: &str, after: &str) -> bool {
     let is_other = |byte: &u8| !(byte.is_ascii_alphanumeric() || b"_ +-*/%".contains(byte));
-    // No further than a sum may be long.
+    // Look no further than the maximum length of a sum.
     let before = &before.as_bytes()[before.len().saturating_sub(LONGEST_SUM)..];
     let after = &after.as_bytes()[..after.len().min(LONGEST_SUM)];
     let opens = before.iter().rposition(is_other).map(|at| &before[..=at]);
@@ -182,7 +182,7 @@ fn is_in_sum(before: &str, after: &str) -> bool {
         && closes.is_some_and(|text| text.starts_with(b"))"))
 }
 
-/// A value without its quotes, if it is of characters that mean the same everywhere.
+/// A value without its quotes, if all its characters are literal in every context.
 fn plain(value: &str) -> Option<String> {
     let single = value
         .strip_prefix('\'')
@@ -192,7 +192,7 @@ fn plain(value: &str) -> Option<String> {
     (!value.is_empty() && value.chars().all(is_plain)).then_some(value)
 }
 
-/// The text of a word in which nothing but constants is expanded, otherwise as it is written.
+/// A word's text as written, with constants replaced; `None` if it contains other expansions.
 fn literal(word: &Node, constants: &[Constant]) -> Option<String> {
     let NodeKind::Word { parts, .. } = &word.kind else {
         return None;
@@ -204,7 +204,7 @@ fn literal(word: &Node, constants: &[Constant]) -> Option<String> {
     parts.iter().map(text).collect()
 }
 
-/// The value of the constant that this part of a word is a use of.
+/// The constant that this part of a word uses.
 fn used<'a>(part: &NodeKind, constants: &'a [Constant]) -> Option<&'a str> {
     let NodeKind::ParamExpansion {
         param,
@@ -222,7 +222,6 @@ fn is_assignment(node: &Node) -> bool {
     matches!(&node.kind, NodeKind::Command { assignments, words, .. } if words.is_empty() && !assignments.is_empty())
 }
 
-/// Puts constants in everywhere below a node.
 fn put_in(node: &mut Node, constants: &[Constant]) {
     any(node, &mut |node| {
         if let NodeKind::Word { value, parts, .. } = &mut node.kind {
@@ -235,7 +234,7 @@ fn put_in(node: &mut Node, constants: &[Constant]) {
 fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
     let below_home = written.starts_with("~/");
     let tildes = written.matches('~').count();
-    // Braces expand before variables do, and other tildes are looked for after the constant's end.
+    // Braces expand before variables, and a tilde may expand after the constant too.
     if written.replace("${", "").contains('{') || tildes > usize::from(below_home) {
         return;
     }
@@ -247,7 +246,7 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
             continue;
         }
         match &mut part.kind {
-            // What is left of it are numbers, whatever it comes to.
+            // Only numbers remain in it, whatever its result.
             NodeKind::ArithmeticExpansion { expression } => {
                 let is_number = |name: &str| {
                     find(name).is_some_and(|one| one.value.chars().all(|c| c.is_ascii_digit()))
@@ -271,13 +270,13 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
     }
 }
 
-/// Whether a command may bind variables out of sight: it evaluates text, or is not known.
+/// Whether a command may bind variables invisibly: it evaluates text, or is unknown.
 fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
     const EVALUATES: [&str; 16] = [
         "eval", "source", ".", "trap", "coproc", "alias", "unalias", "enable", "emulate",
         "autoload", "zmodload", "sched", "vared", "bind", "complete", "fc",
     ];
-    /// Their operands name variables, also when these are not known.
+    /// Their operands name variables, even if unknown.
     const BINDS: [&str; 16] = [
         "read",
         "wait",
@@ -315,7 +314,7 @@ fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
         _ => false,
     };
     let is_known = |(at, text): (usize, &Option<String>)| text.is_some() || is_named(&words[at]);
-    // Behind the format are only values, unless the format is an option.
+    // Only values follow the format, unless the format is an option.
     let format = texts.get(1).and_then(Option::as_deref);
     let prints = is(program, &["printf"]) && format.is_some_and(|format| !format.starts_with('-'));
     let binds_unknown = || !prints && !texts.iter().enumerate().all(is_known);

@@ -1,6 +1,6 @@
-//! Commands looked at for denials, harder than for grants (docs/spec/restriction.md#denials):
-//! programs by base name, behind every wrapper and assignment, in texts that are run later; and
-//! what cannot be read is denied too.
+//! Checks commands against denials, more strictly than against grants
+//! (docs/spec/restriction.md#denials): programs are found by base name, behind every wrapper and
+//! assignment, and in texts that run later. A command that cannot be parsed is denied.
 
 use super::Fault;
 use super::names::Variables;
@@ -21,7 +21,7 @@ mod place;
 use input::runs_input;
 use place::base;
 
-/// Programs that run the words after them, whatever their options.
+/// Programs that run the words after them, regardless of options.
 pub(super) const RUN_WORDS: [&str; 70] = [
     "sudo",
     "doas",
@@ -94,11 +94,11 @@ pub(super) const RUN_WORDS: [&str; 70] = [
     "repeat",
     "-",
 ];
-/// Shells, which run text among their arguments or from their standard input.
+/// Shells, which run text from an argument or from standard input.
 const SHELLS: [&str; 11] = [
     "bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh",
 ];
-/// Other programs that run text among their arguments.
+/// Other programs that run text from an argument.
 const RUN_TEXT: [&str; 17] = [
     "eval",
     "trap",
@@ -118,25 +118,25 @@ const RUN_TEXT: [&str; 17] = [
     "screen",
     "xvfb-run",
 ];
-/// What a text among arguments costs, beside its length.
+/// The cost of a text in an argument, beyond its length.
 const TEXT_COST: usize = 32;
-/// Words after a program that runs them.
+/// The limit of words after a program that runs them.
 const MAX_WORDS: usize = 256;
-/// Texts within texts that are followed.
+/// The limit of nested texts.
 const MAX_DEPTH: usize = 8;
 
-/// The first part of a command line for which `denies` finds a rule: the part, and the rule's number.
+/// The first part of a command line that `denies` matches: the part, and the rule's number.
 ///
 /// # Errors
-/// When the command cannot be read, or runs a program whose name is not plain text: it may be the
-/// one that is denied.
+/// If the command cannot be read, or runs a program whose name is not plain text: it may be the
+/// denied one.
 pub fn denied(
     command: &str,
     denies: &dyn Fn(&Canonical) -> Option<usize>,
     shell: Shell,
     steps: &Steps,
 ) -> Result<Option<(String, usize)>, Fault> {
-    // `||` is no pipe; everything else with these characters may feed a program.
+    // `||` is not a pipe; any other use of these characters may feed a program.
     let feeds = command.replace("||", "").contains(['|', '<']);
     Seeker {
         denies,
@@ -148,16 +148,15 @@ pub fn denied(
 
 struct Seeker<'a> {
     denies: &'a dyn Fn(&Canonical) -> Option<usize>,
-    /// Whether the command line writes to the standard input of something.
+    /// Whether the command line feeds the standard input of some program.
     feeds: bool,
     steps: &'a Steps,
 }
 
-/// What is around a command.
 struct Inside<'a> {
     shell: Shell,
     depth: usize,
-    /// What `xargs`, `find` and their like put something else in for.
+    /// The placeholders that `xargs`, `find` and similar programs replace.
     placeholders: &'a [String],
 }
 
@@ -201,7 +200,7 @@ impl Seeker<'_> {
         if let Some(part) = place::unknown_program(&simple.words) {
             return Err(Fault::new(&part, "the program must be plain text"));
         }
-        // Every word may begin the command that is run, so the work is the square of their number.
+        // Any word may begin the command that runs, so the work is quadratic in their number.
         let many = simple.words.len() > MAX_WORDS;
         let runs = runs_words(&simple.words);
         let in_shell = |word: &Word| {
@@ -243,7 +242,7 @@ impl Seeker<'_> {
                 let zsh = shell.language == Language::BashOrZsh;
                 evaluators::check(program, &words[1..], zsh)?;
             }
-            // `command -v bash` only looks for it.
+            // `command -v bash` only looks it up.
             let looks = at > 0 && only_looks(&simple.words);
             if !looks && let Some(found) = self.arguments(base, &words[1..], &inside)? {
                 return Ok(Some(found));
@@ -255,7 +254,7 @@ impl Seeker<'_> {
         Ok(None)
     }
 
-    /// Looks into arguments that may be command lines themselves.
+    /// Checks arguments that may be command lines themselves.
     fn arguments(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
         let &Inside { shell, depth, .. } = inside;
         if program == "eval" {
@@ -273,7 +272,7 @@ impl Seeker<'_> {
                 return Err(Fault::new(name, "a shell evaluates this variable"));
             }
             return match env::split(arguments)? {
-                // Options in it count too.
+                // Its options count too.
                 Some(text) => self.text(&format!("env {text}"), shell, depth + 1),
                 None => Ok(None),
             };
@@ -310,7 +309,7 @@ impl Seeker<'_> {
         Ok(None)
     }
 
-    /// A shell: with the one form that is read, or with a script.
+    /// A shell with the supported form of `-c`, or with a script.
     fn shell(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
         let unknown = |part: &str| Fault::new(part, "it runs text that is not known");
         let language = match program {
@@ -327,20 +326,20 @@ impl Seeker<'_> {
                 self.text(text, shell, inside.depth + 1)
             }
             Told::File(_) => Ok(None),
-            // It reads its input, which is looked at elsewhere; `xargs` gives it more words.
+            // It reads standard input, which is checked elsewhere; `xargs` appends words.
             _ if arguments.is_empty() && inside.placeholders.is_empty() => Ok(None),
             _ => Err(unknown(program)),
         }
     }
 }
 
-/// Whether a program, by its base name, runs text among its arguments.
+/// Whether a program, by base name, runs text from an argument.
 pub fn runs_text(program: &str) -> bool {
     let base = program.rsplit('/').next().unwrap_or(program);
     RUN_TEXT.contains(&base) || SHELLS.contains(&base)
 }
 
-/// Which of these words, behind the first, may be programs.
+/// Which words after the first may be programs.
 fn runs_words(words: &[Word]) -> impl Fn(usize) -> bool {
     let first = words
         .first()
@@ -352,7 +351,7 @@ fn runs_words(words: &[Word]) -> impl Fn(usize) -> bool {
         word.text()
             .is_some_and(|text| ["-exec", "-execdir", "-ok", "-okdir"].contains(&text))
     };
-    // A word that is not known may be an action.
+    // An unknown word may be an action.
     let may_be = |word: &Word| is_action(word) || word.text().is_none() && !word.is_never_option();
     let action = match first {
         "find" => words.iter().position(may_be),
@@ -368,7 +367,7 @@ fn is_loader(base: &str) -> bool {
             && (base.contains(".so") || base.contains("-linux") || base.contains("-musl"))
 }
 
-/// Whether a command that begins with these words only names what stands behind them.
+/// Whether a command that begins with these words only looks up the rest.
 fn only_looks(words: &[Word]) -> bool {
     match words.first().and_then(Word::text) {
         Some("command") => words

@@ -1,5 +1,5 @@
-//! Another parser's reading of the same commands: where the two see different simple commands, one
-//! of them is wrong, and an accepted command may run what was not judged.
+//! Compares our reading of commands with another parser's: if the simple commands differ, one is
+//! wrong, and an accepted command may run something that was not judged.
 
 use brush_parser::ast::{
     AndOr, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList,
@@ -16,11 +16,11 @@ use crate::permission::steps::Steps;
 
 #[path = "../../../tests/it/shell_grammar/mod.rs"]
 #[rustfmt::skip]
-// The rest of it is for the integration tests.
+// The integration tests use the rest of it.
 #[allow(dead_code)]
 mod shell_grammar;
 
-/// The simple commands that our reading sees.
+/// The simple commands that our parser finds.
 fn ours(command: &str) -> Option<Vec<String>> {
     let steps = read(command, CHIBI, Variables::default(), &Steps::default()).ok()?;
     let simple = |step: Step| match step {
@@ -35,8 +35,8 @@ fn ours(command: &str) -> Option<Vec<String>> {
 }
 
 /// A command up to its first process substitution, which is part of a word to one parser and a
-/// word of its own to the other; without `time`, which is a program to one where it is grammar to
-/// the other (we judge it alike); without the tabs that `<<-` strips.
+/// separate word to the other; without `time`, a program to one and grammar to the other (we judge
+/// both alike); without the tabs that `<<-` strips.
 fn shown(mut words: Vec<String>) -> Option<String> {
     if words.first().is_some_and(|word| word == "time") {
         words.remove(0);
@@ -47,7 +47,7 @@ fn shown(mut words: Vec<String>) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The simple commands that `brush-parser` sees; `None` when it cannot parse something.
+/// The simple commands that `brush-parser` finds; `None` if it cannot parse something.
 #[derive(Default)]
 struct Theirs(Vec<String>);
 
@@ -229,7 +229,7 @@ fn two_parsers_see_the_same_commands() {
             None => unparsed.push(command),
         }
     }
-    // It does not parse everything; what it does not must stay rare.
+    // It cannot parse everything; failures must stay rare.
     assert!(
         compared > 500 && unparsed.len() * 20 < compared,
         "{unparsed:#?}"

@@ -1,7 +1,6 @@
-//! Where the shell may be while a command line runs: every directory that some outcome of the
-//! commands before leads to, so that a relative path is judged for all of them. What leaves that
-//! unclear makes the directory unknown, and then nothing that is relative is granted
-//! (docs/spec/restriction.md#the-working-directory).
+//! Tracks every directory that some outcome of the preceding commands leads to, so that a relative
+//! path is judged for all of them. If that is unclear, the directory is unknown and no relative
+//! path is granted (docs/spec/restriction.md#the-working-directory).
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -9,17 +8,17 @@ use std::path::PathBuf;
 use super::judge::Rules;
 use super::step::{Scope, ScopeKind};
 
-/// Beyond this many the shell's directory counts as unknown.
+/// With more directories than this, the directory counts as unknown.
 const MAX: usize = 32;
 
 /// The directories the shell may be in, relative to the project.
 #[derive(Debug, Clone)]
 pub struct WorkingDirectories {
-    /// `None` when they are not known.
+    /// `None` if they are unknown.
     current: Option<BTreeSet<PathBuf>>,
-    /// Where it is if something in the current chain of `&&` failed.
+    /// Where the shell is if a command in the current `&&` chain failed.
     if_failed: BTreeSet<PathBuf>,
-    /// The parts around this point, with what was known where each subshell began.
+    /// The enclosing parts, each subshell with the state at its beginning.
     around: Vec<(Scope, Option<Box<Self>>)>,
 }
 
@@ -34,8 +33,8 @@ impl Default for WorkingDirectories {
 }
 
 impl WorkingDirectories {
-    /// Whether relative words of entries mean what their author meant: the shell is surely in the
-    /// project's root or in the skill's own directory.
+    /// Whether relative paths in rules mean what their author intended: the shell is certainly in
+    /// the project root or the skill's directory.
     pub fn are_home(&self, rules: &dyn Rules) -> bool {
         let is_home =
             |path: &PathBuf| path.as_os_str().is_empty() || rules.is_home(&path.to_string_lossy());
@@ -44,23 +43,23 @@ impl WorkingDirectories {
             .is_some_and(|all| all.iter().all(is_home))
     }
 
-    /// The characters of all paths.
+    /// The total length of all paths.
     pub fn length(&self) -> usize {
         let paths = self.current.iter().flatten().chain(&self.if_failed);
         paths.map(|path| path.as_os_str().len()).sum()
     }
 
-    /// Whether anything is known.
+    /// Whether the directories are known.
     pub fn are_known(&self) -> bool {
         self.current.is_some()
     }
 
-    /// From here on the shell may be anywhere.
+    /// Marks the directory as unknown from here on.
     pub fn lose(&mut self) {
         self.current = None;
     }
 
-    /// A part of the command line begins.
+    /// Enters a part of the command line.
     pub fn begin(&mut self, scope: Scope) {
         if scope.moves && scope.kind == ScopeKind::Mixed {
             self.lose();
@@ -74,7 +73,7 @@ impl WorkingDirectories {
         self.around.push((scope, kept));
     }
 
-    /// The part that began last ends: after a subshell the shell is where it was.
+    /// Leaves the innermost part; a subshell restores the directory.
     pub fn end(&mut self) {
         match self.around.pop() {
             Some((_, Some(kept))) => {
@@ -86,7 +85,8 @@ impl WorkingDirectories {
         }
     }
 
-    /// Changes to `directory`, if that is home ground wherever the shell is now.
+    /// Changes to `directory`, if it is inside the project or skill from every possible current
+    /// one.
     pub fn enter(&mut self, directory: &str, rules: &dyn Rules) -> bool {
         let is_explicit = ["/", "./", "../"]
             .iter()
@@ -111,7 +111,7 @@ impl WorkingDirectories {
         true
     }
 
-    /// Forgets what was known to have succeeded.
+    /// Discards what was known to have succeeded.
     pub fn join(&mut self) {
         let failed = std::mem::take(&mut self.if_failed);
         if let Some(current) = &mut self.current {
@@ -122,7 +122,7 @@ impl WorkingDirectories {
         }
     }
 
-    /// A relative path in each directory; none when they are not known.
+    /// A relative path in each directory; empty if they are unknown.
     pub fn resolve(&self, path: &str) -> impl Iterator<Item = String> {
         let current = self.current.iter().flatten();
         current.map(move |directory| directory.join(path).to_string_lossy().into_owned())

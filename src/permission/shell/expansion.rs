@@ -1,9 +1,9 @@
-//! The few expansions that are read (docs/spec/restriction.md#expansions). Everything else that
-//! follows a `$` may run code in one shell or another: `${x@P}`, `${!x}`, `${a[$(id)]}`, `$((x))`.
+//! The few supported expansions (docs/spec/restriction.md#expansions). Anything else after a `$`
+//! may run code in some shell: `${x@P}`, `${!x}`, `${a[$(id)]}`, `$((x))`.
 
 use super::{Fault, zsh};
 
-/// The width of `$((…))` at the start of `text`, if it holds nothing but numbers.
+/// The width of `$((…))` at the start of `text`, if it contains only numbers.
 ///
 /// # Errors
 /// For names, expansions and anything else: a variable's *text* would be evaluated.
@@ -24,7 +24,7 @@ pub fn arithmetic(text: &str) -> Result<usize, Fault> {
         .ok_or_else(evaluates_names)
 }
 
-/// Arithmetic over a name evaluates the text that it has as a value.
+/// Arithmetic on a name evaluates the text of its value.
 pub fn evaluates_names() -> Fault {
     Fault::new(
         "$((",
@@ -32,8 +32,8 @@ pub fn evaluates_names() -> Fault {
     )
 }
 
-/// The width of names and numbers with one operator between each two, up to and with `))`. Whether
-/// the names are those of numbers is asked where the text was parsed.
+/// The width of names and numbers joined by single operators, including `))`. Whether the names
+/// hold numbers is checked after parsing.
 fn sum_of_names(inside: &str) -> Option<usize> {
     let (expression, _) = inside.split_once("))")?;
     let is_term = |term: &str| {
@@ -45,10 +45,10 @@ fn sum_of_names(inside: &str) -> Option<usize> {
     is_sum.then_some(expression.len() + 2)
 }
 
-/// Longest arithmetic, in bytes: the parser recurses on operators and parentheses.
+/// The maximum length of arithmetic in bytes: the parser recurses on operators and parentheses.
 pub const LONGEST_SUM: usize = 200;
 
-/// The width of `${…}` at the start of `text`, if it is a plain form: `${x}`, `${#x}`, `${x:0:7}`,
+/// The width of `${…}` at the start of `text`, if it has a plain form: `${x}`, `${#x}`, `${x:0:7}`,
 /// or an operator with literal text after the name.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ pub fn parameter(text: &str) -> Result<usize, Fault> {
     Err(refused())
 }
 
-/// Whether text that the shell expands like a here-document's holds at most `$x` and `${x}`.
+/// Checks that text which the shell expands like a here-document contains at most `$x` and `${x}`.
 ///
 /// # Errors
 /// For anything that would run or compute.
@@ -104,7 +104,7 @@ pub fn plain_variables_only(text: &str, zsh: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-/// `:N:N`: both are digits, or they would be evaluated.
+/// `:N:N`; non-digits would be evaluated.
 fn is_slice(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
     text.strip_prefix(':')
@@ -112,7 +112,6 @@ fn is_slice(text: &str) -> bool {
         .is_some_and(|(offset, length)| digits(offset) && digits(length))
 }
 
-/// A variable's name or number.
 fn is_parameter(name: &str) -> bool {
     let digits = name.chars().all(|c| c.is_ascii_digit());
     !name.is_empty() && (digits || !name.starts_with(|c: char| c.is_ascii_digit()))

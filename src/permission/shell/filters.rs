@@ -1,7 +1,7 @@
 //! Pipe filters (docs/spec/restriction.md#pipe-filters): programs that turn standard input into
-//! standard output, with the options that keep them at it. Each option is spelled whole; an
-//! abbreviation or an unknown one makes the command an ordinary one, since `sort` and its like can
-//! write files and run programs.
+//! standard output, and the options with which they do only that. An abbreviated or unknown option
+//! makes the command ordinary, because `sort` and similar programs can write files and run
+//! programs.
 
 mod awk;
 mod jq;
@@ -15,9 +15,9 @@ struct Filter {
     flags: &'static [&'static str],
     /// Letters of flags that may be clustered, such as `-rn`.
     letters: &'static str,
-    /// Options whose value is the next word or is joined to them.
+    /// Options whose value is the next word or joined to them.
     valued: &'static [&'static str],
-    /// What may stand without a dash in front: patterns and sets, never files.
+    /// The permitted operands: patterns and sets, never files.
     operands: Operands,
 }
 
@@ -88,7 +88,7 @@ impl Filter {
     fn takes(&self, arguments: &[Word]) -> bool {
         let mut operands = 0;
         let mut pattern_given = false;
-        // A hole may be anything, `-f/etc/passwd` too, so every word must be text.
+        // An unknown word may be anything, including `-f/etc/passwd`.
         let mut words = arguments.iter().map(Word::text);
         while let Some(word) = words.next() {
             let Some(text) = word else {
@@ -132,7 +132,7 @@ impl Filter {
     }
 }
 
-/// Whether an option's value is what it should be: a number, a field list, a delimiter, a pattern.
+/// Whether an option's value has the right form: a number, field list, delimiter or pattern.
 fn is_value(option: &str, value: &str, operands: Operands) -> bool {
     match option {
         "-t" | "-d" | "-s" => value.chars().count() <= 2,

@@ -1,14 +1,15 @@
-//! `find`, which runs and deletes: what a grant for it covers (docs/spec/restriction.md#find).
+//! `find`, which runs commands and deletes files: what a rule for it covers
+//! (docs/spec/restriction.md#find).
 
 use super::Fault;
 use super::word::Word;
 use super::wrappers::make_unknown;
 
-/// Primaries that write, which an entry must spell.
+/// Primaries that write; a rule must spell them out.
 const WRITES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 /// Primaries that run the words after them.
 const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
-/// Primaries whose next word is a value, in any `find`; those that write are not repeated here.
+/// Primaries whose next word is a value in some `find`, except those in `WRITES`.
 const VALUED: [&str; 46] = [
     "-D",
     "-f",
@@ -57,30 +58,30 @@ const VALUED: [&str; 46] = [
     "-files0-from",
     "-acl",
 ];
-/// Words before a primary that take no value, so that it is a primary.
+/// Words that take no value: what follows is certainly a primary.
 const VALUELESS: [&str; 11] = [
     "-o", "-or", "-a", "-and", "-not", "-print", "-print0", "-prune", "-empty", "-L", "-H",
 ];
 
-/// What a `find` command does besides finding.
+/// What a `find` command does in addition to finding.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Actions {
     /// Commands it runs.
     pub commands: Vec<Run>,
-    /// Primaries that the granting entry must spell.
+    /// Primaries that the granting rule must spell out.
     pub spelled: Vec<&'static str>,
 }
 
 /// A command that `find` runs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Its words, with one that is not known at the end.
+    /// Its words, followed by an unknown one.
     pub words: Vec<Word>,
     /// Whether it runs in the directory of each file found.
     pub elsewhere: bool,
 }
 
-/// Looks for actions among the arguments.
+/// Finds actions among the arguments.
 ///
 /// # Errors
 /// For words that could become an action.
@@ -100,7 +101,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
         if write.is_none() && !RUNS.contains(&text) {
             continue;
         }
-        // Values are not skipped: what looks like the primary before may be a value itself.
+        // Values are not skipped: an apparent primary before one may itself be a value.
         if before.last().and_then(Word::text).is_some_and(takes_value) {
             return Err(Fault::new(text, "it may be a value or an action of `find`"));
         }
@@ -131,7 +132,7 @@ fn takes_value(text: &str) -> bool {
     VALUED.contains(&text) || WRITES[1..].contains(&text) || text.starts_with("-newer")
 }
 
-/// Whether the word after these is the value of a primary that is surely one.
+/// Whether the word after these is certainly the value of a primary.
 fn is_surely_value(before: &[Word]) -> bool {
     let Some((primary, before)) = before.split_last() else {
         return false;

@@ -1,13 +1,13 @@
-//! Here-documents as the scan reads them: a plain delimiter, and a body that ends at a line which
-//! is nothing else.
+//! Here-documents as the scan reads them: a plain delimiter, and a body up to a line that is only
+//! the delimiter.
 
 use super::Fault;
 use super::expansion;
 
-/// macOS's `sh` is bash 3.2, which looks for the end of `$(…)` without knowing here-documents.
+/// macOS's `sh` is bash 3.2, which looks for the end of `$(…)` without recognising here-documents.
 const OLD_BASH: bool = cfg!(target_os = "macos");
 
-/// A here-document whose body has not begun.
+/// A here-document whose body has not started.
 #[derive(Debug)]
 pub struct Pending {
     delimiter: String,
@@ -17,10 +17,10 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Reads `<<EOF`, `<<-EOF`, `<<'EOF'` and the like; also returns the width.
+    /// Reads `<<EOF`, `<<-EOF`, `<<'EOF'` and similar; also returns the width.
     ///
     /// # Errors
-    /// For a delimiter that shells could read in several ways.
+    /// For a delimiter that shells could read in different ways.
     pub fn read(text: &str, depth: usize) -> Result<(Self, usize), Fault> {
         let strips_tabs = text.starts_with("<<-");
         let after = &text[2 + usize::from(strips_tabs)..];
@@ -51,17 +51,17 @@ impl Pending {
         }
     }
 
-    /// Whether the operator stood at this depth.
+    /// Whether the operator was at this depth.
     pub fn began_at(&self, depth: usize) -> bool {
         self.depth == depth
     }
 
-    /// The body at the start of `text` as the command gets it, and its width with the line that
-    /// ends it.
+    /// The body at the start of `text` as the command receives it, and its width including the line
+    /// that ends it.
     ///
     /// # Errors
-    /// When no line ends it, when some reader could take another line for its end, and when an
-    /// unquoted body expands more than plain variables.
+    /// If no line ends it, if some parser could end it at another line, or if an unquoted body
+    /// expands more than plain variables.
     pub fn body(&self, text: &str, zsh: bool) -> Result<(String, usize), Fault> {
         let mut width = 0;
         let mut content = String::new();
@@ -81,8 +81,8 @@ impl Pending {
                 }
                 return Ok((content, width));
             }
-            // Inside parentheses bash ends it at a line that goes on with `)`, and some versions at
-            // any line that begins so. The parser forgives blanks behind it, everywhere.
+            // Inside parentheses bash ends it at a line that continues with `)`, and some versions
+            // at any line with this prefix. The parser always ignores trailing blanks.
             let is_close = self.depth > 0 || bare.trim_end() == self.delimiter;
             if is_close && bare.starts_with(&self.delimiter) {
                 let why = "a line of a here-document begins with its delimiter";
@@ -104,8 +104,8 @@ impl Pending {
     }
 }
 
-/// Whether a body cannot be taken for the end of the substitution around it: without quotes, and
-/// with every parenthesis closed that is opened.
+/// Whether a body cannot end the enclosing substitution: it has no quotes and its parentheses are
+/// balanced.
 fn old_bash_agrees(body: &str) -> bool {
     let mut depth = 0_usize;
     body.chars().all(|c| {

@@ -1,5 +1,5 @@
-//! Every step of a command line held against the rules: commands, redirections and where they
-//! lead after a change of directory.
+//! Checks every step of a command line against the rules: commands, redirections, and where they
+//! lead after a directory change.
 
 use super::Fault;
 use super::builtins::{self, Builtin};
@@ -23,53 +23,53 @@ mod toplevel;
 
 use exporting::may_export_all;
 
-/// What the rules around the shell say.
+/// The answers of the rules to the shell module's questions.
 pub trait Rules {
-    /// The entry that grants a command; it must spell each of these words itself. Away from `home`
-    /// an entry whose own words hold a relative path speaks of another file, and grants nothing.
+    /// The rule that grants a command and itself contains each word of `spelled`. Outside `home`, a
+    /// rule with a relative path names another file and grants nothing.
     fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<String>;
-    /// The entry that lets a file be written or read, or why none does.
+    /// The rule that permits writing or reading a file, or why none does.
     ///
     /// # Errors
     /// The reason, for a person.
     fn file(&self, path: &str, writes: bool) -> Result<String, String>;
-    /// Whether a command may work in this directory: it lies in the project or in the skill.
+    /// Whether a command may work in this directory: it lies inside the project or the skill.
     fn is_home_ground(&self, directory: &str) -> bool;
-    /// Whether this is the project's root or the skill's own directory.
+    /// Whether this is the project root or the skill's own directory.
     fn is_home(&self, directory: &str) -> bool;
-    /// Whether `git rev-parse --show-toplevel` surely names the directory that the shell begins in.
+    /// Whether `git rev-parse --show-toplevel` certainly prints the shell's initial directory.
     fn is_toplevel(&self) -> bool {
         false
     }
     /// The shell that runs the command.
     fn shell(&self) -> Shell;
-    /// Whether `cd x` may lead to an `x` elsewhere, since `CDPATH` is set.
+    /// Whether `cd x` may lead to an `x` elsewhere because `CDPATH` is set.
     fn searches_directories(&self) -> bool;
-    /// Whether filters at the end of a pipe need no grant.
+    /// Whether filters at the end of a pipe need no rule.
     fn pipe_filters(&self) -> bool;
-    /// What is known of the shell's variables.
+    /// What is known about the shell's variables.
     fn variables(&self) -> Variables<'_>;
-    /// Is told of each command, and where it may run.
+    /// Receives each command and the directories it may run in.
     fn command(&self, _words: &[Word], _directories: &WorkingDirectories) {}
-    /// Is told of a part whose redirections lead to files that are not known.
+    /// Receives a part whose redirections lead to unknown files.
     fn unclear(&self, _part: &str, _writes: bool) {}
 }
 
-/// What was found out about one part of a command line.
+/// The result for one part of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// `command`, `redirection` or `syntax`.
     pub kind: &'static str,
-    /// The part as it is written.
+    /// The part as written.
     pub part: String,
-    /// What grants it, or why nothing does.
+    /// What grants it, or why it is refused.
     pub outcome: Result<String, String>,
 }
 
-/// Wrappers around one command that are taken off.
+/// The limit of nested wrappers around one command.
 const MAX_WRAPPERS: usize = 8;
 
-/// Holds a command line against the rules; it may run when every finding is a grant.
+/// Judges a command line; it may run if every finding is a grant.
 pub fn judge(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
     let mut judge = Judge {
         rules,
@@ -81,7 +81,7 @@ pub fn judge(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
         exports_all: false,
     };
     if judge.shell.persists {
-        // The command before may have left it elsewhere.
+        // A previous command may have changed the directory.
         judge.directories.lose();
     }
     judge.text(command, false);
@@ -91,30 +91,30 @@ pub fn judge(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
 struct Judge<'a> {
     rules: &'a dyn Rules,
     steps: &'a Steps,
-    /// Which shell reads the text at hand.
+    /// The shell that reads the current text.
     shell: Shell,
     directories: WorkingDirectories,
     findings: Vec<Finding>,
     texts: usize,
-    /// Whether what is set may be exported by the shell's own doing.
+    /// Whether the shell may export variables that are set (`set -a`).
     exports_all: bool,
 }
 
-/// A command on its way through its wrappers.
+/// A command with its wrappers removed so far.
 struct View<'a> {
     words: &'a [Word],
-    /// Assignments that an entry must spell.
+    /// Assignments that a rule must spell out.
     lead: &'a [String],
     simple: &'a Simple,
     wrapped: bool,
     programs_only: bool,
-    /// Wrappers around it.
+    /// The number of wrappers around it.
     depth: usize,
 }
 
 impl Judge<'_> {
     fn text(&mut self, text: &str, in_loop: bool) {
-        // A text within a text may run in another shell, so it begins without constants.
+        // A nested text may run in another shell, so it starts without constants.
         let known = match self.texts {
             0 if !self.shell.persists => self.rules.variables(),
             _ => Variables::default(),
@@ -181,8 +181,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Takes note of what a command may do that is refused, for those who ask only about files:
-    /// leave the directory, or run text with redirections.
+    /// Records what a refused command may do, for callers that ask only about files: change the
+    /// directory, or run text with redirections.
     fn not_followed(&mut self, simple: &Simple) {
         if simple.may_move() {
             self.directories.lose();
@@ -199,7 +199,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Tells of the redirections that a text may hold which is not read.
+    /// Reports redirections that an unread text may contain.
     fn redirects_unseen(&self, text: &str) {
         if text.contains('>') {
             self.rules.unclear(text, true);
@@ -209,7 +209,7 @@ impl Judge<'_> {
         }
     }
 
-    /// What is known of variables where nothing exports them unseen.
+    /// What is known about variables, as far as nothing exports them implicitly.
     fn variables(&self) -> Variables<'_> {
         let variables = self.rules.variables();
         let stays = !self.exports_all && !self.shell.persists;
@@ -256,7 +256,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Changes the directory, wherever the shell is now, which is compared with all of that.
+    /// Changes the directory from every possible current one; the cost covers all of them.
     fn enter(&mut self, directory: &str) -> bool {
         self.steps.spend(self.directories.length()) && self.directories.enter(directory, self.rules)
     }
@@ -333,7 +333,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Follows a granted change of directory, as far as it can be.
+    /// Follows a granted change of directory, if possible.
     fn granted_move(&mut self, name: &str, builtin: Builtin, view: &View) -> Result<(), Fault> {
         let follows = !view.simple.in_loop && !view.programs_only;
         match builtin {
@@ -372,7 +372,7 @@ impl Judge<'_> {
     }
 }
 
-/// A command as patterns are compared with it.
+/// A command in the form that patterns match.
 fn canonical(view: &View) -> Canonical {
     let mut canonical = Canonical::default();
     for assignment in view.lead {

@@ -1,5 +1,5 @@
-//! The scan's one pass: where in a command it is, what it is inside of, and what it refuses to step
-//! over because shells read it differently. It builds no tree and knows no rules.
+//! The scan's single pass: tracks the position and the enclosing constructs, and refuses what
+//! shells read differently. Builds no tree and knows no rules.
 
 use super::Fault;
 use super::expansion;
@@ -14,10 +14,10 @@ mod redirection;
 
 use redirection::heredoc_astray;
 
-/// Constructs open at one point.
+/// The limit of nested constructs.
 const MAX_DEPTH: usize = 32;
 
-/// What the reader is inside of.
+/// An enclosing construct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     /// `( … )`.
@@ -26,7 +26,7 @@ enum Level {
     Substitution,
     Backtick,
     DoubleQuote,
-    /// `case … esac`, whose patterns end in a parenthesis that closes nothing.
+    /// `case … esac`, whose patterns end in an unmatched parenthesis.
     Case,
 }
 
@@ -46,7 +46,7 @@ pub struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    /// At the beginning of a command.
+    /// A lexer at the start of a command.
     pub fn new(source: &'a str, shell: Shell, steps: &'a Steps) -> Self {
         Self {
             source,
@@ -66,7 +66,7 @@ impl<'a> Lexer<'a> {
     /// Reads to the end.
     ///
     /// # Errors
-    /// For anything that this reading, or some shell's, could get wrong.
+    /// For anything that this scan, or some shell, could misread.
     pub fn read(mut self) -> Result<Scan, Fault> {
         while let Some(c) = self.peek() {
             self.weigh(1)?;
@@ -91,20 +91,20 @@ impl<'a> Lexer<'a> {
         &self.source[self.at..]
     }
 
-    /// Counts the work the parser will have with this many bytes.
+    /// Counts the parser's work for this many bytes.
     fn weigh(&mut self, bytes: usize) -> Result<(), Fault> {
         let depth = self.levels.len();
         if depth + self.position.open_words() > MAX_DEPTH {
             return Err(Fault::new("", "it is nested too deeply"));
         }
-        // It reads the inside of a substitution again at each level around it.
+        // The parser reads the inside of a substitution again at each enclosing level.
         if !self.steps.spend(bytes * (1 + depth * depth)) {
             return Err(Fault::too_much());
         }
         Ok(())
     }
 
-    /// One step inside double quotes.
+    /// Reads one step inside double quotes.
     fn quoted(&mut self, c: char) -> Result<(), Fault> {
         match c {
             '"' => {
@@ -120,7 +120,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// One step outside quotes.
+    /// Reads one step outside quotes.
     fn code(&mut self, c: char) -> Result<(), Fault> {
         match c {
             ' ' | '\t' => self.end_word(1)?,
@@ -179,7 +179,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Ends the word before this character, which is `width` bytes to step over.
+    /// Ends the word before this character and advances `width` bytes.
     fn end_word(&mut self, width: usize) -> Result<(), Fault> {
         let ended = self.position.end_word(&self.source[..self.at])?;
         self.weigh(ended.work)?;
@@ -208,7 +208,7 @@ impl<'a> Lexer<'a> {
         match self.levels.last() {
             Some(Level::Case) => self.position.begin_command(),
             Some(level @ (Level::Subshell | Level::Substitution)) => {
-                // A substitution is part of a word, which goes on after it.
+                // A substitution is part of a word, which continues after it.
                 let in_word = *level == Level::Substitution;
                 self.position.end_commands(self.at, in_word);
                 self.no_pending()?;
@@ -238,7 +238,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Leaves a backslash at the end of a line out, where no token can grow together over it.
+    /// Removes a line continuation, if it does not join two tokens.
     fn continuation(&mut self) -> Result<(), Fault> {
         let blank = |c: Option<char>| c.is_none_or(|c| c == ' ' || c == '\t' || c == '\n');
         let before = self.source[..self.at].chars().next_back();
@@ -368,7 +368,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether a byte of this character is a blank in the locale of some shell.
+/// Whether a byte of this character is a blank in some shell's locale.
 fn may_be_blank(c: char) -> bool {
     !c.is_ascii()
         && c.encode_utf8(&mut [0; 4])
@@ -376,9 +376,8 @@ fn may_be_blank(c: char) -> bool {
             .any(|byte| byte == 0x85 || byte == 0xa0)
 }
 
-/// Refuses brackets within a word that are not closed in it: an array's subscript, and in `[[ … ]]`
-/// every bracket, goes on for the parser over blanks and quotes, so that words would begin and end
-/// elsewhere for it.
+/// Refuses brackets not closed within their word. For the parser, an array subscript, and any
+/// bracket in `[[ … ]]`, continues across blanks and quotes, which moves word boundaries.
 fn brackets_close(text: &str) -> Result<(), Fault> {
     let mut depth = 0_usize;
     for c in text.chars() {

@@ -1,6 +1,6 @@
 //! What a shell command line would run (docs/spec/restriction.md#shell-commands), read so that
-//! nothing can run which was not seen: `scan` first, then the parser, then `read` holds the two
-//! against each other. `judge` asks the rules about every step, `deny` looks for what is forbidden.
+//! nothing runs unseen: `read` compares the results of `scan` and of the parser. `judge` checks
+//! every step against the rules, `deny` against denials.
 
 mod builtins;
 mod conditional;
@@ -42,10 +42,10 @@ pub use names::{Variables, is_name, may_be_exported};
 pub use reach::Guard;
 pub use redirected::{Touched, touched};
 
-/// Something in a command that cannot be vouched for.
+/// Part of a command whose safety cannot be established.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The text it is about; empty for the command as a whole.
+    /// The text concerned; empty for the command as a whole.
     pub part: String,
     /// What is wrong with it.
     pub why: String,
@@ -59,12 +59,12 @@ impl Fault {
         }
     }
 
-    /// For a command on which the decision's steps were spent.
+    /// The decision's steps ran out on this command.
     fn too_much() -> Self {
         Self::new("", "it takes too much work to judge")
     }
 
-    /// For text that the parser did not take apart as a shell would.
+    /// The parser did not split the text as a shell would.
     fn unread(part: &str) -> Self {
         Self::new(part, "this cannot be read with certainty")
     }

@@ -1,11 +1,11 @@
-//! Which variables a command may set (docs/spec/restriction.md#variables). Most names that programs
-//! look at are upper case; setting one redirects a granted program.
+//! Which variables a command may set (docs/spec/restriction.md#variables). Programs mostly read
+//! upper-case names, and setting one can change what a granted program does.
 
 use std::collections::BTreeSet;
 
 use super::special::is_special;
 
-/// Variables that change how output looks, never what runs.
+/// Variables that affect how output looks, never what runs.
 const HARMLESS: [&str; 15] = [
     "LANG",
     "TZ",
@@ -32,9 +32,8 @@ pub fn may_be_exported(name: &str) -> bool {
             .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase()))
 }
 
-/// A value that a program may be given in a harmless variable: no program that evaluates it finds
-/// anything to evaluate. `make`, for one, runs what stands in `$(shell …)`
-/// (docs/spec/restriction.md#safe-values).
+/// A value that is safe for a program in a harmless variable: evaluating it has no effect. `make`,
+/// for example, runs `$(shell …)` (docs/spec/restriction.md#safe-values).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SafeValue(String);
 
@@ -43,7 +42,7 @@ impl SafeValue {
     pub fn parse(name: &str, value: &str) -> Option<Self> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_.,:/@%+=-".contains(c);
         let digit = |c: char| c.is_ascii_digit();
-        // Some shells compute the value of these.
+        // Some shells evaluate these values.
         let is_safe = match name {
             "COLUMNS" | "LINES" => value.chars().all(digit),
             _ => value.chars().all(plain),
@@ -58,28 +57,28 @@ pub fn sets_harmlessly(text: &str) -> bool {
     assignment(text).is_some_and(parsed)
 }
 
-/// Whether programs read this lower-case variable when it happens to be exported already.
+/// Whether programs read this lower-case variable if it is already exported.
 fn is_read_by_programs(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let prefixes = ["npm_config_", "yarn_", "pnpm_"];
     lower.ends_with("_proxy") || prefixes.iter().any(|prefix| lower.starts_with(prefix))
 }
 
-/// What is known of the variables that the host's shell begins with.
+/// What is known about the initial environment of the host's shell.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Variables<'a> {
-    /// The names in its environment: setting one of these reaches every program. `None` where
-    /// they are not known, or where the shell may export what is set.
+    /// The names in it: setting one affects every program. `None` if they are unknown, or if the
+    /// shell may export what is set.
     pub inherited: Option<&'a BTreeSet<String>>,
-    /// What `$HOME` and `~` stand for, where that is known.
+    /// The value of `$HOME` and `~`, if known.
     pub home: Option<&'a str>,
-    /// Whether zsh may be the shell, which ties lower-case names too: `path` to `PATH`.
+    /// Whether the shell may be zsh, which also ties lower-case names: `path` to `PATH`.
     pub zsh: bool,
 }
 
 impl Variables<'_> {
-    /// Whether a variable may be set for the shell itself: harmless ones, lower-case names that no
-    /// program is known to read, and any other that reaches no program and means nothing to a shell.
+    /// Whether a variable may be set in the shell itself: harmless ones, lower-case names that no
+    /// known program reads, and others that reach no program and mean nothing to a shell.
     pub fn may_be_set(self, name: &str) -> bool {
         let lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
@@ -93,21 +92,21 @@ impl Variables<'_> {
                 && (begins && name.chars().all(lower) || self.inherited.is_some_and(stays_here))
     }
 
-    /// Whether a variable may be given whatever text: it reaches no program, also if it happens to
-    /// be exported already.
+    /// Whether a variable may be given any text: it reaches no program, even if it is already
+    /// exported.
     pub fn may_hold_anything(self, name: &str) -> bool {
         self.may_be_set(name) && !may_be_exported(name)
     }
 }
 
-/// The name and the raw value of a word that assigns; `None` for `a[0]=x`, `a+=x` and whatever
-/// else shells read differently.
+/// The name and raw value of an assignment word; `None` for `a[0]=x`, `a+=x` and other forms that
+/// shells read differently.
 pub fn assignment(raw: &str) -> Option<(&str, &str)> {
     let (name, value) = raw.split_once('=')?;
     is_name(name).then_some((name, value))
 }
 
-/// Whether this is a variable's name at all.
+/// Whether this is a valid variable name.
 pub fn is_name(name: &str) -> bool {
     let valid = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(valid)

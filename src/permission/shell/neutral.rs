@@ -1,11 +1,11 @@
-//! Programs that only tell or wait, each with the options that keep it at that
-//! (docs/spec/restriction.md#neutral-commands). Options are spelled literally. An operand that is
-//! not known is quoted and stands only where it cannot be an option, as `date FILE` sets the clock
-//! and `date -f FILE` prints it; `basename` and `dirname` have no option that does more than print.
+//! Programs that only report or wait, each with the options that keep it so
+//! (docs/spec/restriction.md#neutral-commands). Options must be literal. An unknown operand must be
+//! quoted and must not be where it could be an option: `date FILE` sets the clock, `date -f FILE`
+//! prints it. `basename` and `dirname` have only options that print.
 
 use super::word::Word;
 
-/// Whether a program with these arguments needs no grant.
+/// Whether a program with these arguments needs no rule.
 pub fn is_neutral(program: &str, arguments: &[Word]) -> bool {
     match program {
         "sleep" => !arguments.is_empty() && all(arguments, is_duration),
@@ -22,12 +22,11 @@ pub fn is_neutral(program: &str, arguments: &[Word]) -> bool {
     }
 }
 
-/// Whether every word is known and accepted.
 fn all(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
     words.iter().all(|word| word.text().is_some_and(&accepts))
 }
 
-/// `-` and letters of these.
+/// `-` followed by some of these letters.
 fn is_cluster(text: &str, letters: &str) -> bool {
     text.strip_prefix('-')
         .is_some_and(|these| !these.is_empty() && these.chars().all(|c| letters.contains(c)))
@@ -43,7 +42,7 @@ fn is_duration(text: &str) -> bool {
     is_number(text.strip_suffix(['s', 'm', 'h', 'd']).unwrap_or(text))
 }
 
-/// `+FORMAT`, `-d TEXT`, and how a date is shown.
+/// `+FORMAT`, `-d TEXT`, and output format options.
 fn date(arguments: &[Word]) -> bool {
     let mut words = arguments.iter();
     let mut formats = 0;
@@ -63,14 +62,14 @@ fn date(arguments: &[Word]) -> bool {
     formats <= 1
 }
 
-/// One operand, for `basename` a suffix too.
+/// One operand; for `basename` optionally a suffix.
 fn names_paths(program: &str, arguments: &[Word]) -> bool {
     let operands = match arguments {
         [first, operands @ ..] if first.text() == Some("--") => operands,
         operands => operands,
     };
     let most = if program == "basename" { 2 } else { 1 };
-    // A known one is no option, so that `basename -s x y` and the like are not guessed at.
+    // A known operand is not an option: `basename -s x y` and similar are not interpreted.
     let plain = |word: &Word| word.text().is_none_or(|text| !text.starts_with('-'));
     (1..=most).contains(&operands.len())
         && operands
@@ -78,7 +77,7 @@ fn names_paths(program: &str, arguments: &[Word]) -> bool {
             .all(|word| word.is_one_word() && plain(word))
 }
 
-/// Numbers; behind the first, where options have ended, also those that are not known.
+/// Numbers; after the first, where options have ended, unknown words too.
 fn seq(arguments: &[Word]) -> bool {
     let mut rest = arguments;
     while let [option, after @ ..] = rest {
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
     use crate::permission::shell::word::{Arity, Piece};
 
-    /// `?` stands for a quoted word that is not known, `*` for unquoted ones.
+    /// `?` is a quoted unknown word, `*` an unquoted one.
     fn neutral(command: &str) -> bool {
         let hole = |arity| Word {
             raw: "…".to_owned(),

@@ -1,5 +1,5 @@
-//! A word as the paths it may name: quotes, `~`, `$HOME`, globs and braces read as shells read
-//! them. What a program does with a path is not known here.
+//! The paths that a word may name; quotes, `~`, `$HOME`, globs and braces are read as shells read
+//! them. Does not know what a program does with a path.
 
 use super::word::Word;
 use crate::permission::protected::{ANY, ANYTHING};
@@ -7,28 +7,28 @@ use crate::permission::protected::{ANY, ANYTHING};
 /// What a word may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operand {
-    /// A path, in which [`ANY`] and [`ANYTHING`] stand for what a glob matches.
+    /// A path, in which [`ANY`] and [`ANYTHING`] mark what a glob matches.
     Path(String),
-    /// Something that only the shell knows, after this text.
+    /// Something known only at run time, after this text.
     Unknown(String),
-    /// What `mktemp` has just made.
+    /// A path that `mktemp` has just created.
     Temporary,
 }
 
-/// What a word may refer to.
+/// Known values that a word may refer to.
 #[derive(Clone, Copy)]
 pub struct Known<'a> {
     /// `~` and `$HOME`.
     pub home: Option<&'a str>,
-    /// `$PWD`, while it is one directory.
+    /// `$PWD`, if it is a single directory.
     pub current: Option<&'a str>,
-    /// Whether a variable holds nothing but what `mktemp` made.
+    /// Whether a variable holds only what `mktemp` created.
     pub is_temporary: &'a dyn Fn(&str) -> bool,
-    /// The paths that a loop's variable takes one after the other.
+    /// The paths that a loop variable takes in turn.
     pub values: &'a dyn Fn(&str) -> Option<Vec<String>>,
 }
 
-/// Alternatives of braces that are followed.
+/// The limit of brace alternatives.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// Everything that a word may name.
@@ -36,7 +36,7 @@ pub fn operands(word: &Word, known: Known) -> Vec<Operand> {
     if let Some(text) = word.text() {
         return vec![Operand::Path(text.to_owned())];
     }
-    // Words that wrappers add are not written anywhere.
+    // Words added by wrappers are not in the text.
     if word.pieces.len() == 1 && !word.raw.contains(['$', '`', '*', '?', '[', '{', '~']) {
         return vec![Operand::Unknown(String::new())];
     }
@@ -56,18 +56,18 @@ pub fn operands(word: &Word, known: Known) -> Vec<Operand> {
         .collect()
 }
 
-/// The alternatives of a brace that shells expand, one without another in it.
+/// The alternatives of an expandable brace, starting with an innermost one.
 fn braces(raw: &str) -> Option<Vec<String>> {
     let mut quote = None;
     let mut chars = raw.char_indices();
-    // Where each began that is open, and its commas.
+    // The start of each open brace, and its commas.
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
     while let Some((at, c)) = chars.next() {
         match (quote, c) {
             (Some('\''), '\'') | (Some('"'), '"') => quote = None,
             (quote, '\\') if quote != Some('\'') => drop(chars.next()),
             (None, '\'' | '"') => quote = Some(c),
-            // `${x}` is no such brace.
+            // `${x}` is not a brace expansion.
             (None, '{') if raw[..at].ends_with('$') => drop(chars.find(|(_, c)| *c == '}')),
             (None, '{') => open.push((at, Vec::new())),
             (None, ',') => open
@@ -100,11 +100,11 @@ struct Reader<'a> {
     rest: &'a str,
     known: Known<'a>,
     quoted: bool,
-    /// Several, where a variable has several values.
+    /// Several if a variable has several values.
     texts: Vec<String>,
 }
 
-/// Why reading ended before the end of the word.
+/// Why reading stopped before the end of the word.
 enum End {
     Unknown,
     Temporary,
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
                 }
             }
             '[' if !self.quoted => {
-                // Whatever the bracket means, and where it ends, the name ends at the slash.
+                // Whatever the bracket means and wherever it ends, the name ends at the slash.
                 let name = self.rest.find('/').unwrap_or(self.rest.len());
                 let (inside, rest) = self.rest.split_at(name);
                 if inside.contains(['\'', '"', '\\', '$', '`']) {
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Whether this begins the path, and what is behind it leads nowhere else.
+    /// Whether the path begins here and the rest of it does not lead elsewhere.
     fn stays_below(&self) -> bool {
         self.texts.iter().all(String::is_empty) && !self.rest.contains("..")
     }

@@ -1,5 +1,5 @@
-//! What the operands of a command would change (docs/spec/restriction.md#operands): whatever grants
-//! it, it must not remove, move, replace or link what restricts it, nor run our own executable.
+//! What a command would change through its operands (docs/spec/restriction.md#operands): no rule
+//! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
 use super::Fault;
 use super::deny::RUN_WORDS;
@@ -20,25 +20,25 @@ pub struct Operands<'a> {
 
 const KEPT: &str = "skills and what restricts them are kept there";
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
-/// Steps of a word that is copied into the command that a wrapper runs.
+/// Steps per word copied into the command that a wrapper runs.
 const COPY: usize = 8;
-/// Words of a command each of which may begin another.
+/// The limit of words that may each begin another command.
 const MAX_WORDS: usize = 256;
 
 impl Operands<'_> {
-    /// Whether a word of the command runs our own executable.
+    /// The word that runs our own executable, if any.
     pub fn runs_ours<'w>(&self, words: &'w [Word]) -> Option<&'w Word> {
         self.commands_in(words)
             .filter_map(|words| words.first())
             .find(|word| self.reach.is_ours(word))
     }
 
-    /// Refuses what would change a protected place.
+    /// Refuses a command that would change a protected place.
     ///
     /// # Errors
-    /// The word that would, and why it may not.
+    /// The word concerned, and the reason.
     pub fn check(&self, words: &[Word]) -> Checked {
-        // What a wrapper or `find` runs is looked at again in each around it.
+        // A command inside wrappers or `find` is checked again for each of them.
         if !self
             .reach
             .guard
@@ -117,7 +117,7 @@ impl Operands<'_> {
         }
     }
 
-    /// Programs that are not known may use whatever is not protected, and the active skill's files.
+    /// Unknown programs may use anything unprotected, and the active skill's files.
     fn others(&self, arguments: &[Word]) -> Checked {
         arguments
             .iter()
@@ -134,13 +134,13 @@ impl Operands<'_> {
             .try_for_each(|word| self.reach.each(word, |operand| self.part(word, operand)))
     }
 
-    /// Whether some part of a word lies in a protected place that is not the active skill's own.
+    /// Refuses a word if part of it lies in a protected place other than the active skill's own.
     fn part(&self, word: &Word, operand: &Operand) -> Checked {
         let (Operand::Path(text) | Operand::Unknown(text)) = operand else {
             return Ok(());
         };
         let after_letter = text.strip_prefix('-').and_then(|text| text.get(1..));
-        // Without one it would be the whole text again.
+        // Without a separator it would be the whole text again.
         let splits = text
             .split(['=', ':', ',', '@'])
             .filter(|part| part.len() < text.len());
@@ -159,11 +159,11 @@ impl Operands<'_> {
         )
     }
 
-    /// An operand that is removed or changed, with all that is in it.
+    /// An operand that is removed or changed, with everything below it.
     fn changed(&self, word: &Word, whole: bool) -> Checked {
         self.reach.each(word, |operand| match operand {
             Operand::Path(text) => refuse_if(word, self.reach.relation(text) != Relation::Apart),
-            // Text that becomes several words may bring the option too.
+            // Text that becomes several words may contain the option too.
             Operand::Unknown(_) if whole || !word.is_one_word() => {
                 Err(Fault::new(&word.raw, NOT_KNOWN))
             }
@@ -211,12 +211,12 @@ impl Operands<'_> {
         }
     }
 
-    /// `git clean`, `rm` and `mv`, below every directory that is named before them.
+    /// `git clean`, `rm` and `mv`, in every directory named before them.
     fn git_changes(&self, arguments: &[Word], behind: &[Word]) -> Checked {
         let before = &arguments[..arguments.len() - behind.len()];
         self.options(before)?;
         let named: Vec<&Word> = plain(before).collect();
-        // The last one is the word itself.
+        // The last one is the subcommand itself.
         let elsewhere = &named[..named.len().saturating_sub(1)];
         for word in elsewhere {
             self.changed(word, true)?;
@@ -246,7 +246,7 @@ fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
     })
 }
 
-/// Whether a word may be an option with one of these letters, also among others and written out.
+/// Whether a word may be an option with one of these letters, in a cluster or in long form too.
 fn is_option(word: &Word, letters: &str) -> bool {
     let Some(option) = word.prefix().strip_prefix('-') else {
         return false;

@@ -1,20 +1,20 @@
-//! Where in a line the lexer is: inside a word or between two, and whether a reserved word would be
-//! recognised. It counts what those words open.
+//! The lexer's position in a line: inside or between words, and whether a reserved word would be
+//! recognised. Counts the constructs that those open.
 
 use super::Fault;
 
-/// Reserved words that open something, in all: the parser recurses on each.
+/// The limit of all reserved words that open a construct: the parser recurses on each.
 const MAX_OPENING_WORDS: usize = 64;
-/// Words outside here-documents.
+/// The limit of words outside here-documents.
 const MAX_WORDS: usize = 4096;
-/// Commands: the parser's tree is as deep as a list is long.
+/// The limit of commands: the parser's tree is as deep as a list is long.
 const MAX_COMMANDS: usize = 1000;
 
-/// A place in a command line.
+/// A position in a command line.
 #[derive(Debug)]
 pub struct Position {
     word: Option<Word>,
-    /// The words that the substitutions around this place are part of.
+    /// The words that contain the enclosing substitutions.
     outer: Vec<Option<Word>>,
     begins_command: bool,
     open: usize,
@@ -23,7 +23,7 @@ pub struct Position {
     words: usize,
 }
 
-/// A word that is being read.
+/// The word being read.
 #[derive(Debug, Clone, Copy)]
 struct Word {
     start: usize,
@@ -35,15 +35,15 @@ struct Word {
     segments: usize,
 }
 
-/// A word that was read.
+/// A word that has been read.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended<'a> {
-    /// What it is, if it is bare and stands where a command begins.
+    /// The word, if it is bare and at the start of a command.
     pub reserved: &'a str,
-    /// As it is written.
+    /// As written.
     pub text: &'a str,
-    /// What the parser has to do for it besides reading it: for each brace it looks through the
-    /// word for the closing one, and at each character through the word's segments.
+    /// The parser's extra work for it: for each brace a search of the word for the closing one, and
+    /// at each character a search of the word's segments.
     pub work: usize,
 }
 
@@ -67,28 +67,28 @@ impl Position {
         self.word.is_some()
     }
 
-    /// Compound commands that are open here.
+    /// The number of open compound commands.
     pub fn open_words(&self) -> usize {
         self.open
     }
 
-    /// A word begins at `at`, or goes on there with a character as it is.
+    /// Starts or continues a word at `at` with a plain character.
     pub fn text(&mut self, at: usize, is_brace: bool) {
         let word = self.word.get_or_insert(Word::at(at));
         word.braces += usize::from(is_brace);
     }
 
-    /// A word begins at `at`, or goes on there with quotes, an escape or an expansion.
+    /// Starts or continues a word at `at` with quotes, an escape or an expansion.
     pub fn segment(&mut self, at: usize) {
         let word = self.word.get_or_insert(Word::at(at));
         word.bare = false;
         word.segments += 1;
     }
 
-    /// The word at the end of `read` is over.
+    /// Ends the word at the end of `read`.
     ///
     /// # Errors
-    /// When there were too many words, or too many compound commands were begun.
+    /// If there are too many words or compound commands.
     pub fn end_word<'a>(&mut self, read: &'a str) -> Result<Ended<'a>, Fault> {
         let mut ended = Ended {
             reserved: "",
@@ -97,7 +97,7 @@ impl Position {
         };
         if let Some(word) = self.word.take() {
             let text = &read[word.start..];
-            // Wherever it stands: inside `[[` each is a level for the parser.
+            // In any position: inside `[[` each is a level for the parser.
             self.opening += usize::from(text == "!");
             ended.text = text;
             self.words += 1;
@@ -116,7 +116,7 @@ impl Position {
         Ok(ended)
     }
 
-    /// Takes note of a word where a command begins; whether a command begins after it too.
+    /// Records a word at the start of a command; returns whether another command follows it.
     fn reserved(&mut self, word: &str) -> Result<bool, Fault> {
         match word {
             "if" | "while" | "until" | "for" | "{" => self.open += 1,
@@ -140,10 +140,10 @@ impl Position {
         Ok(continues.contains(&word))
     }
 
-    /// One command is over and another may begin.
+    /// Ends a command; another may begin.
     ///
     /// # Errors
-    /// When there were too many.
+    /// If there are too many.
     pub fn separate(&mut self) -> Result<(), Fault> {
         self.begins_command = true;
         self.commands += 1;
@@ -158,21 +158,21 @@ impl Position {
         self.begins_command && self.word.is_none()
     }
 
-    /// A command may begin here.
+    /// Marks that a command may begin here.
     pub fn begin_command(&mut self) {
         self.begins_command = true;
     }
 
-    /// A parenthesis or substitution begins, maybe within a word.
+    /// Begins a parenthesis or substitution, possibly within a word.
     ///
     /// # Errors
-    /// When there were too many commands.
+    /// If there are too many commands.
     pub fn begin_commands(&mut self) -> Result<(), Fault> {
         self.outer.push(self.word.take());
         self.separate()
     }
 
-    /// A parenthesis or substitution ends at `at`; a substitution is part of a word, which goes on.
+    /// Ends a parenthesis or substitution at `at`; after a substitution its word continues.
     pub fn end_commands(&mut self, at: usize, in_word: bool) {
         self.word = self.outer.pop().flatten();
         self.begins_command = false;

@@ -1,38 +1,38 @@
-//! Which programs remove, move, replace, link or change what they are given, and which only read
-//! it (docs/spec/restriction.md#operands): the one table of them, and how each takes its operands.
+//! Which programs remove, move, replace, link or change their operands, and which only read them
+//! (docs/spec/restriction.md#operands): the only table of them, and how each takes its operands.
 
 use super::word::Word;
 
 /// What a program does to its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
-    /// Removes or changes each.
+    /// Removes or changes each operand.
     Changes {
-        /// Letters of the options that make it do so with whole trees.
+        /// Letters of the options that apply it to whole trees.
         whole_trees: &'static str,
     },
-    /// Moves all but the last to the last.
+    /// Moves all but the last operand to the last.
     Moves,
-    /// Copies all but the last to the last.
+    /// Copies all but the last operand to the last.
     Copies {
-        /// Letters of the options that make links instead.
+        /// Letters of the options that create links instead.
         links: &'static str,
         /// The letter of the option that names the destination.
         into: &'static str,
     },
-    /// Makes the last lead to the others.
+    /// Makes the last operand a link to the others.
     Links,
-    /// `find`: what it does follows the paths.
+    /// `find`: its actions follow the paths.
     Find,
-    /// `git`: its own word says what it does.
+    /// `git`: its subcommand decides.
     Git,
-    /// `sed`, which changes files where an option says so.
+    /// `sed`, which changes files if an option says so.
     Sed,
     /// `dd`: `of=FILE`.
     Dd,
-    /// Reads only.
+    /// Only reads.
     Reads,
-    /// It is not known.
+    /// Unknown.
     Other,
 }
 
@@ -93,7 +93,7 @@ static TABLE: &[(&str, Program)] = &[
 ];
 
 impl Program {
-    /// By the last part of its name; the GNU tools of other systems begin with a `g`.
+    /// Looks a program up by base name; GNU tools on other systems begin with `g`.
     pub fn of(name: &str) -> Self {
         let base = name.rsplit('/').next().unwrap_or(name);
         let find = |base: &str| TABLE.iter().find(|(name, _)| *name == base);
@@ -101,13 +101,13 @@ impl Program {
         find(base).or(gnu).map_or(Other, |(_, program)| *program)
     }
 
-    /// Whether it removes, moves or changes what is named behind it.
+    /// Whether it removes, moves or changes its operands.
     pub fn changes(self) -> bool {
         !matches!(self, Reads | Other | Git | Find)
     }
 }
 
-/// What a `git` command does, by its own word: that, and the words behind it.
+/// The effect of a `git` command by its subcommand, and the words after that.
 pub fn git(arguments: &[Word]) -> (Program, &[Word]) {
     const VALUED: [&str; 8] = [
         "-C",
@@ -134,7 +134,7 @@ pub fn git(arguments: &[Word]) -> (Program, &[Word]) {
     };
     let program = match verb {
         Some("clean") if behind.iter().any(|word| is(word, &["-n", "--dry-run"])) => Reads,
-        // Every removal is one of a tree.
+        // Every removal may be of a tree.
         Some("clean" | "rm" | "mv") => Changes { whole_trees: "" },
         Some("log" | "diff" | "show" | "status" | "blame") => {
             let writes = behind.iter().any(|word| is(word, &["-o", "--ou"]));

@@ -1,5 +1,5 @@
-//! Where the words of a command lead: every path that one may name, in every directory where the
-//! command may run, and how it stands to the protected places.
+//! Where the words of a command lead: every path that one may name, in every directory where it may
+//! run, and its relation to the protected places.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,26 +12,26 @@ use crate::permission::argument::Ground;
 use crate::permission::path::Located;
 use crate::permission::protected::{ANY, ANYTHING, Relation, may_be};
 
-/// Whether a word may stand: the word that may not, and why.
+/// Whether a word is accepted; the error names the word and the reason.
 pub type Checked = Result<(), Fault>;
 
-/// What a command is held against.
+/// What a command is checked against.
 #[derive(Clone, Copy)]
 pub struct Guard<'a> {
-    /// Where paths are compared.
+    /// What paths are compared against.
     pub ground: Ground<'a>,
-    /// Where the shell begins.
+    /// The shell's initial directory.
     pub begin: &'a Path,
-    /// The active skills' own directories, whose files other programs may use.
+    /// The active skills' own directories; other programs may use their files.
     pub own: &'a [&'a Path],
-    /// What is known of the shell's variables.
+    /// What is known about the shell's variables.
     pub variables: Variables<'a>,
 }
 
 /// What the words of one command may lead to.
 #[derive(Clone, Copy)]
 pub struct Reach<'a> {
-    /// What it is held against.
+    /// What it is checked against.
     pub guard: Guard<'a>,
     /// Where it may run.
     pub directories: &'a WorkingDirectories,
@@ -40,17 +40,17 @@ pub struct Reach<'a> {
 }
 
 impl Reach<'_> {
-    /// Holds everything that a word may name against a check.
+    /// Applies a check to everything that a word may name.
     ///
     /// # Errors
-    /// The first that `check` has.
+    /// The first error of `check`.
     pub fn each(&self, word: &Word, check: impl FnMut(&Operand) -> Checked) -> Checked {
         let found = operands(word, self.known);
         self.guard.ground.steps.spend(word.raw.len() + found.len());
         found.iter().try_for_each(check)
     }
 
-    /// How a path stands to the protected places; what is not known counts as one of them.
+    /// How a path relates to the protected places; an unknown one counts as protected.
     pub fn relation(&self, text: &str) -> Relation {
         let Some(paths) = self.paths(text) else {
             return Relation::Within;
@@ -59,7 +59,7 @@ impl Reach<'_> {
         relations.max().unwrap_or(Relation::Apart)
     }
 
-    /// How one path stands to the protected places.
+    /// How one path relates to the protected places.
     pub fn relation_at(&self, path: &Path) -> Relation {
         let Ground {
             resolve,
@@ -69,7 +69,7 @@ impl Reach<'_> {
         protection.relation(&Located::at(path, resolve))
     }
 
-    /// Whether only the links in a path lead to a protected place, or above one.
+    /// Whether a path leads to a protected place, or above one, only through links.
     pub fn leads_in(&self, text: &str) -> bool {
         let Ground {
             resolve,
@@ -112,12 +112,12 @@ impl Reach<'_> {
         self.guard.ground.resolve.is_directory(path)
     }
 
-    /// A path in every directory where the command may run; `None` where they are not known.
+    /// A path in every directory where the command may run; `None` if they are unknown.
     pub fn paths(&self, text: &str) -> Option<Vec<PathBuf>> {
         if text.starts_with('/') {
             return Some(self.with_links(text.into()));
         }
-        // Behind a `=` some shells expand it and others do not.
+        // After a `=`, only some shells expand it.
         if let Some(rest) = text.strip_prefix('~')
             && (rest.is_empty() || rest.starts_with('/'))
             && let Some(home) = self.known.home
@@ -136,7 +136,7 @@ impl Reach<'_> {
         (!paths.is_empty()).then_some(paths)
     }
 
-    /// A path, and where it leads through the links that its first wildcard may match.
+    /// A path, and its targets through the links that its first wildcard may match.
     fn with_links(&self, path: PathBuf) -> Vec<PathBuf> {
         if !path.to_string_lossy().contains([ANY, ANYTHING]) {
             return vec![path];
@@ -157,7 +157,7 @@ impl Reach<'_> {
         std::iter::once(path.clone()).chain(through).collect()
     }
 
-    /// Whether a word in the place of a program is our own executable.
+    /// Whether a word in program position is our own executable.
     pub fn is_ours(&self, word: &Word) -> bool {
         let found = operands(word, self.known);
         found.iter().any(|operand| match operand {
@@ -179,7 +179,7 @@ impl Reach<'_> {
         })
     }
 
-    /// Whether a path leads to our executable; by its name where the directory is not known.
+    /// Whether a path leads to our executable; by its name if the directory is unknown.
     pub fn is_our_file(&self, text: &str) -> bool {
         let Ground {
             places, resolve, ..
@@ -193,7 +193,7 @@ impl Reach<'_> {
         })
     }
 
-    /// Whether a path lies in a protected place that is not the active skill's own.
+    /// Whether a path lies in a protected place other than the active skill's own.
     pub fn is_foreign(&self, text: &str) -> bool {
         let Some(paths) = self.paths(text) else {
             return self.guard.ground.protection.may_lie_within(Path::new(text));

@@ -1,6 +1,6 @@
-//! From the parser's tree to a flat list of what the shell will do, in order: commands,
-//! redirections, and where a chain of `&&` ends. What cannot be read surely in every shell is
-//! refused here; whether the rest may happen is decided elsewhere.
+//! Turns the parser's tree into a flat list of what the shell will do, in order: commands,
+//! redirections, and where an `&&` chain ends. Refuses what some shell may read differently; rules
+//! are checked elsewhere.
 
 use rable::{ListOperator, Node, NodeKind};
 
@@ -19,7 +19,7 @@ use crate::permission::steps::Steps;
 mod loops;
 mod redirects;
 
-/// Reads a whole command line. What is known of its `variables` is put in where they are used.
+/// Reads a whole command line. Known values of `variables` replace their uses.
 ///
 /// # Errors
 /// For everything that is refused outright (docs/spec/restriction.md#refused-outright).
@@ -32,10 +32,10 @@ pub fn read(
     read_with_loops(source, shell, variables, steps).map(|(steps, _)| steps)
 }
 
-/// A loop's variable, and the words it goes over.
+/// A loop variable and the words it iterates over.
 pub type Loop = (String, Vec<Word>);
 
-/// Reads a whole command line, and its loops' variables.
+/// Reads a whole command line and its loop variables.
 ///
 /// # Errors
 /// As [`read`].
@@ -77,13 +77,12 @@ struct Reader {
     for_loops: Vec<Loop>,
     /// The variables of loops over plain names.
     plain_loops: Vec<String>,
-    /// Those of them in whose loops the reader is.
+    /// Those of them whose loops enclose the current position.
     names: Vec<String>,
     substitutions: usize,
     heredocs: Vec<String>,
     files: usize,
     has_test: bool,
-    /// Whether zsh may be the shell.
     zsh: bool,
 }
 
@@ -173,7 +172,7 @@ impl Reader {
         }
     }
 
-    /// Reads a list, whose tree leans to the left and may be a thousand items deep.
+    /// Reads a list, whose tree is left-leaning and may be a thousand items deep.
     fn list(&mut self, node: &Node) -> Result<(), Fault> {
         let mut items: Vec<(&Node, Option<ListOperator>)> = Vec::new();
         let mut left = (node, None);
@@ -200,7 +199,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads a part in which the directory is kept apart or not followed.
+    /// Reads a part in which directory changes are local or are not followed.
     fn scoped(
         &mut self,
         kind: ScopeKind,
@@ -241,15 +240,15 @@ impl Reader {
         Ok(())
     }
 
-    /// `time` is a word of the grammar in one shell and a program in the other, so only what both
-    /// run alike may follow.
+    /// `time` is grammar in some shells and a program in others, so only what both run alike may
+    /// follow.
     fn timed(&mut self, pipeline: &Node) -> Result<(), Fault> {
         let first = match &pipeline.kind {
             NodeKind::Pipeline { commands, .. } => commands.first(),
             _ => Some(pipeline),
         };
         match first.map(|node| &node.kind) {
-            // Where it is a program, a `cd` behind it moves nothing.
+            // If it is a program, a `cd` after it has no effect.
             Some(NodeKind::Command { assignments, .. }) if assignments.is_empty() => {
                 self.scoped(ScopeKind::Mixed, |this| this.node(pipeline))
             }
@@ -317,7 +316,7 @@ impl Reader {
         })
     }
 
-    /// Reads a word and, before it, the commands that are substituted in it.
+    /// Reads a word, preceded by the commands substituted in it.
     fn word(&mut self, node: &Node) -> Result<Word, Fault> {
         let word = Word::read(node, &self.names)?;
         if let NodeKind::Word { parts, .. } = &node.kind {
@@ -358,7 +357,7 @@ fn moves(steps: &[Step]) -> bool {
     })
 }
 
-/// Words that open or close a construct; as a program the parser must have seen something else.
+/// Words that open or close a construct; as a program they show that the parser misread something.
 const RESERVED: [&str; 20] = [
     "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for",
     "function", "select", "coproc", "in", "{", "}", "!", "[[",

@@ -1,6 +1,5 @@
-//! What a command touches besides running programs, whatever grants it: the files that its
-//! redirections name, and operands that lie where nothing may be changed. Denials and protected
-//! places ask for it.
+//! What a command touches besides running programs, whatever the rules: the files its redirections
+//! name, and operands in protected places.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -22,9 +21,9 @@ use crate::permission::command::Canonical;
 /// What a command touches.
 #[derive(Debug, Default)]
 pub struct Touched {
-    /// Each file that a redirection leads to, and whether it is written.
+    /// Each redirection target, and whether it is written.
     pub files: Vec<(String, bool)>,
-    /// Parts that lead to files which are not known, and whether these are written.
+    /// Parts that lead to unknown files, and whether these are written.
     pub unclear: Vec<(String, bool)>,
     /// The first operand that would change a protected place.
     pub protected: Option<Fault>,
@@ -32,10 +31,10 @@ pub struct Touched {
     pub ours: Option<String>,
 }
 
-/// Texts within texts that are looked into.
+/// The limit of nested texts.
 const MAX_TEXTS: usize = 8;
 
-/// Looks at everything that a command touches.
+/// Finds everything that a command touches.
 pub fn touched(command: &str, guard: Guard) -> Touched {
     let recorder = Recorder {
         command,
@@ -54,7 +53,7 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
     recorder.seen.into_inner()
 }
 
-/// What the variables of a command hold, where only one thing says it.
+/// The values of a command's variables that have a single source.
 struct Held {
     /// Every assignment, and every mention of a name that could bind it.
     set: BTreeMap<String, Vec<String>>,
@@ -64,7 +63,7 @@ struct Held {
 impl Held {
     fn of(command: &str, guard: Guard) -> Self {
         let mut set: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        // What cannot be read is refused, or looked at by nobody.
+        // A command that cannot be read is refused, or its variables are never used.
         let (steps, loops) = read_with_loops(
             command,
             guard.ground.places.shell,
@@ -87,7 +86,7 @@ impl Held {
         Self { set, loops }
     }
 
-    /// Whether a variable holds nothing but what `mktemp` made.
+    /// Whether a variable holds only what `mktemp` created.
     fn is_temporary(&self, name: &str) -> bool {
         let [value] = self.set.get(name).map_or(&[][..], Vec::as_slice) else {
             return false;
@@ -101,7 +100,7 @@ impl Held {
             })
     }
 
-    /// The paths that a loop's variable takes; `None` where one of them is not known.
+    /// The paths that a loop variable takes; `None` if one of them is unknown.
     fn values(&self, name: &str, known: Known) -> Option<Vec<String>> {
         if self.set.contains_key(name) {
             return None;
@@ -119,7 +118,7 @@ impl Held {
     }
 }
 
-/// Whether every mention of a variable is one that asks for its value.
+/// Whether every mention of a variable reads its value.
 fn only_uses(command: &str, name: &str) -> bool {
     let mut mentions = command.match_indices(name).map(|(at, _)| &command[..at]);
     mentions.all(|before| before.ends_with('$') || before.ends_with("${"))
@@ -134,13 +133,13 @@ struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// Most commands name no variable where it matters, and reading once more takes its time.
+    /// Lazy, because most commands name no relevant variable and reading again takes time.
     fn held(&self) -> &Held {
         let read = || Held::of(self.command, self.guard);
         self.held.get_or_init(read)
     }
 
-    /// Keeps the texts that a shell among the words would run and that are not followed.
+    /// Keeps texts that a shell among the words would run and that are not followed.
     fn keep_texts(&self, words: &[Word]) {
         let shell = |word: &Word| word.text().is_some_and(super::deny::runs_text);
         let followed = matches!(wrappers::unwrap(words), Some(Inner::Text(_)));

@@ -1,15 +1,14 @@
-//! The reading of a command that comes before the parser's: one pass from left to right that
-//! keeps what it is inside of on a stack of its own. It refuses what is too long, too deep or too
-//! much work for the parser (docs/spec/restriction.md#how-a-command-is-read), and whatever shells
-//! are known to read differently. It counts what it saw, so that the parser's reading can be held
-//! against it.
+//! Reads a command before the parser does: one pass with an explicit stack of enclosing constructs.
+//! Refuses what is too long, too deep or too expensive to parse
+//! (docs/spec/restriction.md#how-a-command-is-read), and what shells are known to read differently.
+//! Counts what it saw, for comparison with the parser.
 
 use super::Fault;
 use super::lexer::Lexer;
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
-/// Longest command.
+/// The maximum length of a command.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// What was seen, and the text to parse.
@@ -17,16 +16,16 @@ const MAX_BYTES: usize = 64 * 1024;
 pub struct Scan {
     /// The command without line continuations.
     pub text: String,
-    /// Command and process substitutions, nested ones too.
+    /// The number of command and process substitutions, including nested ones.
     pub substitutions: usize,
-    /// What here-documents hold, in the order of their text.
+    /// The bodies of here-documents, in textual order.
     pub heredocs: Vec<String>,
 }
 
-/// Reads `source` once.
+/// Scans `source` once.
 ///
 /// # Errors
-/// For anything that this reading, or some shell's, could get wrong.
+/// For anything that this scan, or some shell, could misread.
 pub fn scan(source: &str, shell: Shell, steps: &Steps) -> Result<Scan, Fault> {
     if source.len() > MAX_BYTES {
         return Err(Fault::new("", "it is longer than 64 KiB"));

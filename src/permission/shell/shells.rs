@@ -1,29 +1,29 @@
-//! How a shell is told to run a text: the one form that is read, for grants and for denials alike
-//! (docs/spec/restriction.md#shells-within-commands). In every other form some shell takes another
-//! word for the text.
+//! How a shell is told to run a text: the one supported form, for grants and denials
+//! (docs/spec/restriction.md#shells-within-commands). In any other form some shell takes another
+//! word as the text.
 
 use super::word::Word;
 
-/// Shells whose text is read as the command line around it is.
+/// Shells whose text is parsed like the surrounding command line.
 const READ: [&str; 3] = ["bash", "sh", "dash"];
 
-/// Whether a program, by its name, is a shell whose texts are read.
+/// Whether a program, by name, is a shell whose texts are parsed.
 pub fn is_read(program: &str) -> bool {
     READ.contains(&program)
 }
 
-/// What a shell is told by its arguments.
+/// What the arguments of a shell mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told<'a> {
-    /// `[-e] [-u] [-o pipefail] -c TEXT`; the words behind it are the text's parameters.
+    /// `[-e] [-u] [-o pipefail] -c TEXT`; further words are the text's parameters.
     Text(&'a str),
-    /// `[-e] [-u] [-o pipefail] FILE`: a script, with words for it.
+    /// `[-e] [-u] [-o pipefail] FILE`: a script; further words are its arguments.
     File(&'a str),
     /// Something else.
     Other,
 }
 
-/// Reads the arguments of a shell. Options stand in this order, alone or together.
+/// Reads the arguments of a shell. Options must be in this order, separate or clustered.
 pub fn read(arguments: &[Word]) -> Told<'_> {
     let mut words = arguments.iter();
     let mut order = "euoc".chars();

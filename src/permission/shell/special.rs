@@ -1,10 +1,10 @@
-//! Variables that a shell itself reads, sets or computes: the variables of the manuals of bash
-//! (3.2 to 5.3), dash, busybox ash and zsh, which includes all with the integer attribute (a value
-//! given to one is evaluated: `RANDOM='a[$(cmd)]'` runs `cmd` in bash, `COLUMNS='path[$(cmd)]'` in
-//! zsh) and all that zsh ties to another (`path` to `PATH`). A command does not set them
+//! Variables that a shell reads, sets or computes, from the manuals of bash (3.2 to 5.3), dash,
+//! busybox ash and zsh. They include all integer variables, whose values are evaluated
+//! (`RANDOM='a[$(cmd)]'` runs `cmd` in bash, `COLUMNS='path[$(cmd)]'` in zsh), and all that zsh
+//! ties to another (`path` to `PATH`). Commands may not set them
 //! (docs/spec/restriction.md#special-variables).
 
-/// In bash, dash and busybox ash, by name; most are in zsh too.
+/// Names in bash, dash and busybox ash; most exist in zsh too.
 #[rustfmt::skip]
 const SHELLS: [&str; 88] = [
     "_", "ATTY", "CDPATH", "CHILD_MAX", "COLUMNS", "COMPREPLY", "COPROC", "DIRSTACK", "EDITOR", "EMACS", "ENV",
@@ -20,7 +20,7 @@ const SHELLS: [&str; 88] = [
     "history_control",
 ];
 
-/// In zsh and its modules.
+/// Names in zsh and its modules.
 #[rustfmt::skip]
 const ZSH: [&str; 152] = [
     "ARGC", "BAUD", "BUFFER", "BUFFERLINES", "CONTEXT", "CORRECT_IGNORE", "CORRECT_IGNORE_FILE", "CPUTYPE",
@@ -43,7 +43,7 @@ const ZSH: [&str; 152] = [
     "suffix_aliases", "sysparams", "termcap", "terminfo", "userdirs", "usergroups", "watch", "widgets", "words", "key", "RPROMPT_INDENT",
 ];
 
-/// Beginnings of names: each shell has more of these with each version.
+/// Name prefixes: every new shell version adds more of these.
 const FAMILIES: [&str; 15] = [
     "BASH",
     "BB_",
@@ -62,7 +62,7 @@ const FAMILIES: [&str; 15] = [
     "zle_",
 ];
 
-/// Whether a shell gives this variable a meaning of its own.
+/// Whether a shell gives this variable a special meaning.
 pub fn is_special(name: &str) -> bool {
     SHELLS.contains(&name)
         || ZSH.contains(&name)

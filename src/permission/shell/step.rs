@@ -3,41 +3,41 @@
 use super::names::SafeValue;
 use super::word::Word;
 
-/// What the shell will do.
+/// One step of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// A simple command.
     Command(Simple),
-    /// A redirection of the command after it, simple or compound: the shell opens the file first.
+    /// A redirection of the next command, simple or compound: the shell opens the file first.
     Redirect(Redirect),
-    /// A loop gives this variable its values.
+    /// A loop assigns this variable.
     Loop(String),
-    /// From here on it is not known whether the last commands succeeded.
+    /// From here on it is unknown whether the preceding commands succeeded.
     Join,
-    /// A part begins in which the directory is kept apart, or is not followed.
+    /// Begins a part in which directory changes are local or are not followed.
     Enter(Scope),
-    /// That part ends.
+    /// Ends that part.
     Leave,
 }
 
-/// A part of a command line that matters for the directory.
+/// A part of a command line that affects the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope {
-    /// What it is.
+    /// Its kind.
     pub kind: ScopeKind,
     /// Whether something in it may change the directory of the shell that runs it.
     pub moves: bool,
 }
 
-/// What such a part is.
+/// The kind of such a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScopeKind {
-    /// `( … )` or a substitution: what it changes ends with it.
+    /// `( … )` or a substitution: its changes end with it.
     Subshell,
-    /// `if` or `case`, of which only some of it runs.
+    /// `if` or `case`: only some of its parts run.
     Branches,
-    /// A loop, of which each part may run after each other part; or a pipeline, whose parts run at
-    /// once and in the shell or not.
+    /// A loop, whose parts may run in any order; or a pipeline, whose parts run concurrently, in
+    /// the shell or not.
     Mixed,
 }
 
@@ -46,13 +46,13 @@ pub enum ScopeKind {
 pub struct Simple {
     /// `NAME=value` words before it.
     pub assignments: Vec<Assignment>,
-    /// Program and arguments; none for bare assignments.
+    /// Program and arguments; empty for bare assignments.
     pub words: Vec<Word>,
-    /// Where it stands in a pipeline.
+    /// Its position in a pipeline.
     pub stage: usize,
-    /// Whether it may run again and again.
+    /// Whether it may run repeatedly.
     pub in_loop: bool,
-    /// Whether something is read from a file or substitution.
+    /// Whether its input comes from a file or substitution.
     pub reads_input: bool,
     /// Whether its input is text in the command itself.
     pub has_text_input: bool,
@@ -63,11 +63,11 @@ pub struct Simple {
 pub struct Assignment {
     /// The variable.
     pub name: String,
-    /// The word as it is written.
+    /// The word as written.
     pub raw: String,
-    /// Name and value, when the value is known text.
+    /// Name and value, if the value is known text.
     pub text: Option<String>,
-    /// The value, when a program may be given it.
+    /// The value, if it may be passed to a program.
     pub value: Option<SafeValue>,
 }
 
@@ -80,25 +80,25 @@ pub struct Redirect {
     pub target: Word,
 }
 
-/// Words that may leave the shell elsewhere.
+/// Words that may change the shell's directory.
 const CHANGES_DIRECTORY: [&str; 3] = ["cd", "pushd", "popd"];
 
-/// Words that run text in this shell, now or later.
+/// Words that run text in this shell, immediately or later.
 const EVALUATES: [&str; 4] = ["eval", "source", ".", "trap"];
 
-/// Whether a command line that is evaluated in this shell may leave it in another directory.
+/// Whether a command line evaluated in this shell may change its directory.
 pub fn text_may_move(text: &str) -> bool {
     let mut words = CHANGES_DIRECTORY.iter().chain(&EVALUATES);
     words.any(|word| text.contains(word))
 }
 
-/// Whether a program of this name leaves the shell in another directory.
+/// Whether a program of this name changes the shell's directory.
 pub fn changes_directory(program: &str) -> bool {
     CHANGES_DIRECTORY.contains(&program)
 }
 
 impl Simple {
-    /// Whether it may leave the shell in another directory, also behind wrappers.
+    /// Whether it may change the shell's directory, including behind wrappers.
     pub fn may_move(&self) -> bool {
         let sets = |one: &Assignment| one.name == "CDPATH";
         let is_unknown = self.words.first().is_some_and(|word| word.text().is_none());
@@ -114,7 +114,7 @@ impl Simple {
         is_unknown || self.assignments.iter().any(sets) || self.words.iter().enumerate().any(moves)
     }
 
-    /// The command as it is written, for people.
+    /// The command as written, for people.
     pub fn shown(&self) -> String {
         let assignments = self.assignments.iter().map(|one| one.raw.as_str());
         let words = self.words.iter().map(|word| word.raw.as_str());

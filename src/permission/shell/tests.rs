@@ -1,5 +1,5 @@
-//! The rules for commands (docs/spec/restriction.md#shell-commands) sentence by sentence: commands
-//! under a list, and what becomes of them.
+//! The rules for commands (docs/spec/restriction.md#shell-commands), sentence by sentence: commands
+//! under a list, and the decisions about them.
 
 mod boundaries;
 mod classes;

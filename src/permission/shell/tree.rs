@@ -1,18 +1,18 @@
-//! Ways over the parser's tree that do not recurse: a list's tree is as deep as the list is long.
+//! Non-recursive traversal of the parser's tree: a list's tree is as deep as the list is long.
 
 use rable::{ListOperator, Node, NodeKind};
 
 /// An item of the top-level list, and the operators on both sides of it.
 pub struct Item<'a> {
-    /// The one before it.
+    /// The operator before it.
     pub before: Option<ListOperator>,
     /// The command.
     pub command: &'a Node,
-    /// The one behind it.
+    /// The operator after it.
     pub after: Option<ListOperator>,
 }
 
-/// The items of the top-level list in their order. The tree of a list leans to the left.
+/// The items of the top-level list in order; the tree of a list is left-leaning.
 pub fn items(nodes: &[Node]) -> Vec<Item<'_>> {
     let mut all = Vec::new();
     for node in nodes {
@@ -43,8 +43,7 @@ pub fn items(nodes: &[Node]) -> Vec<Item<'_>> {
     all
 }
 
-/// The names in arithmetic, and the empty one for whatever is not a number, a name or a sum of
-/// these.
+/// The names in arithmetic; an empty one for anything but a number, a name or a sum of these.
 pub fn names_in(sum: &Node) -> impl Iterator<Item = &str> {
     let mut stack = vec![sum];
     std::iter::from_fn(move || {
@@ -73,8 +72,8 @@ pub fn names_in(sum: &Node) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `wanted` holds of a node at or below `node`. It keeps the nodes to visit on a stack of
-/// its own, since a list's tree is as deep as the list is long.
+/// Whether `wanted` holds for a node at or below `node`. Not recursive, because a list's tree is as
+/// deep as the list is long.
 pub fn any(node: &mut Node, wanted: &mut dyn FnMut(&mut Node) -> bool) -> bool {
     let mut stack = vec![node];
     while let Some(node) = stack.pop() {
@@ -150,7 +149,7 @@ pub fn any(node: &mut Node, wanted: &mut dyn FnMut(&mut Node) -> bool) -> bool {
                 stack.push(command);
             }
             NodeKind::ConditionalExpr { redirects, .. } => stack.extend(redirects),
-            // The rest is refused, or holds no words.
+            // The rest is refused or contains no words.
             _ => {}
         }
     }

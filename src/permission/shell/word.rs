@@ -1,6 +1,6 @@
-//! One word of a command: what of it the shell leaves as it is, and where it puts something in.
-//! The parser only says where a word begins and ends and what is substituted in it; its quoting is
-//! read here again, and text that should have been split or expanded is refused.
+//! One word of a command: its literal and its expanded parts. The parser supplies only word
+//! boundaries and substitutions; quoting is read again here, and text that should have been split
+//! or expanded is refused.
 
 use rable::{Node, NodeKind};
 
@@ -10,38 +10,37 @@ use crate::permission::command::Canonical;
 /// A word after quote removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// As it is written.
+    /// As written.
     pub raw: String,
-    /// What it becomes, piece by piece; empty for `''`.
+    /// Its parts after expansion; empty for `''`.
     pub pieces: Vec<Piece>,
 }
 
-/// A stretch of a word.
+/// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Text that the shell leaves as it is.
+    /// Literal text.
     Text(String),
-    /// Something only the shell will know, and how many words it becomes.
+    /// A value known only at run time, and how many words it becomes.
     Value(Arity),
-    /// Part of a file's name, and exactly one word: a number such as `$?` or `$((1+2))`, or the
-    /// quoted variable of a loop over plain names.
+    /// Part of a file name, exactly one word: a number such as `$?` or `$((1+2))`, or the quoted
+    /// variable of a loop over plain names.
     Name,
-    /// Names of files without a slash, any number of them: `*`, `?`, or such a variable unquoted.
+    /// Any number of file names without a slash: `*`, `?`, or such a variable unquoted.
     Names,
     /// A `~` that the shell expands.
     Tilde,
 }
 
-/// How many words something becomes. What is looked at position by position, such as the options
-/// of a wrapper or the operands of `test`, must be exactly one word each: a word more would move
-/// all that follow.
+/// How many words something becomes. Where positions matter, as in a wrapper's options or the
+/// operands of `test`, everything must be exactly one word: one more would shift the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arity {
     /// Exactly one.
     One,
-    /// One, or none if it is empty: `$!`.
+    /// One, or none if empty: `$!`.
     ZeroOrOne,
-    /// Any number: `$x`, `$(…)`, a glob, and `"$@"` although it is quoted.
+    /// Any number: `$x`, `$(…)`, a glob, and `"$@"` even though quoted.
     Any,
 }
 
@@ -54,7 +53,7 @@ impl Word {
         }
     }
 
-    /// Words that are not known, such as those that `xargs` adds.
+    /// Unknown words, such as those that `xargs` adds.
     pub fn unknown() -> Self {
         Self {
             raw: "…".to_owned(),
@@ -62,7 +61,7 @@ impl Word {
         }
     }
 
-    /// The text, when all of it is known.
+    /// The text, if all of it is known.
     pub fn text(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
@@ -79,19 +78,19 @@ impl Word {
             Piece::Names => Arity::Any,
         };
         let most = self.pieces.iter().map(of).max().unwrap_or(Arity::One);
-        // What may be empty leaves a word where something stands beside it.
+        // Beside other text, a possibly empty value still leaves a word.
         if most == Arity::ZeroOrOne && self.pieces.len() > 1 {
             return Arity::One;
         }
         most
     }
 
-    /// Whether this is exactly one word whatever is put in.
+    /// Whether this is exactly one word, whatever its values.
     pub fn is_one_word(&self) -> bool {
         self.arity() == Arity::One
     }
 
-    /// Adds the word to the form in which patterns are compared with commands.
+    /// Appends the word to the form that patterns match.
     pub fn write(&self, command: &mut Canonical) {
         command.word();
         for piece in &self.pieces {
@@ -103,7 +102,8 @@ impl Word {
         }
     }
 
-    /// The known text at the beginning. A `~` becomes a path, of which only the beginning counts.
+    /// The known text at the start. A `~` becomes a path, of which only the first character
+    /// matters.
     pub fn prefix(&self) -> &str {
         match self.pieces.first() {
             Some(Piece::Text(text)) => text,
@@ -112,7 +112,7 @@ impl Word {
         }
     }
 
-    /// Whether the word, or each word it becomes, begins with known text that makes it no option.
+    /// Whether the word, or each word it becomes, starts with known text other than an option's.
     pub fn is_never_option(&self) -> bool {
         let expands = self.raw.contains(['$', '`']);
         !matches!(self.prefix(), "")
@@ -120,10 +120,10 @@ impl Word {
             && (self.is_one_word() || !expands)
     }
 
-    /// Reads a word node of the parser; `names` are variables that hold plain names of files there.
+    /// Reads a word node of the parser; `names` are variables that hold plain file names there.
     ///
     /// # Errors
-    /// For text that this reading splits or expands otherwise than the parser did.
+    /// For text that this code splits or expands differently from the parser.
     pub fn read(node: &Node, names: &[String]) -> Result<Self, Fault> {
         let NodeKind::Word { value, parts, .. } = &node.kind else {
             return Err(Fault::unread(&format!("{node}")));
@@ -157,7 +157,7 @@ struct Quoting<'a> {
     names: &'a [String],
     pieces: Vec<Piece>,
     in_quotes: bool,
-    /// Whether `[` or `{` was read, of which it is not known where it ends.
+    /// Whether a `[` or `{` was read whose end is unknown.
     open_ended: bool,
 }
 
@@ -165,7 +165,7 @@ impl Quoting<'_> {
     fn part(&mut self, part: &Node) -> Result<(), Fault> {
         match &part.kind {
             NodeKind::WordLiteral { value } => self.literal(value),
-            // Their forms were looked at by the scan.
+            // The scan has checked their forms.
             NodeKind::ParamExpansion { param, op, .. } => {
                 let piece = self.parameter(param, op.is_some());
                 self.push(piece);
@@ -204,7 +204,7 @@ impl Quoting<'_> {
         match name {
             _ if is_name && self.in_quotes => Piece::Name,
             _ if is_name => Piece::Names,
-            // The positional parameters are as many words as there are, quoted or not.
+            // The positional parameters become as many words as there are, quoted or not.
             "@" => Piece::Value(Arity::Any),
             "?" | "#" | "$" if !has_operator => Piece::Name,
             _ if self.in_quotes => Piece::Value(Arity::One),
@@ -272,14 +272,14 @@ impl Quoting<'_> {
         }
     }
 
-    /// `[` or `{` was read, and where it ends is not known: all that follows is part of it.
+    /// After a `[` or `{` whose end is unknown, everything is part of it.
     fn open_end(&mut self) {
         self.push(Piece::Value(Arity::Any));
         self.open_ended = true;
     }
 }
 
-/// Whether `$` before this character begins an expansion, so that the parser should have said so.
+/// Whether `$` before this character begins an expansion, which the parser should have reported.
 fn expands(next: char, in_quotes: bool) -> bool {
     next.is_ascii_alphanumeric()
         || "_@*#?$!-({[".contains(next)

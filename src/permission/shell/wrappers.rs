@@ -1,5 +1,5 @@
-//! Programs that run the command they are given (docs/spec/restriction.md#wrappers). Their options
-//! are read exactly; with any other option the wrapper is an ordinary command.
+//! Programs that run the command in their arguments (docs/spec/restriction.md#wrappers). Options
+//! are parsed exactly; any other option makes the wrapper an ordinary command.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub enum Inner<'a> {
     Text(String),
 }
 
-/// The command inside a wrapper; `None` for what is not one, or not surely.
+/// The command inside a wrapper; `None` if this is not certainly one.
 pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
     let (program, arguments) = words.split_first()?;
     let after = |length: Option<usize>| {
@@ -44,14 +44,14 @@ pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
     }
 }
 
-/// How many of these flags stand in front; `None` when another option follows.
+/// The number of these flags at the front; `None` if another option follows.
 fn flags(arguments: &[Word], known: &[&str]) -> Option<usize> {
     let is_known = |word: &&Word| word.text().is_some_and(|text| known.contains(&text));
     let count = arguments.iter().take_while(is_known).count();
     ends_options(arguments.get(count)?).then_some(count)
 }
 
-/// Whether a word is surely not an option.
+/// Whether a word is certainly not an option.
 fn ends_options(word: &Word) -> bool {
     word.text().is_some_and(|text| !text.starts_with('-'))
 }
@@ -115,7 +115,7 @@ fn env(arguments: &[Word]) -> Option<usize> {
     (ends_options(next) && !next.text()?.contains('=')).then_some(count)
 }
 
-/// `xargs` adds words that are not known to what it runs, or puts them in.
+/// `xargs` appends unknown words to the command it runs, or substitutes them.
 fn xargs(arguments: &[Word]) -> Option<Inner<'_>> {
     let mut at = 0;
     let mut placeholder = None;
@@ -157,7 +157,7 @@ fn xargs(arguments: &[Word]) -> Option<Inner<'_>> {
     Some(Inner::Command(Cow::Owned(words)))
 }
 
-/// Makes every word that contains `name` one that is not known.
+/// Makes every word that contains `name` unknown.
 pub fn make_unknown(words: &mut [Word], name: &str) {
     for word in words {
         let has_name = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains(name));
@@ -167,13 +167,12 @@ pub fn make_unknown(words: &mut [Word], name: &str) {
     }
 }
 
-/// Whether what this wrapper runs is looked for as a program, so that the shell's own commands
-/// are not meant.
+/// Whether this wrapper runs only programs, never shell builtins.
 pub fn runs_programs_only(wrapper: &str) -> bool {
     !matches!(wrapper, "command" | "eval") && !shells::is_read(wrapper)
 }
 
-/// Whether a wrapper is the shell's own, and not there where only programs are looked for.
+/// Whether a wrapper is a shell builtin, which is unavailable where only programs run.
 pub fn is_builtin(wrapper: &str) -> bool {
     matches!(wrapper, "command" | "eval" | "exec")
 }

@@ -1,5 +1,5 @@
-//! What zsh reads otherwise than other shells: where it may be the one that reads, it is refused
-//! (docs/spec/restriction.md#which-shell). A subscript is computed: with `y='path[$(cmd)]'`,
+//! Syntax that zsh reads differently; refused if the shell may be zsh
+//! (docs/spec/restriction.md#which-shell). zsh evaluates subscripts: with `y='path[$(cmd)]'`,
 //! `"$x[y]"` runs `cmd`.
 
 use super::Fault;
@@ -7,7 +7,7 @@ use super::Fault;
 /// Checks an expansion at the start of `text`, which is a `$`.
 ///
 /// # Errors
-/// For `$~x`, `$=x`, `$^x` and `$+x`, and for a name that goes on with a subscript or modifier.
+/// For `$~x`, `$=x`, `$^x` and `$+x`, and for a name followed by a subscript or modifier.
 pub fn expansion(text: &str) -> Result<(), Fault> {
     let refused = |part: &str| Err(Fault::new(part, "zsh reads this expansion otherwise"));
     let after = &text[1..];
@@ -35,7 +35,7 @@ pub fn expansion(text: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks every expansion in a text that is expanded like a here-document's.
+/// Checks every expansion in a text that is expanded like a here-document.
 ///
 /// # Errors
 /// As [`expansion`].
@@ -66,10 +66,10 @@ pub fn operator(text: &str, width: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks a word that is an argument.
+/// Checks an argument word.
 ///
 /// # Errors
-/// For `=word`, which names a program's file, and for `{` and `}` alone, which group.
+/// For `=word`, which expands to a program's path, and for a lone `{` or `}`, which group.
 pub fn argument(word: &str) -> Result<(), Fault> {
     let names_program = word.starts_with('=') && word != "=" && word != "==";
     if names_program || word == "{" || word == "}" {

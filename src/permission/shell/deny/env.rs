@@ -1,12 +1,12 @@
-//! `env -S`, which takes a text apart and runs it.
+//! `env -S`, which splits a text and runs it.
 
 use crate::permission::shell::Fault;
 use crate::permission::shell::word::Word;
 
-/// The text that `env -S` takes apart.
+/// The text that `env -S` splits.
 ///
 /// # Errors
-/// When it is not known, or `env` would read it otherwise than a shell.
+/// If it is unknown, or `env` would read it differently from a shell.
 pub fn split(arguments: &[Word]) -> Result<Option<String>, Fault> {
     let splits = |word: &Word| {
         let option = word.prefix().strip_prefix('-')?;
@@ -18,7 +18,7 @@ pub fn split(arguments: &[Word]) -> Result<Option<String>, Fault> {
             None => option.split_once('S').map(|(_, text)| text.len()),
         }
     };
-    // Options end at a word that can be no value of the option before it.
+    // Options end at a word that cannot be the value of the option before it.
     let is_option = |word: &Word| word.prefix().starts_with('-');
     let ends = |pair: &[Word]| !pair.iter().any(is_option) && !pair[1].raw.contains('=');
     let options = match arguments.first() {

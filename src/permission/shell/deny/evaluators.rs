@@ -1,13 +1,13 @@
-//! The shell's own commands that evaluate text, and variables that do
-//! (docs/spec/restriction.md#commands-that-evaluate-text): while something is denied their operands
-//! are plain, or nothing would be known of what runs.
+//! Builtins and variables that evaluate text
+//! (docs/spec/restriction.md#commands-that-evaluate-text). Under a denial their operands must be
+//! plain; otherwise it is unknown what runs.
 
 use crate::permission::shell::names::{self, Variables};
 use crate::permission::shell::special::is_special;
 use crate::permission::shell::word::Word;
 use crate::permission::shell::{Fault, builtins, builtins::Builtin};
 
-/// Variables whose value a shell runs, or the file that it names.
+/// Variables whose value, or the file it names, a shell runs.
 const RUN: [&str; 8] = [
     "PS4",
     "PS0",
@@ -19,7 +19,7 @@ const RUN: [&str; 8] = [
     "BASHOPTS",
 ];
 
-/// Variables of the shell that hold text as it is, in every shell.
+/// Shell variables whose value is plain text in every shell.
 const TEXTUAL: [&str; 26] = [
     "PATH",
     "HOME",
@@ -49,15 +49,15 @@ const TEXTUAL: [&str; 26] = [
     "POSIXLY_CORRECT",
 ];
 
-/// Whether a shell runs the value of this variable, or the file that it names.
+/// Whether a shell runs the value of this variable, or the file it names.
 pub fn runs(name: &str) -> bool {
     RUN.contains(&name) || name.starts_with("BASH_FUNC")
 }
 
-/// Refuses to set a variable that a shell evaluates. `value` is none when it is not known.
+/// Refuses to set a variable that a shell evaluates. `value` is `None` if unknown.
 ///
 /// # Errors
-/// For variables whose text runs, and for numbers that are not written as such.
+/// For variables whose value runs, and for numeric ones whose value is not written in digits.
 pub fn sets(name: &str, value: Option<&str>) -> Result<(), Fault> {
     let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
     let holds_text = TEXTUAL.contains(&name) || name.starts_with("LC_") || !is_special(name);
@@ -67,10 +67,10 @@ pub fn sets(name: &str, value: Option<&str>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses a command of the shell itself that evaluates text which is not plain.
+/// Refuses a builtin that evaluates text which is not plain.
 ///
 /// # Errors
-/// For operands that are not known, or that some shell evaluates.
+/// For operands that are unknown or that some shell evaluates.
 pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> {
     let variables = Variables {
         zsh,
@@ -137,13 +137,13 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Whether this is an option with that letter.
+/// Whether this is an option that includes the letter.
 fn has_letter(text: &str, letter: char) -> bool {
     text.starts_with(['-', '+']) && text.contains(letter)
 }
 
-/// Whether each operand is an option, a plain name, or one with a value, all of which may be set.
-/// `otherwise` is what a name alone is given, if that is known.
+/// Whether each operand is an option, or a settable plain name, with or without a value.
+/// `otherwise` is the value of a bare name, if known.
 fn sets_each(arguments: &[Word], otherwise: Option<&str>) -> Result<bool, Fault> {
     for word in arguments {
         match names::assignment(&word.raw) {
@@ -189,7 +189,6 @@ fn formats(arguments: &[Word], zsh: bool) -> Result<bool, Fault> {
     }
 }
 
-/// Whether a format and what follows is printed and no more.
 fn only_prints(arguments: &[Word], zsh: bool) -> bool {
     let variables = Variables {
         zsh,
@@ -199,7 +198,7 @@ fn only_prints(arguments: &[Word], zsh: bool) -> bool {
         || builtins::classify("printf", arguments, variables) == Ok(Builtin::Neutral)
 }
 
-/// Whether the operands of a test are plain and none of them is an operator that evaluates.
+/// Whether the operands of a test are plain and no operator evaluates.
 fn is_plain_test(arguments: &[Word]) -> bool {
     let operands = match arguments.split_last() {
         Some((last, operands)) if last.text() == Some("]") => operands,

@@ -1,9 +1,9 @@
-//! What `xargs`, `find` and their like put something else in for: a text that holds it is not known.
+//! Placeholders of `xargs`, `find` and similar programs: a text that contains one is unknown.
 
 use super::base;
 use crate::permission::shell::word::Word;
 
-/// What a command puts something else in for, before it is run.
+/// The placeholders that a command replaces before it runs.
 pub fn placeholders(words: &[Word]) -> Vec<String> {
     let texts: Vec<&str> = words
         .iter()

@@ -1,11 +1,11 @@
-//! Programs that take commands from their standard input.
+//! Programs that read commands from standard input.
 
 use super::SHELLS;
 use crate::permission::shell::word::Word;
 
-/// Other programs that run their standard input when no argument tells them what to run.
+/// Other programs that run their standard input if no argument names a command.
 const RUN_INPUT: [&str; 6] = ["parallel", "fakeroot", "unshare", "setarch", "newgrp", "at"];
-/// Whether a program with these arguments takes commands from its standard input.
+/// Whether a program with these arguments reads commands from standard input.
 pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
     let is = |word: &Word, texts: &[&str]| word.text().is_some_and(|text| texts.contains(&text));
     match program {
@@ -22,12 +22,12 @@ pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
     }
 }
 
-/// Whether a word may be the option `-c`, also among others.
+/// Whether a word may contain the option `-c`, alone or in a cluster.
 pub fn has_command(word: &Word) -> bool {
     word.prefix().starts_with(['-', '+']) && word.prefix().contains('c')
 }
 
-/// Whether a file is the standard input under another name.
+/// Whether a file is standard input under another name.
 fn is_input(word: &Word) -> bool {
     let starts = ["/dev/stdin", "/dev/fd/", "/proc/"];
     starts.iter().any(|start| word.prefix().starts_with(start))

@@ -1,6 +1,6 @@
-//! Where the program stands behind a wrapper, so that a word that is not known is not taken for an
-//! operand when it is the program (docs/spec/restriction.md#unknown-programs). Options are read by
-//! what the wrapper takes; where that is not clear, the doubt counts against the command.
+//! Finds the program behind a wrapper, so that an unknown word in its place is not taken for an
+//! operand (docs/spec/restriction.md#unknown-programs). Options are parsed by the wrapper's own
+//! syntax; ambiguity counts against the command.
 
 use super::filled;
 use crate::permission::shell::names;
@@ -8,10 +8,9 @@ use crate::permission::shell::word::{Arity, Piece, Word};
 
 struct Wrapper {
     name: &'static str,
-    /// Letters of options whose value is the next word, or joined to them; `*` when it is not known
-    /// which take one.
+    /// Letters of options whose value is the next word or joined; `*` if this is unknown.
     valued: &'static str,
-    /// Words of its own before the program.
+    /// The number of its own operands before the program.
     operands: usize,
 }
 
@@ -34,14 +33,14 @@ static WRAPPERS: &[Wrapper] = &[
     row("direnv", "*", 2), row("prlimit", "*", 0), row("numactl", "*", 0), row("setpriv", "*", 0), row("strace", "eopPsuabIOSEX", 0), row("ltrace", "*", 0),
     row("valgrind", "*", 0), row("gdb", "*", 0), row("perf", "*", 1), row("fakeroot", "*", 0), row("bwrap", "*", 0), row("firejail", "*", 0),
     row("systemd-run", "*", 0), row("systemd-inhibit", "*", 0), row("dbus-run-session", "*", 0), row("rlwrap", "*", 0), row("pkexec", "*", 0),
-    // Behind the word that makes them run something: a container, then the program.
+    // After the word that makes them run something: a container, then the program.
     row("docker", "*", 1), row("podman", "*", 1), row("kubectl", "*", 1),
 ];
 
-/// Words with which a program of containers runs something.
+/// Subcommands with which container tools run a program.
 const RUNS: [&str; 4] = ["run", "exec", "create", "debug"];
 
-/// The word that may be the program behind wrappers and is not known, as it is written.
+/// The unknown word, as written, that may be the program behind wrappers.
 pub fn unknown_program(words: &[Word]) -> Option<String> {
     let mut words = words.to_vec();
     let names = filled::placeholders(&words);
@@ -58,7 +57,7 @@ pub fn unknown_program(words: &[Word]) -> Option<String> {
 
 fn unknown_in(words: &[Word]) -> Option<String> {
     let mut words = words;
-    // Whether words are added from elsewhere, so that where none follow one does.
+    // Whether words are added from elsewhere, so that a program follows in any case.
     let mut is_fed = false;
     loop {
         let (first, mut rest) = words.split_first()?;
@@ -93,7 +92,7 @@ pub fn base(program: &str) -> &str {
 }
 
 enum Place<'a> {
-    /// The program and what follows.
+    /// The program and the words after it.
     Known(&'a [Word]),
     Unknown(&'a Word),
     Nowhere,
@@ -102,7 +101,7 @@ enum Place<'a> {
 fn behind<'a>(wrapper: &Wrapper, words: &'a [Word]) -> Place<'a> {
     let mut operands = wrapper.operands;
     let mut rest = words.iter().enumerate();
-    // Whether the option before may take this word.
+    // Whether the previous option may take this word as its value.
     let mut may_be_value = false;
     let mut options = true;
     while let Some((at, word)) = rest.next() {
@@ -155,7 +154,7 @@ fn option(text: &str, valued: &str) -> Takes {
     }
 }
 
-/// A word of `find` that may be what it runs, or become an action.
+/// A word of `find` that may be a program it runs, or may become an action.
 fn unknown_action(arguments: &[Word]) -> Option<String> {
     let is_any =
         |word: &Word, texts: &[&str]| word.text().is_some_and(|text| texts.contains(&text));
@@ -167,7 +166,7 @@ fn unknown_action(arguments: &[Word]) -> Option<String> {
             let end = after.iter().position(|word| is_any(word, &[";", "+"]));
             let (run, others) = after.split_at(end.unwrap_or(after.len()));
             rest = others;
-            // Two that are not known may be `;` and `-exec`.
+            // Two unknown words may be `;` and `-exec`.
             let may_run =
                 |at: usize| at == 0 || run[..at].iter().filter(|word| is_unknown(word)).count() > 1;
             let mut places = (0..run.len()).filter(|at| may_run(*at));
@@ -175,7 +174,7 @@ fn unknown_action(arguments: &[Word]) -> Option<String> {
                 return Some(found);
             }
         } else if is_unknown(word) {
-            // It may be `-exec`, and what follows a program.
+            // It may be `-exec`, and the next word a program.
             let found = if word.is_one_word() {
                 unknown_in(after)
             } else {

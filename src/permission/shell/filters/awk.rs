@@ -1,10 +1,9 @@
-//! `awk` as a filter (docs/spec/restriction.md#program-filters): a program of a few tokens that
-//! compare fields and print them. Everything else in the language reads and writes files and runs
-//! programs.
+//! `awk` as a filter (docs/spec/restriction.md#program-filters): programs of a few tokens that
+//! compare and print fields. The rest of the language reads and writes files and runs programs.
 
 use crate::permission::shell::word::Word;
 
-/// Whether these arguments of `awk` make it a filter: `[-F CHAR] PROGRAM`.
+/// Whether these arguments make `awk` a filter: `[-F CHAR] PROGRAM`.
 pub fn is_filter(arguments: &[Word]) -> bool {
     let texts: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
     match texts.as_deref() {
@@ -17,15 +16,15 @@ pub fn is_filter(arguments: &[Word]) -> bool {
     }
 }
 
-/// One character, or a tab as it is written for `awk`.
+/// One character, or a tab in `awk`'s notation.
 fn is_separator(text: &str) -> bool {
     let mut chars = text.chars();
     let one = chars.next().filter(|_| chars.as_str().is_empty());
     text == "\\t" || one.is_some_and(|c| c == ' ' || c.is_ascii_graphic() && !"\\-".contains(c))
 }
 
-/// Whether a program holds nothing but tokens of the list. `>` writes a file behind `print`, so it
-/// stands only outside braces, where it compares.
+/// Whether a program contains only listed tokens. After `print`, `>` writes a file, so it may
+/// appear only outside braces, where it compares.
 fn is_harmless(program: &str) -> bool {
     const OPERATORS: [&str; 9] = ["==", "!=", "<=", ">=", "&&", "||", "<", ">", ","];
     let mut rest = program;
@@ -83,13 +82,12 @@ fn is_harmless(program: &str) -> bool {
     !in_braces && !program.trim().is_empty() && !program.starts_with('-')
 }
 
-/// The name at the beginning.
 fn word(text: &str) -> &str {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The width of a string, in which only a tab and a line break are escaped.
+/// The width of a string; only a tab and a line break may be escaped in it.
 fn string(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {

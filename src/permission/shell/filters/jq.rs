@@ -1,9 +1,9 @@
-//! `jq` as a filter (docs/spec/restriction.md#program-filters): one program that reads nothing but
-//! its input, and no file.
+//! `jq` as a filter (docs/spec/restriction.md#program-filters): one program that reads only its
+//! input, and no file.
 
 use crate::permission::shell::word::Word;
 
-/// Words of a program that reach the environment, modules or the names of files.
+/// Words of a program that access the environment, modules or file names.
 const REACHES_OUT: [&str; 7] = [
     "env",
     "ENV",
@@ -14,10 +14,10 @@ const REACHES_OUT: [&str; 7] = [
     "get_search_list",
 ];
 
-/// Options without a value, by their letters.
+/// Letters of options without a value.
 const LETTERS: &str = "rcesnSjM";
 
-/// Whether these arguments of `jq` make it a filter.
+/// Whether these arguments make `jq` a filter.
 pub fn is_filter(arguments: &[Word]) -> bool {
     let mut words = arguments.iter();
     let mut programs = 0;
@@ -30,7 +30,7 @@ pub fn is_filter(arguments: &[Word]) -> bool {
                 let name = words.next().and_then(Word::text);
                 let is_plain =
                     |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                // Whatever the value begins with, it is taken as the value.
+                // It is taken as the value, whatever it begins with.
                 if !name.is_some_and(is_plain) || !words.next().is_some_and(Word::is_one_word) {
                     return false;
                 }
@@ -51,7 +51,7 @@ pub fn is_filter(arguments: &[Word]) -> bool {
     programs == 1
 }
 
-/// Whether no word of a program, in whatever place, is one that reaches out.
+/// Whether no word anywhere in a program accesses something outside.
 fn stays_inside(program: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !program.is_empty()

@@ -1,9 +1,9 @@
-//! `sed` as a filter (docs/spec/restriction.md#program-filters): one `s`, or lines that an address
-//! picks printed or deleted. Its other commands and flags read and write files and run programs.
+//! `sed` as a filter (docs/spec/restriction.md#program-filters): one `s` command, or printing or
+//! deleting addressed lines. Other commands and flags read and write files and run programs.
 
 use crate::permission::shell::word::Word;
 
-/// Whether these arguments of `sed` make it a filter: `[-n] [-E] [-e] SCRIPT`.
+/// Whether these arguments make `sed` a filter: `[-n] [-E] [-e] SCRIPT`.
 pub fn is_filter(arguments: &[Word]) -> bool {
     let mut words = arguments;
     for option in ["-n", "-E", "-e"] {
@@ -16,7 +16,7 @@ pub fn is_filter(arguments: &[Word]) -> bool {
     matches!(words, [script] if script.text().is_some_and(is_harmless))
 }
 
-/// Whether a script is a substitution, or an address or two and `p` or `d`.
+/// Whether a script is a substitution, or one or two addresses with `p` or `d`.
 fn is_harmless(script: &str) -> bool {
     if script.contains(['\n', ';', '{']) {
         return false;
@@ -31,7 +31,7 @@ fn is_harmless(script: &str) -> bool {
     matches!(after, Some("p" | "d"))
 }
 
-/// What follows a line's number, `$` or `/REGEX/`.
+/// The text after a line number, `$` or `/REGEX/`.
 fn after_address(script: &str) -> Option<&str> {
     match script.chars().next()? {
         '$' => Some(&script[1..]),
@@ -56,16 +56,15 @@ fn is_substitution(script: &str) -> bool {
     })
 }
 
-/// What follows a regular expression and its delimiter. Some versions look for the delimiter
-/// without knowing brackets, others know them, so that it may not stand in any. Inside them a
-/// backslash is an ordinary character to most, which close `[\]`; to some it escapes the `]`, so
-/// that it may not stand before one.
+/// The text after a regular expression and its delimiter. Versions differ on whether a delimiter in
+/// brackets counts, so brackets may not contain it. Most treat a backslash in brackets as ordinary,
+/// which closes `[\]`; some treat it as escaping `]`, so it may not precede one.
 fn after_regex(text: &str, delimiter: char) -> Option<&str> {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let next = at + c.len_utf8();
         at = match c {
-            // `\c` takes a further character in some.
+            // In some versions `\c` takes another character.
             '\\' => {
                 next + text[next..]
                     .chars()
@@ -85,7 +84,7 @@ fn after_regex(text: &str, delimiter: char) -> Option<&str> {
     None
 }
 
-/// The width of the rest of a bracket expression, with the `]` that closes it.
+/// The width of the rest of a bracket expression, including the closing `]`.
 fn bracket(inside: &str, delimiter: char) -> Option<usize> {
     let mut at = usize::from(inside.starts_with(']'));
     loop {
@@ -139,7 +138,7 @@ mod tests {
             "s/[[:space:]]*$//", "s/\\x1b\\[[0-9]*m//g", "s/^v//p", "s/<[^>]*>//g", "s/a/\\//", "s/a/&&/", "p", "1p",
             "$p", "$d", "1,20p", "/x/d", "/^$/d", "/a/,/b/p", "10,$p", "/a\\/b/p", "/[[:digit:]]/p",
         ] {
-            // Without an address a command is not picked out of the lines.
+            // A bare command without an address is not accepted.
             assert_eq!(filters(&[script]), script != "p", "{script}");
         }
         for arguments in [

@@ -1,11 +1,11 @@
-//! What makes a shell export all that is set, so that every variable reaches programs.
+//! Detects what makes a shell export every variable that is set, to every program.
 
 use crate::permission::shell::builtins;
 use crate::permission::shell::step::Step;
 use crate::permission::shell::word::Word;
 
-/// Whether a command may make the shell export whatever is set from then on (`set -a`), or set up
-/// such a thing out of sight.
+/// Whether a command may make the shell export everything set from then on (`set -a`), or may do so
+/// invisibly.
 pub(super) fn may_export_all(step: &Step) -> bool {
     const CHANGE_THE_SHELL: [&str; 9] = [
         "set", "shopt", "setopt", "emulate", "source", ".", "eval", "enable", "trap",

@@ -1,4 +1,4 @@
-//! Where a redirection leads, held against the rules for files.
+//! Checks the target of a redirection against the rules for files.
 
 use super::{Finding, Judge};
 use crate::permission::shell::step::Redirect;
@@ -22,7 +22,7 @@ impl Judge<'_> {
             [Piece::Text(text)] if text.starts_with('~') => format!("./{text}"),
             [Piece::Text(text)] => text.clone(),
             [Piece::Tilde, Piece::Text(text)] if text.starts_with('/') => format!("~{text}"),
-            // `<(…)`: what it runs was judged already.
+            // `<(…)`: the command in it is already judged.
             [Piece::Value(Arity::One)] if redirect.target.raw.starts_with(['<', '>']) => {
                 return Ok("it is a pipe".to_owned());
             }

@@ -5,10 +5,10 @@ use crate::host::shell::Shell;
 use crate::permission::shell::Fault;
 use crate::permission::shell::step::{self, Scope, ScopeKind};
 
-/// Texts within texts that are followed: `bash -c "bash -c …"`.
+/// The limit of nested texts: `bash -c "bash -c …"`.
 const MAX_TEXTS: usize = 8;
 impl Judge<'_> {
-    /// A command line that `program` runs, in this shell or in one of its own.
+    /// Judges a command line that `program` runs, in this shell or in its own.
     pub(super) fn text_within(
         &mut self,
         program: &str,

@@ -1,11 +1,11 @@
-//! `cd` to the top of the working tree (docs/spec/restriction.md#the-top-of-the-working-tree),
-//! where that is where the shell is.
+//! `cd` to the top of the working tree (docs/spec/restriction.md#the-top-of-the-working-tree), if
+//! the shell is already there.
 
 use super::{Judge, View};
 
 impl Judge<'_> {
-    /// Whether this is `cd "$(git rev-parse --show-toplevel)"` before anything else was done, where
-    /// that is where the shell is. If git finds nothing, the shell stays there, too.
+    /// Whether this is `cd "$(git rev-parse --show-toplevel)"` as the first command in a shell that
+    /// is already there. If git finds no repository, the shell stays too.
     pub(super) fn stays_at_toplevel(&self, view: &View) -> bool {
         const COMMAND: &str = "git rev-parse --show-toplevel";
         let is_first = matches!(self.findings.as_slice(), [only] if only.part == COMMAND);

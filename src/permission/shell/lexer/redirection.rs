@@ -1,4 +1,4 @@
-//! Redirections and here-documents on the way through a command.
+//! Redirections and here-documents, as the lexer meets them.
 
 use super::{Level, Lexer};
 use crate::permission::shell::heredoc::Pending;
@@ -22,7 +22,7 @@ impl Lexer<'_> {
             self.pending.push(pending);
             self.at += width;
         } else {
-            // `>&` and `&>` are one operator, not the end of a command.
+            // `>&` and `&>` are single operators, not the end of a command.
             let width = 1 + usize::from(rest[1..].starts_with(['&', '>', '|']));
             if self.zsh() {
                 zsh::operator(rest, width)?;
@@ -32,7 +32,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Steps over the bodies of the here-documents that this line began.
+    /// Skips the bodies of the here-documents that this line began.
     pub(super) fn bodies(&mut self) -> Result<(), Fault> {
         for pending in std::mem::take(&mut self.pending) {
             if !pending.began_at(self.levels.len()) {

@@ -1,11 +1,11 @@
-//! Loops, and what is known of their variables inside them.
+//! Loops, and what is known about their variables inside them.
 
 use rable::{Node, NodeKind};
 
 use super::{Fault, Reader, ScopeKind, Step, Word};
 
 impl Reader {
-    /// Reads `for NAME in WORDS`, whose variable may be one that holds plain names of files.
+    /// Reads `for NAME in WORDS`; the variable may be one that holds plain file names.
     pub(super) fn for_loop(
         &mut self,
         name: &str,
@@ -15,7 +15,7 @@ impl Reader {
     ) -> Result<(), Fault> {
         self.steps.push(Step::Loop(name.to_owned()));
         self.redirects(redirects)?;
-        // `for x; do` has this word too, which the parser gives no parts.
+        // `for x; do` has this word too; the parser gives it no parts.
         let is_all =
             |node: &Node| matches!(&node.kind, NodeKind::Word { value, .. } if value == "\"$@\"");
         let mut over = Vec::new();
@@ -39,7 +39,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads what may run any number of times.
+    /// Reads parts that may run any number of times.
     pub(super) fn repeated(&mut self, parts: &[&Node]) -> Result<(), Fault> {
         self.scoped(ScopeKind::Mixed, |this| {
             this.loops += 1;

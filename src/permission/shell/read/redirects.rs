@@ -6,7 +6,7 @@ use super::Reader;
 use crate::permission::shell::step::{Redirect, Step};
 use crate::permission::shell::{Fault, expansion};
 
-/// Redirections to files; each is looked for on disk.
+/// The limit of redirections to files; each costs file system queries.
 const MAX_FILES: usize = 128;
 
 impl Reader {
