@@ -1,4 +1,4 @@
-//! Validated fields of a lockfile entry: a skill's place in its source, and its license. A lockfile
+//! Validated fields of a lockfile entry: a skill's place in its source, and its licence. A lockfile
 //! may come with a repository, so each field is parsed on reading, before it can be part of a path,
 //! a git argument or a message.
 
@@ -29,7 +29,7 @@ pub struct LockPath(String);
 #[serde(try_from = "String", into = "String")]
 pub struct TreeId(String);
 
-/// The license stated in the frontmatter.
+/// The licence stated in the frontmatter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct License(String);
@@ -81,7 +81,7 @@ impl License {
     /// # Errors
     /// When it contains deceptive characters.
     pub fn parse(written: &str) -> Result<Self> {
-        // Earlier releases kept the line breaks of a long license.
+        // Earlier releases kept the line breaks of a long licence.
         if written.lines().any(|line| visible(line) != line) {
             return Err(no(written, "the license of a skill"));
         }

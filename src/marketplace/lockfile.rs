@@ -71,7 +71,7 @@ pub struct LockEntry {
     pub sha256: String,
     /// The digest of each file.
     pub files: BTreeMap<String, String>,
-    /// The license stated in the frontmatter.
+    /// The licence stated in the frontmatter.
     pub license: Option<License>,
     /// Fields of later releases, preserved unchanged.
     #[serde(flatten)]

@@ -1,11 +1,11 @@
-//! Scans a whole text: each line by the rules, neighboring lines together, and encoded text. Pure.
+//! Scans a whole text: each line by the rules, neighbouring lines together, and encoded text. Pure.
 
 use super::Severity::{Block, High, Warn};
 use super::finding::{Finding, Severity};
 use super::rules::RULES;
 use super::{encoded, hidden, matchers};
 
-/// The distance up to which lines count as neighbors.
+/// The distance up to which lines count as neighbours.
 const NEAR: usize = 5;
 /// The maximum number of findings of one kind per file; more would add nothing.
 const EACH: usize = 3;
