@@ -5,7 +5,7 @@ use super::markdown::Markdown;
 use super::source::Source;
 use crate::sys::limits;
 
-/// The maximum number of commands examined per body.
+/// Maximum number of commands examined per body.
 const COMMANDS: usize = 200;
 
 /// Findings on the size of the instructions.

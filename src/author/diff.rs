@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// Unchanged lines shown around changed ones.
 const CONTEXT: usize = 3;
-/// The maximum number of lines of either text, without the common start and end, that are compared
+/// Maximum lines of either text, without the common start and end, that are compared
 /// one by one; a longer section is shown as replaced whole.
 const COMPARED: usize = 2_000;
 

@@ -23,7 +23,7 @@ const MENDS: [Mend; 7] = [
     names,
 ];
 
-/// The maximum number of passes over all fixes, since one can enable another. A text that still
+/// Maximum number of passes over all fixes, since one can enable another. A text that still
 /// changes after them is left alone.
 const PASSES: usize = 8;
 
@@ -107,7 +107,6 @@ fn wrapping(text: &str, _: &SkillName) -> Option<String> {
     wrapped.then(|| format!("{}\n", inner.trim_end()))
 }
 
-/// Removes blank lines before the frontmatter.
 fn blank_start(text: &str, _: &SkillName) -> Option<String> {
     let rest = text.trim_start();
     (rest.len() < text.len() && rest.starts_with("---")).then(|| rest.to_owned())

@@ -103,7 +103,6 @@ fn of_diagnostic(source: &Source, diagnostic: &Diagnostic) -> Finding {
         .level(diagnostic.level)
 }
 
-/// The place where the YAML parser failed.
 fn broken_line(source: &Source) -> (usize, usize) {
     let yaml = &source.text[source.yaml.clone()];
     let within = over_yaml_limits(yaml).is_none();

@@ -10,7 +10,7 @@ use super::source::{Source, place};
 use crate::skill::Listing;
 use crate::sys::{files, limits};
 
-/// The maximum number of findings per file; more would add nothing.
+/// Maximum number of findings per file; more would add nothing.
 const EACH: usize = 50;
 /// Directories that by convention hold a skill's own files.
 const OWN: [&str; 3] = ["scripts", "references", "assets"];
@@ -64,7 +64,6 @@ pub fn judge(source: &Source) -> Vec<Finding> {
 
 struct Text<'a> {
     dir: &'a Path,
-    /// The directory of the file, relative to the skill.
     within: PathBuf,
     file: String,
     whole: &'a str,

@@ -56,12 +56,10 @@ pub fn complete(app: &App, words: &[String]) -> String {
     fitting.map(line).collect()
 }
 
-/// The position on the command line to complete.
 struct Place<'a> {
     command: &'a Command,
     /// The number of verbs that lead to the command.
     depth: usize,
-    /// The option whose value is completed.
     value_of: Option<&'a Arg>,
     /// The number of the command's operands before it.
     operands: usize,

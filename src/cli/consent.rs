@@ -16,7 +16,7 @@ use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance, Reach, 
 use crate::skill::{one_line, visible};
 use crate::sys::tell;
 
-/// The maximum number of findings shown per skill.
+/// Maximum number of findings shown per skill.
 const SHOWN: usize = 20;
 
 /// How a command decides whether to proceed.
@@ -27,7 +27,6 @@ pub struct Consenting {
     accepts: bool,
 }
 
-/// Who can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// A person at a terminal.

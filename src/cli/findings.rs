@@ -20,7 +20,7 @@ use crate::skill::{Diagnostic, Level, SkillName};
 /// Descriptions more similar than this are too hard to tell apart for a model. The two most similar
 /// ones in the corpus for different tasks have 0.65.
 const OVERLAP: f64 = 0.75;
-/// The maximum number of findings of one kind about a skill's commands; more would add nothing.
+/// Maximum number of findings of one kind about a skill's commands; more would add nothing.
 const COMMANDS: usize = 3;
 
 /// The findings about the skill in `dir`, sorted by file and place.

@@ -15,7 +15,7 @@ use crate::governance::Line;
 use crate::marketplace::{Earlier, History, State};
 use crate::skill::one_line;
 
-/// The maximum number of events and tags shown.
+/// Maximum number of events and tags shown.
 const SHOWN: usize = 20;
 
 /// Arguments of `history`.

@@ -40,7 +40,6 @@ struct Rival {
     reason: Option<String>,
 }
 
-/// A bundled script and its interpreter.
 #[derive(Debug, Serialize)]
 struct Script {
     path: String,
@@ -194,7 +193,6 @@ impl Info {
     }
 }
 
-/// Who may activate it.
 fn callers(skill: &Skill, offered: bool) -> &'static str {
     match (offered, skill.fields.user_invocable()) {
         (true, true) => "the model and people",

@@ -124,7 +124,7 @@ mod tests {
             }
             let file = path.strip_prefix(&src).unwrap();
             let is = |name: &str| file == Path::new(name);
-            // Diagnostics of rules are included.
+            // Remarks about rules become diagnostics, too.
             let of_rules = file.parent() == Some(Path::new("permission"));
             for (marker, holds) in [
                 ("excluded(", is("app/admission.rs")),

@@ -70,7 +70,6 @@ fn told(installed: &[Installed]) -> Result<String> {
     Ok(installed.iter().map(outcome).collect())
 }
 
-/// Unmet requirements of the new skills.
 fn unmet_of(app: &App, installed: &[Installed]) -> String {
     let new = installed.iter().filter(|skill| skill.status == Status::New);
     let requires = |skill: &Installed| {

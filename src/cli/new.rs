@@ -45,7 +45,6 @@ pub fn new(app: &App, wanted: &New, caller: Caller) -> Result<String> {
     Ok(told(app, wanted, &dir, &files))
 }
 
-/// The parent directory of the new skill.
 struct Parent {
     path: PathBuf,
     /// The base whose `skills` it is; `None` for a directory that the user named.
@@ -84,7 +83,6 @@ fn make(parent: &Parent, name: &InstalledName, files: &[NewFile]) -> Result<()> 
     made.and(removed)
 }
 
-/// The name, if it is valid.
 fn name(written: &str) -> Result<SkillName> {
     let nearest = SkillName::from_written(written);
     match nearest {

@@ -83,16 +83,13 @@ struct Row<'p> {
     skill: &'p str,
     /// `update` or `create`.
     kind: &'static str,
-    /// The files it changes or creates.
     files: Vec<String>,
     written: &'p str,
     context: Option<&'p str>,
     justification: &'p str,
     evidence: Option<&'p str>,
     comments: &'p [Comment],
-    /// Whether it can be applied now.
     applies: bool,
-    /// Why not.
     problem: Option<String>,
 }
 

@@ -10,7 +10,6 @@ use crate::catalog::plain;
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
-/// A matching skill.
 #[derive(Serialize)]
 struct Found {
     name: String,

@@ -13,7 +13,6 @@ use crate::error::Result;
 use crate::governance::Line;
 use crate::skill::one_line;
 
-/// One skill's figures.
 #[derive(Debug, Default, Serialize)]
 struct Figures {
     skill: String,

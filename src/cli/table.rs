@@ -34,7 +34,6 @@ pub struct Table {
     headed: bool,
 }
 
-/// Columns of space between two columns.
 const GAP: usize = 2;
 /// The indentation of the lines below a row.
 const INDENT: usize = 4;
@@ -128,7 +127,6 @@ impl Table {
         text
     }
 
-    /// The visible columns and their widths.
     fn layout(&self, width: Option<usize>) -> Vec<(usize, usize)> {
         let natural = |at: usize| {
             let cells = self.rows.iter().map(|(cells, _)| cells[at].text.width());

@@ -14,7 +14,6 @@ use crate::app::App;
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
-/// An entry in a skill's directory.
 #[derive(Debug, Serialize)]
 struct Node {
     /// Relative to the skill's directory.
@@ -26,7 +25,6 @@ struct Node {
     /// The size of a file in bytes.
     bytes: Option<u64>,
     executable: bool,
-    /// The target of a link.
     to: Option<String>,
 }
 

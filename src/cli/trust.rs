@@ -163,7 +163,6 @@ fn parts(holder: &Path, skills: &[String]) -> Vec<PathBuf> {
     parts
 }
 
-/// The requested directories with their parts.
 fn meant(app: &App, of: &Meant) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
     let from = absolute(app, of.dir.as_deref());
     let from = from

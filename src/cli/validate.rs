@@ -56,7 +56,6 @@ pub fn validate(app: &App, validate: &Validate) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The finding for a path without skills.
 fn no_skill(path: &Path, strictly: bool, installed: &Catalog) -> Vec<Finding> {
     if strictly {
         return author::judge_strictly(path);

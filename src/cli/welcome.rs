@@ -4,9 +4,8 @@ use super::screen::{Paint, Screen};
 use super::wrap::hanging;
 use crate::app::App;
 
-/// The indentation of continued lines.
 const HANG: usize = 4;
-/// The maximum number of names in the summary of installed skills.
+/// Maximum number of names in the summary of installed skills.
 const NAMED: usize = 10;
 
 /// The installed skills and three suggested commands.

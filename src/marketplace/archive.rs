@@ -12,7 +12,6 @@ use super::tree::Node;
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
-/// What may still be unpacked.
 struct Budget {
     bytes: u64,
     entries: usize,

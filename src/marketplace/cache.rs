@@ -148,7 +148,6 @@ fn tidy(repositories: &Dir, name: &EntryName, long: bool) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The total size of the files in a directory, in bytes.
 fn size(dir: &Dir) -> io::Result<u64> {
     let files = dir.entries()?.into_iter();
     let files = files.filter(|(_, kind)| *kind == EntryKind::File);

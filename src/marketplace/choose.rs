@@ -147,7 +147,6 @@ fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&
     }
 }
 
-/// The skills that the manifest assigns to the plugin `name`.
 fn group<'f>(found: &[&'f Found], name: &str) -> Vec<&'f Found> {
     let of_group = |found: &&&Found| found.plugin.as_deref() == Some(name);
     found.iter().filter(of_group).copied().collect()

@@ -116,7 +116,6 @@ pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<D
     Ok(Discovered { skills, manifest })
 }
 
-/// The manifest of the repository, and those of its plugins.
 fn manifests(tree: &Tree) -> Vec<Wanted> {
     let is_manifest = |path: &str| {
         manifest::PLACES.contains(&path)

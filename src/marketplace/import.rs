@@ -69,7 +69,6 @@ impl Market<'_> {
     }
 }
 
-/// The lockfiles that a path means.
 fn lock_files(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];

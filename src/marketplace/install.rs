@@ -95,7 +95,6 @@ impl Installed {
     }
 }
 
-/// Where a skill will be placed.
 enum Seat {
     Free(InstalledName),
     Taken(InstalledName),

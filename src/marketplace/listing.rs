@@ -330,7 +330,6 @@ impl Cached {
     }
 }
 
-/// What to type to install a source's skill.
 fn reference(source: &Source, kind: Kind, address: &str, rev: Option<&str>, name: &str) -> String {
     match (RepoUrl::parse(address), rev) {
         (Ok(url), None) if kind == Kind::Git && url.to_string() != url.as_str() => {

@@ -181,7 +181,6 @@ fn plugin(json: &Value) -> Option<Plugin> {
     })
 }
 
-/// The path of a plugin inside the repository.
 fn local(source: &Value) -> Option<&str> {
     match source {
         Value::String(path) if !path.contains("://") => Some(path),

@@ -13,7 +13,7 @@ const HISTORY_DIR: EntryName = EntryName::of("history.git");
 
 /// How many generations of commits a log covers.
 const DEPTH: usize = 200;
-/// The maximum number of commits in a log.
+/// Maximum number of commits in a log.
 const LOGGED: &str = "--max-count=20";
 
 /// A commit in a log.

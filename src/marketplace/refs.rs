@@ -10,7 +10,6 @@ use super::reference::At;
 #[derive(Debug, Clone, Default)]
 pub struct Refs {
     head: Option<CommitId>,
-    /// Branches and tags, each with its commit, in the repository's order.
     named: Vec<(Pin, CommitId)>,
 }
 

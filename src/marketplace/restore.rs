@@ -102,7 +102,6 @@ impl Market<'_> {
     }
 }
 
-/// Stages a skill in the state of its entry.
 fn stage_again(
     entry: &LockEntry,
     frozen: bool,

@@ -84,7 +84,6 @@ impl FilePatch {
     }
 }
 
-/// A line without its line end.
 fn body(line: &str) -> &str {
     let line = line.strip_suffix('\n').unwrap_or(line);
     line.strip_suffix('\r').unwrap_or(line)

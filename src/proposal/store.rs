@@ -152,7 +152,6 @@ impl Proposals {
         Ok((dir, turn))
     }
 
-    /// The directory, if it exists.
     fn open(&self) -> Option<Dir> {
         self.base.open().ok()??.open_dir(&PROPOSALS).ok()
     }
@@ -166,7 +165,6 @@ fn write(dir: &Dir, proposal: &Proposal) -> Result<()> {
     written.map_err(|error| dir.error("write", &name, &error))
 }
 
-/// The name of a proposal's file.
 fn file(id: &ProposalId) -> EntryName {
     // An id is hexadecimal.
     EntryName::parse(format!("{id}.json")).unwrap_or(UNTOLD)

@@ -15,7 +15,6 @@ pub struct Expect {
     lacks: Parts,
     /// The whole answer, apart from white space at its ends.
     equals: Option<String>,
-    /// Whether the call is refused.
     blocked: Option<bool>,
     /// Whether a tool of ours returns an error.
     error: Option<bool>,
@@ -25,7 +24,6 @@ pub struct Expect {
     tools: Parts,
 }
 
-/// One text or several.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Parts {

@@ -50,7 +50,6 @@ pub fn log(findings: &Findings) -> Value {
     })
 }
 
-/// A path as a URI reference, with reserved characters encoded.
 fn uri(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let encoded: String = path

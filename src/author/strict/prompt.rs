@@ -31,7 +31,6 @@ pub fn to_prompt(dirs: &[PathBuf]) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// Escapes like Python's `html.escape`.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

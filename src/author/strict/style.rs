@@ -21,7 +21,6 @@ pub fn check(yaml: &str) -> Result<(), Forbidden> {
     Ok(())
 }
 
-/// An open block collection.
 struct Open {
     column: usize,
     is_list: bool,
@@ -187,7 +186,6 @@ fn is_blank_or_comment(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(['\n', '\r', '#'])
 }
 
-/// The length of the quoted text that starts here.
 fn quoted(text: &str) -> usize {
     let quote = text.as_bytes()[0];
     let bytes = text.as_bytes();

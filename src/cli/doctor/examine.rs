@@ -37,14 +37,12 @@ struct Told {
     outcome: Outcome,
     message: String,
     remedy: Option<String>,
-    /// Whether `--fix` can repair it.
     fixable: bool,
 }
 
 #[derive(Serialize)]
 struct Answer {
     broken: bool,
-    /// What `--fix` did.
     fixed: Vec<String>,
     checks: Vec<Told>,
 }

@@ -127,7 +127,6 @@ fn unsafe_mode(file: &Path) -> Option<Check> {
     Some(Check::warn("plugin-writable", text, remedy).fix(fix))
 }
 
-/// The host's first query to the plugin.
 fn answers(app: &App, file: &Path) -> Check {
     let shown = file.display();
     let answer = ask(file, "--schema", &app.env);

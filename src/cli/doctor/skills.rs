@@ -108,7 +108,6 @@ fn standing(entry: &Entry) -> Option<Check> {
     }
 }
 
-/// The diagnostics of an offered skill.
 fn remarks(report: &Report) -> Option<Check> {
     let found = report.diagnostics.iter();
     let mut codes: Vec<&str> = found

@@ -4,7 +4,6 @@ use super::*;
 use crate::marketplace::address::RepoUrl;
 use crate::marketplace::testing::World;
 
-/// A repository whose commits are named by letters.
 struct Histories {
     world: World,
     commits: Vec<(char, CommitId)>,

@@ -129,7 +129,6 @@ fn what_a_repository_writes_into_it_is_neither_a_path_nor_shown_raw() {
     }
 }
 
-/// The error for a lockfile with this single entry.
 fn refused(entry: &Value) -> String {
     let dir = tempfile::tempdir().unwrap();
     let text = serde_json::json!({"version": 1, "skills": [entry]}).to_string();

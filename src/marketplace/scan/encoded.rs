@@ -3,7 +3,6 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-/// The shortest run of base64 characters that is decoded.
 const SHORTEST: usize = 40;
 /// The length from which a run is a finding by itself.
 pub const LONG: usize = 200;

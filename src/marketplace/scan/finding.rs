@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use crate::skill::one_line;
 
-/// The maximum number of characters shown of a line.
 const SHOWN: usize = 120;
 
 /// The severity of a finding.

@@ -7,7 +7,7 @@ use super::{encoded, hidden, matchers};
 
 /// The distance up to which lines count as neighbours.
 const NEAR: usize = 5;
-/// The maximum number of findings of one kind per file; more would add nothing.
+/// Maximum number of findings of one kind per file; more would add nothing.
 const EACH: usize = 3;
 /// The part of a line that is scanned, in bytes; no rule needs more.
 const LINE: usize = 20_000;

@@ -76,7 +76,6 @@ fn is_staged(staging: &Dir, target: &EntryName, placed: &str) -> bool {
     Digest::of(&path).is_ok_and(|is| is.sha256 == placed)
 }
 
-/// Whether the journal's move took place.
 fn is_placed(
     skills: &Dir,
     target: &EntryName,
