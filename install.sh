@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds agent-skills, puts it where chibi loads plugins from, and plays a short conversation
-# through it to show that it works.
+# Builds agent-skills, installs it where chibi loads plugins from, and runs a short conversation as
+# a test.
 set -eu
 
 usage() {
@@ -102,14 +102,14 @@ if [ -n "$uninstall" ]; then
         fail "$dir is no installation of agent-skills" "say where it is: ./install.sh --uninstall --dir DIR"
     fi
     rm -f "$dir/agent-skills" || fail "could not remove $dir/agent-skills" "check its permissions"
-    # What is made again when it is needed, and what belongs to running sessions only.
+    # Regenerated when needed, or used only by running sessions.
     rm -rf "$dir/cache" "$dir/staging" "$dir/jobs" "$dir/index"
     rm -rf "$dir/hooks"
     rm -f "$dir/state.json" "$dir/told" "$dir"/*.lock "$dir"/.*.lock "$dir"/.*.tmp "$dir"/left-* "$dir/refusals" "$dir/.agent-skills.new."*
     if [ -n "${HOME:-}" ]; then
         rm -f "${XDG_STATE_HOME:-$HOME/.local/state}"/agent-skills/state-*.json "${XDG_CACHE_HOME:-$HOME/.cache}"/agent-skills/state-*.json
     fi
-    # Only files that say that they are ours.
+    # Only files that identify themselves as ours.
     for file in "$bash_completion" "$zsh_completion" "$fish_completion" "$manual"; do
         if [ -n "${HOME:-}" ] && [ -f "$file" ] && grep -q 'agent\\\{0,1\}-skills' "$file"; then
             rm -f "$file"
@@ -137,7 +137,7 @@ fi
 command -v git >/dev/null 2>&1 ||
     fail "git was not found, and skills are installed with it" "install git with your package manager"
 
-# In a release the program lies beside this script.
+# In a release the program is next to this script.
 if [ -z "$built" ] && [ ! -f "$source/Cargo.toml" ] && [ -f "$source/agent-skills" ]; then
     built=$source/agent-skills
 fi
@@ -157,9 +157,9 @@ else
     target=${CARGO_TARGET_DIR:-target}
     host=$(rustc -vV | sed -n 's/^host: //p')
 
-    # On Linux the dynamic loader costs more than the program itself, at every hook, so the program
-    # is linked statically, with musl: glibc begins by asking the processor for everything it can do,
-    # which a virtual machine answers slowly.
+    # Link statically: on Linux the dynamic loader costs more than the program itself, at every
+    # hook. Use musl, because glibc starts by querying all processor features, which is slow in a
+    # virtual machine.
     has_target() {
         library=$(rustc --print target-libdir --target "$1" 2>/dev/null) && [ -d "$library" ]
     }
@@ -192,8 +192,8 @@ else
 fi
 
 mkdir -p "$dir/skills" || fail "could not create $dir" "check its permissions, or use --dir"
-# A running host keeps the old file; the new one takes its name in one step. It is never written
-# into, which the system would refuse while it runs.
+# Rename the new file into place, so that a running host keeps the old one. The system would refuse
+# to write into a running program.
 new=$dir/.agent-skills.new.$$
 { cp "$built" "$new" && chmod 755 "$new" && mv -f "$new" "$dir/agent-skills"; } || {
     rm -f "$new"
@@ -204,7 +204,7 @@ for skill in example-skill skill-author; do
         say "The skill $skill is there already and was left as it is"
         continue
     fi
-    # Copied beside skills/ first: every entry in it is a skill, and must be whole.
+    # Copy next to skills/ first: every entry in skills/ is a skill and must be complete.
     rm -rf "$dir/.$skill.new"
     { cp -R "skills/$skill" "$dir/.$skill.new" && mv "$dir/.$skill.new" "$dir/skills/$skill"; } ||
         fail "could not copy the skill $skill" "check permissions and free space"
@@ -218,8 +218,8 @@ case $dir in
     ;;
 esac
 
-# What the program prints, as a file: whole or not at all.
-write() { # file, words for the program
+# Writes the program's output to a file, completely or not at all.
+write() { # file, arguments of the program
     file=$1
     shift
     { mkdir -p "$(dirname "$file")" && "$dir/agent-skills" "$@" >"$file.new" && mv -f "$file.new" "$file"; } ||
@@ -239,8 +239,8 @@ if [ -n "$completions" ]; then
 fi
 [ -z "$man" ] || write "$manual" man
 
-# One conversation, as the host would have it: each call is a process of its own. It is played in
-# a directory of its own, so that neither the user's skills nor their settings come into it.
+# One conversation as the host would run it: each call is a separate process. It uses a temporary
+# directory, so that the user's skills and settings have no effect.
 say
 say "A short conversation through it:"
 stage=$(mktemp -d)
@@ -253,7 +253,7 @@ export AGENT_SKILLS_HOME AGENT_SKILLS_SESSION
 unset CHIBI_HOOK CHIBI_HOOK_DATA CHIBI_TOOL_NAME CHIBI_TOOL_ARGS
 hook() { printf '%s' "$2" | CHIBI_HOOK=$1 "$dir/agent-skills"; }
 tool() { printf '%s' "$2" | CHIBI_TOOL_NAME=$1 "$dir/agent-skills"; }
-expect() { # what was done, the part that the answer must have, the answer
+expect() { # step, required part of the answer, answer
     case $3 in
     *"$2"*) printf '  ok  %s\n' "$1" ;;
     *)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the archive that is released. The same commit and the same Rust give the same bytes,
-# wherever they are built; --check builds twice, in different directories, and compares.
+# Builds the release archive. The same commit and the same Rust give the same bytes on every
+# machine; --check builds twice in different directories and compares.
 set -eu
 
 usage() {
@@ -45,13 +45,13 @@ done
 cd "$(dirname -- "$0")"
 [ -z "$(git status --porcelain)" ] ||
     fail "there are changes that are in no commit" "commit them: what is released has a name"
-# What is committed meanwhile is another release.
+# Later commits belong to another release.
 commit=$(git rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 host=$(rustc -vV | sed -n 's/^host: //p')
-# On Linux it needs nothing of the system that it runs on.
+# On Linux the program depends on nothing of the system it runs on.
 case $host in
 *-linux-*)
     target=$(printf '%s' "$host" | sed 's/-gnu/-musl/')
@@ -66,14 +66,14 @@ out=$(CDPATH='' cd -- "$out" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# No path of this machine gets into the program.
-flags() { # the directory that is built in
+# Keep paths of this machine out of the program.
+flags() { # build directory
     printf '%s' "--remap-path-prefix=$1=/agent-skills"
     printf ' %s' "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
     printf ' %s' "--remap-path-prefix=$(rustc --print sysroot)=/rust"
 }
 
-build() { # a new directory; prints the program's path
+build() { # new directory; prints the program's path
     { git clone -q --no-hardlinks . "$1" && git -C "$1" checkout -q --detach "$commit"; } ||
         fail "could not copy the repository to $1" "check free space there"
     (

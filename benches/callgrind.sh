@@ -1,6 +1,6 @@
 #!/bin/sh
-# Counts the instructions of the calls that the host makes, exactly and independently of what else
-# the machine does. Needs valgrind, and an executable with symbols shows names too.
+# Counts the instructions of the host's calls; the count is exact and independent of other load.
+# Needs valgrind; an executable with symbols shows names, too.
 #
 # usage: benches/callgrind.sh [EXECUTABLE]
 set -eu
@@ -24,16 +24,16 @@ printf -- '---\nname: reader\ndescription: Reads.\nallowed-tools: Read Bash(git 
 unset CHIBI_HOOK CHIBI_HOOK_DATA CHIBI_TOOL_NAME CHIBI_TOOL_ARGS
 export HOME="$stage" AGENT_SKILLS_HOME="$stage/plugin" AGENT_SKILLS_SESSION=callgrind
 cd "$stage/work"
-# What has settled is taken from the index.
+# The index is used only for files that have not changed recently.
 sleep 0.1
 
-counted() { # what is called; then the command
+counted() { # label, then the command
     what=$1
     shift
     valgrind --tool=callgrind --demangle=no --callgrind-out-file="$stage/out" "$@" >/dev/null 2>"$stage/log" </dev/null
     printf '%12s  %s\n' "$(sed -n 's/.*Collected : *//p' "$stage/log")" "$what"
 }
-hook() { # what is called, the hook, its data
+hook() { # label, hook, its data
     CHIBI_HOOK=$2 CHIBI_HOOK_DATA=$3 counted "$1" "$executable"
 }
 

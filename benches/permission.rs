@@ -1,6 +1,6 @@
-//! How long a decision takes. Law: under 1 ms for a 4 KiB command, and 64 KiB of the worst is
-//! decided in under 50 ms: of 10,000 generated inputs too, whose worst is printed with its seed.
-//! Run with `cargo bench --bench permission`.
+//! Measures how long a decision takes. Law: under 1 ms for a 4 KiB command and under 50 ms for 64
+//! KiB of the worst input. 10,000 generated inputs are included; the worst is printed with its
+//! seed. Run with `cargo bench --bench permission`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,14 +15,14 @@ use serde_json::json;
 
 fn main() {
     divan::main();
-    // `cargo test --benches` runs this too.
+    // `cargo test --benches` also runs this.
     if std::env::args().any(|argument| argument == "--bench") {
         worst_of_generated();
     }
 }
 
-/// Prints the slowest decision about generated hostile inputs of up to 64 KiB. `SEED` names
-/// another series, `COUNT` another number of inputs.
+/// Prints the slowest decision about generated hostile inputs of up to 64 KiB. `SEED` selects
+/// another series, `COUNT` the number of inputs.
 fn worst_of_generated() {
     let number = |name: &str| std::env::var(name).ok()?.parse().ok();
     let (seed, count) = (
@@ -173,7 +173,7 @@ fn allows(entries: &str, command: &str) -> bool {
 
 const ENTRIES: &str = "Bash(git:*) Bash(npm run test:*) Read(src/**) Write(out/**)";
 
-/// Commands as agents write them, up to a length.
+/// Realistic commands of agents, up to a length.
 fn honest(length: usize) -> String {
     let mut text = String::new();
     for n in 0.. {
@@ -203,7 +203,7 @@ fn command_of_4_kib(bencher: divan::Bencher) {
     bencher.bench(|| assert!(allows(ENTRIES, divan::black_box(&command))));
 }
 
-/// The inputs that are hardest on the parser, 64 KiB each.
+/// The worst inputs for the parser, 64 KiB each.
 #[divan::bench(args = HOSTILE.iter().map(|(name, _)| *name))]
 fn hostile_64_kib(bencher: divan::Bencher, name: &str) {
     let unit = HOSTILE

@@ -1,7 +1,7 @@
-//! What a script costs through the plugin: a script that does nothing, run directly and through
-//! the real executable, in turn, so that both see the same machine. Prints the fastest runs and the
-//! medians, and fails when the fastest differ by more than the budget (issue 4: 3 ms). The fastest,
-//! because whatever else the machine does only adds, and adds more to three processes than to one.
+//! Measures the plugin's overhead for a script: an empty script is run directly and through the
+//! real executable, alternately, so that both see the same load. Prints the fastest runs and the
+//! medians, and fails if the fastest differ by more than the budget (issue 4: 3 ms). Other load
+//! only adds time, and more to three processes than to one, so the fastest are compared.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods)]
 
@@ -18,7 +18,7 @@ fn main() {
     skill(root.path(), "plain", "");
     skill(root.path(), "confined", "execution: {sandbox: true}\n");
     let script = root.path().join("skills/plain/run.sh");
-    // The path that the interpreter is found under, so that the shell is the same.
+    // By this path the same shell is found as interpreter.
     let direct = || {
         Command::new("bash")
             .arg(&script)

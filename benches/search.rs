@@ -1,5 +1,5 @@
-//! `agent-skills search` over a catalog of 10,000 skills: the whole process, from its start to its
-//! answer. The issue asks for less than 50 ms.
+//! `agent-skills search` over a catalog of 10,000 skills: the whole process, from start to answer.
+//! The issue requires less than 50 ms.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::disallowed_methods)]
 
@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// As many as one source may have.
+/// The maximum for one source.
 const SKILLS: usize = 10_000;
 const RUNS: usize = 40;
 
-/// Words of descriptions: a thousand, some of them far more common than others.
+/// A word of a description: one of a thousand, some far more common than others.
 fn word(seed: &mut u64) -> String {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .path()
             .join(format!("source/{}/skill-{skill}", skill % 100));
         fs::create_dir_all(&dir)?;
-        // 40 words are 300 characters, which is what descriptions have.
+        // 40 words are 300 characters, a typical description.
         let words: Vec<String> = (0..40).map(|_| word(&mut seed)).collect();
         let name = format!("{}-{skill}", word(&mut seed));
         let text = format!("---\nname: {name}\ndescription: {}\n---\n", words.join(" "));

@@ -1,4 +1,4 @@
-//! The calls that are measured, with the gates that issue 9 sets for them.
+//! The measured calls, with their gates from issue 9.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,16 +8,16 @@ use serde_json::Value;
 use crate::fixture::Fixture;
 use crate::spawn::{Call, What};
 
-/// At most so many times an empty program.
+/// The maximum time as a multiple of an empty program's.
 #[derive(Debug, Clone, Copy)]
 pub struct Gate {
-    /// The static build, as install.sh makes it.
+    /// For the static build of install.sh.
     pub installed: f64,
-    /// Plain `cargo build --release`.
+    /// For plain `cargo build --release`.
     pub plain: f64,
 }
 
-/// A call and what its answer must be.
+/// A call and its expected answer.
 pub struct Checked {
     pub call: Call,
     pub is_right: Box<dyn Fn(&str) -> bool>,
@@ -26,12 +26,12 @@ pub struct Checked {
 pub struct Case {
     pub name: String,
     pub gate: Option<Gate>,
-    /// Calls that come first in every round and are not measured.
+    /// Calls made before each measurement, not measured themselves.
     pub before: Vec<Checked>,
-    /// What happens to the disk before every round.
+    /// Changes the disk before every round.
     pub prepare: Box<dyn Fn()>,
     pub measured: Checked,
-    /// So many times fewer rounds.
+    /// The factor by which the number of rounds is reduced.
     pub slowness: usize,
 }
 
@@ -52,7 +52,7 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
         is_right: Box::new(is_right),
     };
     let nothing = |answer: &str| answer == "{}";
-    // A relative path is handed back as the file that was judged.
+    // A relative path is returned as the file that was judged.
     let resolved = |answer: &str| answer.starts_with(r#"{"arguments":{"path":"/"#);
     let blocked = |answer: &str| answer.contains(r#""block":true"#);
     let (idle, restricted) = (fixture.idle(), fixture.restricted());
@@ -168,7 +168,7 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
                 answer.contains(&format!(r#"<skill_content name="{last}">"#))
             }),
         };
-        // The schema comes first in every run of the host, and brings the index up to date.
+        // The schema call comes first in every run of the host and updates the index.
         let name = format!("skill_<name> among {size} skills");
         cases.push(Case {
             slowness,

@@ -1,4 +1,4 @@
-//! Homes with many skills, all in one temporary directory.
+//! Homes with many skills in one temporary directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// A home for each size, and two with the skills that restrictions are measured with.
+    /// A home for each size, and two with the skills used to measure restrictions.
     pub fn new(sizes: &[usize]) -> Self {
         let root = tempfile::tempdir().unwrap();
         let fixture = Self { root };
@@ -25,7 +25,7 @@ impl Fixture {
                 "allowed-tools: Read Bash(git status *) Bash(git log *)\n",
             );
         }
-        // What changed within the clock's last tick is never taken from the index.
+        // The index is never used for files changed within the clock's last tick.
         std::thread::sleep(std::time::Duration::from_millis(100));
         fixture
     }
@@ -34,12 +34,12 @@ impl Fixture {
         self.root.path()
     }
 
-    /// The user's home, and where the host runs.
+    /// The user's home, which is also the host's working directory.
     pub fn user(&self) -> PathBuf {
         self.path().join("user")
     }
 
-    /// The plugin directory with so many skills.
+    /// The plugin directory with this many skills.
     pub fn home(&self, skills: usize) -> PathBuf {
         self.path().join(skills.to_string())
     }

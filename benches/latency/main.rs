@@ -1,11 +1,10 @@
-//! What a call costs: the real executable as a whole process, in turn with an empty one compiled
-//! here, so that both see the same machine. Prints each call's time as a ratio to the empty
-//! program's, beside the gate that issue 9 sets, and checks every answer. It is a benchmark and not
-//! a test: a gate that is missed is printed, and only a wrong answer fails.
+//! Measures the cost of a call: the real executable as a whole process, alternating with an empty
+//! program compiled here, so that both see the same load. Prints each call's time as a ratio to the
+//! empty program's next to the gate from issue 9, and checks every answer. A missed gate is only
+//! printed; a wrong answer fails.
 //!
 //! `cargo bench --bench latency`; `-- --quick` only shows that it runs, `-- WORD` measures the rows
-//! with that word. `AGENT_SKILLS_BIN=path`
-//! measures another executable, such as the one that install.sh made.
+//! with that word. `AGENT_SKILLS_BIN=path` measures another executable, such as that of install.sh.
 
 #![allow(
     clippy::unwrap_used,
@@ -60,7 +59,7 @@ fn main() {
         if wanted.is_some_and(|part| !case.name.contains(part.as_str())) {
             continue;
         }
-        // Ten thousand skills take their time; the ratio there is no gate.
+        // With ten thousand skills a round is slow, and the ratio has no gate.
         let rounds = rounds / case.slowness.min(rounds);
         missed += usize::from(!measure(&case, &ours, &empty, rounds, is_static));
     }
@@ -74,7 +73,7 @@ fn main() {
     println!("{missed} of the gates missed");
 }
 
-/// One row of the table; whether its gate is kept.
+/// Measures one row of the table; returns whether it meets its gate.
 fn measure(case: &Case, ours: &Program, empty: &Program, rounds: usize, is_static: bool) -> bool {
     let mut cells = String::new();
     let (mut worst, mut time, mut peak, mut least) = (0.0_f64, Duration::ZERO, 0, 0);
@@ -117,7 +116,7 @@ fn measure(case: &Case, ours: &Program, empty: &Program, rounds: usize, is_stati
         Some(gate) => (format!("MISSED by {:.2}", worst - gate), false),
     };
     let gate = gate.map_or_else(|| "-".to_owned(), |gate| format!("{gate:.2}"));
-    // A child counts what this process has, too, until it is another program.
+    // The peak memory of a child includes this process's until exec.
     let most = if peak > least { ' ' } else { '<' };
     println!(
         "{:<38} {cells}{gate:>5}  {time:>8.2?} {most}{peak:>5} KB  {word}",
@@ -126,13 +125,14 @@ fn measure(case: &Case, ours: &Program, empty: &Program, rounds: usize, is_stati
     kept
 }
 
-/// Seconds of the run of this rank.
+/// The run time at this rank, in seconds.
 fn at(times: &mut [Duration], rank: usize) -> f64 {
     times.sort_unstable();
     times[rank.min(times.len() - 1)].as_secs_f64()
 }
 
-/// Whether it needs no dynamic loader, whose name a program that needs it has in its first page.
+/// Whether it is statically linked. A dynamically linked program has the loader's name in its first
+/// page.
 fn is_static(executable: &Path) -> bool {
     let bytes = std::fs::read(executable).unwrap();
     let head = &bytes[..bytes.len().min(4096)];

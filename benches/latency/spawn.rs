@@ -1,4 +1,4 @@
-//! Running a program once as the host does: time, answer, and the memory it had at most.
+//! Runs a program once as the host does: time, answer, and peak memory.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -49,14 +49,14 @@ impl Program {
         Self(path.to_owned())
     }
 
-    /// A program that does nothing, as the compiler makes it by default.
+    /// An empty program with the compiler's default settings.
     pub fn empty(dir: &Path) -> Self {
         let source = dir.join("empty.rs");
         std::fs::write(&source, "fn main() {}\n").unwrap();
         let path = dir.join("empty");
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let mut compile = Command::new(rustc);
-        // As cargo leaves a release: without symbols, which the loader does not read anyway.
+        // Without symbols, like a release built by cargo; the loader does not read them anyway.
         compile
             .args(["-O", "-Cstrip=symbols", "-o"])
             .args([&path, &source]);
@@ -68,7 +68,7 @@ impl Program {
         let mut command = Command::new(&self.0);
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
-            // Cargo's paths for shared libraries would slow down whatever is linked dynamically.
+            // Cargo's library paths would slow down dynamically linked programs.
             if ["CHIBI_", "AGENT_SKILLS_", "XDG_", "CARGO", "LD_"]
                 .iter()
                 .any(|ours| text.starts_with(ours))
@@ -132,14 +132,15 @@ fn timed(command: &mut Command) -> Run {
     }
 }
 
-/// Waits for the child; its status and the most memory it had.
+/// Waits for the child; returns its status and its peak memory.
 #[allow(unsafe_code)]
 fn reap(pid: u32) -> (i32, u64) {
     let mut status = 0;
-    // SAFETY: all zeros is a valid rusage, which only holds numbers.
+    // SAFETY: all zeros is a valid rusage, which only contains numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     let pid = libc::pid_t::try_from(pid).unwrap();
-    // SAFETY: both pointers are to our own variables; the child is ours and not waited for yet.
+    // SAFETY: both pointers are to our own variables; the child is ours and has not been waited
+    // for.
     let reaped = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
     assert_eq!(reaped, pid);
     let unit = if cfg!(target_os = "macos") { 1024 } else { 1 };

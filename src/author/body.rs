@@ -1,11 +1,11 @@
-//! How long the instructions are, and which commands they give.
+//! Judges the length of the instructions and extracts their shell commands.
 
 use super::finding::Finding;
 use super::markdown::Markdown;
 use super::source::Source;
 use crate::sys::limits;
 
-/// Commands of one body that are looked at.
+/// Maximum number of commands examined per body.
 const COMMANDS: usize = 200;
 
 /// Findings on the size of the instructions.
@@ -32,8 +32,7 @@ pub fn judge(source: &Source) -> Vec<Finding> {
     found
 }
 
-/// The shell commands of the instructions' code blocks, with their places; comments and prompts
-/// are left out.
+/// The shell commands in the body's code blocks, with their places, without comments and prompts.
 pub fn commands(source: &Source) -> Vec<((usize, usize), String)> {
     let shells = ["sh", "bash", "shell", "zsh", "console"];
     let mut commands = Vec::new();
@@ -47,7 +46,7 @@ pub fn commands(source: &Source) -> Vec<((usize, usize), String)> {
             source.body + (text.as_ptr() as usize - source.body_text().as_ptr() as usize)
         };
         let text = block.text.trim_end();
-        // What goes on over lines is one command; taking it apart is for the shell's grammar.
+        // A command that spans lines is kept whole; splitting it is up to the shell grammar.
         let whole = text.contains("\\\n")
             || text.contains("<<")
             || text.lines().any(|line| line.starts_with(' '));
@@ -58,7 +57,7 @@ pub fn commands(source: &Source) -> Vec<((usize, usize), String)> {
         };
         for part in parts {
             let command = part.trim().trim_start_matches("$ ");
-            // A placeholder is no redirection.
+            // A placeholder is not a redirection.
             let placeholder = command
                 .split('<')
                 .skip(1)

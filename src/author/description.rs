@@ -1,8 +1,8 @@
-//! What a description is worth to the model that chooses by it.
+//! Judges how useful a description is to the model that chooses by it.
 
 use std::collections::BTreeMap;
 
-/// Words that say when, in the ways seen in the corpus.
+/// Phrases that say when to use a skill, as found in the corpus.
 const WHEN: [&str; 14] = [
     "when",
     "whenever",
@@ -19,14 +19,14 @@ const WHEN: [&str; 14] = [
     "after",
     "for use",
 ];
-/// Words that say nothing about what a skill is for.
+/// Words that say nothing about a skill's purpose.
 const EMPTY: [&str; 34] = [
     "the", "and", "for", "when", "use", "this", "that", "with", "from", "user", "users", "wants",
     "asks", "skill", "skills", "any", "all", "are", "has", "have", "into", "like", "also", "not",
     "such", "you", "your", "their", "its", "via", "should", "can", "will", "how",
 ];
 
-/// Whether it says when to use the skill. One in another script than ours is not judged.
+/// Whether it says when to use the skill. Text in a non-Latin script is not judged.
 pub fn says_when(description: &str) -> bool {
     let letters = description.chars().filter(|c| c.is_alphabetic());
     let (ours, others): (Vec<char>, Vec<char>) = letters.partition(char::is_ascii_alphabetic);
@@ -34,8 +34,8 @@ pub fn says_when(description: &str) -> bool {
     others.len() * 4 > ours.len() || WHEN.iter().any(|when| words.contains(&format!(" {when} ")))
 }
 
-/// How alike two descriptions are, from 0 to 1: the cosine of their words' counts. The same
-/// everywhere and always.
+/// The similarity of two descriptions from 0 to 1: the cosine of their word counts. Deterministic
+/// on every machine.
 pub fn similarity(one: &str, other: &str) -> f64 {
     let (one, other) = (counts(one), counts(other));
     let dot: u32 = one

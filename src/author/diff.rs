@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// Unchanged lines shown around changed ones.
 const CONTEXT: usize = 3;
-/// Lines of either text, between what begins and what ends both alike, that are compared one by
-/// one; longer stretches are shown as replaced whole.
+/// Maximum lines of either text, without the common start and end, that are compared
+/// one by one; a longer section is shown as replaced whole.
 const COMPARED: usize = 2_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,7 +14,7 @@ enum Side {
     New,
 }
 
-/// The difference, empty when there is none. Line ends that differ are shown as `␍`.
+/// The difference, empty if there is none. Differing line ends are shown as `␍`.
 pub fn unified(path: &str, old: &str, new: &str) -> String {
     if old == new {
         return String::new();
@@ -59,7 +58,7 @@ pub fn unified(path: &str, old: &str, new: &str) -> String {
     text
 }
 
-/// The lines of both texts in one order, by their longest common subsequence.
+/// The lines of both texts merged by their longest common subsequence.
 fn aligned<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let most = old.len().min(new.len()) - start;
@@ -91,7 +90,7 @@ fn aligned<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(Side, &'a str)> {
 
 fn middle<'a>(a: &[&'a str], b: &[&'a str], lines: &mut Vec<(Side, &'a str)>) {
     let width = b.len() + 1;
-    // For each pair of places, how many lines are common from there on.
+    // For each pair of positions, the number of common lines from there on.
     let mut common = vec![0_u32; (a.len() + 1) * width];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {

@@ -1,4 +1,4 @@
-//! A skill's files: links, sizes, and scripts that nothing tells how to run.
+//! Judges a skill's files: links, sizes, and scripts without a known interpreter.
 
 use std::fs;
 use std::io::Read;
@@ -9,7 +9,7 @@ use super::finding::Finding;
 use crate::skill::Listing;
 use crate::sys::{files, limits};
 
-/// Extensions of programs that are run by interpreters no skill runner knows.
+/// Extensions of programs whose interpreters no skill runner knows.
 const FOREIGN: [&str; 9] = [
     "lua",
     "php",
@@ -21,7 +21,7 @@ const FOREIGN: [&str; 9] = [
     "cmd",
     "applescript",
 ];
-/// Files without extension that are no scripts.
+/// Files without an extension that are not scripts.
 const NAMES: [&str; 5] = ["LICENSE", "README", "NOTICE", "Makefile", "Dockerfile"];
 
 /// Findings on links and on sizes.
@@ -107,8 +107,8 @@ impl Walk<'_> {
     }
 }
 
-/// Files that seem to be meant to be run; whether something says how is for those to tell who run
-/// scripts.
+/// Files that appear to be scripts. The room that runs scripts decides whether their interpreter is
+/// known.
 pub fn programs(dir: &Path) -> Vec<PathBuf> {
     let listing = Listing::of(dir, limits::WALKED_FILES);
     let paths = listing.resources.into_iter().map(|resource| resource.path);

@@ -1,40 +1,40 @@
-//! One remark on a skill, at a place.
+//! One finding about a skill, with its place.
 
 use serde::Serialize;
 
 use super::rules;
 use crate::skill::{Level, one_line};
 
-/// One remark on a skill.
+/// One finding about a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Stable; see the table of rules.
+    /// A stable code from the table of rules.
     pub code: String,
-    /// How much it matters.
+    /// Its severity.
     pub level: Level,
-    /// The file, as it was reached from the path that was given.
+    /// The file, as reached from the given path.
     pub file: String,
     /// From 1.
     pub line: usize,
     /// In characters, from 1.
     pub column: usize,
-    /// What it is, on one line.
+    /// What is wrong, on one line.
     pub message: String,
     /// What to do, on one line.
     pub remedy: String,
 }
 
-/// Everything that was found in some skills.
+/// All findings about some skills.
 #[derive(Debug, Serialize)]
 pub struct Findings {
-    /// How many skills were looked at.
+    /// The number of skills examined.
     pub skills: usize,
-    /// By file and line.
+    /// Sorted by file and line.
     pub findings: Vec<Finding>,
 }
 
 impl Finding {
-    /// A finding of a rule of ours, with the level and remedy that the table has for it.
+    /// A finding of one of our rules, with the level and remedy from the table.
     pub fn new(code: &str, file: String, (line, column): (usize, usize), message: &str) -> Self {
         Self {
             code: code.to_owned(),
@@ -47,7 +47,7 @@ impl Finding {
         }
     }
 
-    /// The same with another level: who found it knows better.
+    /// The same finding with another level, chosen by the room that found it.
     #[must_use]
     pub fn level(self, level: Level) -> Self {
         Self { level, ..self }
@@ -55,7 +55,7 @@ impl Finding {
 }
 
 impl Findings {
-    /// How many there are of a level.
+    /// The number of findings of a level.
     pub fn count(&self, level: Level) -> usize {
         let of_level = self.findings.iter().filter(|found| found.level == level);
         of_level.count()

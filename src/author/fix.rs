@@ -1,5 +1,5 @@
-//! Mending a `SKILL.md` where nobody can doubt what was meant: quotes, line ends, fences, names.
-//! Each mend is tried alone and kept only if the skill means what it meant before.
+//! Fixes a `SKILL.md` where the intention is certain: quotes, line ends, fences, names. Each fix is
+//! tried alone and kept only if the skill's meaning stays the same.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::skill::{Skill, SkillName, ToolList, over_yaml_limits, split_frontmatter};
 
-/// A way to mend a text: the mended text, or `None` where there is nothing to mend. The name is
-/// the one that the skill's directory stands for.
+/// A fix: returns the fixed text, or `None` if there is nothing to fix. The name is the one implied
+/// by the skill's directory.
 type Mend = fn(&str, &SkillName) -> Option<String>;
 
-/// In this order: what comes first makes the rest readable.
+/// In this order: the first ones make the rest readable.
 const MENDS: [Mend; 7] = [
     byte_order_mark,
     line_ends,
@@ -23,12 +23,12 @@ const MENDS: [Mend; 7] = [
     names,
 ];
 
-/// How often all mends are tried, since one can make place for another; a text that still changes
-/// then is left alone.
+/// Maximum number of passes over all fixes, since one can enable another. A text that still
+/// changes after them is left alone.
 const PASSES: usize = 8;
 
-/// The text with what is safe to mend mended; `None` when nothing is. `dir` is the skill's
-/// directory. Mending the answer again changes nothing.
+/// The text with all safe fixes applied; `None` if there are none. `dir` is the skill's directory.
+/// Fixing the result again changes nothing.
 pub fn mend(dir: &Path, text: &str) -> Option<String> {
     let directory = dir.file_name()?.to_str()?;
     let name = SkillName::from_written(directory).filter(|name| name.as_str() == directory)?;
@@ -49,8 +49,8 @@ pub fn mend(dir: &Path, text: &str) -> Option<String> {
     None
 }
 
-/// What a skill means: all that a client takes from it. The key of the list of tools, and a name
-/// that stands for the same one, may be spelled in several ways.
+/// Everything a client reads from a skill. Alternative spellings of the tool list's key and of the
+/// name compare as equal.
 #[derive(Debug, PartialEq)]
 struct Meaning {
     name: SkillName,
@@ -63,7 +63,7 @@ struct Meaning {
 
 fn meaning(dir: &Path, text: &str) -> Option<Meaning> {
     let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes()).ok()?;
-    // Fields beyond those two, by value; what a repaired reading had to guess must stay a guess.
+    // All other fields, by value. A value that the lenient parser had to guess must remain a guess.
     let others = skill
         .fields
         .keys()
@@ -95,7 +95,7 @@ fn line_ends(text: &str, _: &SkillName) -> Option<String> {
     text.contains("\r\n").then(|| text.replace("\r\n", "\n"))
 }
 
-/// The code fence around a whole file.
+/// Removes a code fence around the whole file.
 fn wrapping(text: &str, _: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
     let wrapped = split
@@ -107,20 +107,19 @@ fn wrapping(text: &str, _: &SkillName) -> Option<String> {
     wrapped.then(|| format!("{}\n", inner.trim_end()))
 }
 
-/// Blank lines before the frontmatter.
 fn blank_start(text: &str, _: &SkillName) -> Option<String> {
     let rest = text.trim_start();
     (rest.len() < text.len() && rest.starts_with("---")).then(|| rest.to_owned())
 }
 
-/// Fences: a missing first one, one glued to other text, blanks behind them.
+/// Fixes frontmatter fences: a missing first one, one joined to other text, blanks after them.
 fn fences(text: &str, _: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
     let yaml = split.yaml?;
     let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
     let before = &text[..start];
     let opens = before.is_empty() || before.trim_end() == "---";
-    // A comment before the frontmatter, or an end that is a guess, stays.
+    // A comment before the frontmatter, or a guessed end, is left alone.
     let closes = text[start + yaml.len()..].starts_with("---");
     let mended = format!(
         "---\n{}\n---\n{}",
@@ -130,11 +129,11 @@ fn fences(text: &str, _: &SkillName) -> Option<String> {
     (opens && closes && mended != text).then_some(mended)
 }
 
-/// Values that are no YAML, one line each, put in quotes.
+/// Quotes single-line values that are not valid YAML.
 fn quotes(text: &str, _: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
     let repaired = |yaml: &str| serde_yaml::from_str::<Value>(yaml).is_err();
-    // What the parser must not see is not mended either.
+    // Text that the parser must not see is not fixed either.
     let yaml = split.yaml.filter(|yaml| over_yaml_limits(yaml).is_none());
     let yaml = yaml.filter(|yaml| repaired(yaml))?;
     let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
@@ -157,7 +156,7 @@ fn in_quotes(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }
 
-/// The name and the key of the list of tools, where they only differ in spelling.
+/// Corrects the spelling of the name and of the tool list's key.
 fn names(text: &str, name: &SkillName) -> Option<String> {
     let split = split_frontmatter(text);
     let yaml = split.yaml?;

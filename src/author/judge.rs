@@ -1,4 +1,4 @@
-//! Everything that can be found out about one skill alone.
+//! All checks of a single skill.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use super::{body, description, files, references};
 use crate::skill::{Diagnostic, Skill, over_yaml_limits};
 use crate::sys::limits;
 
-/// What the specification knows, for the note on what it does not. The others are those that
-/// clients in wide use read (docs/spec/skills.md#fields).
+/// Fields of the specification and those read by widely used clients (docs/spec/skills.md#fields).
+/// Other fields get a note.
 const KNOWN: [&str; 19] = [
     "name",
     "description",
@@ -33,7 +33,7 @@ const KNOWN: [&str; 19] = [
     "paths",
 ];
 
-/// The findings on the skill in `dir`, and the skill where there is one.
+/// The findings about the skill in `dir`, and the skill if there is one.
 pub fn judge(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     let skill = match Skill::load(dir) {
         Ok(skill) => skill,
@@ -58,7 +58,7 @@ pub fn judge(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     (found, Some(source))
 }
 
-/// What the reference validator has against the skill in `dir`: all errors.
+/// The reference validator's findings about the skill in `dir`; all are errors.
 pub fn judge_strictly(dir: &Path) -> Vec<Finding> {
     let file = strict::find_skill_md(dir);
     let text = file
@@ -84,7 +84,7 @@ pub fn judge_strictly(dir: &Path) -> Vec<Finding> {
     strict::validate(dir).into_iter().map(finding).collect()
 }
 
-/// A remark of the lenient reading, at its place.
+/// A diagnostic of the lenient parser as a finding with its place.
 fn of_diagnostic(source: &Source, diagnostic: &Diagnostic) -> Finding {
     let key = match diagnostic.code.as_str() {
         "name-missing" | "name-too-long" | "name-altered" | "name-mismatch" => "name",
@@ -103,7 +103,6 @@ fn of_diagnostic(source: &Source, diagnostic: &Diagnostic) -> Finding {
         .level(diagnostic.level)
 }
 
-/// Where the YAML parser gave up.
 fn broken_line(source: &Source) -> (usize, usize) {
     let yaml = &source.text[source.yaml.clone()];
     let within = over_yaml_limits(yaml).is_none();
@@ -160,7 +159,7 @@ fn is_known(key: &str) -> bool {
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
         .collect();
-    // Another spelling of the list of tools has a finding of its own.
+    // Another spelling of the tool list's key has its own finding.
     KNOWN.contains(&letters.as_str()) || letters == "tools"
 }
 

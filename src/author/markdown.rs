@@ -1,7 +1,8 @@
-//! What of a Markdown text points elsewhere: links, code in backticks, and code blocks. A reading
-//! good enough to find references; it renders nothing.
+//! Extracts links, code spans and code blocks from Markdown. Precise enough to find references; it
+//! renders nothing.
 
-/// What of a line is looked at: finding the ends of code and links takes the square of it.
+/// The part of a line that is parsed, in bytes; finding the ends of code and links takes quadratic
+/// time.
 const LINE: usize = 8_000;
 
 /// The parts of a text, each with its offset.
@@ -9,7 +10,7 @@ const LINE: usize = 8_000;
 pub struct Markdown<'a> {
     /// Targets of links and images, as written.
     pub links: Vec<(usize, &'a str)>,
-    /// Texts in backticks.
+    /// Code spans.
     pub spans: Vec<(usize, &'a str)>,
     /// Fenced code blocks.
     pub blocks: Vec<Block<'a>>,
@@ -18,16 +19,16 @@ pub struct Markdown<'a> {
 /// A fenced code block.
 #[derive(Debug)]
 pub struct Block<'a> {
-    /// The first word behind the fence, in lower case.
+    /// The first word after the fence, in lowercase.
     pub language: String,
-    /// Where its text begins.
+    /// The offset of its text.
     pub at: usize,
-    /// What is in it.
+    /// Its text.
     pub text: &'a str,
 }
 
 impl<'a> Markdown<'a> {
-    /// Reads a text.
+    /// Parses a text.
     pub fn of(text: &'a str) -> Self {
         let mut found = Self::default();
         let mut fence: Option<(&str, usize, String)> = None;
@@ -108,7 +109,7 @@ impl<'a> Markdown<'a> {
     }
 }
 
-/// The backticks or tildes that open or close a block; empty when the line begins with none.
+/// The backticks or tildes that open or close a block; empty if the line has no fence.
 fn fence_marks(line: &str) -> &str {
     let mark = if line.starts_with("```") {
         '`'
@@ -120,7 +121,7 @@ fn fence_marks(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches(mark).len()]
 }
 
-/// Where a run of exactly as many backticks begins.
+/// The offset of the next run of exactly as many backticks.
 fn closing_ticks(text: &str, ticks: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = text[at..].find('`') {

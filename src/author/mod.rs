@@ -1,7 +1,6 @@
-//! What skill authors need: rules with stable codes, the specification's reference validator, safe
-//! mends, a new skill's first files, packages, and conversations to test a skill with. It knows
-//! skills and the host's words; what other rooms find out about a skill is brought to it as
-//! [`Finding`]s.
+//! Tools for skill authors: rules with stable codes, the specification's reference validator, safe
+//! fixes, a new skill's first files, packages, and conversations that test a skill. This room knows
+//! skills and the host's terms; other rooms pass in their results as [`Finding`]s.
 
 mod body;
 mod conversation;

@@ -1,5 +1,5 @@
-//! A skill as one `.zip`, the same bytes for the same files on every machine: sorted, nothing
-//! compressed, one time for all, and of the modes only whether a file can be run.
+//! A skill as one `.zip`, byte-identical for the same files on every machine: sorted, uncompressed,
+//! with one fixed time; of the modes, only the executable bit is kept.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::sys::{files, limits};
 
-/// What version control, editors and systems leave behind, by name.
+/// Leftovers of version control, editors and operating systems, by name.
 const LITTER: [&str; 12] = [
     ".git",
     ".hg",
@@ -30,18 +30,18 @@ const LITTER: [&str; 12] = [
 pub struct Package {
     /// The archive.
     pub bytes: Vec<u8>,
-    /// How many files it has.
+    /// The number of files in it.
     pub files: usize,
-    /// The paths that were left out.
+    /// The paths left out.
     pub left_out: Vec<String>,
-    /// The paths in it that by their names often hold secrets.
+    /// Packed paths whose names suggest secrets.
     pub doubtful: Vec<String>,
 }
 
-/// Packs the skill in `dir`, below one directory called `name`.
+/// Packs the skill in `dir` below a single directory called `name`.
 ///
 /// # Errors
-/// When a link leads out, a file is none, or there is more than an archive may have.
+/// When a link leads out, an entry is not a file, or the skill exceeds the limits of an archive.
 pub fn package(dir: &Path, name: &str) -> Result<Package> {
     let root = dir
         .canonicalize()
@@ -71,11 +71,11 @@ pub fn package(dir: &Path, name: &str) -> Result<Package> {
     })
 }
 
-/// Content and whether it can be run, by path. Sorted by bytes, as everywhere.
+/// Content and executable bit by path, sorted by bytes.
 type Files = BTreeMap<String, (Vec<u8>, bool)>;
 
-/// A `.zip` in the part of the format that is older than every reader: written here, so that no
-/// release of a library changes its bytes. [`limits`] keep every number small enough for it.
+/// Writes a `.zip` using only features that every reader supports. It is written here so that no
+/// library update changes its bytes. [`limits`] keep every number within the format's range.
 fn archive(name: &str, files: &Files) -> Vec<u8> {
     let (mut bytes, mut directory) = (Vec::new(), Vec::new());
     for (path, (content, executable)) in files {
@@ -89,10 +89,10 @@ fn archive(name: &str, files: &Files) -> Vec<u8> {
         entry.extend(sizes.map(u32::to_le_bytes).concat());
         let mode: u32 = if *executable { 0o100_755 } else { 0o100_644 };
         directory.extend_from_slice(b"PK\x01\x02");
-        // Made on Unix, which is why the mode counts.
+        // Made on Unix, so that the mode is used.
         directory.extend(0x030a_u16.to_le_bytes());
         directory.extend_from_slice(&entry);
-        // Neither comment, nor disk, nor internal attributes.
+        // No comment, disk number or internal attributes.
         directory.extend([0; 6]);
         directory.extend(
             [mode << 16, int(bytes.len())]
@@ -109,7 +109,7 @@ fn archive(name: &str, files: &Files) -> Vec<u8> {
     let sizes = [int(directory.len()), int(bytes.len())];
     bytes.extend(directory);
     bytes.extend_from_slice(b"PK\x05\x06\0\0\0\0");
-    // The entries of this disk, and of all.
+    // The number of entries on this disk, and in total.
     bytes.extend([count, count].concat());
     bytes.extend(sizes.map(u32::to_le_bytes).concat());
     bytes.extend([0; 2]);
@@ -128,7 +128,8 @@ struct Packing {
 }
 
 impl Packing {
-    /// Adds what is in `from` as the directory `to`. `within` are the directories that led here.
+    /// Adds the content of `from` as the directory `to`. `within` are the directories that led
+    /// here.
     fn directory(&mut self, from: &Path, to: &str, within: &mut Vec<PathBuf>) -> Result<()> {
         within.push(from.to_owned());
         let unreadable =
@@ -167,7 +168,7 @@ impl Packing {
             Error::new(format!("`{path}` is a link that leads {why}"))
                 .hint("replace it by the file itself, or remove it")
         };
-        // What a link leads to is packed in its place, as an install has it.
+        // A link is replaced by its target, as in an install.
         let real = full.canonicalize().map_err(|_| link("nowhere"))?;
         if !real.starts_with(&self.root) {
             return Err(link("out of the skill"));
@@ -196,7 +197,7 @@ impl Packing {
     }
 }
 
-/// Leftovers, editors' backups and lock files among them.
+/// Leftover files, including editor backups and lock files.
 fn is_litter(name: &str) -> bool {
     let ends = [".pyc", ".swp", ".swo", ".tmp", "~"];
     let begins = [".#", ".~lock.", "._"];
@@ -205,7 +206,7 @@ fn is_litter(name: &str) -> bool {
         || begins.iter().any(|begin| name.starts_with(begin))
 }
 
-/// What people keep passwords and keys in.
+/// Files that usually hold passwords or keys.
 fn is_doubtful(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let names = [

@@ -1,5 +1,5 @@
-//! References of a skill's texts to files: those that are missing, and those that leave the skill.
-//! Doubtful ones are left alone, for a finding that is wrong is worse than none.
+//! References from a skill's texts to files: missing ones, and ones that leave the skill. Doubtful
+//! references are ignored, because a false finding is worse than none.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -10,11 +10,11 @@ use super::source::{Source, place};
 use crate::skill::Listing;
 use crate::sys::{files, limits};
 
-/// Findings of one file; more say nothing new.
+/// Maximum number of findings per file; more would add nothing.
 const EACH: usize = 50;
 /// Directories that by convention hold a skill's own files.
 const OWN: [&str; 3] = ["scripts", "references", "assets"];
-/// What skills write for their own directory (docs/spec/skills.md#bodies).
+/// Placeholders for the skill's own directory (docs/spec/skills.md#bodies).
 const OWN_DIRECTORY: [&str; 4] = [
     "{baseDir}/",
     "${CLAUDE_SKILL_DIR}/",
@@ -22,7 +22,7 @@ const OWN_DIRECTORY: [&str; 4] = [
     "$SKILL_DIR/",
 ];
 
-/// Findings on the references in every Markdown file of the skill.
+/// Findings about the references in every Markdown file of the skill.
 pub fn judge(source: &Source) -> Vec<Finding> {
     let dir = &source.skill.dir;
     let mut found = Vec::new();
@@ -64,7 +64,6 @@ pub fn judge(source: &Source) -> Vec<Finding> {
 
 struct Text<'a> {
     dir: &'a Path,
-    /// The directory of the file, relative to the skill.
     within: PathBuf,
     file: String,
     whole: &'a str,
@@ -85,7 +84,7 @@ impl Text<'_> {
             let Some(target) = link_target(written) else {
                 continue;
             };
-            // The specification's paths start at the skill; Markdown's at the file.
+            // The specification's paths are relative to the skill, Markdown's to the file.
             let places = [
                 normal(&self.within.join(&target)),
                 normal(Path::new(&target)),
@@ -124,7 +123,7 @@ impl Text<'_> {
         }
     }
 
-    /// The file of the skill that a word of code certainly means.
+    /// The file of the skill that a word of code refers to, if that is certain.
     fn own_file<'w>(&self, word: &'w str) -> Option<&'w str> {
         let after = OWN_DIRECTORY.iter().find_map(|own| word.strip_prefix(own));
         let path = after.unwrap_or(word);
@@ -133,7 +132,7 @@ impl Text<'_> {
             .unwrap_or(path)
             .trim_end_matches(['.', ':']);
         let (first, rest) = path.split_once('/')?;
-        // A path of the user's project may look the same where the skill has no such directory.
+        // If the skill has no such directory, this may be a path in the user's project.
         let is_own = after.is_some() || OWN.contains(&first) && self.dir.join(first).is_dir();
         let name = rest.rsplit('/').next()?;
         let extension = name
@@ -146,7 +145,7 @@ impl Text<'_> {
     }
 }
 
-/// The path that a link certainly means; `None` for addresses, anchors and placeholders.
+/// The path that a link refers to; `None` for URLs, anchors and placeholders.
 fn link_target(written: &str) -> Option<String> {
     let path = without_line(written.split(['#', '?']).next()?);
     let scheme = path.split_once(':').is_some_and(|(scheme, _)| {
@@ -166,7 +165,7 @@ fn link_target(written: &str) -> Option<String> {
     Some(decoded(path))
 }
 
-/// `notes.md:10` means a line of that file.
+/// Removes a line number: `notes.md:10` means a line of that file.
 fn without_line(path: &str) -> &str {
     let is_line = |text: &str| {
         let of_number = |byte: u8| byte.is_ascii_digit() || byte == b'-';
@@ -184,7 +183,7 @@ fn is_placeholder(path: &str) -> bool {
     path.contains(marks) || words.iter().any(|word| path.to_lowercase().contains(word))
 }
 
-/// `%20` and its like, where they are UTF-8.
+/// Decodes `%20` and the like, if the result is UTF-8.
 fn decoded(path: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = path.as_bytes();
@@ -197,7 +196,7 @@ fn decoded(path: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The path without `.` and `..`; `None` when it leaves the skill.
+/// The path without `.` and `..`; `None` if it leaves the skill.
 fn normal(path: &Path) -> Option<PathBuf> {
     let mut kept = PathBuf::new();
     for part in path.components() {

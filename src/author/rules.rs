@@ -1,13 +1,13 @@
-//! The table of rules: what each code weighs and what to do about it. Codes are an interface:
-//! pipelines filter by them, so none changes its meaning.
+//! The table of rules: the level and remedy of each code. Codes are an interface: pipelines filter
+//! by them, so their meaning never changes.
 
 use crate::skill::Level::{self, Error, Note, Warning};
 
-/// Every rule: its code, its level, and the remedy in one line. Where another room found it out,
-/// that room's level counts.
+/// Every rule: its code, its level, and a one-line remedy. If another room made the finding, that
+/// room's level applies.
 #[rustfmt::skip]
 const RULES: &[(&str, Level, &str)] = &[
-    // The file and its frontmatter.
+    // File and frontmatter.
     ("no-path", Error, "give a skill's directory, its SKILL.md, or a directory with skills"),
     ("no-skill-file", Error, "write a SKILL.md; `agent-skills new NAME` makes one"),
     ("unreadable", Error, "make it a regular file inside the skill that you may read"),
@@ -22,7 +22,7 @@ const RULES: &[(&str, Level, &str)] = &[
     ("yaml-repaired", Warning, "quote the value; `--fix` does it where its meaning is certain"),
     ("byte-order-mark", Note, "save the file without one; `--fix` does it"),
     ("line-ends", Note, "use Unix line ends; `--fix` does it"),
-    // Its fields.
+    // Fields.
     ("name-missing", Note, "add `name:` with the directory's name; `--fix` does it"),
     ("name-unusable", Error, "use lowercase letters, digits and single hyphens"),
     ("name-too-long", Warning, "shorten it to 64 characters"),
@@ -37,7 +37,7 @@ const RULES: &[(&str, Level, &str)] = &[
     ("requires-missing", Warning, "install what it requires, or correct the name in `requires`"),
     ("requires-circle", Warning, "leave one of them out of `requires`"),
     ("requires-too-many", Warning, "require fewer, or raise `max_active`"),
-    // What it may use.
+    // Permissions.
     ("allowed-tools-spelling", Warning, "spell the key `allowed-tools`; `--fix` does it"),
     ("null-allowed-tools", Warning, "list tools, write `\"\"` to allow none, or remove the key"),
     ("allowed-tools-salvaged", Warning, "mend the frontmatter, so that the list is read and not guessed"),
@@ -58,7 +58,7 @@ const RULES: &[(&str, Level, &str)] = &[
     ("bare-star", Warning, "list the tools it needs, or remove the key"),
     ("tool-not-allowed", Warning, "add the tool to `allowed-tools`, or let the body do without it"),
     ("command-not-allowed", Warning, "add `Bash(program:*)` to `allowed-tools`, or let the body do without it"),
-    // Its body and its files.
+    // Body and files.
     ("body-empty", Warning, "write what the model is to do"),
     ("body-lines", Warning, "keep the body below 500 lines: move details to files below references/"),
     ("commands-not-run", Note, "tell the model to run them, or what to do without"),
@@ -70,7 +70,7 @@ const RULES: &[(&str, Level, &str)] = &[
     ("script-no-interpreter", Warning, "begin it with a line such as `#!/usr/bin/env python3`, or use .py, .sh, .js"),
     ("too-many-files", Error, "leave out what is built or downloaded"),
     ("too-large", Error, "leave out what is built or downloaded"),
-    // What the scan finds.
+    // Findings of the scan.
     ("secret", Warning, "remove it and revoke it; let people set it in their environment"),
     ("zero-width", Warning, "retype the line: it has characters that do not show"),
     ("mixed-scripts", Warning, "retype the word in one alphabet"),
@@ -107,12 +107,12 @@ fn find(code: &str) -> Option<&'static (&'static str, Level, &'static str)> {
     RULES.iter().find(|(known, _, _)| *known == code)
 }
 
-/// How much a finding of this code matters.
+/// The level of a code.
 pub fn level(code: &str) -> Level {
     find(code).map_or(Warning, |(_, level, _)| *level)
 }
 
-/// What to do about it.
+/// The remedy for a code.
 pub fn remedy(code: &str) -> &'static str {
     find(code).map_or(
         "look at the line, and change it if it is not meant so",

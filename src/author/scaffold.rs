@@ -1,4 +1,4 @@
-//! The first files of a new skill: they validate as they are.
+//! The first files of a new skill; they are valid as written.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -17,16 +17,16 @@ pub enum Script {
     Js,
 }
 
-/// What a new skill is to be.
+/// The properties of a new skill.
 #[derive(Debug)]
 pub struct Wish {
-    /// Its name, and its directory's.
+    /// The name of the skill and its directory.
     pub name: SkillName,
     /// What it does, and when to use it.
     pub description: String,
-    /// A script to begin with.
+    /// An initial script.
     pub script: Option<Script>,
-    /// The tools it may use; everything if none.
+    /// The tools it may use; unrestricted if `None`.
     pub tools: Option<String>,
 }
 
@@ -138,7 +138,7 @@ fn conversation(wish: &Wish) -> String {
     text
 }
 
-/// A value as YAML of every kind reads it: plain where that is the same, else in quotes.
+/// A value that every YAML parser reads alike: plain where that is safe, otherwise quoted.
 fn scalar(text: &str) -> String {
     let plain = format!("x: {text}");
     let lenient = serde_yaml::from_str::<serde_json::Value>(&plain);

@@ -1,4 +1,4 @@
-//! One `SKILL.md` as text with places, and which skills a path means.
+//! The text of a `SKILL.md` with positions, and the skills that a path means.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 use crate::skill::{Skill, find_skill_file, split_frontmatter};
 use crate::sys::{files, limits};
 
-/// Directories that hold nobody's own skills.
+/// Directories without skills of the user's own.
 const SKIPPED: [&str; 4] = [".git", "node_modules", "target", "__pycache__"];
 
-/// A skill's text and where things stand in it.
+/// A skill's text and the positions of its parts.
 #[derive(Debug)]
 pub struct Source {
-    /// The skill, read as leniently as everywhere.
+    /// The skill, read by the lenient parser.
     pub skill: Skill,
-    /// The whole of its `SKILL.md`.
+    /// The whole text of its `SKILL.md`.
     pub text: String,
-    /// Where the frontmatter's YAML begins and ends; empty where there is none.
+    /// The range of the frontmatter's YAML; empty if there is none.
     pub yaml: std::ops::Range<usize>,
-    /// Where the body begins.
+    /// The offset of the body.
     pub body: usize,
 }
 
 impl Source {
-    /// The text of a skill that was loaded.
+    /// The source of a loaded skill.
     pub fn of(skill: Skill) -> Self {
         let bytes = files::read_capped(&skill.file, limits::SKILL_FILE).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -41,7 +41,7 @@ impl Source {
         }
     }
 
-    /// The name of its file as it is shown.
+    /// The displayed name of its file.
     pub fn file(&self) -> String {
         self.skill.file.display().to_string()
     }
@@ -51,13 +51,13 @@ impl Source {
         place(&self.text, offset)
     }
 
-    /// Where a top-level key of the frontmatter stands; else the file's first line.
+    /// The place of a top-level frontmatter key; otherwise the file's first line.
     pub fn key(&self, key: &str) -> (usize, usize) {
         key_offset(&self.text[self.yaml.clone()], key)
             .map_or((1, 1), |at| self.place(self.yaml.start + at))
     }
 
-    /// Where some words stand in the frontmatter; else the key's place.
+    /// The place of some words in the frontmatter; otherwise the key's place.
     pub fn words(&self, key: &str, words: &str) -> (usize, usize) {
         let yaml = &self.text[self.yaml.clone()];
         let from = key_offset(yaml, key).unwrap_or(0);
@@ -81,7 +81,7 @@ pub fn place(text: &str, offset: usize) -> (usize, usize) {
     (line, before[begun..].chars().count() + 1)
 }
 
-/// Where a top-level key begins, whatever spelling or quotes its author chose.
+/// The offset of a top-level key in any spelling, with or without quotes.
 pub fn key_offset(yaml: &str, key: &str) -> Option<usize> {
     let letters = |text: &str| {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
@@ -102,8 +102,8 @@ pub fn key_offset(yaml: &str, key: &str) -> Option<usize> {
     None
 }
 
-/// The directories of the skills that a path means: the skill's own, its file's, else those of
-/// every skill below it. Empty when there are none.
+/// The directories of the skills that a path means: the path itself, its parent if it is a skill's
+/// file, otherwise every skill below it. Empty if there are none.
 pub fn skills_at(path: &Path) -> Vec<PathBuf> {
     if super::strict::is_skill_file(path) {
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());

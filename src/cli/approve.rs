@@ -1,4 +1,4 @@
-//! `approve`: an administrator's word for one skill as it is now, or a user's for its hooks.
+//! `approve`: an administrator approves a skill in its current state, or a user approves its hooks.
 
 use super::named;
 use crate::app::{App, approval_digest};
@@ -38,7 +38,7 @@ pub fn approve(app: &App, name: &str) -> Result<String> {
     ))
 }
 
-/// What the approval lets run.
+/// The hooks that the approval allows to run.
 fn hooks(entry: &Entry) -> String {
     let Some(skill) = entry.disclosed() else {
         return String::new();

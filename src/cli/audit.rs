@@ -1,4 +1,4 @@
-//! `audit`: what happened, newest last.
+//! `audit`: recorded events, newest last.
 
 use super::installed::brief;
 use super::json;
@@ -9,7 +9,7 @@ use crate::governance::{Line, read_log};
 use crate::skill::SkillName;
 use crate::sys::{Moment, remark};
 
-/// The events that the filter lets through.
+/// The events that match the filter.
 pub fn audit(app: &App, filter: &AuditFilter) -> Result<String> {
     let skill = filter.skill.as_deref().map(|written| {
         SkillName::from_written(written).map_or_else(|| written.to_owned(), |name| name.to_string())
@@ -35,7 +35,7 @@ pub fn audit(app: &App, filter: &AuditFilter) -> Result<String> {
     Ok(lines.iter().map(row).collect())
 }
 
-/// Every event since then; a person is told of lines that cannot be read.
+/// Every event since then; unreadable lines are reported to a person.
 pub fn events(app: &App, since: Option<&str>) -> Result<Vec<Line>> {
     let since = match since {
         None => Moment(0),
@@ -54,7 +54,7 @@ pub fn events(app: &App, since: Option<&str>) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// One event: when, what, of which skill, then whatever else it says of itself.
+/// One event: time, kind, skill, then its other fields.
 pub fn row(line: &Line) -> String {
     let who = [
         "time", "event", "skill", "session", "host_pid", "uid", "project",

@@ -1,4 +1,4 @@
-//! `list` and `search`: what could be installed.
+//! `list` and `search`: installable skills.
 
 use super::installed::brief;
 use super::json;
@@ -11,17 +11,17 @@ use crate::error::Result;
 use crate::marketplace::Listed;
 use crate::skill::one_line;
 
-/// So much of a description is enough for a model to choose by.
+/// The length of a description that is enough for a model to choose.
 const HOST_CHARS: usize = 100;
 
-/// What can be installed.
+/// All installable skills.
 pub fn list(app: &App, catalogue: &Catalogue, screen: Screen) -> Result<String> {
     let shop = Shop::of_user(app).offline(catalogue.offline);
     let listed = shop.market(app).list(&mut note)?;
     show(listed, catalogue, screen, "The sources have no skills.\n")
 }
 
-/// What can be installed and has to do with some words.
+/// The installable skills that match some words.
 pub fn search(
     app: &App,
     words: &[String],
@@ -58,7 +58,7 @@ fn show(
     }
     let mut table = Table::new(
         vec![
-            // It is what `install` takes: half of it is of no use.
+            // It is the argument of `install`, so it must not be shortened.
             Column::new("SKILL"),
             Column::new("DESCRIPTION").least(12),
         ],

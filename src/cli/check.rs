@@ -32,10 +32,10 @@ pub struct Check {
     pub json: bool,
 }
 
-/// What would become of the call: the explanation, as a failure when the call would be blocked.
+/// Explains what would happen to the call; a failure if it would be blocked.
 pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
     let catalog = app.catalog_naming(&check.skill);
-    // A person is told in a person's words of a name that no skill has.
+    // For an unknown name, this error is worded for a person.
     named::installed(app, &catalog, &check.skill)?;
     let skill = usable(&catalog, &check.skill)?;
     let arguments = arguments(&check.arguments)?;
@@ -65,7 +65,7 @@ pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
     }
 }
 
-/// `NAME=VALUE`, the value as JSON where it is a number, `true`, a list or an object.
+/// `NAME=VALUE`, with the value as JSON if it is a number, `true`, a list or an object.
 fn arguments(written: &[String]) -> Result<Value> {
     let mut arguments = Map::new();
     for argument in written {

@@ -1,5 +1,5 @@
-//! Completion: the shells ask this program itself, so what they offer is what the command line
-//! takes, and the skills' names are those there are now.
+//! Shell completion. The shells query this program, so they offer exactly what the command line
+//! accepts, and the currently installed skills.
 
 use clap::{Arg, Command, CommandFactory};
 
@@ -9,7 +9,7 @@ use super::options::Shell;
 use crate::app::App;
 use crate::skill::{SkillName, one_line};
 
-/// Where the name of an installed skill is expected: a verb and its argument.
+/// Verbs and arguments that take the name of an installed skill.
 const SKILLS: [(&str, &str); 13] = [
     ("approve", "name"),
     ("audit", "skill"),
@@ -26,10 +26,10 @@ const SKILLS: [(&str, &str); 13] = [
     ("verify", "names"),
 ];
 
-/// What may be written next, and what it is.
+/// Possible words, each with a description.
 type Candidates = Vec<(String, String)>;
 
-/// What a shell is to be told.
+/// The script that a shell loads.
 pub fn script(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => include_str!("complete/agent-skills.bash"),
@@ -38,9 +38,9 @@ pub fn script(shell: Shell) -> &'static str {
     }
 }
 
-/// What could stand for the last of `words`: a line each, with what it is behind a tab.
+/// The completions of the last of `words`: one per line, with its description after a tab.
 pub fn complete(app: &App, words: &[String]) -> String {
-    // Bash takes `--sort=name` apart.
+    // Bash splits `--sort=name`.
     let mut words: Vec<&str> = words
         .iter()
         .map(String::as_str)
@@ -56,16 +56,14 @@ pub fn complete(app: &App, words: &[String]) -> String {
     fitting.map(line).collect()
 }
 
-/// Where on the command line something is to be completed.
 struct Place<'a> {
     command: &'a Command,
-    /// How many verbs lead to the command.
+    /// The number of verbs that lead to the command.
     depth: usize,
-    /// The option whose value it is.
     value_of: Option<&'a Arg>,
-    /// How many of the command's operands come before it.
+    /// The number of the command's operands before it.
     operands: usize,
-    /// Whether it stands behind `--`.
+    /// Whether it follows `--`.
     only_operands: bool,
 }
 
@@ -137,7 +135,7 @@ impl<'a> Place<'a> {
 
     fn values(&self, app: &App, arg: &Arg) -> Candidates {
         let verb = self.command.get_name();
-        // `sources remove` is another's.
+        // The verb of `sources remove` is a different one.
         if self.depth == 1 && SKILLS.contains(&(verb, arg.get_id().as_str())) {
             return skills(app);
         }
@@ -168,7 +166,7 @@ fn options(command: &Command) -> Candidates {
         .collect()
 }
 
-/// The skills that have proper names: a shell would run what else a directory may be called.
+/// The skills with valid names: a shell could execute other directory names.
 fn skills(app: &App) -> Candidates {
     let catalog = app.catalog();
     let proper = |name: &String| SkillName::from_written(name).is_some_and(|n| n.as_str() == name);
@@ -200,7 +198,7 @@ mod tests {
     fn offered(words: &[&str]) -> Vec<String> {
         let home = tempfile::tempdir().unwrap();
         let skills = home.path().join("skills");
-        // One that cannot be loaded is known by its directory.
+        // A skill that cannot be loaded is known by its directory.
         std::fs::create_dir_all(skills.join("$(reboot)")).unwrap();
         for name in ["pdf", "pptx"] {
             std::fs::create_dir(skills.join(name)).unwrap();
@@ -235,7 +233,7 @@ mod tests {
             (&["no-verb", "x", ""], &[]),
         ] {
             let mut found = offered(words);
-            // An unknown verb leaves us at the top.
+            // An unknown verb leaves the position at the top level.
             if words[0] == "no-verb" {
                 found.clear();
             }

@@ -1,4 +1,4 @@
-//! `config`: what is configured, where that comes from, and how to change it.
+//! `config`: shows the configuration and where it comes from, and changes it.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::governance::{parse_toml, set_key};
 use crate::skill::one_line;
 
-/// Does what the words say.
+/// Runs a `config` command.
 pub fn config(app: &App, verb: ConfigVerb) -> Result<String> {
     match verb {
         ConfigVerb::Get { key } => get(app, &key),
@@ -23,13 +23,13 @@ pub fn config(app: &App, verb: ConfigVerb) -> Result<String> {
     }
 }
 
-/// Changes one key of `config.toml`, unless that would be a mistake.
+/// Changes one key of `config.toml`, unless the result would be invalid.
 pub fn set(app: &App, key: &[&str], value: &str) -> Result<()> {
     let written = key.join(".");
     let check = |text: &str| match parse_toml::<Config>(text) {
         Ok(_) => Ok(()),
         Err((_, reason)) => {
-            // A mistake that is there already is told with its line.
+            // An existing error is reported with its line.
             app.own_config()?;
             Err(Error::new(reason).hint(hint(app, &written)))
         }

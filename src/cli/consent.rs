@@ -1,5 +1,6 @@
-//! What somebody agrees to before anything lands: shown to a person, who decides; without one it goes
-//! on, unless the scan found what hardly any honest skill has.
+//! Consent before anything is installed: a person sees the plan and decides. If nobody can be
+//! asked, the command proceeds unless the scan found something that hardly any legitimate skill
+//! has.
 
 use std::fmt::Write as _;
 use std::io::BufRead;
@@ -15,10 +16,10 @@ use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance, Reach, 
 use crate::skill::{one_line, visible};
 use crate::sys::tell;
 
-/// How many findings are shown of one skill.
+/// Maximum number of findings shown per skill.
 const SHOWN: usize = 20;
 
-/// How a command finds out whether to go on.
+/// How a command decides whether to proceed.
 #[derive(Debug, Clone, Copy)]
 pub struct Consenting {
     asked: Asked,
@@ -26,19 +27,18 @@ pub struct Consenting {
     accepts: bool,
 }
 
-/// Who can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// A person at a terminal.
     Person,
-    /// Nobody: a person's script.
+    /// Nobody: a script of a person.
     Nobody,
-    /// Nobody: by way of the host it can be a model, which agrees to nothing.
+    /// Nobody: a call through the host may come from a model, which cannot consent.
     Host,
 }
 
 impl Consenting {
-    /// A person on a terminal is asked, unless they said yes before.
+    /// A person at a terminal is asked, unless they already said yes.
     pub fn of(app: &App, consent: Consent, caller: Caller) -> Self {
         Self {
             asked: match caller {
@@ -51,7 +51,7 @@ impl Consenting {
         }
     }
 
-    /// What there is to do next: what `here` says, or `command` where its user can be asked.
+    /// The next step: `here`, or through the host the `command` that the user has to run.
     fn next(self, command: &str, here: &str) -> String {
         if self.asked == Asked::Host {
             return format!(
@@ -67,10 +67,10 @@ impl Consenting {
         self.asked == Asked::Person && !self.given
     }
 
-    /// Shows what would land by `command`, and decides.
+    /// Shows what `command` would install, and decides.
     ///
     /// # Errors
-    /// When nobody can be asked and the scan found too much.
+    /// When nobody can be asked and the scan's findings are too severe.
     pub fn to_install(self, plan: &Plan, command: &str) -> Result<bool> {
         tell(format_args!("{}", describe(plan)));
         if self.asks() {
@@ -87,11 +87,12 @@ impl Consenting {
         Ok(true)
     }
 
-    /// Shows what would change. What could do more than before is not changed unasked, nor is what
-    /// does not lead on from the commit installed: `--yes` says nothing of that, `downgrade` does.
+    /// Shows what would change, and decides. Without asking, no skill gains abilities, and none
+    /// changes to a commit that does not follow the installed one; `downgrade` allows the latter,
+    /// `--yes` does not.
     ///
     /// # Errors
-    /// When nobody can be asked and somebody would have to be.
+    /// When consent is needed and nobody can be asked.
     pub fn to_update(self, difference: &Difference, downgrade: bool) -> Result<bool> {
         let regress = difference.regress().filter(|_| !downgrade);
         let needed = difference.needs_consent() || regress.is_some();
@@ -117,10 +118,11 @@ impl Consenting {
         Ok(true)
     }
 
-    /// Shows what a proposal would change, and decides. It is never applied on nobody's word.
+    /// Shows what a proposal would change, and decides. A proposal is never applied without
+    /// consent.
     ///
     /// # Errors
-    /// When nobody can be asked and nobody said yes, or the scan found too much.
+    /// When nobody can be asked and nobody said yes, or the scan's findings are too severe.
     pub fn to_improve(self, difference: &Difference) -> Result<bool> {
         tell(format_args!("{}", describe_difference(difference)));
         if !difference.new_tools.is_empty() {
@@ -132,7 +134,7 @@ impl Consenting {
         self.decides("Apply it?", &difference.new_findings, "applied")
     }
 
-    /// Shows the skill that a proposal would make, and decides as the former does.
+    /// Shows the skill that a proposal would create, and decides like [`Consenting::to_improve`].
     ///
     /// # Errors
     /// As [`Consenting::to_improve`].
@@ -183,7 +185,7 @@ impl Consenting {
     }
 }
 
-/// What would land: enough to decide about it.
+/// Describes the plan in enough detail to decide.
 pub fn describe(plan: &Plan) -> String {
     let at = |commit: &String| format!(" at {}", one_line(commit));
     let commit = plan.commit.as_ref().map(at).unwrap_or_default();
@@ -205,7 +207,7 @@ pub fn describe(plan: &Plan) -> String {
     text
 }
 
-/// What of where a skill comes from is not what the first line says.
+/// Adds what the first line does not say about a skill's origin.
 fn describe_origin(text: &mut String, plan: &Plan, from: &Provenance) {
     let source = one_line(&from.source);
     if from.source != plan.source {
@@ -261,7 +263,7 @@ fn describe_findings(text: &mut String, findings: &[Finding]) {
     }
 }
 
-/// Both commits of a change, short; `None` where neither is known, as with a local directory.
+/// Both commits of a change, abbreviated; `None` if neither is known, as for a local directory.
 pub fn from_to(from: Option<&str>, to: Option<&str>) -> Option<String> {
     let short = |commit: Option<&str>| {
         commit.map_or("an unknown state".to_owned(), |commit| {
@@ -303,7 +305,8 @@ pub fn describe_difference(difference: &Difference) -> String {
     text
 }
 
-/// Text of strangers with its lines, where what steers a terminal or hides is seen as its number.
+/// Untrusted text with its line breaks; control and invisible characters are shown as their
+/// numbers.
 pub fn printable(text: &str) -> String {
     text.lines().map(|line| visible(line) + "\n").collect()
 }
@@ -318,7 +321,7 @@ pub fn agrees(question: &str) -> bool {
     ["y", "yes"].contains(&answer.as_str())
 }
 
-/// What a person at the terminal answers, trimmed; empty when nothing can be read.
+/// The trimmed answer of a person at the terminal; empty if nothing can be read.
 pub fn asked(question: &str) -> String {
     tell(format_args!("{question}"));
     let mut answer = String::new();
@@ -359,7 +362,7 @@ mod tests {
     #[test]
     fn who_calls_through_a_host_is_told_what_the_user_runs_and_of_no_flag() {
         let pipe = Caller::Person { terminal: false };
-        // What takes long is done by a process of its own, which has no host for its caller.
+        // Long operations run in a separate process whose caller is not the host.
         for by_host in [hint(Caller::Host, &[]), hint(pipe, &[(BY_HOST, "1")])] {
             let command = "ask the user to run in a terminal: agent-skills install a/bx (";
             assert!(by_host.contains(command), "{by_host}");

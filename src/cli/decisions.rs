@@ -1,5 +1,6 @@
-//! The one list of what a command decides, and who may have it done (docs/policy.md shows it). Each verb
-//! is taken apart to its last flag, so that a new one does not compile until it is decided here.
+//! The single table of what each command decides and who may run it (docs/policy.md shows it). Each
+//! verb is destructured down to its last flag, so a new one does not compile until it is decided
+//! here.
 
 use super::args::Verb;
 use super::author_args::{New, Pack, Simulate, Try, Validate};
@@ -13,29 +14,29 @@ use super::proposals::ProposalVerb;
 use super::trust::{Meant, TrustOf};
 use crate::skill::one_line;
 
-/// Who may have something done.
+/// Who may run a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
-    /// Anybody: it only looks, or writes what any editor could.
+    /// Anybody: it only reads, or writes what any editor could.
     Anyone,
-    /// It brings or changes skills: anybody who is not below a host; there, what the model may have
-    /// done by its tool.
+    /// It installs or changes skills: anybody outside a host; below a host, only what the model's
+    /// tool allows.
     Installer,
-    /// It takes a skill away: a person; by its tool also the model, unless the skill restricts
-    /// something or is always on.
+    /// It removes a skill: a person, or the model's tool unless the skill restricts something or is
+    /// always on.
     Remover,
     /// A person.
     Person,
 }
 
-/// What a command decides.
+/// The decision about a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Who may have it done.
+    /// Who may run it.
     pub who: Who,
-    /// Whether the model's tool has it: with a flag that gives consent or chooses a place it has not.
+    /// Whether the model's tool offers it, but without flags that give consent or choose a place.
     pub for_models: bool,
-    /// How it is called in a message.
+    /// Its name in a message.
     pub command: String,
 }
 
@@ -54,7 +55,7 @@ impl Decision {
     }
 }
 
-/// What `verb` with its flags decides.
+/// The decision about `verb` with its flags.
 #[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
 pub fn decision(verb: &Verb) -> Decision {
     let anyone = |command| Decision::new(Who::Anyone, command);
@@ -165,11 +166,11 @@ pub fn decision(verb: &Verb) -> Decision {
             dir: _,
             layer,
         }) => match layer {
-            // There it is offered at once.
+            // In a layer, the new skill is offered at once.
             Some(_) => Decision::new(Who::Installer, "new --layer"),
             None => anyone("new"),
         },
-        // Of a file that others could write it says that it counts again.
+        // It makes a file trusted again that others could have written.
         Verb::Doctor(Doctor { fix: true, json: _ }) => person("doctor --fix"),
         Verb::Doctor(Doctor {
             fix: false,
@@ -218,7 +219,7 @@ pub fn decision(verb: &Verb) -> Decision {
     }
 }
 
-/// What is installed on a reference's word; who installs in spite of what the scan found decides.
+/// The decision about an install. Accepting the scan's findings needs a person.
 fn of_install(install: &Install) -> Decision {
     let Install {
         reference,
@@ -260,7 +261,7 @@ fn of_proposals(verb: &ProposalVerb) -> Decision {
     match verb {
         ProposalVerb::List { json: _ } => Decision::new(Who::Anyone, "proposals list"),
         ProposalVerb::Show { id } => Decision::new(Who::Anyone, on("show", id)),
-        // It is kept with who said it.
+        // It is stored with its author.
         ProposalVerb::Comment { id, text: _ } => Decision::new(Who::Anyone, on("comment", id)),
         ProposalVerb::Approve { id, consent: _ } => {
             return Decision::new(Who::Person, on("approve", id));
@@ -311,7 +312,7 @@ mod tests {
     use super::*;
     use clap::{CommandFactory, Parser};
 
-    /// The rows of docs/policy.md: the words, who, and whether models have it.
+    /// The rows of docs/policy.md: the words, who may run it, and whether models may.
     fn rows() -> Vec<(Vec<&'static str>, Who, bool)> {
         let text = include_str!("../../docs/policy.md");
         let section = text.split("## What only a person decides").nth(1).unwrap();

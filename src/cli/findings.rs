@@ -1,5 +1,5 @@
-//! Everything there is to say about one skill: what its author's room finds, and what those rooms
-//! know that run, restrict, scan and install skills.
+//! All findings about one skill: those of the author room, and those of the rooms that run,
+//! restrict, scan and install skills.
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ use crate::script;
 use crate::session::Session;
 use crate::skill::{Diagnostic, Level, SkillName};
 
-/// Descriptions more alike than this leave the model a guess. The nearest two of the corpus that
-/// are for different tasks have 0.65.
+/// Descriptions more similar than this are too hard to tell apart for a model. The two most similar
+/// ones in the corpus for different tasks have 0.65.
 const OVERLAP: f64 = 0.75;
-/// Findings of one kind on a skill's commands; more say nothing new.
+/// Maximum number of findings of one kind about a skill's commands; more would add nothing.
 const COMMANDS: usize = 3;
 
-/// The findings on the skill in `dir`, by file and place.
+/// The findings about the skill in `dir`, sorted by file and place.
 pub fn of_skill(app: &App, dir: &Path, installed: &Catalog) -> Vec<Finding> {
     let (mut found, source) = author::judge(dir);
     if let Some(source) = &source {
@@ -39,11 +39,11 @@ pub fn of_skill(app: &App, dir: &Path, installed: &Catalog) -> Vec<Finding> {
     found
 }
 
-/// What it requires and would not get, of the installed skills and of those beside it.
+/// Requirements that neither the installed skills nor those next to it meet.
 fn requirements(app: &App, source: &Source, installed: &Catalog) -> Vec<Finding> {
     let dir = source.skill.dir.canonicalize().unwrap_or_default();
     let is_beside = |written: &str| {
-        // Whose those beside it are is its author's.
+        // The owner of neighbouring skills is not checked; it depends on their author.
         let (name, _owner) = written.rsplit_once('@').unwrap_or((written, ""));
         let name = SkillName::from_written(name);
         let beside = name.map(|name| dir.with_file_name(name.as_str()).join("SKILL.md"));
@@ -55,7 +55,7 @@ fn requirements(app: &App, source: &Source, installed: &Catalog) -> Vec<Finding>
     unmet.into_iter().map(finding).collect()
 }
 
-/// What the lists of tools say that nobody understands, and what the body needs beyond them.
+/// Entries of the tool lists that are not understood, and tools that the body needs beyond them.
 fn tools_of(app: &App, source: &Source) -> Vec<Finding> {
     let kept = snapshot(&source.skill, "");
     let root = app.env.project_root();
@@ -80,7 +80,7 @@ fn tools_of(app: &App, source: &Source) -> Vec<Finding> {
         let here = Capability::of(name)
             .map(Capability::tools)
             .unwrap_or_default();
-        // A rule names the newer host's tools; the older one's plugins go with them.
+        // A rule names the newer host's tools; the older host's plugins follow from them.
         let here: Vec<&str> = here
             .iter()
             .copied()
@@ -118,7 +118,7 @@ fn is_allowed(restriction: &Restriction, tool: &str) -> bool {
     (granted || harmless) && !restriction.denied().iter().any(whole)
 }
 
-/// Whether a sentence says no just before its next word.
+/// Whether a sentence ends in a negation of its next word.
 fn is_negated(before: &str) -> bool {
     let sentence = before
         .rsplit(['.', '\n', ';'])
@@ -133,9 +133,9 @@ fn is_negated(before: &str) -> bool {
     last.any(|word| ["not", "never", "no", "don't", "avoid", "without", "instead"].contains(&word))
 }
 
-/// Commands in the body's code blocks that would be refused, by the decision that the host gets.
+/// Commands in the body's code blocks that would be refused, by the same decision as for the host.
 fn commands(app: &App, source: &Source, restriction: &Restriction) -> Vec<Finding> {
-    // The skill's own scripts are run by a tool of their own.
+    // The skill's own scripts are run by a separate tool.
     let mut given = author::commands(source);
     given.retain(|(_, command)| !command.contains("scripts/"));
     if !is_allowed(restriction, "shell_exec") {
@@ -189,7 +189,7 @@ fn commands(app: &App, source: &Source, restriction: &Restriction) -> Vec<Findin
     found
 }
 
-/// Installed skills that the model could take for this one.
+/// Installed skills that the model could confuse with this one.
 fn overlaps(source: &Source, installed: &Catalog) -> Vec<Finding> {
     let skill = &source.skill;
     let Some(description) = &skill.description else {
@@ -217,7 +217,7 @@ fn overlaps(source: &Source, installed: &Catalog) -> Vec<Finding> {
     found
 }
 
-/// Programs that nothing tells how to run.
+/// Programs without a known interpreter.
 fn scripts(dir: &Path) -> Vec<Finding> {
     let programs = author::programs(dir).into_iter();
     let unknown = programs.filter(|path| !script::says_how_to_run(&dir.join(path)));
@@ -236,12 +236,12 @@ fn scripts(dir: &Path) -> Vec<Finding> {
     unknown.map(finding).collect()
 }
 
-/// What the scan holds against it that its author can mend: secrets and hidden characters, and
-/// whatever would stop an install.
+/// The scan's findings that its author can fix: secrets and hidden characters, and whatever would
+/// prevent an install.
 fn scanned(dir: &Path) -> Vec<Finding> {
     let ours = ["secret", "zero-width", "mixed-scripts"];
     let found = scan_directory(dir).into_iter();
-    // What is called an example in the line itself is none of its author's secrets.
+    // A secret whose line says that it is an example is not real.
     let example = |found: &&crate::marketplace::Finding| {
         found.code == "secret" && found.excerpt.contains("EXAMPLE")
     };

@@ -1,4 +1,4 @@
-//! `history`: which version of a skill is in use, which there are, and what changed.
+//! `history`: a skill's version in use, the available ones, and what changed.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use crate::governance::Line;
 use crate::marketplace::{Earlier, History, State};
 use crate::skill::one_line;
 
-/// How many events and tags are shown.
+/// Maximum number of events and tags shown.
 const SHOWN: usize = 20;
 
 /// Arguments of `history`.
@@ -37,11 +37,11 @@ pub struct HistoryOf {
 struct Told<'h> {
     #[serde(flatten)]
     history: &'h History,
-    /// What the audit log has of its versions.
+    /// The audit log's events about its versions.
     events: Vec<&'h serde_json::Value>,
 }
 
-/// What there is to tell of one installed skill.
+/// The history of one installed skill.
 pub fn history(app: &App, of: &HistoryOf) -> Result<String> {
     let shop = Shop::new(app, of.scope).offline(of.offline);
     let history = shop.market(app).history(&of.name)?;
@@ -103,7 +103,7 @@ fn told(history: &History, events: &[Line]) -> String {
                 if tag.in_use { " (in use)" } else { "" }
             )
         };
-        // The last ones are the newest of most repositories.
+        // In most repositories the last tags are the newest.
         let tags = history.tags.iter().rev().take(SHOWN).map(tag);
         let _ = writeln!(text, "there are: {}", tags.collect::<Vec<_>>().join(", "));
     }

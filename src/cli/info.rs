@@ -16,7 +16,7 @@ use crate::script::program_of;
 use crate::skill::{Level, Listing, Skill, one_line};
 use crate::sys::limits;
 
-/// The report, and what only one skill is looked at for.
+/// The report, and data collected only for a single skill.
 #[derive(Debug, Serialize)]
 struct Info {
     #[serde(flatten)]
@@ -25,7 +25,7 @@ struct Info {
     compatibility: Option<String>,
     /// `the model and people`, `the model`, `people` or `nobody`.
     called_by: Option<&'static str>,
-    /// Others of its name, and why they are not the one that is offered.
+    /// Other skills of its name, and why they are not offered instead.
     rivals: Vec<Rival>,
     files: usize,
     bytes: u64,
@@ -40,7 +40,6 @@ struct Rival {
     reason: Option<String>,
 }
 
-/// A bundled script and what would run it.
 #[derive(Debug, Serialize)]
 struct Script {
     path: String,
@@ -114,7 +113,7 @@ impl Info {
         known("name", Some(&report.name));
         let tool = report.tool.as_deref();
         known("tool", Some(tool.unwrap_or("none: it is not offered")));
-        // Of one that could not be read, or is not to be told of, there is nothing to say.
+        // Omit this for a skill that is unreadable or must not be shown.
         let is_told = report.tokens.is_some();
         let unless_told = |text| is_told.then_some(text);
         let description = report.description.as_deref();
@@ -194,7 +193,6 @@ impl Info {
     }
 }
 
-/// Who may activate it.
 fn callers(skill: &Skill, offered: bool) -> &'static str {
     match (offered, skill.fields.user_invocable()) {
         (true, true) => "the model and people",
@@ -204,7 +202,7 @@ fn callers(skill: &Skill, offered: bool) -> &'static str {
     }
 }
 
-/// A number of bytes as people read it.
+/// A number of bytes in a readable unit.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
     let (mut whole, mut unit) = (bytes, None);
@@ -220,7 +218,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A bundled file's path, however long and strange, on one line.
+/// A bundled file's path on one line, with unusual characters escaped.
 pub fn shown(path: &Path) -> String {
     path.display().to_string().escape_debug().to_string()
 }

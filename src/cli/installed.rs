@@ -1,4 +1,4 @@
-//! `list-installed`: what is here, and what is odd about it.
+//! `list-installed`: the installed skills and their diagnostics.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::catalog::{Entry, Standing};
 use crate::error::{Error, Result};
 use crate::skill::{Diagnostic, Level, one_line};
 
-/// Every skill directory, those that are not offered included.
+/// Every skill directory, including those that are not offered.
 pub fn list(app: &App, listing: &Listing, screen: Screen) -> Result<String> {
     let catalog = app.catalog();
     let mut reports = Report::of_all(app, &catalog);
@@ -22,7 +22,8 @@ pub fn list(app: &App, listing: &Listing, screen: Screen) -> Result<String> {
     if listing.json {
         return json::list("skills", &reports);
     }
-    // Of these a model is told how many there are, and no word of theirs: a name is one, too.
+    // A model learns only the number of untrusted skills, because their names are untrusted text,
+    // too.
     let is_untold = |entry: &&Entry| matches!(entry.standing, Standing::Untrusted(_));
     let untold = match app.protocol {
         Some(_) => catalog.entries().iter().filter(is_untold).count(),
@@ -62,7 +63,7 @@ pub fn list(app: &App, listing: &Listing, screen: Screen) -> Result<String> {
             "PROBLEMS",
         ],
     );
-    // A model has no other look at them.
+    // A model has no other way to see these lines.
     let long = listing.long || screen.is_host();
     for report in &reports {
         table.row(
@@ -92,7 +93,7 @@ fn row(report: &Report, screen: Screen) -> Vec<Cell> {
         Some(restriction) if restriction.allowed.is_some() => "restricted",
         Some(_) => "denials",
     };
-    // Without a heading a number says nothing.
+    // Without a heading, the number needs its unit.
     let unit = if screen.is_terminal() { "" } else { " tokens" };
     let tokens = report
         .tokens
@@ -108,7 +109,7 @@ fn row(report: &Report, screen: Screen) -> Vec<Cell> {
     ]
 }
 
-/// The codes of what is odd, the worst first.
+/// The codes of the diagnostics, the worst first.
 fn problems(report: &Report) -> Cell {
     let mut found: Vec<&Diagnostic> = report.diagnostics.iter().collect();
     found.sort_by_key(|found| std::cmp::Reverse(found.level));
@@ -143,7 +144,7 @@ fn below(report: &Report) -> Vec<Cell> {
     lines
 }
 
-/// A remark on a skill as one line.
+/// A diagnostic on one line.
 pub fn remark(diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.level {
         Level::Note => "note",
@@ -157,7 +158,7 @@ pub fn remark(diagnostic: &Diagnostic) -> String {
     )
 }
 
-/// Ends what is active in hosts that run now, and what is kept for conversations.
+/// Deactivates skills in running hosts, and clears what is stored for conversations.
 pub fn deactivate(app: &App, context: Option<&str>) -> Result<String> {
     if let Some(context) = context {
         must_be_known(app, context)?;
@@ -172,7 +173,7 @@ pub fn deactivate(app: &App, context: Option<&str>) -> Result<String> {
     })
 }
 
-/// A misspelt name would end nothing, and look as if there were nothing to end.
+/// A misspelled name would deactivate nothing and look like success.
 fn must_be_known(app: &App, context: &str) -> Result<()> {
     let Some(known) = app.store().contexts()? else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `jobs`: scripts and installs that outlasted the call that started them.
+//! `jobs`: scripts and installs that continue after the call that started them.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::skill::one_line;
 use crate::sys::Shown;
 
-/// Every job there is.
+/// All jobs.
 pub fn list(app: &App, as_json: bool) -> Result<String, Failure> {
     let jobs = app.jobs().list();
     if as_json {
@@ -42,7 +42,7 @@ pub fn list(app: &App, as_json: bool) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// One job's output from its beginning and as it comes, until it ends.
+/// Streams one job's output from its beginning until it ends.
 pub fn follow(app: &App, id: &str, out: &mut dyn Write) -> Result<String, Failure> {
     let outcome = app
         .jobs()

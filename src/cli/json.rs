@@ -1,5 +1,5 @@
-//! What `--json` answers: one object whose `schema` says which form it has (docs/json.md). A key is
-//! added within a form; one that goes or changes its meaning makes the next.
+//! The output of `--json`: one object whose `schema` is the version of its format (docs/json.md).
+//! Adding a key keeps the version; removing a key or changing its meaning increments it.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::sys::is_invisible;
 
-/// The form.
+/// The version of the format.
 pub const SCHEMA: u32 = 1;
 
-/// One thing. Its keys stand beside `schema`.
+/// One object; its keys are next to `schema`.
 pub fn one(value: &impl Serialize) -> Result<String> {
     match encode(value)? {
         Value::Object(keys) => Ok(written(keys)),
@@ -20,12 +20,12 @@ pub fn one(value: &impl Serialize) -> Result<String> {
     }
 }
 
-/// Several things, as the list `key`.
+/// Several objects, as the list `key`.
 pub fn list(key: &str, values: &impl Serialize) -> Result<String> {
     Ok(written(Map::from_iter([(key.to_owned(), encode(values)?)])))
 }
 
-/// A bare list, for what was promised as one.
+/// A bare list, where the documentation promises one.
 pub fn bare(values: &impl Serialize) -> Result<String> {
     Ok(escaped(&format!("{:#}\n", encode(values)?)))
 }
@@ -40,7 +40,8 @@ fn written(keys: Map<String, Value>) -> String {
     escaped(&format!("{:#}\n", Value::Object(all)))
 }
 
-/// The same JSON, in which nothing hides: a program reads the escapes as the characters they stand for.
+/// The same JSON with invisible characters escaped; a program reads the escapes as those
+/// characters.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
@@ -84,7 +85,7 @@ mod tests {
         );
     }
 
-    /// The files of a room, without their tests.
+    /// The source files of a room, without tests.
     fn sources(dir: &Path, found: &mut Vec<(PathBuf, String)>) {
         for entry in std::fs::read_dir(dir).unwrap().flatten() {
             let path = entry.path();
@@ -98,7 +99,7 @@ mod tests {
         }
     }
 
-    /// The texts in quotation marks right behind a marker, each with what follows.
+    /// The quoted texts right after a marker, each with what follows.
     fn literals<'t>(text: &'t str, marker: &str) -> Vec<(&'t str, &'t str)> {
         let behind = text.match_indices(marker);
         let behind = behind.map(|(at, _)| text[at + marker.len()..].trim_start());
@@ -123,7 +124,7 @@ mod tests {
             }
             let file = path.strip_prefix(&src).unwrap();
             let is = |name: &str| file == Path::new(name);
-            // Remarks on rules become diagnostics, too.
+            // Remarks about rules become diagnostics, too.
             let of_rules = file.parent() == Some(Path::new("permission"));
             for (marker, holds) in [
                 ("excluded(", is("app/admission.rs")),
@@ -146,7 +147,7 @@ mod tests {
             });
             codes.extend(found.map(|(code, _)| code));
         }
-        // `excluded` and `why` of `app/admission.rs`, and `Left` of `catalog/disclosure.rs`.
+        // `excluded` and `why` in `app/admission.rs`, and `Left` in `catalog/disclosure.rs`.
         assert_eq!(
             by_variable, 3,
             "a code is given in a way that this test does not see"

@@ -1,4 +1,4 @@
-//! `show`, `cat`, `scan` and `sources`: looking before installing, and where to look.
+//! `show`, `cat`, `scan` and `sources`: inspecting skills before an install, and managing sources.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::{Finding, InstallOptions, Severity};
 use crate::skill::one_line;
 
-/// What an install would bring.
+/// The plan of an install.
 pub fn show(app: &App, wanted: &Wanted, as_json: bool) -> Result<String> {
     let shop = Shop::of_user(app).offline(wanted.offline);
     let options = InstallOptions {
@@ -29,7 +29,7 @@ pub fn show(app: &App, wanted: &Wanted, as_json: bool) -> Result<String> {
     }
 }
 
-/// A file of a skill that need not be installed.
+/// A file of a skill, which need not be installed.
 pub fn cat(app: &App, file: &str, offline: bool) -> Result<String> {
     let split = file.rsplit_once(':').filter(|(reference, path)| {
         !reference.is_empty() && !path.is_empty() && !path.starts_with("//")
@@ -55,7 +55,7 @@ pub fn cat(app: &App, file: &str, offline: bool) -> Result<String> {
     Ok(printable(&text))
 }
 
-/// What should be looked at. Fails when there is something at least as bad as `fail_on`.
+/// The scan's findings. Fails if one is at least as severe as `fail_on`.
 pub fn scan(
     app: &App,
     target: &str,
@@ -65,7 +65,7 @@ pub fn scan(
 ) -> Result<String, Failure> {
     let shop = Shop::of_user(app).offline(offline);
     let scanned = shop.market(app).scan(target, &mut note).map_err(|error| {
-        // A name alone most likely is an installed skill's.
+        // A bare name most likely means an installed skill.
         match app.catalog().nearest(target).first() {
             Some(name) if !target.contains(['/', '@', ':']) => {
                 error.hint(format!("did you mean the installed `{name}`?"))
@@ -107,7 +107,7 @@ struct Scanned<'a> {
     findings: &'a [Finding],
 }
 
-/// Changes and tells the sources.
+/// Changes and lists the sources.
 pub fn sources(app: &App, verb: &Sources) -> Result<String, Failure> {
     let shop = Shop::of_user(app);
     let market = shop.market(app);

@@ -1,4 +1,4 @@
-//! The manual page, made from the definitions that clap reads.
+//! The manual page, generated from clap's definitions.
 
 use std::fmt::Write;
 
@@ -43,7 +43,7 @@ The README and docs/ of the project;
 .UE
 "#;
 
-/// The page, for `man`.
+/// The page in the format of `man`.
 pub fn page() -> String {
     let mut root = Cli::command();
     root.build();
@@ -128,7 +128,7 @@ fn about(command: &Command) -> String {
     escaped(about.unwrap_or_default().trim_end_matches('.'))
 }
 
-/// Text that `roff` takes for nothing but text.
+/// Text escaped so that `roff` interprets none of it.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
     if text.starts_with(['.', '\'']) {

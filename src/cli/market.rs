@@ -1,5 +1,5 @@
-//! `install`, `remove`, `update` and their kin: the marketplace's verbs that change what is
-//! installed, or compare it with where it came from.
+//! `install`, `remove`, `update` and related verbs of the marketplace: they change what is
+//! installed, or compare it with its source.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,8 +20,8 @@ use crate::marketplace::{
 use crate::skill::{Skill, one_line};
 use crate::sys::{remark, tell};
 
-/// Installs what a reference names, after showing it to whoever can be asked. Without a reference,
-/// what the lockfile says: the project's, else the user's.
+/// Installs what a reference names, after showing it to anyone who can be asked. Without a
+/// reference, installs from the lockfile: the project's, otherwise the user's.
 pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
     let command = match &install.reference {
         Some(reference) => format!("install {}", one_line(reference)),
@@ -70,7 +70,6 @@ fn told(installed: &[Installed]) -> Result<String> {
     Ok(installed.iter().map(outcome).collect())
 }
 
-/// What the new skills require and do not get.
 fn unmet_of(app: &App, installed: &[Installed]) -> String {
     let new = installed.iter().filter(|skill| skill.status == Status::New);
     let requires = |skill: &Installed| {
@@ -126,7 +125,7 @@ pub fn link(app: &App, dir: &Path, name: Option<&str>, scope: Scope) -> Result<S
     ))
 }
 
-/// Puts the state before the last update or approved proposal back.
+/// Restores the state before the last update or approved proposal.
 pub fn rollback(app: &App, name: &str, scope: Scope) -> Result<String> {
     let (name, entry) = Shop::new(app, scope).market(app).rollback(name)?;
     let commit = entry.and_then(|entry| entry.commit);
@@ -140,7 +139,7 @@ pub fn rollback(app: &App, name: &str, scope: Scope) -> Result<String> {
     Ok(format!("`{name}` is what it was before{commit}\n"))
 }
 
-/// Installs what a foreign lock file names.
+/// Installs the skills of a foreign lockfile.
 pub fn import_lock(
     app: &App,
     path: &Path,
@@ -179,7 +178,7 @@ pub fn import_lock(
     }
 }
 
-/// Brings skills up to date.
+/// Updates skills.
 pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String, Failure> {
     let consenting = Consenting::of(app, update.consent, caller);
     let shop = Shop::new(app, update.scope).offline(update.offline);
@@ -195,7 +194,7 @@ pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String, Fail
     let policies = app.policies()?;
     let mut agree = |difference: &crate::marketplace::Difference| {
         permits_update(&policies, update.scope, difference)?;
-        // What was asked for is shown also where nobody is asked to agree.
+        // A difference is shown on request even if no consent is needed.
         let shown =
             difference.needs_consent() || difference.regress().is_some() && !update.allow_downgrade;
         if update.diff && !shown {
@@ -221,8 +220,8 @@ pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String, Fail
     unless_failed(&updated, updated.iter().map(what_changed).collect(), caller)
 }
 
-/// The answer, unless one of the skills could not be looked at or updated: that is told on standard
-/// error, which a model does not see, and the command has failed.
+/// The answer, unless one of the skills could not be examined or updated. That is reported on
+/// standard error, which a model does not see, and the command fails.
 fn unless_failed(
     updated: &[Updated],
     mut answer: String,
@@ -249,7 +248,7 @@ fn unless_failed(
     }
 }
 
-/// Tells what `update` would change.
+/// Reports what `update` would change.
 pub fn outdated(
     app: &App,
     names: &[String],
@@ -286,7 +285,7 @@ pub fn outdated(
     unless_failed(&updated, updated.iter().map(with_tags).collect(), caller)
 }
 
-/// Which later versions there are for a skill that stays at a tag.
+/// The later versions available for a skill pinned to a tag.
 fn later_tags(skill: &Updated) -> String {
     if skill.newer_tags.is_empty() {
         return String::new();
@@ -335,7 +334,7 @@ fn what_changed(skill: &Updated) -> String {
     }
 }
 
-/// Compares skills with the lockfile; fails when one is not what it says.
+/// Compares skills with the lockfile; fails if one differs.
 pub fn verify(app: &App, names: &[String], as_json: bool, scope: Scope) -> Result<String, Failure> {
     let verified = Shop::new(app, scope).market(app).verify(names)?;
     let text = if as_json {

@@ -1,5 +1,5 @@
-//! What a model may install without its user (docs/spec/restriction.md#always-allowed). People are
-//! not asked here: their commands fire no hook.
+//! What a model may install without its user (docs/spec/restriction.md#always-allowed). Commands of
+//! people are not judged here: they fire no hook.
 
 use serde_json::Value;
 
@@ -12,14 +12,14 @@ use crate::host::ours;
 use crate::marketplace::within_sources;
 use crate::request::{Protocol, ToolCall};
 
-/// What becomes of a model's call of the marketplace.
+/// The decision about a model's call of the marketplace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelInstall {
     /// It installs nothing, or something from a configured source.
     Allowed,
-    /// As the former, once the reference is spelled so that it can mean nothing else.
+    /// Allowed once the reference is rewritten so that it can mean nothing else.
     AllowedAs(String),
-    /// The user has to do it; the message has the command.
+    /// The user has to do it; the message contains the command.
     Refused(String),
 }
 
@@ -28,13 +28,13 @@ const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may
 
 /// Judges a call of `skill_marketplace`.
 pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
-    // What cannot be understood installs nothing: the tool itself will say why.
+    // An invalid call installs nothing, and the tool itself reports the error.
     let Ok(ToolCall::Command(words)) = ToolCall::parse(ours::MARKETPLACE, Ok(arguments.clone()))
     else {
         return ModelInstall::Allowed;
     };
     match model_may(app, &words) {
-        // Only where the reference stands by itself can it be replaced.
+        // The reference can only be replaced where it is a separate argument.
         ModelInstall::AllowedAs(_) if arguments.get("action").is_none() => {
             refused(app, &words.join(" "), SOURCES)
         }
@@ -42,11 +42,11 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
     }
 }
 
-/// Judges a command line as if a model asked for it: what its tool has, and installs from where the
-/// configuration says.
+/// Judges a command line as if a model requested it: only commands of its tool, and installs only
+/// from configured sources.
 pub fn model_may(app: &App, words: &[String]) -> ModelInstall {
     let line = std::iter::once("agent-skills").chain(words.iter().map(String::as_str));
-    // What cannot be understood does nothing: the command itself will say why.
+    // An invalid command does nothing, and reports the error itself.
     let Ok(Cli { verb: Some(verb) }) = Cli::try_parse_from(line) else {
         return ModelInstall::Allowed;
     };
@@ -76,7 +76,7 @@ pub fn model_may(app: &App, words: &[String]) -> ModelInstall {
 
 const SOURCES: &str = "a skill of a configured source";
 
-/// What a model is told of a command that is the user's.
+/// The message to a model for a command that only the user may run.
 fn for_people(command: &str) -> String {
     format!(
         "This is not allowed without the user: a model does not decide it. Ask the user to look at it \
@@ -85,8 +85,8 @@ fn for_people(command: &str) -> String {
     )
 }
 
-/// A command as it can stand in a message, for somebody to copy: a model wrote some of it, and nothing
-/// in it makes a shell do more than run it.
+/// A command to be copied from a message. A model wrote part of it, so nothing in it may make a
+/// shell do more than run it.
 pub(super) fn safe(command: &str) -> String {
     let does_more = |c: &char| c.is_control() || "\"'`$\\;&|<>()!".contains(*c);
     let kept = command.chars().filter(|c| !does_more(c));
@@ -150,7 +150,7 @@ mod tests {
                 "{message}"
             );
         }
-        // That is no command, and its tool will say so.
+        // This is not a valid command, and its tool will say so.
         let two = judged(&json!({"args": ["install", "anthropics/skills@pdf", "evil/x"]}));
         assert_eq!(two, ModelInstall::Allowed);
         let words = judged(&json!({"args": ["install", "--yes", "evil/x"]}));
@@ -196,7 +196,7 @@ mod tests {
             let ModelInstall::Refused(message) = judged(&json!({"args": words})) else {
                 panic!("{words:?}")
             };
-            // Through the host it is refused for most of them.
+            // Through the host, most of these are refused.
             let shell = words[0] != "install" || words.contains(&"--yes");
             let said = !shell || !message.contains("chibi") && !message.contains("may install");
             assert!(said, "{message}");

@@ -1,4 +1,4 @@
-//! The installed skill somebody named, or the one they may have meant.
+//! Finds the installed skill that somebody named, or suggests similar names.
 
 use crate::app::{App, quoted, suggestion};
 use crate::catalog::{Catalog, Entry};
@@ -7,13 +7,13 @@ use crate::error::{Error, Result};
 /// The entry that `written` means.
 ///
 /// # Errors
-/// When there is none: the hint has the nearest names, or says where all are.
+/// When there is none. The hint has the nearest names, or says where to find all.
 pub fn installed<'a>(app: &App, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
     let entry = catalog.by_name(written);
     let is_told = |entry: &&Entry| app.protocol.is_none() || entry.is_for_models();
     entry.filter(is_told).ok_or_else(|| {
         let text = format!("there is no installed skill `{}`", quoted(written));
-        // What helps a model is one of its own tools.
+        // A model needs a hint that names one of its own tools.
         let asks_the_host = app.protocol.is_some();
         let hint = if asks_the_host || !catalog.nearest(written).is_empty() {
             suggestion(catalog, written)

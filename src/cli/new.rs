@@ -1,4 +1,4 @@
-//! `new`: a skill's first files. A person at a terminal is asked for what no flag says.
+//! `new`: a skill's first files. A person at a terminal is asked for missing values.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -16,7 +16,7 @@ use crate::permission::{Restriction, RuleNote};
 use crate::skill::{SkillName, one_line};
 use crate::sys::{Base, Dir, EntryPath};
 
-/// Writes the skill, and says what to do next.
+/// Creates the skill and returns the next steps.
 pub fn new(app: &App, wanted: &New, caller: Caller) -> Result<String> {
     let name = name(&wanted.name)?;
     let parent = parent(app, wanted);
@@ -45,10 +45,9 @@ pub fn new(app: &App, wanted: &New, caller: Caller) -> Result<String> {
     Ok(told(app, wanted, &dir, &files))
 }
 
-/// Where a skill is made.
 struct Parent {
     path: PathBuf,
-    /// The base that has it as its `skills`; none for a directory that somebody named.
+    /// The base whose `skills` it is; `None` for a directory that the user named.
     base: Option<Base>,
 }
 
@@ -65,7 +64,7 @@ fn parent(app: &App, wanted: &New) -> Parent {
     Parent { path, base }
 }
 
-/// Makes the skill aside and moves it in whole: what is half written is no skill.
+/// Creates the skill in a temporary place and renames it, so that no partial skill is seen.
 fn make(parent: &Parent, name: &InstalledName, files: &[NewFile]) -> Result<()> {
     let failed = |error: io::Error| Error::io("create directory", &parent.path, &error);
     let dir = match &parent.base {
@@ -84,7 +83,6 @@ fn make(parent: &Parent, name: &InstalledName, files: &[NewFile]) -> Result<()> 
     made.and(removed)
 }
 
-/// The name, if it is one.
 fn name(written: &str) -> Result<SkillName> {
     let nearest = SkillName::from_written(written);
     match nearest {
@@ -152,7 +150,7 @@ fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<Wish> {
     })
 }
 
-/// A list that would grant less than it says is no good beginning.
+/// Refuses a tool list that would grant less than it says.
 fn check_tools(tools: &str) -> Result<()> {
     let (dir, root) = (Path::new(""), Path::new(""));
     let list = Restriction::parse("new", Some(&[tools.to_owned()]), &[], dir, root);
@@ -179,7 +177,7 @@ fn write(dir: &Dir, files: &[NewFile]) -> Result<()> {
     Ok(())
 }
 
-/// What was written and what comes next, with the path as a person would type it.
+/// What was written and the next steps, with the path as a person would type it.
 fn told(app: &App, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
     let near = dir
         .strip_prefix(&app.env.cwd)

@@ -60,7 +60,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The layer that is meant.
+    /// The selected layer.
     pub fn layer(self) -> Layer {
         match self.layer {
             Some(layer) => layer,
@@ -69,7 +69,7 @@ impl Scope {
         }
     }
 
-    /// Whether nothing was said.
+    /// Whether no option was given.
     pub fn is_default(self) -> bool {
         self.layer.is_none() && !self.project
     }

@@ -1,4 +1,4 @@
-//! `package`: a skill as one file to hand on.
+//! `package`: packs a skill into one file.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::error::Error;
 use crate::skill::{Level, SkillName, one_line};
 use crate::sys::{files, tell};
 
-/// Writes the package, and says what is in it.
+/// Writes the package and lists its content.
 pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
     let mut skill = find(app, &wanted.skill)?;
-    // An installed one may have another name here than its author's.
+    // An installed skill may have another name here than its author's.
     if let Some(own) = skill
         .fields
         .text("name")
@@ -79,7 +79,7 @@ pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
             "Look again before you hand it on: {names} may hold secrets, and are in the package"
         );
     }
-    // A bare name would be taken for one of a source.
+    // A bare name would mean a skill of a source.
     let bare = output.is_relative() && !output.starts_with(".") && !output.starts_with("..");
     let here = if bare { "./" } else { "" };
     let _ = writeln!(
@@ -90,7 +90,7 @@ pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// A package inside the skill would be in the next one, and could take the place of a source.
+/// A package inside the skill would become part of the next one, and could overwrite a source file.
 fn may_be_written(target: &Path, skill: &Path) -> bool {
     let is_plain = target
         .symlink_metadata()

@@ -1,5 +1,5 @@
-//! Whether something may be installed: by the policies, whose refusal no flag accepts, and by whoever
-//! has to decide.
+//! Whether something may be installed: policies decide first, and no flag overrides them; then
+//! consent is needed.
 
 use super::consent::Consenting;
 use super::options::{Consent, Scope};
@@ -12,8 +12,8 @@ use crate::governance::{Policies, Severity};
 use crate::marketplace::{self, Difference, Finding, Plan, Provenance};
 use crate::skill::one_line;
 
-/// What decides about an install for `command`: the policies, then the person, where what would land
-/// is not known to be its source's own, then whoever can be asked.
+/// The decision about an install for `command`: first the policies; then a person, if a commit may
+/// not belong to its source; then consent.
 ///
 /// # Errors
 /// When a policy cannot be read.
@@ -34,7 +34,8 @@ pub fn deciding<'a>(
     })
 }
 
-/// Refuses what a policy forbids. An administrator who installs for everybody chooses the source.
+/// Refuses what a policy forbids. An administrator who installs for everybody may choose any
+/// source.
 fn permits(policies: &Policies, scope: Scope, plan: &Plan) -> Result<()> {
     for skill in &plan.skills {
         permits_origin(policies, scope.layer(), skill.provenance.as_ref())?;
@@ -42,7 +43,7 @@ fn permits(policies: &Policies, scope: Scope, plan: &Plan) -> Result<()> {
     permits_names(policies, plan)
 }
 
-/// Refuses a skill from no source, as an install is refused.
+/// Refuses a skill without a source by the rules for an install.
 ///
 /// # Errors
 /// When a policy forbids it.
@@ -60,8 +61,8 @@ fn permits_names(policies: &Policies, plan: &Plan) -> Result<()> {
     permits_findings(policies, findings)
 }
 
-/// Refuses a source that a policy forbids, by its name and by where git really goes for it; and, where
-/// a policy says which sources there are, a commit that is not known to be the source's own.
+/// Refuses a source that a policy forbids, by its name and by the address git really uses. If a
+/// policy limits the sources, a commit that may not belong to the source is refused, too.
 fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Provenance>) -> Result<()> {
     if layer == Layer::Enterprise {
         return Ok(());
@@ -83,8 +84,8 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Provenance>) 
     }
 }
 
-/// Asks for a person where what would land is not known to be its source's own: hosts serve the commits
-/// of forks under the address of the repository that was forked.
+/// Requires a person if a commit may not belong to its source: hosts serve the commits of forks
+/// under the address of the original repository.
 fn is_its_sources(
     app: &App,
     caller: Caller,
@@ -104,16 +105,16 @@ fn is_its_sources(
 /// Refuses an update that a policy forbids.
 ///
 /// # Errors
-/// When a policy does.
+/// When a policy forbids it.
 pub fn permits_update(policies: &Policies, scope: Scope, difference: &Difference) -> Result<()> {
     permits_origin(policies, scope.layer(), difference.provenance.as_ref())?;
     permits_findings(policies, &difference.new_findings)
 }
 
-/// Refuses a change to an installed skill that a policy forbids to use or whose findings it refuses.
+/// Refuses a change to an installed skill if a policy forbids the skill or the findings.
 ///
 /// # Errors
-/// When a policy does.
+/// When a policy forbids it.
 pub fn permits_change(
     policies: &Policies,
     skill: &str,
@@ -132,7 +133,7 @@ pub fn permits_change(
     }
 }
 
-/// Refuses what a scan found, from the severity on that a policy names.
+/// Refuses findings of at least the severity that a policy names.
 ///
 /// # Errors
 /// When there is such a finding.

@@ -1,5 +1,5 @@
-//! The one function that asks whether who wants something done may have it done (see `decisions`),
-//! and how a process shows that it is the user's.
+//! The single function that checks whether the caller may run a command (see `decisions`), and how
+//! a process proves that the user started it.
 
 use std::io::IsTerminal;
 
@@ -12,7 +12,7 @@ use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::skill::one_line;
 
-/// Variables of a call of the host's, which what the call starts inherits.
+/// Variables of a host call, inherited by its child processes.
 const OF_A_CALL: [&str; 4] = [
     "CHIBI_HOOK",
     "CHIBI_HOOK_DATA",
@@ -20,19 +20,19 @@ const OF_A_CALL: [&str; 4] = [
     "CHIBI_TOOL_ARGS",
 ];
 
-/// Tells a process that does what the host was asked for that it is one.
+/// Tells a process that it runs on behalf of a host call.
 pub const BY_HOST: &str = "AGENT_SKILLS_BY_HOST";
 
-/// Whether the host asked, here or in the process that started this one for it: then it can have been
-/// the model.
+/// Whether the call came through the host, here or in the parent process; then it may come from the
+/// model.
 pub fn is_by_host(app: &App, caller: Caller) -> bool {
     caller == Caller::Host || app.env.os(BY_HOST).is_some()
 }
 
-/// Lets `verb`, which `words` are, be done by whoever wants it, or refuses.
+/// Allows the caller to run `verb`, whose words are `words`, or refuses.
 ///
 /// # Errors
-/// When it is somebody else's to decide.
+/// When somebody else has to decide it.
 pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<()> {
     let decision = decision(verb);
     match (decision.who, verb) {
@@ -43,7 +43,7 @@ pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<(
             may_take_away(app, caller, name, &decision.command)
         }
         (Who::Person | Who::Remover, _) => decided_by_a_person(app, caller, &decision.command),
-        // What a model asks of the host was judged by `pre_tool`; a direct call is its user's.
+        // `pre_tool` has judged what a model asks of the host; a direct call comes from its user.
         (Who::Installer, _) if !is_below_a_host(app, caller) => Ok(()),
         (Who::Installer, _) => match model_may(app, words) {
             ModelInstall::Allowed => Ok(()),
@@ -59,12 +59,12 @@ pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<(
     }
 }
 
-/// Refuses to do `command` unless a person asks for it: not the host, by way of which it could be the
-/// model; not a process below a host; and at a terminal, at which no model types, or where the user's
+/// Refuses `command` unless a person requests it: not the host, because the model may be behind it;
+/// not a process below a host. It must come from a terminal, which no model uses, unless the user's
 /// configuration says that nobody sits there.
 ///
 /// # Errors
-/// When it is, or could be, somebody else.
+/// When the caller is, or could be, somebody else.
 pub fn decided_by_a_person(app: &App, caller: Caller, command: &str) -> Result<()> {
     if is_by_host(app, caller) || is_below_a_host(app, caller) {
         return Err(of_their_own(app, command));
@@ -95,8 +95,8 @@ fn of_their_own(app: &App, command: &str) -> Error {
     ))
 }
 
-/// With an unreadable record nobody knows what is above. The host itself is right above its calls: a
-/// call that has one further up was made by a process below that, which only looks like a host.
+/// If the record is unreadable, the answer is yes. The host itself is the direct parent of its
+/// calls; a call with a host further up was made by a process below it that only imitates the host.
 fn is_below_a_host(app: &App, caller: Caller) -> bool {
     if caller == Caller::Host {
         return app.store().is_below_a_host(true).unwrap_or(true);
@@ -105,8 +105,8 @@ fn is_below_a_host(app: &App, caller: Caller) -> bool {
     in_a_call || app.store().is_below_a_host(false).unwrap_or(true)
 }
 
-/// As [`decided_by_a_person`] for what takes the skill `written` away, if that restricts something or
-/// the configuration has it always on: what it denies would be allowed.
+/// Like [`decided_by_a_person`], for removing the skill `written`, but only if it restricts
+/// something or is always on: removal would allow what it denies.
 fn may_take_away(app: &App, caller: Caller, written: &str, command: &str) -> Result<()> {
     let catalog = app.catalog_naming(written);
     let is_meant = |entry: &&Entry| {
@@ -125,7 +125,7 @@ fn restricts(entry: &Entry) -> bool {
     skill.is_some_and(|skill| snapshot(skill, "").is_restricted())
 }
 
-/// In any context, also where this one does not see it. Doubt counts as yes.
+/// In any context, even if invisible from this one. Doubt counts as yes.
 fn is_always_on(app: &App, entry: &Entry) -> bool {
     app.config().map_or(true, |config| {
         let is_it = |name: &str| {

@@ -1,4 +1,4 @@
-//! `proposals`: what a model would change in skills, for a person to look at and decide.
+//! `proposals`: a model's proposed changes to skills, for a person to review and decide.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -61,7 +61,7 @@ pub enum ProposalVerb {
     },
 }
 
-/// Does what the words say.
+/// Runs a `proposals` command.
 pub fn proposals(app: &App, verb: ProposalVerb, caller: Caller) -> Result<String> {
     match verb {
         ProposalVerb::List { json } => list(app, json),
@@ -76,23 +76,20 @@ pub fn proposals(app: &App, verb: ProposalVerb, caller: Caller) -> Result<String
     }
 }
 
-/// One proposal, in the shape that `--json` documents.
+/// One proposal, in the format that `--json` documents.
 #[derive(Serialize)]
 struct Row<'p> {
     id: &'p str,
     skill: &'p str,
     /// `update` or `create`.
     kind: &'static str,
-    /// The files it changes or makes.
     files: Vec<String>,
     written: &'p str,
     context: Option<&'p str>,
     justification: &'p str,
     evidence: Option<&'p str>,
     comments: &'p [Comment],
-    /// Whether it can be applied now.
     applies: bool,
-    /// Why not.
     problem: Option<String>,
 }
 
@@ -182,7 +179,7 @@ fn show(app: &App, id: &ProposalId) -> Result<String> {
     Ok(text)
 }
 
-/// Why, and what was said about it: the words of a model, each on one line.
+/// The reason and the comments: a model's words, each on one line.
 fn introduction(proposal: &Proposal) -> String {
     let what = match proposal.change {
         Change::Update { .. } => "a change to the skill",
@@ -216,7 +213,7 @@ fn introduction(proposal: &Proposal) -> String {
     text
 }
 
-/// A proposal held against what is there now.
+/// A proposal applied to the current state.
 enum Today<'p> {
     Changed(&'p Entry, Vec<ChangedFile>),
     New(&'p str),
@@ -229,7 +226,7 @@ fn today<'p>(app: &App, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<
             let (base, name) = app.home_of(entry)?;
             app.market_at(&app.base(&base)).check_changeable(&name)?;
             let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
-            // What helps whoever writes a diff is of no use to whoever decides about one.
+            // Hints for the author of a diff do not help the person who decides about it.
             let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;
             Ok(Today::Changed(entry, changed))
         }
@@ -270,7 +267,7 @@ fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Resu
             let base = app.base(&base);
             let market = app.market_at(&base);
             let source = market.origin(&name)?.map(|entry| entry.source);
-            // What is shown is what was made of the copy that takes the skill's place.
+            // The diff shown is made from the very copy that replaces the skill.
             let shown = RefCell::new(String::new());
             let mut edit = |staged: &Dir| {
                 *shown.borrow_mut() = write(staged, &proposal)?;
@@ -320,7 +317,7 @@ fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Resu
     Ok(text)
 }
 
-/// Writes what a proposal makes of the files of the staged copy of its skill; answers the diff.
+/// Applies a proposal to the staged copy of its skill; returns the diff.
 fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
     let Change::Update { dir, diff, files } = &proposal.change else {
         return Ok(String::new());

@@ -1,4 +1,4 @@
-//! What is told about an installed skill, in the shape that `--json` documents (docs/json.md).
+//! The report about an installed skill, in the format that `--json` documents (docs/json.md).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use crate::skill::{Diagnostic, Level, Skill, tokens};
 /// One skill directory, offered or not.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// The skill's name, or its directory's when it could not be loaded.
+    /// The skill's name, or its directory's if it could not be loaded.
     pub name: String,
-    /// The tool that activates it; `null` when it is not offered.
+    /// The tool that activates it; `null` if it is not offered.
     pub tool: Option<String>,
     /// As its author wrote it.
     pub description: Option<String>,
@@ -24,52 +24,52 @@ pub struct Report {
     pub version: Option<String>,
     /// Its directory.
     pub path: String,
-    /// Whose it is: `enterprise`, `personal`, `project` or `plugin`.
+    /// Its layer: `enterprise`, `personal`, `project` or `plugin`.
     pub layer: &'static str,
-    /// Where it was installed from; `null` when it was put there by hand.
+    /// Its source; `null` if it was put there by hand.
     pub source: Option<String>,
-    /// The commit that was installed.
+    /// The installed commit.
     pub commit: Option<String>,
-    /// Whether its files are others than were installed.
+    /// Whether its files differ from those installed.
     pub changed: bool,
     /// The working copy it is a link to.
     pub linked_to: Option<String>,
-    /// Whether the model is told of it.
+    /// Whether the model is told about it.
     pub offered: bool,
-    /// What it costs; `null` when it could not be loaded.
+    /// Its cost; `null` if it could not be loaded.
     pub tokens: Option<Tokens>,
-    /// What it may use; `null` when it restricts nothing.
+    /// Its restriction; `null` if it has none.
     pub restriction: Option<RestrictionReport>,
-    /// What is odd about it.
+    /// Its diagnostics.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What a skill's texts cost, roughly.
+/// The approximate token cost of a skill's texts.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Tokens {
-    /// Its name and description, in every prompt.
+    /// Name and description, in every prompt.
     pub description: usize,
-    /// Its instructions, once it is activated.
+    /// Instructions, once it is activated.
     pub instructions: usize,
 }
 
 /// A skill's tool lists.
 #[derive(Debug, Serialize)]
 pub struct RestrictionReport {
-    /// `allowed-tools` as written; `null` when only denials restrict.
+    /// `allowed-tools` as written; `null` if only denials restrict.
     pub allowed: Option<Vec<String>>,
     /// `disallowed-tools` as written.
     pub denied: Vec<String>,
-    /// Each entry as it was understood.
+    /// Each entry as parsed.
     pub rules: Vec<String>,
 }
 
-/// What the lockfiles say, each read once.
+/// The entries of the lockfiles, each read once.
 #[derive(Debug, Default)]
 pub struct Origins(BTreeMap<PathBuf, Vec<LockEntry>>);
 
 impl Origins {
-    /// Where the skill in `dir` came from.
+    /// The lockfile entry of the skill in `dir`.
     fn of(&mut self, app: &App, dir: &Path) -> Option<&LockEntry> {
         let name = dir.file_name()?.to_str()?;
         let base = dir.parent()?.parent()?;
@@ -82,7 +82,8 @@ impl Origins {
 }
 
 impl Report {
-    /// The reports on a whole catalog, in its order. Through the host only what a model may know of.
+    /// The reports about a whole catalog, in its order. Through the host, only what a model may
+    /// know.
     pub fn of_all(app: &App, catalog: &Catalog) -> Vec<Self> {
         let mut origins = Origins::default();
         let budget = app.config().unwrap_or_default().budget();
@@ -98,7 +99,7 @@ impl Report {
         entries.filter(is_told).map(report).collect()
     }
 
-    /// The report on one directory of the catalog.
+    /// The report about one directory of the catalog.
     pub fn of(app: &App, catalog: &Catalog, entry: &Entry, origins: &mut Origins) -> Self {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
@@ -108,7 +109,7 @@ impl Report {
                 .flat_map(|skill| unmet(app, catalog, skill)),
         );
         let restriction = skill.and_then(|skill| restriction(app, skill, &mut diagnostics));
-        // What a project says of itself before it is trusted reaches nobody.
+        // The content of an untrusted project's skills is shown to nobody.
         let is_told = entry.layer != Layer::Project || skill.is_some();
         let origin = origins.of(app, &entry.dir).filter(|_| is_told);
         let link = std::fs::read_link(&entry.dir).ok();
@@ -137,7 +138,7 @@ impl Report {
         }
     }
 
-    /// Where it came from, short enough for a table.
+    /// Its source, short enough for a table.
     pub fn origin(&self) -> String {
         if let Some(to) = &self.linked_to {
             return format!("linked to {to}");
@@ -148,7 +149,7 @@ impl Report {
         shown.strip_suffix(".git").unwrap_or(shown).to_owned()
     }
 
-    /// The worst that is odd about it.
+    /// The highest level of its diagnostics.
     pub fn worst(&self) -> Option<Level> {
         self.diagnostics.iter().map(|found| found.level).max()
     }
@@ -156,7 +157,7 @@ impl Report {
 
 fn is_changed(app: &App, dir: &Path, origin: &LockEntry) -> bool {
     let base = dir.parent().and_then(Path::parent);
-    // The entry is at hand: to look it up again would read the lockfile once for each skill.
+    // Use this entry; a lookup would read the lockfile once per skill.
     let verified = base.and_then(|base| app.market_at(&app.base(base)).compare(origin).ok());
     verified.is_some_and(|one| one.state == State::Changed)
 }
@@ -184,7 +185,7 @@ fn restriction(
     })
 }
 
-/// `None` when its instructions cannot be read.
+/// `None` if its instructions cannot be read.
 fn cost(skill: &Skill) -> Option<Tokens> {
     let description = skill.description.as_deref().unwrap_or_default();
     Some(Tokens {
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
     use crate::sys::Env;
 
-    /// Of a lockfile that is gone after the first skill, the second one still knows what it said.
+    /// If a lockfile disappears after the first skill, the second skill still gets its content.
     #[test]
     fn a_lockfile_is_read_once_and_not_once_for_each_skill() {
         let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! From words to the verb that does it, for a person and for the tools that are a command line.
+//! Parses words into a verb and runs it, for a person and for the tools that take a command line.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -19,26 +19,26 @@ use crate::app::App;
 use crate::error::Error;
 use crate::sys::shown;
 
-/// Who wants it done.
+/// Who runs a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caller {
-    /// A person; one at a terminal can be asked.
+    /// A person, who can be asked at a terminal.
     Person {
         /// Whether standard input and error are terminals.
         terminal: bool,
     },
-    /// The host, which answers no question.
+    /// The host, which cannot be asked.
     Host,
 }
 
-/// Why it was not done.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// It was tried.
+    /// It was attempted and failed.
     Failed(Error),
-    /// It was done, and the answer is a no: it goes to standard output all the same.
+    /// It succeeded, but the answer is negative; it still goes to standard output.
     Answered(String),
-    /// The words make no command: what is wrong with them, and the usage.
+    /// The words are not a command: what is wrong with them, and the usage.
     Misused(String),
 }
 
@@ -56,8 +56,8 @@ impl Caller {
     }
 }
 
-/// Does what the words say; the answer is for standard output, where `live` shows right away what
-/// cannot wait for the end. Whatever a stranger wrote is in it as [`shown`] has it.
+/// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
+/// for the end. Untrusted text in it is escaped by [`shown`].
 ///
 /// # Errors
 /// See [`Failure`].
@@ -68,7 +68,7 @@ pub fn run(
     live: &mut dyn Write,
 ) -> Result<String, Failure> {
     let screen = Screen::of(&app.env, caller);
-    // What another program reads is data, exactly as it is.
+    // Output for another program is data and must not be altered.
     let is_data = words
         .first()
         .is_some_and(|verb| DATA.iter().any(|data| verb == data));
@@ -87,7 +87,7 @@ pub fn run(
     }
 }
 
-/// Verbs whose answers other programs read: the model's text, and what the reference validator prints.
+/// Verbs whose output other programs read: the model's text, and the reference validator's output.
 const DATA: [&str; 3] = ["try", "read-properties", "to-prompt"];
 
 fn answer(
@@ -99,7 +99,7 @@ fn answer(
     let all = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
     let cli = match Cli::try_parse_from(all) {
         Ok(cli) => cli,
-        // Help and version are answers, which clap hands over as errors.
+        // Help and version are answers, although clap returns them as errors.
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
         Err(error) => return Err(Failure::Misused(error.to_string())),
     };

@@ -1,4 +1,4 @@
-//! What an answer is shown on: how wide it is, and whether it takes colour.
+//! The output device: its width, and whether it supports colour.
 
 use super::run::Caller;
 use crate::sys::{Env, terminal};
@@ -12,14 +12,14 @@ pub struct Screen {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Of so many columns.
+    /// With this many columns.
     Terminal(usize),
     Pipe,
-    /// Read by a model: as a pipe, and short.
+    /// Read by a model: like a pipe, but brief.
     Host,
 }
 
-/// How a text stands out where there is colour.
+/// How text is emphasized if there is colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Paint {
     /// Not at all.
@@ -27,9 +27,9 @@ pub enum Paint {
     Plain,
     /// A heading.
     Bold,
-    /// Of less weight.
+    /// Less important.
     Dim,
-    /// As it should be.
+    /// Correct.
     Good,
     /// Worth a look.
     Warn,
@@ -37,11 +37,11 @@ pub enum Paint {
     Bad,
 }
 
-/// Where a terminal does not say how wide it is.
+/// The width of a terminal that does not report one.
 const USUAL: usize = 80;
 
 impl Screen {
-    /// What standard output is, for this caller.
+    /// The standard output of this caller.
     pub fn of(env: &Env, caller: Caller) -> Self {
         let plain = |kind| Self {
             kind,
@@ -62,7 +62,7 @@ impl Screen {
         }
     }
 
-    /// How many columns there are; `None` where lines may be of any length.
+    /// The number of columns; `None` if lines may have any length.
     pub fn width(self) -> Option<usize> {
         match self.kind {
             Kind::Terminal(width) => Some(width),
@@ -87,17 +87,17 @@ impl Screen {
         self.kind == Kind::Host
     }
 
-    /// Whether a person looks at it as it comes.
+    /// Whether a person watches the output.
     pub fn is_terminal(self) -> bool {
         matches!(self.kind, Kind::Terminal(_))
     }
 
-    /// Whether it takes colour.
+    /// Whether it supports colour.
     pub fn is_coloured(self) -> bool {
         self.colour
     }
 
-    /// The text as it is to be written.
+    /// The text with its colour codes, if any.
     pub fn paint(self, text: &str, paint: Paint) -> String {
         let code = match paint {
             _ if !self.colour || text.is_empty() => return text.to_owned(),
@@ -112,7 +112,7 @@ impl Screen {
     }
 }
 
-/// By <https://no-color.org> and <https://bixense.com/clicolors>.
+/// Follows <https://no-color.org> and <https://bixense.com/clicolors>.
 fn takes_colour(env: &Env) -> bool {
     let is = |name: &str, value: &str| env.text(name).as_deref() == Some(value);
     env.path("NO_COLOR").is_none() && !is("TERM", "dumb") && !is("CLICOLOR", "0")

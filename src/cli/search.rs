@@ -1,4 +1,4 @@
-//! `search-installed`, and why `use` is not for a shell.
+//! `search-installed`, and the refusal of `use` in a shell.
 
 use std::fmt::Write;
 
@@ -10,7 +10,6 @@ use crate::catalog::plain;
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
-/// A skill that was found.
 #[derive(Serialize)]
 struct Found {
     name: String,
@@ -18,7 +17,7 @@ struct Found {
     description: String,
 }
 
-/// The offered skills that some words fit, best first.
+/// The offered skills that match some words, best first.
 pub fn search(app: &App, words: &[String], as_json: bool) -> Result<String> {
     let catalog = app.catalog();
     let found: Vec<Found> = catalog
@@ -35,7 +34,7 @@ pub fn search(app: &App, words: &[String], as_json: bool) -> Result<String> {
     }
     if found.is_empty() {
         let words = quoted(&words.join(" "));
-        // A model's tool has the name of the action, a shell that of the command.
+        // A model's tool calls it an action, a shell a command.
         let list = match app.protocol {
             Some(_) => "list_installed",
             None => "agent-skills list-installed",

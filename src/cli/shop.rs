@@ -1,4 +1,4 @@
-//! The market that a command works in: whose skills, whether offline, how long.
+//! The market of a command: its layer, whether offline, and its deadline.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::request::Protocol;
 use crate::skill::one_line;
 use crate::sys::{Base, limits, progress, remark};
 
-/// Where skills are installed by this command.
+/// Where this command installs skills.
 #[derive(Debug)]
 pub struct Shop {
     base: Base,
@@ -18,12 +18,12 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// That of a layer.
+    /// The market of a layer.
     pub fn new(app: &App, scope: Scope) -> Self {
         Self::of_layer(app, scope.layer())
     }
 
-    /// The plugin directory.
+    /// The user's plugin directory.
     pub fn of_user(app: &App) -> Self {
         Self::of_layer(app, Layer::Plugin)
     }
@@ -38,7 +38,7 @@ impl Shop {
         Self { base, offline }
     }
 
-    /// The same; `offline` only what was fetched before is used.
+    /// The same market; `offline` uses only cached data.
     #[must_use]
     pub fn offline(mut self, offline: bool) -> Self {
         self.offline = offline;
@@ -63,8 +63,8 @@ impl Shop {
     }
 }
 
-/// What the environment has stand in for GitHub. Where a policy says which sources there are, or
-/// cannot be read, that is not for the environment to say.
+/// The mirror for GitHub from the environment. Ignored if a policy limits the sources or cannot be
+/// read.
 fn mirror(app: &App) -> Option<String> {
     let base = app.env.text("AGENT_SKILLS_GITHUB_BASE")?;
     if app
@@ -77,7 +77,7 @@ fn mirror(app: &App) -> Option<String> {
     None
 }
 
-/// Tells a person what is being done.
+/// Tells a person what is happening.
 pub fn note(text: &str) {
     remark(format_args!("{}", one_line(text)));
 }

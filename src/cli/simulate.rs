@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::skill::one_line;
 use crate::sys::files;
 
-/// Lines of an answer that are shown where it was not as expected.
+/// The number of lines shown of an unexpected answer.
 const SHOWN: usize = 12;
 
 #[derive(Serialize)]
@@ -25,7 +25,7 @@ struct Report {
     plays: Vec<Played>,
 }
 
-/// Plays the conversations; a failure when an answer is not as expected.
+/// Plays the conversations; a failure if an answer is not as expected.
 pub fn simulate(app: &App, wanted: &Simulate) -> Result<String, Failure> {
     let exe = app.env.exe.as_deref().ok_or_else(|| {
         Error::new("the system does not tell where this program is")

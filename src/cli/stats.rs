@@ -1,4 +1,4 @@
-//! `stats`: for each skill, how often it was used and how that went, from the audit log.
+//! `stats`: how often each skill was used, and with what result, from the audit log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,6 @@ use crate::error::Result;
 use crate::governance::Line;
 use crate::skill::one_line;
 
-/// One skill's figures.
 #[derive(Debug, Default, Serialize)]
 struct Figures {
     skill: String,
@@ -21,19 +20,19 @@ struct Figures {
     refusals: u64,
     scripts: u64,
     scripts_succeeded: u64,
-    /// Of all its scripts together; the mean is left to who wants it.
+    /// The total of all its scripts; the mean can be derived from it.
     scripts_ms: u64,
     last_used: String,
 }
 
-/// Every skill that was used since then.
+/// Every skill used since then.
 pub fn stats(app: &App, since: Option<&str>, as_json: bool, screen: Screen) -> Result<String> {
     let mut skills: BTreeMap<String, Figures> = BTreeMap::new();
     let mut jobs = BTreeSet::new();
     for line in events(app, since)? {
         let name = line.text("skill");
         let counted = ["activate", "tool", "script", "job"].contains(&line.text("event"));
-        // Whoever looks at a job again finds the same end.
+        // Each later query of a finished job records the same end again.
         let again = line.text("event") == "job" && !jobs.insert(line.text("job").to_owned());
         if name.is_empty() || !counted || again {
             continue;

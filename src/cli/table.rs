@@ -1,6 +1,6 @@
-//! Aligned tables. On a terminal each row is one line of it: columns are shortened, then left out,
-//! always in the same order. Anywhere else they are as wide as what is in them, and lines are
-//! counted: there are no headings, unless asked for.
+//! Aligned tables. On a terminal each row fits on one line: columns are first shortened, then left
+//! out, always in the same order. Elsewhere columns have their full width and there are no headings
+//! unless requested, because programs may count lines.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -11,36 +11,35 @@ use super::wrap::hanging;
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
     title: &'static str,
-    /// Not shortened below this; 0 for one that is never shortened.
+    /// The minimum width; 0 for a column that is never shortened.
     least: usize,
     right: bool,
 }
 
-/// What stands in a row's column, on one line.
+/// The content of one cell, on one line.
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
     text: String,
     paint: Paint,
 }
 
-/// Rows below headings, each with lines of its own below it.
+/// Rows below headings, each with optional lines of its own.
 #[derive(Debug)]
 pub struct Table {
     columns: Vec<Column>,
-    /// Which columns are left out first.
+    /// The columns to leave out, in this order.
     leave_out: &'static [&'static str],
     rows: Vec<(Vec<Cell>, Vec<Cell>)>,
-    /// Whether there are headings everywhere.
+    /// Whether there are headings on every device.
     headed: bool,
 }
 
-/// Between two columns.
 const GAP: usize = 2;
-/// What stands before the lines below a row.
+/// The indentation of the lines below a row.
 const INDENT: usize = 4;
 
 impl Column {
-    /// One that is always shown whole.
+    /// A column that is always shown whole.
     pub fn new(title: &'static str) -> Self {
         Self {
             title,
@@ -49,13 +48,13 @@ impl Column {
         }
     }
 
-    /// One that may be shortened to `least` columns of the terminal.
+    /// Allows shortening to `least` columns of the terminal.
     #[must_use]
     pub fn least(self, least: usize) -> Self {
         Self { least, ..self }
     }
 
-    /// One of numbers.
+    /// Right-aligns the column, for numbers.
     #[must_use]
     pub fn right(self) -> Self {
         Self {
@@ -66,7 +65,7 @@ impl Column {
 }
 
 impl Cell {
-    /// A text that is on one line already.
+    /// Text without line breaks.
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -74,7 +73,7 @@ impl Cell {
         }
     }
 
-    /// The same, standing out.
+    /// The same with emphasis.
     #[must_use]
     pub fn paint(self, paint: Paint) -> Self {
         Self { paint, ..self }
@@ -82,7 +81,7 @@ impl Cell {
 }
 
 impl Table {
-    /// One without rows. Where there is no room, columns go in the order of `leave_out`.
+    /// An empty table. If space is short, columns are left out in the order of `leave_out`.
     pub fn new(columns: Vec<Column>, leave_out: &'static [&'static str]) -> Self {
         Self {
             columns,
@@ -92,7 +91,7 @@ impl Table {
         }
     }
 
-    /// With headings also where nobody looks: for figures that say nothing alone.
+    /// Shows headings on every device, for figures that mean nothing without them.
     #[must_use]
     pub fn headed(self) -> Self {
         Self {
@@ -101,12 +100,12 @@ impl Table {
         }
     }
 
-    /// Adds a row, with lines that go below it.
+    /// Adds a row and the lines below it.
     pub fn row(&mut self, cells: Vec<Cell>, below: Vec<Cell>) {
         self.rows.push((cells, below));
     }
 
-    /// The table, each line ended.
+    /// The table with a line end after every line.
     pub fn render(&self, screen: Screen) -> String {
         let columns = self.layout(screen.width());
         let mut text = String::new();
@@ -128,13 +127,12 @@ impl Table {
         text
     }
 
-    /// The columns that are shown and how wide.
     fn layout(&self, width: Option<usize>) -> Vec<(usize, usize)> {
         let natural = |at: usize| {
             let cells = self.rows.iter().map(|(cells, _)| cells[at].text.width());
             cells.max().unwrap_or(0)
         };
-        // A column in which nothing stands tells nothing.
+        // Empty columns are left out.
         let mut columns: Vec<(usize, usize)> = (0..self.columns.len())
             .map(|at| (at, natural(at)))
             .filter(|(_, wide)| *wide > 0)
@@ -160,7 +158,7 @@ impl Table {
         }
         let mut over = (columns.iter().map(|(_, wide)| wide).sum::<usize>() + gaps(&columns))
             .saturating_sub(width);
-        // The widest gives first, so that what is short stays whole.
+        // Shorten the widest first, so that short ones stay whole.
         while over > 0 {
             let spare = columns.iter_mut().filter(|column| column.1 > least(column));
             let Some(widest) = spare.max_by_key(|(at, wide)| (*wide, usize::MAX - at)) else {
@@ -169,7 +167,7 @@ impl Table {
             widest.1 -= 1;
             over -= 1;
         }
-        // What still does not fit is a name alone: cut like everything else.
+        // Only the first column is left: cut it as well.
         if over > 0
             && let Some(first) = columns.first_mut()
         {
@@ -206,7 +204,7 @@ impl Table {
     }
 }
 
-/// At most `room` columns of it.
+/// The text cut to at most `room` columns.
 pub fn shortened(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -222,7 +220,8 @@ pub fn shortened(text: &str, room: usize) -> String {
     loop {
         kept.truncate(kept.trim_end().len());
         let shown = format!("{kept}…");
-        // Characters can be wider together than one by one: `*` and a variation selector are an emoji.
+        // Characters can be wider together than one by one: `*` and a variation selector form an
+        // emoji.
         if shown.width() <= room || kept.pop().is_none() {
             return shown;
         }
@@ -292,7 +291,7 @@ mod tests {
         for line in table(&rows).render(Screen::wide(19)).lines() {
             assert!(line.width() <= 19, "{line:?}");
         }
-        // Each of the three is two columns wide, its characters are one and none.
+        // Each of the three is two columns wide, but its characters have widths one and zero.
         assert_eq!(shortened("*\u{fe0f}*\u{fe0f}*\u{fe0f}", 4), "*\u{fe0f}*…");
         assert_eq!(shortened("*\u{fe0f}*\u{fe0f}", 1), "…");
     }

@@ -1,4 +1,4 @@
-//! `tree`: the files of one installed skill. Links are shown, and never followed.
+//! `tree`: the files of one installed skill. Links are shown, but never followed.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,7 +14,6 @@ use crate::app::App;
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
-/// What lies somewhere in a skill's directory.
 #[derive(Debug, Serialize)]
 struct Node {
     /// Relative to the skill's directory.
@@ -23,10 +22,9 @@ struct Node {
     depth: usize,
     /// `directory`, `file`, `link` or `other`.
     kind: &'static str,
-    /// Of a file, in bytes.
+    /// The size of a file in bytes.
     bytes: Option<u64>,
     executable: bool,
-    /// Where a link leads.
     to: Option<String>,
 }
 
@@ -36,7 +34,7 @@ struct Tree {
     path: String,
     files: usize,
     bytes: u64,
-    /// Whether there is more than is listed.
+    /// Whether the list is incomplete.
     cut: bool,
     nodes: Vec<Node>,
 }
@@ -65,7 +63,7 @@ pub fn tree(app: &App, name: &str, as_json: bool, screen: Screen) -> Result<Stri
     Ok(tree.render(screen))
 }
 
-/// Adds what is below a directory; `false` when that is more than is listed.
+/// Adds the entries below a directory; returns `false` if there are too many.
 fn walk(root: &Path, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::io::Result<bool> {
     let mut names: Vec<PathBuf> = fs::read_dir(root.join(below))?
         .flatten()
@@ -86,7 +84,7 @@ fn walk(root: &Path, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::
         if is_dir && depth >= limits::WALK_DEPTH {
             return Ok(false);
         }
-        // A directory that cannot be entered is shown, and hides no other.
+        // A directory that cannot be read is shown and does not stop the walk.
         if is_dir && matches!(walk(root, &path, depth + 1, nodes), Ok(false)) {
             return Ok(false);
         }
@@ -147,7 +145,7 @@ impl Tree {
         text
     }
 
-    /// The lines that lead to a node: whether more comes after it, and after what it lies in.
+    /// The branch lines before a node: whether it and each of its parents have a later sibling.
     fn branches(&self, at: usize) -> String {
         let depth = self.nodes[at].depth;
         let goes_on = |level: usize| {

@@ -1,4 +1,4 @@
-//! `trust` and `untrust`: whether the skills and the configuration that come with a project count.
+//! `trust` and `untrust`: whether a project's skills and configuration take effect.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -32,8 +32,8 @@ pub struct TrustOf {
     pub list: bool,
 }
 
-/// Trusts every directory from the one that is meant up to the project's root that brings something,
-/// or the skills of them that are meant. Says of each part what has changed since it was trusted.
+/// Trusts every directory from the given one up to the project's root that contributes something,
+/// or only the given skills in them. Reports for each part what has changed since it was trusted.
 pub fn trust(app: &App, of: &TrustOf) -> Result<String> {
     if let Some(file) = app.policies()?.forbids_projects() {
         let text = format!("the policy {file} forbids skills that come with a project");
@@ -65,13 +65,13 @@ pub fn trust(app: &App, of: &TrustOf) -> Result<String> {
     Ok(text)
 }
 
-/// Trusts them no longer.
+/// Revokes trust.
 pub fn untrust(app: &App, of: &Meant) -> Result<String> {
     let from = absolute(app, of.dir.as_deref());
     let mut text = String::new();
     for holder in app.project_holders(&from) {
         let mut parts = parts(&holder, &of.skill);
-        // The others there stay trusted with what lies beside them.
+        // The other skills there stay trusted, together with the files next to them.
         parts.retain(|part| !App::is_place(part));
         let only = (!of.skill.is_empty()).then_some(&*parts);
         if app.distrust(&holder, only)? {
@@ -92,7 +92,7 @@ pub fn untrust(app: &App, of: &Meant) -> Result<String> {
     Ok(text)
 }
 
-/// Every trusted directory, with what became of it.
+/// Every trusted directory with its current state.
 pub fn list(app: &App) -> Result<String> {
     let entries = app.trusted().entries()?;
     if entries.is_empty() {
@@ -111,7 +111,7 @@ pub fn list(app: &App) -> Result<String> {
     Ok(text)
 }
 
-/// A line on one part; none if it is as it was trusted and `same` is empty.
+/// One line about a part; empty if it is unchanged and `same` is empty.
 fn told(app: &App, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> String {
     let path = part.strip_prefix(holder).unwrap_or(part);
     let beside = App::is_place(part) && App::is_empty_place(part);
@@ -144,7 +144,7 @@ fn absolute(app: &App, dir: Option<&Path>) -> PathBuf {
     dir.map_or_else(|| app.env.cwd.clone(), |dir| app.env.cwd.join(dir))
 }
 
-/// What `holder` brings of what is meant: with a skill, what lies beside it.
+/// The requested parts of `holder`; with a skill, also the files next to it.
 fn parts(holder: &Path, skills: &[String]) -> Vec<PathBuf> {
     let all = App::parts_of(holder);
     if skills.is_empty() {
@@ -163,13 +163,12 @@ fn parts(holder: &Path, skills: &[String]) -> Vec<PathBuf> {
     parts
 }
 
-/// The directories that are meant, with their parts.
 fn meant(app: &App, of: &Meant) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
     let from = absolute(app, of.dir.as_deref());
     let from = from
         .canonicalize()
         .map_err(|source| Error::io("look at", &from, &source))?;
-    // Another project than the one around the working directory has another root.
+    // Another project than that of the working directory has another root.
     let mut found = app.project_holders(&from);
     if !found.iter().any(|holder| from.starts_with(holder)) {
         found = vec![from.clone()];

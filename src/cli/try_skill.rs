@@ -1,5 +1,5 @@
-//! `try`: precisely what the model would get, without activating anything. Also where a skill is,
-//! by its name or its path.
+//! `try`: exactly what the model would receive, without activating anything. Also finds a skill by
+//! name or path.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
     let skill = find(app, &wanted.skill)?;
     let host = App::new(app.env.clone(), Some(wanted.host.into()));
     let text = text(app, &host, &skill, wanted.arguments.as_deref())?;
-    // The model gets the text as it is; a terminal must not be steered by it.
+    // The model receives the text unchanged; a terminal must not interpret its control characters.
     let shown = if sys::answers_to_terminal() {
         printable(&text)
     } else {
@@ -28,7 +28,7 @@ pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
     Ok(shown)
 }
 
-/// What `host` would hand over with nothing else in force.
+/// The text that `host` would return with no other skill active.
 fn text(app: &App, host: &App, skill: &Skill, arguments: Option<&str>) -> Result<String> {
     let reference = skill.name.as_str();
     let mut more = Vec::new();
@@ -48,7 +48,7 @@ fn text(app: &App, host: &App, skill: &Skill, arguments: Option<&str>) -> Result
     })
 }
 
-/// The skill at a path, else the installed one of that name.
+/// The skill at a path, otherwise the installed one of that name.
 ///
 /// # Errors
 /// When there is none.
@@ -85,7 +85,7 @@ pub fn find(app: &App, written: &str) -> Result<Skill> {
     })
 }
 
-/// The directory that a path means; a bare word is one only if there is no such skill to mean.
+/// The directory that a path means; a bare word is a path only if no skill has that name.
 fn directory(app: &App, written: &str) -> Option<PathBuf> {
     let path = app.env.cwd.join(written);
     if strict::is_skill_file(&path) {

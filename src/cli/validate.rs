@@ -1,5 +1,4 @@
-//! `validate`, `read-properties` and `to-prompt`: what a skill's author wants to know before
-//! anybody else does.
+//! `validate`, `read-properties` and `to-prompt`: checks and output for skill authors.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +14,7 @@ use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::sys::{files, limits, tell};
 
-/// The report; a failure when a skill has an error.
+/// The report; a failure if a skill has an error.
 pub fn validate(app: &App, validate: &Validate) -> Result<String, Failure> {
     let mut report = Findings {
         skills: 0,
@@ -28,7 +27,7 @@ pub fn validate(app: &App, validate: &Validate) -> Result<String, Failure> {
     };
     let mut seen = BTreeSet::new();
     for path in &validate.paths {
-        // What is shown is the path as it was given.
+        // Show the path as it was given.
         let dirs = author::skills_at(path);
         if dirs.is_empty() {
             report
@@ -57,7 +56,6 @@ pub fn validate(app: &App, validate: &Validate) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// What to say of a path without skills.
 fn no_skill(path: &Path, strictly: bool, installed: &Catalog) -> Vec<Finding> {
     if strictly {
         return author::judge_strictly(path);
@@ -85,7 +83,7 @@ fn no_skill(path: &Path, strictly: bool, installed: &Catalog) -> Vec<Finding> {
     vec![Finding::new(code, shown.to_string(), (1, 1), &message)]
 }
 
-/// Mends a skill's file where that is safe, and shows how.
+/// Applies the safe fixes to a skill's file and shows the difference.
 fn fix(dir: &Path) -> Result<()> {
     let Some(file) = strict::find_skill_md(dir) else {
         return Ok(());
@@ -93,7 +91,7 @@ fn fix(dir: &Path) -> Result<()> {
     let metadata = file
         .symlink_metadata()
         .map_err(|error| Error::io("read", &file, &error))?;
-    // What a link leads to is another skill's, or another program's.
+    // The target of a link belongs to another skill or program.
     let Ok(bytes) = files::read_capped(&file, limits::SKILL_FILE) else {
         return Ok(());
     };

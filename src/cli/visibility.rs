@@ -1,4 +1,4 @@
-//! `enable` and `disable`: who sees a skill, written into the configuration.
+//! `enable` and `disable`: change in the configuration who sees a skill.
 
 use super::config::set;
 use super::named;
@@ -11,7 +11,7 @@ pub fn enable(app: &App, name: &str, name_only: bool) -> Result<String> {
     choose(app, name, if name_only { "name-only" } else { "on" })
 }
 
-/// Hides a skill, or only from the model.
+/// Hides a skill from everybody, or only from the model.
 pub fn disable(app: &App, name: &str, user: bool) -> Result<String> {
     choose(app, name, if user { "user" } else { "off" })
 }

@@ -1,15 +1,14 @@
-//! `agent-skills` alone at a terminal: what is here, and what to do next.
+//! `agent-skills` alone at a terminal: a summary and the next steps.
 
 use super::screen::{Paint, Screen};
 use super::wrap::hanging;
 use crate::app::App;
 
-/// How far a line's rest is indented.
 const HANG: usize = 4;
-/// Names in the line that says what is installed: with more of them nobody would see the rest.
+/// Maximum number of names in the summary of installed skills.
 const NAMED: usize = 10;
 
-/// What is installed, and the three next commands.
+/// The installed skills and three suggested commands.
 pub fn welcome(app: &App, screen: Screen) -> String {
     let catalog = app.catalog();
     let offered = catalog.offered();
@@ -67,7 +66,7 @@ pub fn welcome(app: &App, screen: Screen) -> String {
     let wide = longest(next.map(|(words, _)| words));
     let room = "  agent-skills ".len() + wide + 2 + longest(next.map(|(_, why)| why));
     for (words, why) in next {
-        // Commands that are broken in two cannot be copied: without room there is no explanation.
+        // A wrapped command cannot be copied, so the explanation is dropped if there is no room.
         let told = if screen.width().is_none_or(|width| room <= width) {
             format!("  agent-skills {words:wide$}  {why}")
         } else {

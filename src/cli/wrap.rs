@@ -1,17 +1,17 @@
-//! Prose on a terminal: broken between words, with what follows the first line indented.
+//! Wraps prose for a terminal between words, with later lines indented.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::screen::Screen;
 
-/// `text` behind `first`, further lines below each other at `indent`; a word that has no room on
-/// any line is left whole, so that it can be copied. Without a width it is one line.
+/// `text` after `first`, with later lines indented by `indent`. A word too long for any line stays
+/// whole, so that it can be copied. Without a width the result is one line.
 pub fn hanging(first: &str, text: &str, indent: usize, screen: Screen) -> String {
     let Some(width) = screen.width() else {
         return format!("{first}{text}").trim_end().to_owned() + "\n";
     };
     let mut lines = first.to_owned();
-    // What stands before the text may be coloured, and is as wide as the indent says.
+    // `first` may contain colour codes; its visible width is `indent`.
     let mut used = indent;
     for (at, word) in text.split(' ').enumerate() {
         let wide = word.width();

@@ -1,5 +1,5 @@
-//! The parts of a reference as types that cannot do harm: the URL of a repository, a revision, a
-//! path inside a repository. None of them can reach git as an option or leave a directory.
+//! Validated parts of a reference: the URL of a repository, a revision, a path inside a repository.
+//! None of them can reach git as an option or leave a directory.
 
 use std::fmt;
 
@@ -8,24 +8,24 @@ use crate::sys::{limits, visible};
 
 const GITHUB: &str = "https://github.com/";
 
-/// Where a repository is, in the form that the lockfile keeps.
+/// The address of a repository, in the form the lockfile keeps.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoUrl(String);
 
-/// The name of a branch or tag, by the rules of `git check-ref-format`.
+/// The name of a branch or tag, valid by the rules of `git check-ref-format`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rev(String);
 
-/// A relative path with `/` between its parts, none of which is empty, `.` or `..`.
+/// A relative path. Its parts are separated by `/`; none is empty, `.` or `..`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SubPath(String);
 
 impl RepoUrl {
-    /// Takes a URL with a scheme git may use over a network or this machine's files, or the
-    /// `user@host:path` of ssh.
+    /// Parses a URL whose scheme git may use for a network or local files, or ssh's
+    /// `user@host:path`.
     ///
     /// # Errors
-    /// For other schemes (`ext::` runs programs), credentials in the URL, and whatever git or ssh
+    /// For other schemes (`ext::` runs programs), credentials in the URL, and text that git or ssh
     /// could take for an option.
     pub fn parse(written: &str) -> Result<Self> {
         let refused = |why: &str| {
@@ -68,17 +68,17 @@ impl RepoUrl {
             _ => return Err(refused("has a scheme that is not supported")),
         }
         let url = format!("{scheme}://{authority}/{path}");
-        // GitHub serves one repository under both names; the lockfile knows it under one.
+        // GitHub serves a repository with and without `.git`; the lockfile keeps one form.
         match url.strip_suffix(".git") {
             Some(bare) if url.starts_with(GITHUB) => Ok(Self(bare.to_owned())),
             _ => Ok(Self(url)),
         }
     }
 
-    /// The repository `owner/repo` of GitHub.
+    /// The GitHub repository `owner/repo`.
     ///
     /// # Errors
-    /// When either is not a name that GitHub gives out.
+    /// When either is not a name that GitHub allows.
     pub fn github(owner: &str, repo: &str) -> Result<Self> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -98,11 +98,11 @@ impl RepoUrl {
         Self::parse(&format!("{GITHUB}{owner}/{repo}"))
     }
 
-    /// The address git is given. `mirror` stands in for `https://github.com/`
-    /// (`AGENT_SKILLS_GITHUB_BASE`), so that the lockfile says the same with and without it.
+    /// The address to give to git. `mirror` (`AGENT_SKILLS_GITHUB_BASE`) replaces
+    /// `https://github.com/` here, so the lockfile is the same with and without it.
     ///
     /// # Errors
-    /// When the mirror is not an address.
+    /// When the mirror is not a valid address.
     pub fn fetch_from(&self, mirror: Option<&str>) -> Result<Self> {
         match (self.0.strip_prefix(GITHUB), mirror) {
             (Some(path), Some(base)) => {
@@ -118,7 +118,7 @@ impl RepoUrl {
         &self.0
     }
 
-    /// The last part of the path, without `.git`.
+    /// The last part of the path without `.git`.
     pub fn repo_name(&self) -> &str {
         let last = self.0.rsplit(['/', ':']).next().unwrap_or_default();
         last.strip_suffix(".git").unwrap_or(last)
@@ -142,10 +142,10 @@ impl fmt::Display for RepoUrl {
 }
 
 impl Rev {
-    /// Takes what a person or a lockfile wrote.
+    /// Parses what a person or a lockfile wrote.
     ///
     /// # Errors
-    /// When git would refuse it as the name of a branch or tag.
+    /// When git would refuse it as a branch or tag name.
     pub fn parse(written: &str) -> Result<Self> {
         let bad_part = |part: &str| {
             part.is_empty() || part.starts_with('.') || part.to_ascii_lowercase().ends_with(".lock")
@@ -177,10 +177,10 @@ impl Rev {
 }
 
 impl SubPath {
-    /// Takes a path in a repository. Slashes at its ends do not matter.
+    /// Parses a path in a repository; leading and trailing slashes are ignored.
     ///
     /// # Errors
-    /// When it is empty, absolute in the way of another system, or has parts such as `..`.
+    /// When it is empty, absolute on another system, or has parts such as `..`.
     pub fn parse(written: &str) -> Result<Self> {
         let path = written.trim_matches('/');
         let path = path.strip_prefix("./").unwrap_or(path);
@@ -203,7 +203,7 @@ impl SubPath {
     }
 }
 
-/// Why a text must not reach git, whatever it is.
+/// Why this text must not be passed to git in any role.
 pub(super) fn unsafe_text(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         Some("is empty")
@@ -220,7 +220,7 @@ pub(super) fn unsafe_text(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a host, with or without a port, is this machine.
+/// Whether a host, with or without a port, is the local machine.
 pub(super) fn is_loopback(authority: &str) -> bool {
     ["localhost", "127.0.0.1", "[::1]"]
         .iter()
@@ -233,7 +233,7 @@ fn is_path(path: &str) -> bool {
         && !path.contains(['\\', '?', '#', '@', ':'])
 }
 
-/// `host`, `host:port`, each with `user@` before it.
+/// `host` or `host:port`, each optionally preceded by `user@`.
 pub(super) fn is_authority(authority: &str) -> bool {
     let word = |text: &str| {
         !text.is_empty()
@@ -255,7 +255,7 @@ pub(super) fn is_authority(authority: &str) -> bool {
     word(user) && word(host) && is_port(port)
 }
 
-/// Nothing, or `:` and digits.
+/// Empty, or `:` and digits.
 fn is_port(text: &str) -> bool {
     text.is_empty()
         || text

@@ -1,5 +1,6 @@
-//! Archives (`.zip`, `.tar`, `.tar.gz`) read into memory: nothing is written, no link followed,
-//! and what is unpacked is counted as it comes, whatever the archive says of itself.
+//! Reads archives (`.zip`, `.tar`, `.tar.gz`) into memory. Nothing is written and no link is
+//! followed. Unpacked bytes are counted as they arrive; sizes stated by the archive are not
+//! trusted.
 
 use std::io::{Cursor, Read};
 
@@ -11,22 +12,21 @@ use super::tree::Node;
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
-/// What may still be unpacked.
 struct Budget {
     bytes: u64,
     entries: usize,
 }
 
-/// Unpacks an archive, told by its first bytes.
+/// Unpacks an archive; its first bytes determine the format.
 ///
 /// # Errors
-/// When it is none or is broken, is larger than [`limits::UNPACKED`] or has more entries than
-/// [`limits::ARCHIVE_FILES`], is encrypted, or has a path that leads out.
+/// When it is not an archive, is broken or encrypted, is larger than [`limits::UNPACKED`], has more
+/// entries than [`limits::ARCHIVE_FILES`], or contains a path that leaves it.
 pub fn read(bytes: &[u8]) -> Result<Memory> {
     let memory = if bytes.starts_with(b"PK") {
         zip(bytes)?
     } else if bytes.starts_with(&[0x1f, 0x8b]) {
-        // More than a tar of that content can be; an endless stream ends here.
+        // The largest possible tar of that content; an endless stream ends here.
         let most = limits::UNPACKED + 2048 * limits::ARCHIVE_FILES as u64;
         tar(GzDecoder::new(bytes).take(most))?
     } else {
@@ -92,7 +92,7 @@ fn tar(source: impl Read) -> Result<Memory> {
         let target = entry.link_name_bytes().map(std::borrow::Cow::into_owned);
         match (kind, target) {
             (EntryType::Symlink, Some(target)) => memory.add(&path, link(target)),
-            // A second name of a file that came before.
+            // A hard link to an earlier file.
             (EntryType::Link, Some(target)) => {
                 let target = inside(&String::from_utf8_lossy(&target))?;
                 match memory.get(&target).map(<[u8]>::to_vec) {
@@ -111,7 +111,7 @@ fn tar(source: impl Read) -> Result<Memory> {
     Ok(memory)
 }
 
-/// The path, if it stays in the archive.
+/// The path, if it stays inside the archive.
 fn inside(path: &str) -> Result<String> {
     let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
     let clean = parts.collect::<Vec<_>>().join("/");

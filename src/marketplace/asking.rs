@@ -1,5 +1,5 @@
-//! What repositories are asked, each question once in one command: where git goes for them, their refs,
-//! and how their commits stand to each other.
+//! Queries to repositories: the address git uses, refs, and ancestry. Each query is made once per
+//! command.
 
 use std::rc::Rc;
 
@@ -16,10 +16,10 @@ use super::remote::Remote;
 use super::repository;
 
 impl Fetcher<'_> {
-    /// Which commit `at` means now.
+    /// The commit that `at` means now.
     ///
     /// # Errors
-    /// When the address cannot be used or git says no.
+    /// When the address cannot be used or git fails.
     pub fn resolve(&mut self, url: &RepoUrl, at: &At) -> Result<Resolved, Failure> {
         if !self.refs.contains_key(url) {
             let remote = self.remote(url)?;
@@ -41,7 +41,7 @@ impl Fetcher<'_> {
         resolved.map_err(|failure| failure.context(format!("`{url}`")))
     }
 
-    /// Where git goes for a repository; the mirror, if there is one, stands in for GitHub.
+    /// The address git uses for a repository; the mirror, if any, replaces GitHub.
     pub(super) fn remote(&mut self, url: &RepoUrl) -> Result<Rc<Remote>, Failure> {
         if let Some(remote) = self.remotes.get(url) {
             return Ok(Rc::clone(remote));
@@ -54,8 +54,8 @@ impl Fetcher<'_> {
         Ok(remote)
     }
 
-    /// Whether what was resolved is one of the repository's own states: a commit given by its id may be
-    /// anybody's.
+    /// Whether the resolved commit belongs to the repository itself. A commit given by id may
+    /// belong to a fork.
     pub(super) fn reach(&mut self, url: &RepoUrl, resolved: &Resolved) -> Reach {
         let commit = match &resolved.pin {
             None => return Reach::Branch("HEAD".to_owned()),
@@ -76,21 +76,21 @@ impl Fetcher<'_> {
         reach
     }
 
-    /// Whether a repository that was asked has a branch or tag of this name.
+    /// Whether a repository already queried has a branch or tag of this name.
     pub fn has_ref(&self, url: &RepoUrl, name: &str) -> bool {
         self.refs.get(url).is_some_and(|refs| refs.has(name))
     }
 
-    /// The tags of a repository that was asked, each with its commit.
+    /// The tags of a repository already queried, each with its commit.
     pub fn tags(&self, url: &RepoUrl) -> impl Iterator<Item = (&str, &CommitId)> {
         self.refs.get(url).into_iter().flat_map(Refs::tags)
     }
 
-    /// The last commits up to `commit` that changed what is at `path`, newest first; where that
-    /// can be told, only those since `old`.
+    /// The last commits up to `commit` that changed `path`, newest first; only those since `old`
+    /// where that can be determined.
     ///
     /// # Errors
-    /// When git says no.
+    /// When git fails.
     pub fn log(
         &mut self,
         url: &RepoUrl,
@@ -108,7 +108,7 @@ impl Fetcher<'_> {
         past::log(&self.git, &remote, commit, old, path)
     }
 
-    /// How `new` stands to `old` in a repository's history.
+    /// How `new` relates to `old` in the repository's history.
     pub fn ancestry(&mut self, url: &RepoUrl, old: &CommitId, new: &CommitId) -> Ancestry {
         if old == new {
             return Ancestry::Same;

@@ -1,5 +1,5 @@
-//! Where what was fetched from a repository is kept between commands: one bare repository and the
-//! last list of its refs. One command at a time fetches into it; reading needs no turn.
+//! The cache of fetched repositories: for each, one bare repository and the last list of its refs.
+//! One command at a time may fetch into it; reading needs no lock.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -19,24 +19,24 @@ const CACHE: EntryName = EntryName::of("cache");
 const REPOSITORIES: EntryName = EntryName::of("repositories");
 const OBJECTS: EntryName = EntryName::of("objects");
 const PACK: EntryName = EntryName::of("pack");
-/// In a repository whose ids are long.
+/// For repositories with long (SHA-256) ids.
 const LONG: EntryName = EntryName::of("long");
 const GIT: EntryName = EntryName::of(".git");
 const REFS: EntryName = EntryName::of(".refs");
 const LOCK: EntryName = EntryName::of(".lock");
 const NEW: EntryName = EntryName::of("new.git");
 
-/// The directory `name` in the cache of the plugin directory `home`, made if it is missing.
+/// The directory `name` in the cache of the plugin directory `home`, created if missing.
 ///
 /// # Errors
-/// When it cannot be made, or is a link.
+/// When it cannot be created, or is a link.
 pub fn cache(home: &Path, name: &EntryName) -> Result<Dir> {
     let home = Base::own(home.to_owned()).make()?;
     let made = home.make_dir(&CACHE).and_then(|cache| cache.make_dir(name));
     made.map_err(|error| home.error("make directory", &CACHE, &error))
 }
 
-/// The place of one repository in the cache.
+/// One repository's place in the cache.
 #[derive(Debug, Clone)]
 pub struct Slot {
     /// The bare repository.
@@ -46,7 +46,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The place, in the cache of the plugin directory `home`, for what git brings for `url` from
+    /// The place in the cache of the plugin directory `home` for what git fetches for `url` from
     /// `address`.
     pub fn of(home: &Path, url: &RepoUrl, address: &str) -> Self {
         let digest = format!("-{:x}", Sha256::digest(address));
@@ -67,7 +67,7 @@ impl Slot {
         cache(&self.home, &REPOSITORIES)
     }
 
-    /// Waits for the turn to fetch.
+    /// Waits for the lock that allows fetching.
     ///
     /// # Errors
     /// When another command fetches for longer than `wait`, or the cache cannot be written.
@@ -75,7 +75,7 @@ impl Slot {
         self.repositories()?.lock(&self.stem.with_end(&LOCK), wait)
     }
 
-    /// Makes the repository, or frees it of what a killed git left. The caller has the turn.
+    /// Creates the repository, or removes what a killed git left in it. The caller holds the lock.
     pub fn prepare(&self, git: &Git, commit: &str) -> Result<(), Failure> {
         let unusable = |error: Error| Failure::new(Class::Other, error.to_string());
         let repositories = self.repositories().map_err(unusable)?;
@@ -85,7 +85,7 @@ impl Slot {
         if is_there {
             return Ok(());
         }
-        // Made elsewhere and moved here whole, so that it is never half a repository.
+        // Created elsewhere and renamed into place, so it is never incomplete.
         let scratch = git.0.scratch;
         let path = scratch.path_of(&NEW);
         let format = if long { "sha256" } else { "sha1" };
@@ -107,7 +107,7 @@ impl Slot {
         moved.map_err(|e| git.0.local(&e))
     }
 
-    /// The list of refs as it was last seen.
+    /// The last known list of refs.
     pub fn refs(&self) -> Option<String> {
         let refs = self.stem.with_end(&REFS);
         let bytes = self
@@ -118,7 +118,7 @@ impl Slot {
         String::from_utf8(bytes).ok()
     }
 
-    /// Keeps the list of refs. What cannot be kept is asked for again.
+    /// Saves the list of refs. If that fails, the refs are queried again next time.
     pub fn keep_refs(&self, refs: &str, scratch: &Dir) {
         if let Ok(repositories) = self.repositories() {
             let name = self.stem.with_end(&REFS);
@@ -128,8 +128,8 @@ impl Slot {
     }
 }
 
-/// Whether the repository is there and can be used, once it is free of what a killed git left. One
-/// whose ids have the wrong length, or that costs more than fetching anew, is removed.
+/// Whether the repository exists and is usable once the leftovers of a killed git are removed. It
+/// is deleted if its ids have the wrong length, or if keeping it costs more than a new fetch.
 fn tidy(repositories: &Dir, name: &EntryName, long: bool) -> io::Result<bool> {
     let Some(repository) = repositories.find_dir(name)? else {
         return Ok(false);
@@ -148,7 +148,6 @@ fn tidy(repositories: &Dir, name: &EntryName, long: bool) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Of the files in a directory, in bytes.
 fn size(dir: &Dir) -> io::Result<u64> {
     let files = dir.entries()?.into_iter();
     let files = files.filter(|(_, kind)| *kind == EntryKind::File);
@@ -156,7 +155,7 @@ fn size(dir: &Dir) -> io::Result<u64> {
     Ok(sizes.sum())
 }
 
-/// Removes the files of `dir` whose names are those of unfinished ones.
+/// Removes the files of `dir` whose names mark them as unfinished.
 fn remove_litter(dir: &Dir, is_litter: impl Fn(&[u8]) -> bool) {
     for (name, _) in dir.entries().unwrap_or_default() {
         if is_litter(name.as_os_str().as_bytes()) {

@@ -1,5 +1,5 @@
-//! Which of the skills found is meant (docs/spec/references.md#choosing). Nothing is chosen on a
-//! guess: what several skills could answer is an error that lists them. Pure.
+//! Chooses among the skills found (docs/spec/references.md#choosing). It never guesses: if several
+//! skills match, the error lists them. Pure.
 
 use std::fmt::Write;
 
@@ -12,16 +12,16 @@ use crate::skill::{SkillName, one_line};
 /// How many skills an error lists.
 const LISTED: usize = 60;
 
-/// What of a repository is wanted.
+/// What is wanted from a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Want {
-    /// Its skill, if it has one only.
+    /// Its only skill.
     Any,
     /// The skill at its root.
     Root,
-    /// The skill of this name, as written, or the group of that name in the manifest.
+    /// The skill of this name as written, or the manifest's group of that name.
     Named(String),
-    /// What is at this path, else the skill of that name.
+    /// What is at this path, otherwise the skill of that name.
     PathOrName(SubPath),
     /// What is at this path.
     Path(SubPath),
@@ -30,13 +30,13 @@ pub enum Want {
 /// Why nothing was chosen.
 #[derive(Debug)]
 pub struct Miss {
-    /// There is nothing like it here; another reading of the reference may have it.
+    /// Nothing here matches; another reading of the reference may.
     pub absent: bool,
-    /// What to tell.
+    /// The error to report.
     pub error: Error,
 }
 
-/// The skills that `want` means, those of `names` among them, or all of them.
+/// The skills that `want` means: those listed in `names`, or all of them.
 pub fn choose<'f>(
     found: &'f [Found],
     want: &Want,
@@ -84,7 +84,7 @@ pub fn choose<'f>(
     }
 }
 
-/// The skill whose directory or `SKILL.md` is at `path`, else the skills below it.
+/// The skill whose directory or `SKILL.md` is at `path`, otherwise the skills below it.
 fn at_path<'f>(found: &[&'f Found], path: &str) -> Option<Vec<&'f Found>> {
     let dir = if tree::base(path).eq_ignore_ascii_case("SKILL.md") {
         tree::parent(path)
@@ -116,7 +116,7 @@ fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&
         .collect();
     let mut distinct: Vec<&Found> = Vec::new();
     for skill in &shown {
-        // They come sorted by rank, so the first of a name is its main copy.
+        // Sorted by rank, so the first of each name is its main copy.
         if !distinct
             .iter()
             .any(|other| other.skill.name == skill.skill.name)
@@ -147,13 +147,12 @@ fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&
     }
 }
 
-/// The skills that the manifest puts into the plugin `name`.
 fn group<'f>(found: &[&'f Found], name: &str) -> Vec<&'f Found> {
     let of_group = |found: &&&Found| found.plugin.as_deref() == Some(name);
     found.iter().filter(of_group).copied().collect()
 }
 
-/// A test of whether a skill is the one a name means.
+/// Tests whether a name means a skill.
 type Rule<'r> = &'r dyn Fn(&Found) -> bool;
 
 fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
@@ -175,7 +174,7 @@ fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
             .is_some_and(|last| SkillName::from_written(last) == folded)
     };
     let rules: [Rule; 4] = [&by_directory, &by_field, &by_key, &by_suffix];
-    // A skill that is shown is meant before one inside another or among tests.
+    // Prefer a regular skill over one inside another skill or among tests.
     for shown in [true, false] {
         for rule in rules {
             let matching: Vec<&Found> = found
@@ -194,7 +193,7 @@ fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
     ))
 }
 
-/// The main one of several copies, if they are copies.
+/// The main copy, if all matches are copies of one skill.
 fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
     let first = matching[0];
     if matching.iter().all(|f| f.fingerprint == first.fingerprint) {
@@ -229,7 +228,7 @@ fn absent(found: &[&Found], text: &str) -> Miss {
     }
 }
 
-/// A line for each skill: name, path, and the beginning of the description.
+/// One line per skill: name, path, and the start of the description.
 fn list(found: &[&Found]) -> String {
     let mut text = String::new();
     for skill in found.iter().take(LISTED) {

@@ -1,4 +1,4 @@
-//! The bytes of files in a tree, wherever they come from.
+//! The bytes of files in a tree, independent of their origin.
 
 use std::io::Read;
 
@@ -6,7 +6,7 @@ use super::tree::Node;
 use crate::error::Result;
 use crate::sys::limits;
 
-/// A file of a tree whose bytes are wanted.
+/// A file of a tree to read.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     /// Its path in the tree.
@@ -15,21 +15,21 @@ pub struct Wanted {
     pub id: String,
 }
 
-/// Is given a file's index, its size and its bytes.
+/// Receives a file's index, its size and its bytes.
 pub type Visit<'v> = dyn FnMut(usize, u64, &mut dyn Read) -> Result<()> + 'v;
 
-/// Where a tree's bytes are.
+/// Provides the bytes of a tree's files.
 pub trait Content {
-    /// Visits the files in the order given. What the visitor leaves unread is skipped.
+    /// Visits the files in the order given. Bytes that the visitor leaves unread are skipped.
     ///
     /// # Errors
-    /// When they are larger together than `max` bytes, cannot be had, or the visitor fails.
+    /// When the files together exceed `max` bytes, cannot be read, or the visitor fails.
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()>;
 
-    /// Brings files that will be visited soon, in several goes, so that each is asked for once.
+    /// Fetches files that several later visits will read, so that each is requested once.
     ///
     /// # Errors
-    /// When they cannot be had.
+    /// When they cannot be fetched.
     fn bring(&self, _files: &[Wanted]) -> Result<()> {
         Ok(())
     }
@@ -48,7 +48,7 @@ impl Wanted {
     }
 }
 
-/// The first bytes of each file, up to `cap` each; `None` for a file that is larger.
+/// The content of each file of at most `cap` bytes; `None` for a larger one.
 pub fn read_small(
     content: &dyn Content,
     files: &[Wanted],

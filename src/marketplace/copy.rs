@@ -1,6 +1,6 @@
-//! Which files of a tree make up one skill, and writing them into a staging directory. Links are
-//! replaced by what they lead to inside the repository; those that lead elsewhere are dropped and
-//! reported. Nothing but regular files and directories is ever written.
+//! Selects the files of one skill in a tree and writes them to a staging directory. A link is
+//! replaced by its target if that is inside the repository, and otherwise dropped and reported.
+//! Only regular files and directories are written.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ use crate::sys::{Dir, EntryPath, limits};
 #[derive(Debug, Default)]
 pub struct CopyPlan {
     files: Vec<Piece>,
-    /// What is left out and why, a sentence each.
+    /// What is left out and why, one sentence each.
     pub dropped: Vec<String>,
     steps: usize,
 }
@@ -48,13 +48,13 @@ impl CopyPlan {
         Ok(plan)
     }
 
-    /// The files whose bytes it takes.
+    /// The files whose bytes are needed.
     pub fn wanted(&self) -> impl Iterator<Item = Wanted> + '_ {
         self.files.iter().map(|piece| piece.from.clone())
     }
 
-    /// Adds what is in the directory `from` as the directory `to`. `within` are the directories
-    /// whose copying led here.
+    /// Adds the directory `from` as the directory `to`. `within` are the directories whose copying
+    /// led here.
     fn add(
         &mut self,
         tree: &Tree,
@@ -97,7 +97,7 @@ impl CopyPlan {
                     Err(why) => self.drop(&target, &format!("it is a link, and {why}")),
                     Ok(real) => match tree.get(&real) {
                         Some(file @ Node::File { .. }) => self.push(target, &real, file),
-                        // A link to a directory that holds the link would be copied for ever.
+                        // A link to a directory that contains it would be copied forever.
                         _ if within
                             .iter()
                             .chain([&source])
@@ -145,7 +145,7 @@ impl CopyPlan {
     /// Writes the files below `dest`.
     ///
     /// # Errors
-    /// When they are larger than [`limits::INSTALL_BYTES`] together, or cannot be read or written.
+    /// When they together exceed [`limits::INSTALL_BYTES`], or cannot be read or written.
     pub fn write(&mut self, content: &dyn Content, dest: &Dir) -> Result<()> {
         let failed = |path: &str, error: &io::Error| {
             let path = dest.path().join(path);
@@ -159,7 +159,7 @@ impl CopyPlan {
             let path = EntryPath::parse(&piece.to).ok_or_else(too_long);
             let mode = if piece.executable { 0o755 } else { 0o644 };
             match path.and_then(|path| dest.create_below(&path, mode)) {
-                // Where letters' case does not tell names apart; reported already.
+                // On a case-insensitive file system; already reported.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                     lost.push(piece.to.clone());
                 }

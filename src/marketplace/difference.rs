@@ -1,4 +1,4 @@
-//! What an update would change, for a person to look at before it does.
+//! What an update would change, shown to a person beforehand.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,40 +10,40 @@ use super::plan::{self, Planned, Provenance};
 use super::scan::{self, Finding, Severity};
 use crate::skill::Skill;
 
-/// The difference between an installed skill and the one that would replace it.
+/// The difference between an installed skill and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Its directory's name.
     pub name: String,
-    /// Where the new one comes from; none for a proposal.
+    /// The source of the new version; `None` for a proposal.
     pub provenance: Option<Provenance>,
-    /// The commit it is.
+    /// The current commit.
     pub from: Option<String>,
-    /// The commit it would be.
+    /// The new commit.
     pub to: Option<String>,
-    /// Files that would be new.
+    /// Added files.
     pub added: Vec<String>,
-    /// Files with other content.
+    /// Changed files.
     pub changed: Vec<String>,
-    /// Files that would be gone.
+    /// Removed files.
     pub removed: Vec<String>,
-    /// Scripts that would be new.
+    /// Added scripts.
     pub new_scripts: Vec<String>,
-    /// Tools it would ask for and does not now, or would no longer deny.
+    /// Tools it newly requests or no longer denies.
     pub new_tools: Vec<String>,
-    /// What should be looked at and is not there now.
+    /// Findings that the current version does not have.
     pub new_findings: Vec<Finding>,
     /// Whether it was changed after it was installed.
     pub edited: bool,
-    /// How the new commit stands to the old one; none for what has no commits.
+    /// How the new commit relates to the old one; `None` for sources without commits.
     pub ancestry: Option<Ancestry>,
-    /// The difference line by line, if it was asked for.
+    /// The line-by-line difference, if requested.
     pub text: Option<String>,
 }
 
 impl Difference {
-    /// Compares the skill in `installed`, whose files are `now`, with one that would have the
-    /// files `new`.
+    /// Compares the skill in `installed`, whose files are `now`, with a version that has the files
+    /// `new`.
     pub fn between(installed: &Path, now: &Files, planned: &Planned, new: &Files) -> Self {
         let (old_scripts, new_scripts) = (plan::scripts(now), plan::scripts(new));
         let old_findings = scan::scan(installed);
@@ -85,17 +85,17 @@ impl Difference {
         }
     }
 
-    /// Whether somebody has to agree: it could do more than before.
+    /// Whether somebody has to agree because the skill could do more than before.
     pub fn needs_consent(&self) -> bool {
         !self.new_scripts.is_empty() || !self.new_tools.is_empty() || self.is_suspect()
     }
 
-    /// What is odd about the new commit, if it does not follow the old one.
+    /// Why the new commit is suspicious, if it does not follow the old one.
     pub fn regress(&self) -> Option<&'static str> {
         self.ancestry?.doubt()
     }
 
-    /// Whether there is something new that an install would be refused for.
+    /// Whether it has new findings that would prevent an install.
     pub fn is_suspect(&self) -> bool {
         self.new_findings
             .iter()
@@ -105,7 +105,7 @@ impl Difference {
 
 type Files = BTreeMap<String, String>;
 
-/// The paths of `these` that `others` do not have.
+/// The paths in `these` that are not in `others`.
 pub fn only(these: &Files, others: &Files) -> Vec<String> {
     these
         .keys()
@@ -114,7 +114,7 @@ pub fn only(these: &Files, others: &Files) -> Vec<String> {
         .collect()
 }
 
-/// The paths that both have with other content.
+/// The paths in both with different content.
 pub fn changed(these: &Files, others: &Files) -> Vec<String> {
     let differs = |(path, digest): &(&String, &String)| {
         others.get(*path).is_some_and(|other| other != *digest)
@@ -126,7 +126,7 @@ pub fn changed(these: &Files, others: &Files) -> Vec<String> {
         .collect()
 }
 
-/// What the new list allows and the old one does not; no list allows everything.
+/// What the new list allows and the old one does not. A missing list allows everything.
 fn widened(old: Option<Vec<String>>, new: Option<&[String]>) -> Vec<String> {
     match (old, new) {
         (None, _) => Vec::new(),

@@ -1,5 +1,5 @@
-//! What an installed skill consists of, as one digest and one for each file. Two directories have
-//! the same digest when their files have the same paths, executable bits and bytes.
+//! The content of an installed skill as one digest and one per file. Two directories have the same
+//! digest when their files have the same paths, executable bits and bytes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,22 +16,22 @@ use crate::sys::{files, limits};
 /// The digests of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digest {
-    /// Hexadecimal SHA-256 over the files sorted by the bytes of their paths; of each, the
-    /// path's length, the path, one byte 0 or 1 for executable, the content's length, the
-    /// content. Lengths are 8 bytes, little-endian.
+    /// Hexadecimal SHA-256 over the files, sorted by the bytes of their paths. Each file
+    /// contributes the path's length, the path, one byte 0 or 1 for executable, the content's
+    /// length, and the content. Lengths are 8 bytes, little-endian.
     pub sha256: String,
-    /// Each path with the SHA-256 of its bytes, and `+x` after it when executable.
+    /// Each path with the SHA-256 of its bytes, followed by `+x` if executable.
     pub files: BTreeMap<String, String>,
-    /// All files together.
+    /// The total size of all files.
     pub bytes: u64,
 }
 
 impl Digest {
-    /// Reads every file below `dir`. A link counts as a file that holds its target: no installed
-    /// skill has one, so this tells that one was put there.
+    /// Reads every file below `dir`. A link counts as a file that contains its target: installed
+    /// skills have no links, so this detects one added later.
     ///
     /// # Errors
-    /// When a file cannot be read, or there are more than an install may have.
+    /// When a file cannot be read, or there are more files than an install may have.
     pub fn of(dir: &Path) -> Result<Self> {
         let mut paths = Vec::new();
         collect(dir, Path::new(""), &mut paths)?;

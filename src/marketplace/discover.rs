@@ -1,5 +1,5 @@
-//! The skills in a tree (docs/spec/references.md#finding-skills): always the whole tree, whatever
-//! else it holds. Which of them is wanted is decided elsewhere.
+//! Finds the skills in a tree (docs/spec/references.md#finding-skills). It always searches the
+//! whole tree; choosing among the skills happens elsewhere.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::skill::Skill;
 use crate::sys::limits;
 
-/// Directories that hold copies of other people's repositories.
+/// Directories that hold copies of other repositories.
 const SKIPPED: [&str; 6] = [
     "node_modules",
     "target",
@@ -21,7 +21,7 @@ const SKIPPED: [&str; 6] = [
     "site-packages",
     "__pycache__",
 ];
-/// Directories whose skills are taken only when their path is given.
+/// Directories whose skills are taken only if their path is given.
 const HIDDEN: [&str; 8] = [
     "test",
     "tests",
@@ -32,7 +32,7 @@ const HIDDEN: [&str; 8] = [
     "archived",
     "deprecated",
 ];
-/// Directories of derived or sample copies, ranked last.
+/// Directories of derived copies or samples, ranked last.
 const LAST: [&str; 6] = ["dist", "build", "docs", "examples", "templates", "template"];
 
 /// A skill in a tree.
@@ -44,15 +44,15 @@ pub struct Found {
     pub skill: Skill,
     /// Equal for copies of one skill.
     pub fingerprint: String,
-    /// Part of another skill, with which it is copied; the root's is no such other.
+    /// Inside another skill and copied with it; a skill at the root does not count as such.
     pub nested: bool,
-    /// Taken only when its path is given.
+    /// Taken only if its path is given.
     pub hidden: bool,
-    /// Which copy of a skill is its main one: the lowest.
+    /// The copy with the lowest rank is the main one.
     pub rank: u8,
-    /// The plugin that the manifest puts it into.
+    /// The plugin that the manifest assigns it to.
     pub plugin: Option<String>,
-    /// Words to find it by.
+    /// Search terms.
     pub tags: Vec<String>,
 }
 
@@ -72,10 +72,11 @@ impl Found {
     }
 }
 
-/// Finds every skill. `root_name` names a root `SKILL.md` that has no name: the repository's name.
+/// Finds every skill. `root_name`, the repository's name, is used for a root `SKILL.md` without a
+/// name.
 ///
 /// # Errors
-/// When there are too many, or their content cannot be had.
+/// When there are too many, or their content cannot be read.
 pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<Discovered> {
     let places = candidates(tree);
     let manifests = manifests(tree);
@@ -83,7 +84,7 @@ pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<D
         let text = format!("there are more than {} skills", limits::TREE_SKILLS);
         return Err(Error::new(text).hint("give the address of the directory of the one you want"));
     }
-    // One request for everything: the manifests come last.
+    // One request for everything; the manifests come last.
     let mut files: Vec<Wanted> = places.iter().map(|(_, file)| file.clone()).collect();
     files.extend(manifests.iter().cloned());
     let mut texts = content::read_small(content, &files, limits::SKILL_FILE)?;
@@ -115,7 +116,6 @@ pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<D
     Ok(Discovered { skills, manifest })
 }
 
-/// The manifest of the repository, and those of the plugins in it.
 fn manifests(tree: &Tree) -> Vec<Wanted> {
     let is_manifest = |path: &str| {
         manifest::PLACES.contains(&path)
@@ -130,7 +130,7 @@ fn manifests(tree: &Tree) -> Vec<Wanted> {
         .collect()
 }
 
-/// Tells the skills which plugin they belong to. A skill that the manifest names is the main copy.
+/// Assigns skills to their plugins. A skill that the manifest names is the main copy.
 fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Manifest {
     let read = |path: &str| {
         let at = files.iter().position(|file| file.path == path)?;
@@ -153,15 +153,15 @@ fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Ma
         {
             skill.rank = 0;
             skill.tags.extend(group.tags.iter().cloned());
-            // A skill that several plugins have belongs to the first.
+            // A skill in several plugins belongs to the first.
             skill.plugin.get_or_insert_with(|| group.name.clone());
         }
     }
     manifest
 }
 
-/// The directories with a `SKILL.md`, in any letters, and that file, links followed. Of several
-/// in one directory the exact one is taken, as the skill room does.
+/// The directories with a `SKILL.md` in any letter case, and that file, with links followed. If a
+/// directory has several, the exact spelling wins, as in the skill room.
 fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
     let mut found: Vec<(String, Wanted)> = Vec::new();
     for (path, _) in tree.iter() {
@@ -208,8 +208,8 @@ fn parts_before_last(dir: &str) -> impl Iterator<Item = &str> {
     tree::parent(dir).split('/')
 }
 
-/// What the manifest names (0) before `skills/`, before `*/skills`, before other directories, before those of single clients, before
-/// derived copies.
+/// Ranks, best first: what the manifest names (0), `skills/`, `*/skills`, other directories,
+/// directories of single clients, derived copies.
 fn rank(dir: &str) -> u8 {
     let parts: Vec<&str> = parts_before_last(dir).collect();
     match parts[0] {
@@ -229,7 +229,7 @@ pub(super) mod tests {
     use crate::marketplace::content::Visit;
     use crate::marketplace::tree::tests::tree;
 
-    /// Content that is each file's id.
+    /// A test double: each file's content is its id.
     pub struct Ids;
 
     impl Content for Ids {

@@ -1,5 +1,5 @@
-//! Files of the web through the user's own `curl`: https only, bounded in size and time. It knows
-//! nothing of skills.
+//! Downloads files with the user's own `curl`: https only, limited in size and time. It knows
+//! nothing about skills.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use super::tool::Tool;
 use super::web::WebUrl;
 use crate::sys::{files, limits};
 
-/// Before the line that tells of one transfer, on standard error.
+/// Marks the line on standard error that describes one transfer.
 const MARK: &str = "agent-skills-transfer";
 
-/// What a server answered.
+/// A server's response.
 #[derive(Debug)]
 pub struct Answer {
     /// The HTTP status.
@@ -20,8 +20,8 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// Gets each address in turn, of at most `max` bytes together. `redirects` may lead to other
-/// hosts, but never away from https.
+/// Gets each address in turn, at most `max` bytes in total. With `redirects`, a redirect may lead
+/// to another host, but never away from https.
 pub fn get(
     tool: &Tool,
     urls: &[WebUrl],
@@ -83,7 +83,7 @@ pub fn get(
     }
 }
 
-/// Gets one file, which must be there.
+/// Gets one file, which must exist.
 pub fn file(tool: &Tool, url: &WebUrl, max: u64) -> Result<Vec<u8>, Failure> {
     let mut answers = get(tool, std::slice::from_ref(url), max, true)
         .map_err(|failure| failure.context(format!("could not get `{url}`")))?;
@@ -94,7 +94,7 @@ pub fn file(tool: &Tool, url: &WebUrl, max: u64) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// What a status other than 200 means.
+/// The failure for a status other than 200.
 pub fn refused(url: &WebUrl, status: u16) -> Failure {
     let class = match status {
         401 | 403 => Class::NeedsAuthentication,

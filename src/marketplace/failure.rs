@@ -1,34 +1,34 @@
-//! What a failed git or curl command means, from what it says under `LC_ALL=C`, and what to do
-//! about it. A wrong class sends people looking in the wrong place, so it is told apart by the
-//! words git, curl and ssh really use.
+//! Classifies failed git and curl commands by their standard error under `LC_ALL=C`, with advice.
+//! The matched words are those that git, curl and ssh really print, because a wrong class misleads
+//! the user.
 
 use std::fmt;
 
 use crate::error::Error;
 
-/// Why a program did not do what it was asked.
+/// Why a program failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// There is no such repository, or the host says so to hide a private one.
+    /// The repository does not exist, or the host says so to hide a private one.
     NoRepository,
-    /// Credentials are missing or were not accepted. Public hosts answer like this for a
-    /// repository that does not exist, too.
+    /// Credentials are missing or were rejected. Public hosts also answer this way for a repository
+    /// that does not exist.
     NeedsAuthentication,
     /// The host cannot be reached.
     Unreachable,
     /// The repository has no such branch, tag or commit.
     NoSuchRef,
-    /// A name means more than one thing there.
+    /// A name is ambiguous in the repository.
     Ambiguous,
     /// The deadline passed.
     TimedOut,
-    /// More than a cap allows.
+    /// A size limit was exceeded.
     TooLarge,
     /// The disk is full.
     DiskFull,
-    /// The program is not on this machine.
+    /// The program is not installed.
     Missing,
-    /// It would need the network, which it was told not to use.
+    /// The network is needed, but not allowed.
     Offline,
     /// Anything else; the message holds the program's own words.
     Other,
@@ -50,7 +50,7 @@ impl Failure {
         Self { class, message }
     }
 
-    /// What git's standard error says.
+    /// Classifies git's standard error.
     pub fn from_stderr(stderr: &str) -> Self {
         let class = classify(&stderr.to_ascii_lowercase());
         let telling = |line: &&str| {
@@ -71,7 +71,7 @@ impl Failure {
         Self::new(class, clean.trim_start_matches("fatal: "))
     }
 
-    /// What curl's exit status and standard error say.
+    /// Classifies curl's exit status and standard error.
     pub fn from_curl(status: Option<i32>, stderr: &str) -> Self {
         let class = match status {
             Some(5..=7 | 35 | 52 | 55 | 56 | 60) => Class::Unreachable,
@@ -86,15 +86,15 @@ impl Failure {
         Self::new(class, clean)
     }
 
-    /// Puts what was attempted in front.
+    /// Puts what was attempted before the message.
     #[must_use]
     pub fn context(mut self, context: impl fmt::Display) -> Self {
         self.message = format!("{context}: {}", self.message);
         self
     }
 
-    /// Whether a repository is not there for this user. Hosts hide private repositories, so a
-    /// question for credentials means that, too.
+    /// Whether the repository does not exist for this user. Hosts hide private repositories, so a
+    /// request for credentials counts, too.
     pub fn is_absence(&self) -> bool {
         matches!(self.class, Class::NoRepository | Class::NeedsAuthentication)
     }
@@ -124,7 +124,7 @@ impl From<Failure> for Error {
     }
 }
 
-/// The class of a standard error in lowercase.
+/// Classifies standard error given in lowercase.
 fn classify(stderr: &str) -> Class {
     let says = |words: &[&str]| words.iter().any(|word| stderr.contains(word));
     if says(&["no space left on device", "disk quota exceeded"]) {

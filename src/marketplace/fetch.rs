@@ -1,5 +1,5 @@
-//! Places opened for reading, each asked at most once in one command: repositories, directories,
-//! archives, sites.
+//! Opens places for reading: repositories, directories, archives, sites. Each is queried at most
+//! once per command.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ use super::well_known::Index;
 use crate::error::{Error, Result};
 use crate::sys::{files, limits};
 
-/// What a source held at one time.
+/// The content of a source at one time.
 pub struct Snapshot<'a> {
     /// Its files.
     pub tree: Tree,
@@ -67,7 +67,7 @@ impl<'a> Snapshot<'a> {
         })
     }
 
-    /// Git's id of a directory; none for what did not come from git.
+    /// Git's id of a directory; `None` if the source is not a git repository.
     pub fn tree_id(&self, path: &str) -> Option<&str> {
         match self.tree.get(path) {
             None if path.is_empty() => self.root.as_deref(),
@@ -77,13 +77,13 @@ impl<'a> Snapshot<'a> {
     }
 }
 
-/// A place, opened.
+/// An opened place.
 pub struct Opened<'a> {
-    /// What it holds.
+    /// Its content.
     pub snapshot: Rc<Snapshot<'a>>,
-    /// What the lockfile will say of it.
+    /// What the lockfile will record about it.
     pub origin: Origin,
-    /// The path that a ref and a path in one ended with.
+    /// The path at the end of a combined ref and path.
     pub path: Option<SubPath>,
 }
 
@@ -101,8 +101,8 @@ pub struct Fetcher<'a> {
 }
 
 impl<'a> Fetcher<'a> {
-    /// `git` works in its scratch directory; what was fetched is kept in `home`, and `offline`
-    /// nothing but that is used. `mirror` stands in for GitHub.
+    /// `git` works in its scratch directory; fetched data is kept in `home`, and with `offline`
+    /// only that is used. `mirror` replaces GitHub.
     pub fn new(git: Git<'a>, home: PathBuf, offline: bool, mirror: Option<String>) -> Self {
         Self {
             git,
@@ -122,10 +122,11 @@ impl<'a> Fetcher<'a> {
         self.git
     }
 
-    /// Opens the place of a reading. `skills` and `all` say which of a site's skills are fetched.
+    /// Opens the place of a reading. `skills` and `all` select which of a site's skills are
+    /// fetched.
     ///
     /// # Errors
-    /// The outer one when it cannot be used, the inner one when git or curl says no.
+    /// The outer one when the place cannot be used, the inner one when git or curl fails.
     pub fn open(
         &mut self,
         reading: &Reading,
@@ -232,13 +233,13 @@ impl<'a> Fetcher<'a> {
         }))
     }
 
-    /// What a site says it has.
+    /// A site's index.
     pub fn index(&self, url: &WebUrl) -> Result<Index, Failure> {
         self.online(url)?;
         Index::of(&self.git.0, url)
     }
 
-    /// A file of the web.
+    /// Downloads a file.
     pub fn download(&self, url: &WebUrl, max: u64) -> Result<Vec<u8>, Failure> {
         self.online(url)?;
         download::file(&self.git.0, url, max)
@@ -252,7 +253,7 @@ impl<'a> Fetcher<'a> {
         Ok(())
     }
 
-    /// What the repository holds at a commit that [`Fetcher::resolve`] answered.
+    /// The content of the repository at a commit returned by [`Fetcher::resolve`].
     ///
     /// # Errors
     /// When it cannot be fetched or read.
@@ -281,7 +282,7 @@ fn local_dir<'a>(dir: LocalDir) -> Result<Rc<Snapshot<'a>>> {
     Ok(Rc::new(Snapshot::new(dir.tree()?, dir, &name)?))
 }
 
-/// An archive's content, the digest asked for, and its own, which is compared with it.
+/// An archive's content, the requested digest, and the actual digest, which must match it.
 fn archive_of<'a>(
     bytes: &[u8],
     sha256: Option<&str>,
@@ -300,7 +301,7 @@ fn archive_of<'a>(
     Ok((Rc::new(snapshot), asked, format!("sha256:{found}")))
 }
 
-/// What of the place is meant: the path behind the ref goes before what was asked for.
+/// What is wanted from the place; the path after the ref takes precedence over the reading's own.
 pub fn wanted(opened: &Opened, reading: &Reading) -> Want {
     let path = opened.path.clone();
     path.map_or_else(|| reading.want.clone(), Want::Path)

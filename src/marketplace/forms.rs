@@ -1,4 +1,4 @@
-//! The forms that name a place, each understood by itself
+//! Parsers for each form of a reference that names a place
 //! (docs/spec/references.md#reference-forms). Pure.
 
 use super::address::{RepoUrl, SubPath};
@@ -11,7 +11,7 @@ use crate::skill::SkillName;
 const FORMS: &str = "give OWNER/SKILL, OWNER/REPO@SKILL, OWNER/REPO/PATH, the https or ssh address \
                      of a repository or an archive, or a local directory as ./DIR";
 
-/// Hosts of git repositories whose addresses need not end in `.git`.
+/// Git hosts whose repository addresses need not end in `.git`.
 const FORGES: [&str; 5] = [
     "github.com",
     "gitlab.com",
@@ -22,7 +22,7 @@ const FORGES: [&str; 5] = [
 
 const ARCHIVES: [&str; 4] = [".zip", ".tar", ".tar.gz", ".tgz"];
 
-/// `SKILL`, `SKILL@SOURCE`: names that the configured sources are asked for.
+/// `SKILL` or `SKILL@SOURCE`: names looked up in the configured sources.
 pub fn named(text: &str) -> Result<Reference> {
     let (name, source) = match text.split_once('@') {
         Some((name, source)) => (name, Some(skill(source)?)),
@@ -52,7 +52,7 @@ pub fn short(text: &str, at: &At) -> Result<Vec<Reading>> {
     ])
 }
 
-/// `OWNER/REPO`, `OWNER/REPO@SKILL`, `OWNER/REPO/PATH`, always of GitHub.
+/// `OWNER/REPO`, `OWNER/REPO@SKILL` or `OWNER/REPO/PATH`, always on GitHub.
 pub fn github(text: &str, at: At) -> Result<Reading> {
     let (text, named) = split_skill(text)?;
     let mut parts = text.splitn(3, '/');
@@ -71,8 +71,8 @@ pub fn github(text: &str, at: At) -> Result<Reading> {
     Ok(Reading { place, want })
 }
 
-/// An address of any host: a repository or a place in one, an archive, a `SKILL.md`, a site.
-/// `fragment` is what stood behind `#`; `repository` says that it is one, whatever it looks like.
+/// A URL on any host: a repository or a place in one, an archive, a `SKILL.md`, a site. `fragment`
+/// is what followed `#`; `repository` forces reading it as a repository.
 pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<Reading> {
     let is_web = text.starts_with("http://") || text.starts_with("https://");
     if is_web && let Some(reading) = azure(text, fragment)? {
@@ -136,7 +136,7 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
     })
 }
 
-/// Whether a path or an address names an archive.
+/// Whether a path or URL names an archive.
 pub fn is_archive(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     ARCHIVES.iter().any(|end| lower.ends_with(end))
@@ -154,9 +154,9 @@ pub fn digest(fragment: &str) -> Result<String> {
     )
 }
 
-/// Whether what is at an address may be any commit's, a fork's among them: forges serve files and
-/// archives of every commit that they know under each repository's address. Those of a branch or tag
-/// named in full, and what was uploaded to a release, are the repository's.
+/// Whether the content at an address may come from a fork. Under each repository's address, forges
+/// serve the files and archives of every commit they know, including commits of forks. Branches and
+/// tags named in full, and release uploads, belong to the repository.
 pub fn may_be_a_forks(url: &WebUrl) -> bool {
     let raw = url.host() == "raw.githubusercontent.com";
     if !raw && url.host() != "codeload.github.com" && !FORGES.contains(&url.host()) {
@@ -170,7 +170,7 @@ pub fn may_be_a_forks(url: &WebUrl) -> bool {
     !is_ref && !is_release
 }
 
-/// Whether an address is that of a repository by its host or its ending.
+/// Whether a URL is that of a repository, by its host or its ending.
 fn is_forge(url: &str) -> bool {
     let host = url
         .split('/')
@@ -179,14 +179,14 @@ fn is_forge(url: &str) -> bool {
         .to_ascii_lowercase();
     let first = host.split('.').next().unwrap_or_default();
     let path = url.split('?').next().unwrap_or_default();
-    // git.example.org, gitlab.example.org, gitea.example.org
+    // For example git.example.org, gitlab.example.org, gitea.example.org.
     FORGES.contains(&host.as_str())
         || (first.starts_with("git") && host.contains('.'))
         || path.strip_suffix(".git").is_some()
         || host.ends_with(".visualstudio.com")
 }
 
-/// `…/_git/REPO?path=/PATH&version=GBref`, as Azure writes it.
+/// `…/_git/REPO?path=/PATH&version=GBref`, the form of Azure.
 fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
     let Some((repo, query)) = text
         .split_once('?')
@@ -198,7 +198,7 @@ fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
         let value = query.split('&').find_map(|pair| pair.strip_prefix(name));
         value.and_then(percent_decoded)
     };
-    // Two letters mark a branch, a tag or a commit.
+    // A two-letter prefix marks a branch, a tag or a commit.
     let full = |version: String| {
         let (mark, name) = version.split_at_checked(2)?;
         Some(match mark {
@@ -220,12 +220,12 @@ fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
     Ok(Some(Reading { place, want }))
 }
 
-/// The repository, and `REF/PATH`, of a page that shows a directory or a `SKILL.md`.
+/// The repository and `REF/PATH` of a web page that shows a directory or a `SKILL.md`.
 fn place_in_repository(url: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://")?;
     let parts: Vec<&str> = rest.split('/').collect();
     let is_marker = |part: &str| matches!(part, "tree" | "blob");
-    // The host is the first part. GitLab marks the end of the project, whatever its depth.
+    // The host is the first part. GitLab marks the end of the project path, whatever its depth.
     let gitlab = parts
         .windows(2)
         .position(|pair| pair[0] == "-" && is_marker(pair[1]));
@@ -250,8 +250,8 @@ fn place_in_repository(url: &str) -> Option<(String, String)> {
 /// Splits `…/repo@skill`.
 fn split_skill(text: &str) -> Result<(&str, Option<String>)> {
     let last = text.rfind('/').map_or(0, |slash| slash + 1);
-    // A skill's name may have a slash of its own, but a repository's path before it has no `@`
-    // except the one of `user@host`.
+    // A skill's name may contain a slash, but a repository's path before it has no `@` except that
+    // of `user@host`.
     let start = text.find("://").map_or(0, |at| at + 3);
     let first_slash = text[start..]
         .find(['/', ':'])
@@ -287,7 +287,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The error for a reference that is none, with the forms there are.
+/// The error for text that is not a reference, with a list of the valid forms.
 pub fn refused(written: &str, why: &str) -> Error {
     Error::new(format!("the reference `{}` {why}", written.escape_debug())).hint(FORMS)
 }

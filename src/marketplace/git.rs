@@ -1,5 +1,5 @@
-//! The user's own `git`, told never to prompt, run hooks or trust what a repository configures
-//! (docs/spec/references.md#git). It knows nothing of skills.
+//! Runs the user's own `git` so that it never prompts, runs hooks or trusts a repository's
+//! configuration (docs/spec/references.md#git). It knows nothing about skills.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::tool::Tool;
 use crate::sys::files;
 
-/// What a repository, a hostile one included, must not change about how git works here.
+/// Settings that a repository, possibly hostile, must not override.
 const SETTINGS: [&str; 9] = [
     "protocol.ext.allow=never",
     "protocol.file.allow=user",
@@ -22,7 +22,7 @@ const SETTINGS: [&str; 9] = [
     "maintenance.auto=false",
 ];
 
-/// Variables that would point git at another repository than the one it is told.
+/// Variables that would point git at another repository.
 const SCRUBBED: [&str; 18] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -44,30 +44,30 @@ const SCRUBBED: [&str; 18] = [
     "GIT_DEFAULT_HASH",
 ];
 
-/// Git, and how it is run for one command of ours.
+/// Git, and how to run it during one of our commands.
 #[derive(Debug, Clone, Copy)]
 pub struct Git<'a>(pub Tool<'a>);
 
 /// One git command.
 #[derive(Debug, Default)]
 pub struct Call<'a> {
-    /// The bare repository it works on.
+    /// The bare repository to work on.
     pub repo: Option<&'a Path>,
-    /// Settings of this call, as `name=value`.
+    /// Settings for this call, as `name=value`.
     pub settings: &'a [String],
-    /// The subcommand and its arguments. What a user controls stands behind `--`.
+    /// The subcommand and its arguments. User-controlled arguments come after `--`.
     pub args: &'a [&'a str],
     /// Its standard input.
     pub input: &'a str,
-    /// Never fetch missing objects one by one.
+    /// Do not fetch missing objects one by one.
     pub no_lazy_fetch: bool,
-    /// Status 1 is an answer, as that of `diff` and `merge-base`.
+    /// Exit status 1 is a valid answer, as for `diff` and `merge-base`.
     pub may_say_no: bool,
 }
 
 impl Git<'_> {
-    /// Runs git and answers its standard output, of at most `max` bytes, as a file at its
-    /// beginning.
+    /// Runs git and returns its standard output, at most `max` bytes, as a file positioned at its
+    /// start.
     pub fn run(&self, call: &Call, max: u64) -> Result<File, Failure> {
         let ran = self.0.run(self.command(call), call.input, max)?;
         let no = call.may_say_no && ran.status.code() == Some(1);
@@ -78,7 +78,7 @@ impl Git<'_> {
         }
     }
 
-    /// As [`Git::run`], and reads the answer.
+    /// Like [`Git::run`], but reads the output into memory.
     pub fn read(&self, call: &Call, max: u64) -> Result<Vec<u8>, Failure> {
         let output = self.run(call, max)?;
         files::read_all_capped(output, max).map_err(|e| self.0.local(&e))
@@ -95,7 +95,7 @@ impl Git<'_> {
         command.env("GIT_TERMINAL_PROMPT", "0");
         command.env("GIT_LFS_SKIP_SMUDGE", "1");
         command.env("GIT_OPTIONAL_LOCKS", "0");
-        // The plugin directory may lie in somebody's repository, which is none of ours.
+        // The plugin directory may lie inside an unrelated git repository.
         let scratch = self.0.scratch.path();
         command.env(
             "GIT_CEILING_DIRECTORIES",

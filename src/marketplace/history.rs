@@ -1,5 +1,5 @@
-//! Which version of a skill is in use, which there are, and what changed: in the lockfile, in what is
-//! kept for `rollback`, and in the repository it came from.
+//! A skill's versions: the one in use, the available ones, and what changed, from the lockfile, the
+//! state kept for `rollback`, and the source repository.
 
 use serde::Serialize;
 
@@ -18,44 +18,44 @@ use super::verify::{State, Verified};
 use crate::error::{Error, Result};
 use crate::skill::Skill;
 
-/// What there is to tell of one installed skill.
+/// The history of one installed skill.
 #[derive(Debug, Clone, Serialize)]
 pub struct History {
     /// Its directory's name.
     pub name: String,
-    /// The version its author gives it.
+    /// The version its author states.
     pub version: Option<String>,
-    /// Where it came from; `None` for one put there by hand or made here.
+    /// Its source; `None` for a skill put there by hand or made here.
     pub source: Option<String>,
-    /// The branch, tag or commit that was asked for.
+    /// The requested branch, tag or commit.
     #[serde(rename = "ref")]
     pub rev: Option<String>,
     /// The commit in use.
     pub commit: Option<String>,
-    /// How it differs from what was installed; `None` for one that was not.
+    /// How it differs from what was installed; `None` for a skill that was not installed.
     pub since_install: Option<Verified>,
-    /// What `rollback` would bring.
+    /// What `rollback` would restore.
     pub previous: Option<Earlier>,
     /// The tags of its repository, each with its commit.
     pub tags: Vec<Tag>,
     /// The last commits of its source that changed it, newest first.
     pub log: Vec<Commit>,
-    /// Why the source could not be asked.
+    /// Why the source could not be queried.
     pub unasked: Option<String>,
 }
 
 /// An earlier state of a skill, and what changed since.
 #[derive(Debug, Clone, Serialize)]
 pub struct Earlier {
-    /// The version its author gave it.
+    /// The version its author stated.
     pub version: Option<String>,
     /// The commit.
     pub commit: Option<String>,
-    /// Files that have changed since.
+    /// Files changed since.
     pub changed: Vec<String>,
-    /// Files that are new since.
+    /// Files added since.
     pub added: Vec<String>,
-    /// Files that are gone since.
+    /// Files removed since.
     pub removed: Vec<String>,
 }
 
@@ -64,18 +64,18 @@ pub struct Earlier {
 pub struct Tag {
     /// Its name.
     pub name: String,
-    /// The commit it stands for.
+    /// The commit it points to.
     pub commit: String,
     /// Whether that is the commit in use.
     pub in_use: bool,
 }
 
 impl Market<'_> {
-    /// What there is to tell of the skill given as `NAME` or `OWNER/NAME`. A source that cannot be
-    /// asked is no failure.
+    /// The history of the skill given as `NAME` or `OWNER/NAME`. It succeeds even if the source
+    /// cannot be queried.
     ///
     /// # Errors
-    /// When there is no such skill, or what is here cannot be read.
+    /// When there is no such skill, or local files cannot be read.
     pub fn history(&self, written: &str) -> Result<History> {
         let name = self.installed(written)?;
         let lockfile = Lockfile::read(self.plugin_dir)?;
@@ -128,14 +128,14 @@ impl Market<'_> {
 
 type Asked = (Vec<Tag>, Vec<Commit>);
 
-/// The tags of an entry's repository and the log of its skill: of its branch, or of the default one
-/// where it stays at a tag or commit.
+/// The tags of an entry's repository and the log of its skill: on its branch, or on the default
+/// branch if it is pinned to a tag or commit.
 fn asked(entry: &LockEntry, fetcher: &mut Fetcher) -> Result<Result<Asked, Failure>> {
     let reading = entry.reading()?;
     let Place::Repository { url, at } = &reading.place else {
         return Ok(Ok((Vec::new(), Vec::new())));
     };
-    // Short names of earlier releases are a branch's or a tag's.
+    // Earlier releases kept short names, which may be a branch or a tag.
     let pin = match fetcher.resolve(url, at) {
         Ok(resolved) => resolved.pin,
         Err(_) => entry.pin(),

@@ -1,6 +1,6 @@
-//! Lock files of other programs: `skills-lock.json` and `.skill-lock.json` of vercel's `skills`,
-//! `.openskills.json` of openskills (docs/spec/references.md#foreign-lockfiles). They become
-//! references to install.
+//! Imports lockfiles of other programs: `skills-lock.json` and `.skill-lock.json` of vercel's
+//! `skills`, `.openskills.json` of openskills (docs/spec/references.md#foreign-lockfiles). Their
+//! entries become references to install.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::tree;
 use crate::error::{Error, Result};
 use crate::sys::{files, limits};
 
-/// What became of one skill of a foreign lock file.
+/// The result for one skill of a foreign lockfile.
 #[derive(Debug)]
 pub struct Imported {
     /// Its name there.
@@ -27,11 +27,11 @@ pub struct Imported {
 }
 
 impl Market<'_> {
-    /// Installs what a foreign lock file names, or those of the skills in a directory. One that
-    /// fails does not keep the others from being installed.
+    /// Installs the skills of a foreign lockfile, or of the lockfiles in a directory. If one fails,
+    /// the others are still installed.
     ///
     /// # Errors
-    /// When nothing there is a lock file that is understood.
+    /// When no supported lockfile is found.
     pub fn import_lock(
         &self,
         path: &Path,
@@ -69,7 +69,6 @@ impl Market<'_> {
     }
 }
 
-/// The lock files that a path means.
 fn lock_files(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];
@@ -130,7 +129,7 @@ fn openskills(entry: &Value) -> Result<Reading> {
     }
 }
 
-/// `OWNER/REPO` or an address.
+/// `OWNER/REPO` or a URL.
 fn repository(written: &str) -> Result<RepoUrl> {
     match written.split_once('/') {
         Some((owner, repo)) if !written.contains([':', '@']) => RepoUrl::github(owner, repo),

@@ -1,6 +1,6 @@
-//! Changes to skills that come from no source: an installed one is changed in a copy that takes its
-//! place whole, or one is made. The lockfile goes on saying what was installed, so what was changed
-//! here counts as changed by hand: `verify` names it, and `update` does not write over it.
+//! Changes skills locally: an installed skill is edited in a copy that replaces it whole, or a new
+//! skill is created. The lockfile keeps recording what was installed, so such a skill counts as
+//! changed by hand: `verify` reports it, and `update` does not overwrite it.
 
 use std::fs;
 use std::io::Write;
@@ -23,14 +23,14 @@ use crate::sys::{Dir, EntryName, files};
 
 const SKILL_FILE: EntryName = EntryName::of("SKILL.md");
 
-/// Changes files of a skill in the directory given, which nobody else uses.
+/// Edits files of a skill in the given directory, which nobody else uses.
 pub type Edit<'e> = dyn FnMut(&Dir) -> Result<()> + 'e;
 
 impl Market<'_> {
-    /// Why a skill cannot be changed here, if so: asked before anything is prepared.
+    /// Checks that a skill can be changed here, before anything is prepared.
     ///
     /// # Errors
-    /// When the skill is a link, pinned to a commit, or in a directory that cannot be written.
+    /// When the skill is a link, pinned to a commit, or in a read-only directory.
     pub fn check_changeable(&self, name: &str) -> Result<()> {
         let dir = self.dir(name);
         if let Ok(to) = fs::read_link(&dir) {
@@ -59,12 +59,12 @@ impl Market<'_> {
         }
     }
 
-    /// Changes the skill in the directory `name`, once somebody agrees to what that changes. The
-    /// state before is kept for `rollback`.
+    /// Changes the skill in the directory `name` after `agree` has approved the difference. The
+    /// previous state is kept for `rollback`.
     ///
     /// # Errors
-    /// When it cannot be changed, the change fails or leaves no skill of that name, somebody else
-    /// changes it meanwhile, or nobody agrees. It is then what it was.
+    /// When the skill cannot be changed, the edit fails or leaves no skill of that name, another
+    /// process changes it meanwhile, or nobody agrees. The skill is then unchanged.
     pub fn improve(&self, name: &str, edit: &mut Edit, agree: &mut Agree) -> Result<()> {
         self.clean_litter();
         self.check_changeable(name)?;
@@ -100,10 +100,10 @@ impl Market<'_> {
         Ok(())
     }
 
-    /// Makes the skill `name` of one `SKILL.md`, once somebody agrees.
+    /// Creates the skill `name` from one `SKILL.md` after `agree` has approved it.
     ///
     /// # Errors
-    /// When something has that name, it cannot be written, or nobody agrees.
+    /// When the name is taken, it cannot be written, or nobody agrees.
     pub fn create(
         &self,
         name: &str,
@@ -141,10 +141,10 @@ fn load(dir: &Path) -> Result<Skill> {
     Skill::load(dir).map_err(|diagnostic| Error::new(diagnostic.message).hint("repair it first"))
 }
 
-/// Whether a skill is still the one it was, and can be offered.
+/// Checks that an edited skill is still the same skill and can be offered.
 ///
 /// # Errors
-/// When it has another name, or lost its description.
+/// When its name changed, or it lost its description.
 pub fn check_kept(before: &Skill, after: &Skill) -> Result<()> {
     let lost = if before.name != after.name {
         format!("it would be called `{}`, not `{}`", after.name, before.name)

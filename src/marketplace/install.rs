@@ -1,4 +1,4 @@
-//! Installing: understand, fetch, choose, stage, ask, move into place.
+//! Installing: parse, fetch, choose, stage, ask, move into place.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -22,26 +22,26 @@ use crate::skill::SkillName;
 pub struct InstallOptions {
     /// Every skill of the source (`--all`).
     pub all: bool,
-    /// Those of the source with these names (`--skill a,b`).
+    /// The source's skills of these names (`--skill a,b`).
     pub skills: Vec<String>,
-    /// What its directory is to be called (`--name`).
+    /// The name for its directory (`--name`).
     pub name: Option<String>,
-    /// What the reference is to be taken for (`--reading`).
+    /// How to interpret the reference (`--reading`).
     pub reading: Option<As>,
 }
 
-/// Is shown what would land, and decides.
+/// Receives what would be installed, and decides.
 pub type Confirm<'c> = dyn FnMut(&Plan) -> Result<bool> + 'c;
-/// Is told what was understood, as it happens.
+/// Receives progress notes on how the reference was understood.
 pub type Note<'n> = dyn FnMut(&str) + 'n;
 
-/// What became of one skill.
+/// The result for one skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It was installed.
     New,
-    /// A skill of that name was there and was left as it is.
+    /// A skill of that name existed and was left unchanged.
     Already,
     /// The person said no.
     Declined,
@@ -54,16 +54,16 @@ pub struct Installed {
     pub name: String,
     /// Its directory.
     pub dir: PathBuf,
-    /// Where it came from: for one that was there already, where that came from, or `None` for
-    /// one put there by hand.
+    /// Its source; for a skill that already existed, the source of that one, or `None` if it was
+    /// put there by hand.
     pub source: Option<String>,
     /// The commit.
     pub commit: Option<String>,
     /// See [`Status`].
     pub status: Status,
-    /// What was left out of it and why, a sentence each.
+    /// What was left out and why, one sentence each.
     pub dropped: Vec<String>,
-    /// What is odd about it, a sentence each.
+    /// What is unusual about it, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -95,20 +95,19 @@ impl Installed {
     }
 }
 
-/// Where a skill is to be.
 enum Seat {
     Free(InstalledName),
     Taken(InstalledName),
 }
 
 impl Market<'_> {
-    /// Installs what `reference` means. `confirm` is shown what would land before anything does;
-    /// `note` is told what was understood, as it happens.
+    /// Installs what `reference` means. `confirm` receives the plan before anything is installed;
+    /// `note` receives progress notes on how the reference was understood.
     ///
     /// # Errors
-    /// When the reference is refused, nothing fits it, or several skills do and none was chosen;
-    /// when git fails or time runs out; when the skill cannot be written. Nothing has landed then
-    /// that is not whole.
+    /// When the reference is refused, nothing matches it, or several skills match and none was
+    /// chosen; when git fails or time runs out; when the skill cannot be written. No partial skill
+    /// remains then.
     pub fn install(
         &self,
         reference: &str,
@@ -178,14 +177,15 @@ impl Market<'_> {
             if is_placed {
                 self.result(staged, Status::New)
             } else {
-                // Somebody else was faster.
+                // Another process was faster.
                 self.already(&staged.planned.name, changes.lockfile())
             }
         };
         Ok(staged.into_iter().zip(placed).map(outcome).collect())
     }
 
-    /// Where a skill goes: beside one of the same name from elsewhere, never in its place.
+    /// Chooses the directory of a skill: next to a skill of the same name from another source,
+    /// never in its place.
     fn seat(
         &self,
         found: &Found,
@@ -271,8 +271,8 @@ impl Market<'_> {
     }
 }
 
-/// The directory of a skill that is to be called `name`. One that its author calls otherwise ends
-/// in `--`, which tells the catalog that its directory names it.
+/// The directory for a skill to be called `name`. If its author uses another name, the directory
+/// ends in `--`, which tells the catalog to take the name from the directory.
 pub(super) fn chosen(name: &SkillName, own: &SkillName) -> Result<InstalledName> {
     let mark = if name == own { "" } else { "--" };
     InstalledName::parse(&format!("{name}{mark}"))

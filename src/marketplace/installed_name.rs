@@ -1,5 +1,5 @@
-//! The name of a skill's directory in `skills/`. A lockfile, a journal or a directory that came with
-//! a repository says it, so it is parsed before it is part of a path or is shown.
+//! The name of a skill's directory in `skills/`. It may come from a lockfile, a journal or a
+//! directory in a repository, so it is parsed before it is used in a path or shown.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::skill::{SkillName, one_line};
 use crate::sys::EntryName;
 
-/// One component of a path that does not begin with a dot, nor as an option does, and has no character
-/// that steers a terminal, changes the order of what is shown, or shows nothing.
+/// One path component. It does not start with a dot or like an option, and contains no characters
+/// that control a terminal, reorder displayed text, or are invisible.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct InstalledName {
@@ -20,10 +20,10 @@ pub struct InstalledName {
 }
 
 impl InstalledName {
-    /// The name that `written` is.
+    /// Parses `written`.
     ///
     /// # Errors
-    /// When no skill is installed under such a name.
+    /// When no skill can be installed under this name.
     pub fn parse(written: &str) -> Result<Self> {
         let entry = EntryName::parse(written);
         let is_plain = !written.starts_with(['.', '-']) && one_line(written) == written;
@@ -40,7 +40,7 @@ impl InstalledName {
         }
     }
 
-    /// As a handle of `skills/` takes it.
+    /// The name as an entry of the `skills/` directory handle.
     pub fn entry(&self) -> &EntryName {
         &self.entry
     }

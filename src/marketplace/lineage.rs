@@ -1,6 +1,5 @@
-//! How commits of a repository stand to each other and to its branches and tags. Only commits are
-//! fetched, as far back as the answer needs and a bound allows; beyond it the answer is that nobody
-//! knows.
+//! How commits of a repository relate to each other and to its branches and tags. Only commits are
+//! fetched, only as deep as the answer needs, and up to a bound; beyond it the answer is unknown.
 
 use super::failure::{Class, Failure};
 use super::git::Git;
@@ -8,9 +7,9 @@ use super::past::Past;
 use super::pin::{Ancestry, CommitId, Pin, Reach};
 use super::remote::Remote;
 
-/// How far back is looked: most questions are answered by the first.
+/// Fetch depths; the first answers most queries.
 const DEPTHS: [usize; 2] = [200, 20_000];
-/// Commits, and nothing that they hold.
+/// Fetches commits without their trees and files.
 const COMMITS: &str = "--filter=tree:0";
 
 /// Whether a branch or tag of a repository leads to `commit`.
@@ -26,7 +25,7 @@ fn reach_within(
 ) -> Result<Reach, Failure> {
     let past = Past::new(git, remote)?;
     for depth in depths {
-        // Into a repository of its own, where nothing else is that could lead to the commit.
+        // Use a separate repository, so that nothing else in it can lead to the commit.
         let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
         past.fetch(*depth, COMMITS, &all)?;
         if let Some(pin) = past.leading_to(commit)?.and_then(|name| Pin::parse(&name)) {
@@ -39,7 +38,7 @@ fn reach_within(
     Ok(Reach::Unknown)
 }
 
-/// How `new` stands to `old`, which is installed.
+/// How `new` relates to `old`, the installed commit.
 pub fn ancestry(git: &Git, remote: &Remote, old: &CommitId, new: &CommitId) -> Ancestry {
     ancestry_within(&DEPTHS, git, remote, old, new).unwrap_or(Ancestry::Unknown)
 }
@@ -65,7 +64,8 @@ fn ancestry_within(
             Ok(()) if past.leads(old, new)? => return Ok(Ancestry::Backward),
             Ok(()) if !past.is_cut() => return Ok(Ancestry::Unrelated),
             Ok(()) => {}
-            // The source has forgotten what is installed, and the new commit does not descend from it.
+            // The source no longer has the installed commit, and the new one does not descend from
+            // it.
             Err(failure) if failure.class == Class::NoSuchRef && !new_is_cut => {
                 return Ok(Ancestry::Unrelated);
             }

@@ -1,5 +1,5 @@
-//! What can be installed: each configured source's skills, kept on disk so that a search costs no
-//! question to anybody.
+//! What can be installed: the skills of each configured source, cached on disk so that a search
+//! needs no network.
 
 use std::time::{Duration, SystemTime};
 
@@ -24,25 +24,25 @@ use crate::sys::{Durable, EntryName, files, limits};
 const SOURCES: EntryName = EntryName::of("sources");
 
 const VERSION: u64 = 2;
-/// How long what a source said is searched before it is asked again.
+/// How long a source's listing is used before the source is queried again.
 const RECENT: Duration = Duration::from_hours(24);
 
-/// A skill, or a plugin with skills, that can be installed.
+/// An installable skill, or a plugin with skills.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Listed {
     /// Its name.
     pub name: String,
-    /// Its author's words, unescaped; empty when there are none.
+    /// Its author's words, unescaped; empty if missing.
     pub description: String,
-    /// Words to find it by.
+    /// Search terms.
     pub tags: Vec<String>,
-    /// The canonical address of where it is.
+    /// The canonical address of its source.
     pub source: String,
-    /// What that is.
+    /// The kind of that source.
     pub kind: Kind,
-    /// The branch, tag or commit meant; of an archive, its digest.
+    /// The branch, tag or commit; for an archive, its digest.
     pub rev: Option<String>,
-    /// Its directory there.
+    /// Its directory in the source.
     pub path: String,
     /// What to type to install it.
     pub reference: String,
@@ -50,31 +50,31 @@ pub struct Listed {
     pub plugin: bool,
 }
 
-/// What a source said, and when that was true.
+/// A source's listing and the state it belongs to.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Cached {
     version: u64,
     reference: String,
-    /// The commit; empty for what has none.
+    /// The commit; empty for sources without commits.
     state: String,
     /// The name that the manifest gives the source.
     pub title: Option<String>,
-    /// What it has.
+    /// Its skills.
     pub skills: Vec<Listed>,
 }
 
-/// How new it has to be.
+/// How recent a listing must be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Age {
-    /// As it is now; as it was last seen when nobody answers.
+    /// Current; the last known one if the source does not respond.
     Now,
-    /// Not older than [`RECENT`].
+    /// At most [`RECENT`] old.
     Recent,
 }
 
 impl Market<'_> {
-    /// The skills of all sources, sorted by name. Of a source that does not answer, and when
-    /// offline, those that were there when it was last asked.
+    /// The skills of all sources, sorted by name. When offline, or if a source does not respond,
+    /// its last known listing is used.
     ///
     /// # Errors
     /// When no source can be read and none was read before.
@@ -82,7 +82,7 @@ impl Market<'_> {
         self.listed(Age::Now, note)
     }
 
-    /// The skills of all sources that some words fit, best first, from what was last seen.
+    /// The skills of all sources that match the words, best first, from the last known listings.
     ///
     /// # Errors
     /// As [`Market::list`].
@@ -95,10 +95,10 @@ impl Market<'_> {
         }))
     }
 
-    /// Asks every source anew. Answers how many skills each has, or why it cannot be asked.
+    /// Queries every source again. Returns how many skills each has, or why it cannot be queried.
     ///
     /// # Errors
-    /// When the sources themselves cannot be read.
+    /// When the list of sources cannot be read.
     pub fn update_sources(&self) -> Result<Vec<(Source, Result<usize>)>> {
         let staging = self.home_staging()?;
         let mut fetcher = self.fetcher(&staging);
@@ -138,13 +138,13 @@ impl Market<'_> {
         Ok(all)
     }
 
-    /// Asks a source what it has, and keeps the answer.
+    /// Queries a source for its skills and caches the answer.
     pub(super) fn ask(&self, source: &Source, fetcher: &mut Fetcher) -> Result<Vec<Listed>> {
         let cached = self.fresh(source, fetcher, None)?;
         Ok(cached.map(|cached| cached.skills).unwrap_or_default())
     }
 
-    /// What a source has, of that age; what was last seen when it does not answer.
+    /// A source's listing of the given age; the last known one if it does not respond.
     pub(super) fn of_source(
         &self,
         source: &Source,
@@ -183,7 +183,7 @@ impl Market<'_> {
         })
     }
 
-    /// What the source has now; `None` when that is what is cached.
+    /// The source's current listing; `None` if the cached one is current.
     fn fresh(
         &self,
         source: &Source,
@@ -255,9 +255,9 @@ impl Market<'_> {
         written.map_err(|error| dir.error("write", &name, &error))
     }
 
-    /// Says that the catalog was seen to be current.
+    /// Records that the listing was found to be current.
     fn touch(&self, source: &Source) {
-        // A time that cannot be set costs one more question.
+        // If the time cannot be set, the source is queried once more.
         if let Ok(dir) = cache(self.home, &SOURCES)
             && let Ok(file) = dir.append(&cache_name(source), 0o644)
         {
@@ -266,7 +266,7 @@ impl Market<'_> {
     }
 
     fn cached(&self, source: &Source) -> Option<(Cached, SystemTime)> {
-        // A cache that cannot be read is made anew.
+        // An unreadable cache is rebuilt.
         let dir = cache(self.home, &SOURCES).ok()?;
         let (file, metadata) = dir.open_file(&cache_name(source)).ok()?;
         let bytes = files::read_file_capped(&file, metadata.len(), limits::SOURCE_CACHE).ok()?;
@@ -277,7 +277,7 @@ impl Market<'_> {
     }
 }
 
-/// The name is one part of a path whatever the file of sources says.
+/// A single path component, whatever the file of sources says.
 fn cache_name(source: &Source) -> EntryName {
     let digest = format!("{:x}", Sha256::digest(&source.reference));
     let name = SkillName::from_written(&source.name);
@@ -313,7 +313,7 @@ impl Cached {
             }
         };
         self.skills = shown.map(listed).collect();
-        // They come with the main copies first, and a stable sort keeps those.
+        // Main copies come first, and a stable sort keeps them first.
         self.skills.sort_by(|a, b| a.name.cmp(&b.name));
         self.skills.dedup_by(|a, b| a.name == b.name);
         self.title.clone_from(&snapshot.manifest.name);
@@ -330,7 +330,6 @@ impl Cached {
     }
 }
 
-/// What to type for a skill of a source.
 fn reference(source: &Source, kind: Kind, address: &str, rev: Option<&str>, name: &str) -> String {
     match (RepoUrl::parse(address), rev) {
         (Ok(url), None) if kind == Kind::Git && url.to_string() != url.as_str() => {

@@ -1,4 +1,4 @@
-//! A directory of this machine as a tree and its bytes.
+//! A local directory as a tree and its bytes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,11 +9,11 @@ use super::tree::{Node, Tree};
 use crate::error::{Error, Result};
 use crate::sys::{Env, files, limits};
 
-/// A local directory, its links resolved.
+/// A local directory with its links resolved.
 pub struct LocalDir(PathBuf);
 
 impl LocalDir {
-    /// The directory a person wrote, `~/` being their home.
+    /// Opens the directory a person wrote; `~/` means their home directory.
     ///
     /// # Errors
     /// When there is no such directory.
@@ -38,7 +38,7 @@ impl LocalDir {
     /// Its files, and how many paths could not be used.
     ///
     /// # Errors
-    /// When a directory cannot be read, or there are too many files for a skill collection.
+    /// When a directory cannot be read, or it has too many files for a skill collection.
     pub fn tree(&self) -> Result<(Tree, usize)> {
         let mut tree = Tree::default();
         let mut unusable = 0;
@@ -76,7 +76,7 @@ impl LocalDir {
     }
 }
 
-/// The path that a person wrote, `~/` being their home.
+/// Expands the path that a person wrote; `~/` means their home directory.
 pub fn expand(written: &str, env: &Env) -> PathBuf {
     match (written.strip_prefix('~'), env.home()) {
         (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),

@@ -1,6 +1,6 @@
-//! Where in its source a skill is and what it says of itself, as a lockfile keeps it. A lockfile comes
-//! with a repository: each field is parsed as it is read, before it can be part of a path, an argument
-//! of git or a message.
+//! Validated fields of a lockfile entry: a skill's place in its source, and its licence. A lockfile
+//! may come with a repository, so each field is parsed on reading, before it can be part of a path,
+//! a git argument or a message.
 
 use std::fmt;
 use std::ops::Deref;
@@ -13,8 +13,8 @@ use super::reference;
 use crate::error::{Error, Result};
 use crate::skill::{one_line, visible};
 
-/// What an install stays at: the full name of a branch or tag, a commit's id, an archive's digest; or
-/// the short name of a branch or tag, as earlier releases kept it.
+/// The ref an install is pinned to: the full name of a branch or tag, a commit id, an archive's
+/// digest, or a short branch or tag name written by earlier releases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LockRef(String);
@@ -29,14 +29,14 @@ pub struct LockPath(String);
 #[serde(try_from = "String", into = "String")]
 pub struct TreeId(String);
 
-/// The frontmatter's licence.
+/// The licence stated in the frontmatter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct License(String);
 
 impl LockRef {
     /// # Errors
-    /// For what is neither a ref nor the id of a commit.
+    /// When it is neither a ref nor a commit id.
     pub fn parse(written: &str) -> Result<Self> {
         let parsed = reference::at(Some(written));
         parsed.map_err(|error| error.context("the ref"))?;
@@ -52,7 +52,7 @@ impl From<&Pin> for LockRef {
 
 impl LockPath {
     /// # Errors
-    /// For what leads elsewhere or deceives a reader.
+    /// When it leaves the source or contains deceptive characters.
     pub fn parse(written: &str) -> Result<Self> {
         let leads_elsewhere = written.starts_with('/') || SubPath::parse(written).is_err();
         if !written.is_empty() && (leads_elsewhere || visible(written) != written) {
@@ -64,7 +64,7 @@ impl LockPath {
 
 impl TreeId {
     /// # Errors
-    /// For anything else than a whole id.
+    /// When it is not a full id.
     pub fn parse(written: &str) -> Result<Self> {
         let id = CommitId::parse(written);
         let id = id.ok_or_else(|| no(written, "the tree of a skill"))?;
@@ -73,15 +73,15 @@ impl TreeId {
 }
 
 impl License {
-    /// What an author wrote, on one line and without what deceives a reader.
+    /// The author's text on one line, without deceptive characters.
     pub fn of(written: &str) -> Self {
         Self(one_line(written))
     }
 
     /// # Errors
-    /// For what deceives a reader.
+    /// When it contains deceptive characters.
     pub fn parse(written: &str) -> Result<Self> {
-        // Earlier releases kept the lines of a long one.
+        // Earlier releases kept the line breaks of a long licence.
         if written.lines().any(|line| visible(line) != line) {
             return Err(no(written, "the license of a skill"));
         }
@@ -157,7 +157,7 @@ mod tests {
         for hostile in HOSTILE {
             assert!(!reads::<LockRef>(hostile), "{hostile:?}");
             assert!(!reads::<TreeId>(hostile), "{hostile:?}");
-            // Each path stands behind `:(literal)`, and no component of it is an argument.
+            // Each path follows `:(literal)`, so no component of it can become an argument.
             let is_plain = hostile.starts_with('-') || hostile == "HEAD:..";
             assert_eq!(reads::<LockPath>(hostile), is_plain, "{hostile:?}");
         }

@@ -1,6 +1,6 @@
-//! `skills.lock.json`: where each installed skill came from and what exactly it is. Sorted and
-//! without times, so the same installs give the same bytes. A file that this version does not
-//! understand is never overwritten.
+//! `skills.lock.json`: the source and exact content of each installed skill. It is sorted and has
+//! no times, so the same installs give the same bytes. A file in an unknown format is never
+//! overwritten.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::ErrorKind;
@@ -18,50 +18,50 @@ use crate::skill::{one_line, visible};
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limits};
 
 const VERSION: u64 = 1;
-/// What makes of a text a revision or a pattern of paths.
+/// Characters that turn a text into a git revision or a path pattern.
 const REVISION: [char; 7] = [':', '~', '^', '*', '?', '[', '@'];
 const FILE: EntryName = EntryName::of("skills.lock.json");
 
-/// What a source is.
+/// The kind of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A git repository.
     #[default]
     Git,
-    /// A directory of this machine, copied.
+    /// A local directory, copied.
     Local,
-    /// An archive of the web or of this machine.
+    /// An archive, local or from the web.
     Archive,
     /// A site with a well-known index.
     WellKnown,
-    /// One `SKILL.md` of the web.
+    /// One `SKILL.md` from the web.
     File,
-    /// A directory of this machine that the skill is a link to.
+    /// A local directory that the skill is a link to.
     Link,
 }
 
 /// One installed skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockEntry {
-    /// Source and path in one: what makes two entries the same skill.
+    /// Source and path combined; it identifies a skill.
     pub id: String,
     /// The directory in `skills/`.
     pub name: InstalledName,
     /// The canonical address of the repository, or the absolute directory.
     pub source: String,
-    /// Where git really went for it, if elsewhere: without user and password.
+    /// The address git really used, if different, without user and password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// See [`Kind`].
     pub kind: Kind,
     /// The reference as it was typed.
     pub requested: String,
-    /// The full name of the branch or tag asked for (`refs/tags/v1`), or the commit; none for the
-    /// default branch. Earlier releases kept short names, which are still read.
+    /// The full name of the requested branch or tag (`refs/tags/v1`), or the commit; `None` for the
+    /// default branch. Short names written by earlier releases are still read.
     #[serde(rename = "ref")]
     pub rev: Option<LockRef>,
-    /// The commit installed.
+    /// The installed commit.
     pub commit: Option<String>,
     /// The skill's directory in the repository; empty for its root.
     pub path: LockPath,
@@ -71,9 +71,9 @@ pub struct LockEntry {
     pub sha256: String,
     /// The digest of each file.
     pub files: BTreeMap<String, String>,
-    /// The frontmatter's licence.
+    /// The licence stated in the frontmatter.
     pub license: Option<License>,
-    /// Fields of later releases, kept as they are.
+    /// Fields of later releases, preserved unchanged.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -84,8 +84,8 @@ impl LockEntry {
         owner(self.kind, &self.source)
     }
 
-    /// The field, if any, that could not be what it is said to be, of those that have no type which
-    /// says so. All of them are shown, and a lockfile comes with a repository.
+    /// The name of an invalid field, if any, among those without a validating type. All fields are
+    /// shown to people, and a lockfile may come with a repository.
     pub fn unreadable(&self) -> Option<&'static str> {
         let fields = [
             ("id", Some(&self.id)),
@@ -97,7 +97,7 @@ impl LockEntry {
         if let Some((field, _)) = fields.iter().find(|(_, text)| text.is_some_and(hides)) {
             return Some(field);
         }
-        // An archive's is `sha256:` and its digest.
+        // For an archive it is `sha256:` and its digest.
         let is_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
         let no_id = |id: &String| !id.bytes().all(is_id);
         if self.commit.as_ref().is_some_and(no_id) {
@@ -106,7 +106,7 @@ impl LockEntry {
         if no_id(&self.sha256) {
             return Some("digest");
         }
-        // What git reads as more than a name: no install gives such a one.
+        // Git would read these as more than a name; no install writes them.
         let is_revision = self.name.contains("..") || self.name.contains(REVISION);
         let is_file = |path: &String| EntryPath::parse(path).is_some();
         if is_revision {
@@ -119,7 +119,7 @@ impl LockEntry {
     }
 }
 
-/// Whose a source is: an account, a group or a host; nobody's for a path of this machine.
+/// The owner of a source: an account, a group or a host; `None` for a local path.
 pub fn owner(kind: Kind, source: &str) -> Option<String> {
     if kind == Kind::Git {
         return RepoUrl::parse(source).ok()?.owner().map(str::to_owned);
@@ -127,7 +127,7 @@ pub fn owner(kind: Kind, source: &str) -> Option<String> {
     WebUrl::parse(source).ok().map(|url| url.host().to_owned())
 }
 
-/// The file.
+/// The lockfile of a plugin directory.
 #[derive(Debug)]
 pub struct Lockfile {
     base: Base,
@@ -144,12 +144,13 @@ struct Written {
     other: Map<String, Value>,
 }
 
-/// Where the lockfile of a plugin directory is.
+/// The path of a plugin directory's lockfile.
 pub fn path(base: &Base) -> PathBuf {
     base.path().join(FILE.as_os_str())
 }
 
-/// What is written in it; none when there is none. A project's is not read through a link.
+/// The content of the file, `None` if it is missing. A project's lockfile is not read through a
+/// link.
 fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
     let path = path(base);
     let read = if base.is_shared() {
@@ -168,10 +169,10 @@ fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
 }
 
 impl Lockfile {
-    /// Reads the lockfile of a plugin directory. A missing file is an empty one.
+    /// Reads the lockfile of a plugin directory. A missing file counts as empty.
     ///
     /// # Errors
-    /// When it is there and cannot be read or understood.
+    /// When it exists but cannot be read or parsed.
     pub fn read(base: &Base) -> Result<Self> {
         let path = path(base);
         let Some(bytes) = bytes(base)? else {
@@ -183,7 +184,7 @@ impl Lockfile {
             });
         };
         let broken = |why: &dyn std::fmt::Display| {
-            // Whoever wrote the file has a say in what is wrong with it.
+            // The parser's message quotes the file, which may be hostile.
             let why = visible(&why.to_string());
             let text = format!("the lockfile `{}` cannot be read: {why}", path.display());
             Error::new(text).hint(
@@ -222,10 +223,10 @@ impl Lockfile {
         })
     }
 
-    /// Whether this version may change the file, asked before work is begun.
+    /// Checks that this version may change the file, before work begins.
     ///
     /// # Errors
-    /// When it was written by another version.
+    /// When another version wrote it.
     pub fn check_writable(&self) -> Result<()> {
         if self.version == VERSION {
             return Ok(());
@@ -243,7 +244,7 @@ impl Lockfile {
         self.entries.iter().find(|entry| entry.name == *name)
     }
 
-    /// The entry of what is at one place, whatever its directory is called.
+    /// The entry with this id, whatever its directory is called.
     pub fn by_id(&self, id: &str) -> Option<&LockEntry> {
         self.entries.iter().find(|entry| entry.id == id)
     }
@@ -253,8 +254,8 @@ impl Lockfile {
         &self.entries
     }
 
-    /// Puts an entry in the place of the one of its name, and writes the file if that changes it.
-    /// `scratch` is a directory of the caller's, for the file while it is written.
+    /// Adds an entry or replaces the one of the same name, and writes the file if that changes it.
+    /// `scratch` is a directory of the caller, used while writing.
     ///
     /// # Errors
     /// As [`Lockfile::check_writable`], and when the file cannot be written.
@@ -262,7 +263,7 @@ impl Lockfile {
         self.put_all(vec![entry], scratch)
     }
 
-    /// As [`Lockfile::put`] for several, of different names; the file is written once.
+    /// Like [`Lockfile::put`] for several entries with different names; the file is written once.
     ///
     /// # Errors
     /// As [`Lockfile::put`].
@@ -282,7 +283,7 @@ impl Lockfile {
         self.write(entries, scratch)
     }
 
-    /// Takes the entry of `name` out, and writes the file if there was one.
+    /// Removes the entry of `name` and writes the file if there was one.
     ///
     /// # Errors
     /// As [`Lockfile::put`].
@@ -295,7 +296,7 @@ impl Lockfile {
         self.write(entries, scratch)
     }
 
-    /// The entries change here only when they have changed on disk.
+    /// The entries in memory change only after those on disk have changed.
     fn write(&mut self, entries: Vec<LockEntry>, scratch: &Dir) -> Result<()> {
         self.check_writable()?;
         let skills = entries

@@ -1,4 +1,4 @@
-//! Looking at skills before, or without, installing them.
+//! Inspects skills before, or without, installing them.
 
 use super::address::SubPath;
 use super::content::{self, Wanted};
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::sys::limits;
 
 impl Market<'_> {
-    /// What an install of `reference` would bring.
+    /// The plan of an install of `reference`.
     ///
     /// # Errors
     /// As [`Market::install`].
@@ -31,7 +31,7 @@ impl Market<'_> {
         Ok(Plan::of(&picked.origin, &staged))
     }
 
-    /// A file of the one skill that `reference` means.
+    /// A file of the single skill that `reference` means.
     ///
     /// # Errors
     /// As [`Market::install`], and when the skill has no such file.
@@ -72,11 +72,11 @@ impl Market<'_> {
         bytes.ok_or_else(|| missing(" that is small enough to be shown"))
     }
 
-    /// What should be looked at in a directory, a reference or an installed skill: for each skill
-    /// its name and findings, the worst first.
+    /// Scans a directory, a reference or an installed skill. Returns each skill's name and
+    /// findings, the worst first.
     ///
     /// # Errors
-    /// When it is none of them.
+    /// When `target` is none of these.
     pub fn scan(&self, target: &str, note: &mut Note) -> Result<Vec<(String, Vec<Finding>)>> {
         let is_path = reference::is_local(target) || self.env.cwd.join(target).exists();
         if !is_path && let Ok(name) = self.installed(target) {
@@ -93,7 +93,7 @@ impl Market<'_> {
             all: false,
             ..options.clone()
         };
-        // One skill named is taken by its name, several by `all`.
+        // A single skill is selected by its name, several by `all`.
         let plan = self
             .show(target, &one, &mut |_| {})
             .or_else(|_| self.show(target, &options, note))?;

@@ -1,6 +1,6 @@
-//! Marketplace manifests (docs/spec/references.md#manifests): they name and group the skills of a
-//! repository, and point to those of others. What is where is found in the tree; a manifest's paths
-//! are only compared with it, and its names become neither paths nor options. Pure.
+//! Marketplace manifests (docs/spec/references.md#manifests). They name and group the skills of a
+//! repository and point to those of others. Their paths are only compared with the tree, and their
+//! names never become paths or options. Pure.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use super::tree;
 use super::web::WebUrl;
 use crate::error::Result;
 
-/// Where a repository has its manifest, best first.
+/// Paths of the manifest in a repository, best first.
 pub const PLACES: [&str; 2] = [
     ".claude-plugin/marketplace.json",
     ".agents/plugins/marketplace.json",
 ];
-/// Below a plugin's directory.
+/// The manifest below a plugin's directory.
 pub const PLUGIN: &str = ".claude-plugin/plugin.json";
 
 /// A marketplace.
 #[derive(Debug, Clone, Default)]
 pub struct Manifest {
-    /// The name it gives itself; only ever compared and shown.
+    /// Its own name; only compared and shown.
     pub name: Option<String>,
-    /// New names of skills and plugins by their old ones.
+    /// Old names of skills and plugins with their new names.
     pub renames: BTreeMap<String, String>,
     root: Option<String>,
     plugins: Vec<Plugin>,
@@ -43,32 +43,32 @@ struct Plugin {
     strict: bool,
 }
 
-/// Skills that belong together.
+/// Skills grouped in a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The plugin's name.
     pub name: String,
-    /// Words to find it by.
+    /// Search terms.
     pub tags: Vec<String>,
     /// The directories of its skills.
     pub paths: Vec<String>,
 }
 
-/// A plugin that is kept elsewhere.
+/// A plugin kept elsewhere.
 #[derive(Debug, Clone)]
 pub struct Remote {
     /// Its name.
     pub name: String,
     /// Its author's words.
     pub description: String,
-    /// Words to find it by.
+    /// Search terms.
     pub tags: Vec<String>,
     /// Where it is.
     pub reading: Reading,
 }
 
 impl Manifest {
-    /// Reads a manifest. Parts that are not what they should be are left out.
+    /// Parses a manifest. Invalid parts are left out.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let json: Value = serde_json::from_slice(bytes).ok()?;
         let plugins = json.get("plugins").and_then(Value::as_array);
@@ -88,8 +88,8 @@ impl Manifest {
         })
     }
 
-    /// The plugins kept in this repository, whose skills are among `found`. `listed` answers what
-    /// the `plugin.json` in a directory says of its skills.
+    /// The plugins kept in this repository, whose skills are among `found`. `listed` returns the
+    /// skills named in the `plugin.json` of a directory.
     pub fn groups(
         &self,
         found: &[&str],
@@ -111,7 +111,7 @@ impl Manifest {
     ) -> Option<Vec<String>> {
         let source = local(&plugin.source)?;
         let root = self.root.as_deref().unwrap_or_default();
-        // Literally first: most sources include the root already.
+        // The literal path first: most sources already include the root.
         let dir = [normal(source), join(root, source)]
             .into_iter()
             .flatten()
@@ -146,8 +146,8 @@ impl Manifest {
         })
     }
 
-    /// The plugins kept elsewhere, where that is a place we can go to. Those that would run a
-    /// program are left out.
+    /// The plugins kept elsewhere at a supported place. Plugins that would run a program are left
+    /// out.
     pub fn remotes(&self) -> Vec<Remote> {
         let remote = |plugin: &Plugin| {
             let reading = elsewhere(&plugin.source).ok().flatten()?;
@@ -181,7 +181,6 @@ fn plugin(json: &Value) -> Option<Plugin> {
     })
 }
 
-/// The path of a plugin in the repository itself.
 fn local(source: &Value) -> Option<&str> {
     match source {
         Value::String(path) if !path.contains("://") => Some(path),
@@ -228,7 +227,7 @@ fn text(json: &Value, key: &str) -> Option<String> {
     json.get(key)?.as_str().map(str::to_owned)
 }
 
-/// A list of texts, or one text.
+/// A list of strings, or a single string.
 fn list(json: &Value) -> Option<Vec<String>> {
     match json {
         Value::String(text) => Some(vec![text.clone()]),
@@ -240,7 +239,7 @@ fn list(json: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// `path` without `.` and empty parts; `None` for one that leads out.
+/// `path` without `.` and empty parts; `None` if it leads out.
 fn normal(path: &str) -> Option<String> {
     let parts: Vec<&str> = path
         .split('/')

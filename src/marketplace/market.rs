@@ -1,4 +1,5 @@
-//! The room's door: one value that knows where skills are installed and how long it may take.
+//! The entry point of this room: a value that knows where skills are installed and how long
+//! operations may take.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,37 +12,37 @@ use super::tool::Tool;
 use crate::error::Result;
 use crate::sys::{Base, Env, limits};
 
-/// Getting, updating and removing skills in one plugin directory.
+/// Installs, updates and removes skills in one plugin directory.
 #[derive(Debug, Clone)]
 pub struct Market<'a> {
-    /// Holds `skills/`, `skills.lock.json`, `staging/` and `previous/`: the plugin directory, or a
-    /// project's `.chibi`.
+    /// Contains `skills/`, `skills.lock.json`, `staging/` and `previous/`: the plugin directory, or
+    /// a project's `.chibi`.
     pub plugin_dir: &'a Base,
-    /// What was fetched, and the configured sources: the same for every scope.
+    /// Contains the cache and the configured sources, shared by all scopes.
     pub home: &'a Path,
-    /// What git inherits; also the home and working directory that local references start from.
+    /// The environment git inherits, including the home and working directory for local references.
     pub env: &'a Env,
-    /// When the answer must be there. None for a person at a terminal, where only each git
-    /// command is bounded ([`limits::GIT_SECONDS`]).
+    /// When the result must be ready. `None` for a person at a terminal; then only each git command
+    /// is limited ([`limits::GIT_SECONDS`]).
     pub deadline: Option<Instant>,
-    /// Use what was fetched before, and no network.
+    /// Use only cached data, no network.
     pub offline: bool,
-    /// Stands in for `https://github.com/`, if given.
+    /// Replaces `https://github.com/`, if given.
     pub mirror: Option<String>,
-    /// Is told how far a long transfer is.
+    /// Receives the progress of a long transfer.
     pub progress: Option<fn(&str)>,
 }
 
 impl Market<'_> {
-    /// Where an installed skill came from; `None` for one that was put there by hand.
+    /// The source of an installed skill; `None` for one put there by hand.
     ///
     /// # Errors
-    /// When the lockfile is there and cannot be read.
+    /// When the lockfile exists but cannot be read.
     pub fn origin(&self, name: &str) -> Result<Option<LockEntry>> {
         Ok(Lockfile::read(self.plugin_dir)?.get(name).cloned())
     }
 
-    /// Everything that was installed and not put there by hand.
+    /// All installed skills, without those put there by hand.
     ///
     /// # Errors
     /// As [`Market::origin`].
@@ -49,8 +50,8 @@ impl Market<'_> {
         Ok(Lockfile::read(self.plugin_dir)?.entries().to_vec())
     }
 
-    /// Finishes or undoes what killed commands left half done and removes their leftovers. What
-    /// running commands use is not touched. Install, update and remove begin with this.
+    /// Completes or undoes what killed commands left unfinished and removes their leftovers. Files
+    /// of running commands are not touched. Install, update and remove call this first.
     pub fn clean_litter(&self) {
         staging::clean(self.plugin_dir);
     }
@@ -60,8 +61,8 @@ impl Market<'_> {
         staging::litter(self.plugin_dir)
     }
 
-    /// A place to prepare changes in. What is fetched for a project is fetched into the user's own
-    /// directory: no program of theirs runs in one that the project brings.
+    /// A directory to prepare changes in. Fetches for a project also go to the user's own
+    /// directory: no program may run in a directory that the project supplies.
     pub(super) fn staging(&self) -> Result<Staging> {
         let staging = Staging::new(self.plugin_dir, self.patience())?;
         if self.plugin_dir.path() == self.home {
@@ -70,7 +71,7 @@ impl Market<'_> {
         Ok(staging.with_scratch(self.home_staging()?))
     }
 
-    /// A place for what is fetched and looked at, and never moved into place.
+    /// A directory for data that is fetched and inspected, but never moved into place.
     pub(super) fn home_staging(&self) -> Result<Staging> {
         Staging::new(&Base::own(self.home.to_owned()), self.patience())
     }
@@ -89,7 +90,7 @@ impl Market<'_> {
         }
     }
 
-    /// How long other changes to the skills are waited for.
+    /// How long to wait for other changes to the skills.
     pub(super) fn patience(&self) -> Duration {
         let left = self
             .deadline

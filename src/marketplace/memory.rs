@@ -1,4 +1,4 @@
-//! Files held in memory as a tree and its bytes: what an archive or a site gave.
+//! Files held in memory as a tree and its bytes, for archives and sites.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Adds a file, a link or a special, and the directories around it.
+    /// Adds a file, a link or a special file, with its parent directories.
     pub fn add(&mut self, path: &str, node: Node) {
         for (at, _) in path.match_indices('/') {
             if self.tree.get(&path[..at]).is_none() {
@@ -45,7 +45,8 @@ impl Memory {
         (self.tree.clone(), self.unusable)
     }
 
-    /// The same without a directory around everything, if there is one and it is no skill itself.
+    /// Removes the single directory around everything, if there is one and it is not itself a
+    /// skill.
     #[must_use]
     pub fn unwrapped(self) -> Self {
         let first = self.tree.iter().next().map(|(path, _)| path.to_owned());

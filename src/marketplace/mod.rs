@@ -1,6 +1,5 @@
-//! Getting skills: what a reference means; repositories, archives, sites and directories as trees of
-//! files; the skills in them; installs that are staged and swapped in whole; the lockfile, updates,
-//! removal; what should be looked at before. It
+//! Getting skills: references; repositories, archives, sites and directories as trees of files; the
+//! skills in them; staged, atomic installs; the lockfile, updates, removal; the scan. This room
 //! knows skills, but no host, session or terminal: it returns data and sends notes to a callback.
 
 mod address;

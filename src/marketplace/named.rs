@@ -1,4 +1,4 @@
-//! Finding a skill by its name alone in what the configured sources have.
+//! Finds a skill by its bare name in the configured sources.
 
 use super::choose::Want;
 use super::fetch::Fetcher;
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::skill::SkillName;
 
 impl Market<'_> {
-    /// The reading of a skill by its name, of one source or of all. Nothing is chosen on a guess.
+    /// The reading of a skill's name, from one source or from all. It never guesses.
     pub(super) fn find_by_name(
         &self,
         fetcher: &mut Fetcher,
@@ -27,7 +27,7 @@ impl Market<'_> {
             for source in &sources {
                 let cached = match self.of_source(source, age, fetcher, note) {
                     Ok(cached) => cached,
-                    // One source that does not answer must not hide the others.
+                    // One source that does not respond must not hide the others.
                     Err(error) if sources.len() > 1 => {
                         note(&format!(
                             "the source `{}` was left out: {error}",
@@ -81,7 +81,7 @@ impl Listed {
     /// The reading that leads to it.
     ///
     /// # Errors
-    /// When the cache has something that cannot be an address or a path.
+    /// When the cache contains an invalid address or path.
     fn reading(&self) -> Result<Reading> {
         let mut reading =
             origin::reading(self.kind, &self.source, self.rev.as_deref(), &self.path)?;

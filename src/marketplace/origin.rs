@@ -1,4 +1,4 @@
-//! Where a skill came from, as the lockfile keeps it, and the way back there.
+//! Where a skill came from, as recorded in the lockfile, and the reading that leads back there.
 
 use super::address::{RepoUrl, SubPath};
 use super::choose::Want;
@@ -10,23 +10,23 @@ use super::reference::{self, Place, Reading};
 use super::web::WebUrl;
 use crate::error::{Error, Result};
 
-/// Where skills come from.
+/// The source of skills.
 #[derive(Debug, Clone)]
 pub struct Origin {
     /// The canonical address, or the absolute path.
     pub source: String,
-    /// Where git really went, if elsewhere.
+    /// The address git really used, if different.
     pub address: Option<String>,
     /// See [`Kind`].
     pub kind: Kind,
-    /// As typed.
+    /// The reference as typed.
     pub requested: String,
-    /// The branch or tag, by its full name, or the commit asked for; of an archive, the digest asked
-    /// for.
+    /// The requested branch or tag by its full name, or the commit; for an archive, the requested
+    /// digest.
     pub rev: Option<LockRef>,
-    /// The commit it was; of an archive, its digest.
+    /// The installed commit; for an archive, its digest.
     pub commit: Option<String>,
-    /// Whether a repository has that commit in a branch or tag; none for other kinds.
+    /// Whether a branch or tag of the repository contains that commit; `None` for other kinds.
     pub reach: Option<Reach>,
 }
 
@@ -38,7 +38,7 @@ impl Origin {
 }
 
 impl Origin {
-    /// What of it somebody decides by.
+    /// The parts on which a decision is based.
     pub fn provenance(&self) -> Provenance {
         Provenance {
             source: self.source.clone(),
@@ -53,15 +53,15 @@ impl LockEntry {
     /// The reading that leads to this skill again.
     ///
     /// # Errors
-    /// When the lockfile has something that cannot be an address or a path.
+    /// When the lockfile contains an invalid address or path.
     pub fn reading(&self) -> Result<Reading> {
         reading(self.kind, &self.source, self.rev.as_deref(), &self.path)
     }
 
-    /// As [`LockEntry::reading`], to the very state that was installed.
+    /// Like [`LockEntry::reading`], for exactly the installed state.
     ///
     /// # Errors
-    /// As [`LockEntry::reading`], and when what it has of a repository is no whole commit.
+    /// As [`LockEntry::reading`], and when a repository's entry has no full commit id.
     pub fn pinned(&self) -> Result<Reading> {
         if self.kind != Kind::Git {
             return self.reading();
@@ -73,21 +73,21 @@ impl LockEntry {
         reading(self.kind, &self.source, Some(commit.as_str()), &self.path)
     }
 
-    /// The commit installed from a repository; `None` where the lockfile has none, or something else.
+    /// The commit installed from a repository; `None` if the lockfile has no valid one.
     pub fn commit_id(&self) -> Option<CommitId> {
         let commit = self.commit.as_deref().filter(|_| self.kind == Kind::Git);
         CommitId::parse(commit?)
     }
 
-    /// What it was installed to stay at; `None` for the default branch and for a short name, as earlier
-    /// releases kept it.
+    /// What it is pinned to; `None` for the default branch and for a short name written by earlier
+    /// releases.
     pub fn pin(&self) -> Option<Pin> {
         let rev = self.rev.as_deref().filter(|_| self.kind == Kind::Git);
         Pin::parse(rev?)
     }
 }
 
-/// The reading of what was kept of a place.
+/// The reading for the recorded fields of a place.
 pub fn reading(kind: Kind, source: &str, rev: Option<&str>, path: &str) -> Result<Reading> {
     let place = match kind {
         Kind::Git => {

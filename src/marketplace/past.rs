@@ -1,4 +1,4 @@
-//! The last commits of a repository without its files, and which of them changed a skill.
+//! The recent commits of a repository without its files, and which of them changed a skill.
 
 use std::path::PathBuf;
 
@@ -11,25 +11,25 @@ use crate::sys::{EntryName, limits};
 
 const HISTORY_DIR: EntryName = EntryName::of("history.git");
 
-/// How far back a log goes.
+/// How many generations of commits a log covers.
 const DEPTH: usize = 200;
-/// How many commits a log has at most.
+/// Maximum number of commits in a log.
 const LOGGED: &str = "--max-count=20";
 
-/// A commit, as a log tells it.
+/// A commit in a log.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Commit {
     /// Its id.
     pub commit: String,
-    /// Its day.
+    /// Its date.
     pub date: String,
-    /// The first line of its message, in its author's words.
+    /// The first line of its message, as its author wrote it.
     pub subject: String,
-    /// Whether it came after the commit in use.
+    /// Whether it is later than the commit in use.
     pub newer: bool,
 }
 
-/// A repository's last commits, without any file, in a directory of their own.
+/// A repository's recent commits, without files, in a separate directory.
 pub struct Past<'a> {
     git: &'a Git<'a>,
     settings: &'a [String],
@@ -37,7 +37,7 @@ pub struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    /// One that has nothing yet.
+    /// An empty one.
     pub fn new(git: &'a Git<'a>, remote: &'a Remote) -> Result<Self, Failure> {
         let past = Self {
             git,
@@ -48,7 +48,7 @@ impl<'a> Past<'a> {
         Ok(past)
     }
 
-    /// Brings commits, named by id or refspec, and `depth` generations of what led to them.
+    /// Fetches commits, named by id or refspec, and `depth` generations of their ancestors.
     pub fn fetch(&self, depth: usize, filter: &str, what: &[&str]) -> Result<(), Failure> {
         let depth = format!("--depth={depth}");
         let options = ["--quiet", &depth, filter, NAME];
@@ -56,14 +56,14 @@ impl<'a> Past<'a> {
             .map(|_| ())
     }
 
-    /// Whether `old` is `new` or among those of its ancestors that were brought.
+    /// Whether `old` is `new` or one of its fetched ancestors.
     pub fn leads(&self, new: &CommitId, old: &CommitId) -> Result<bool, Failure> {
         let ancestors = self.read(&["rev-list", new.as_str()])?;
         let mut ancestors = ancestors.split(|b| *b == b'\n');
         Ok(ancestors.any(|line| line == old.as_str().as_bytes()))
     }
 
-    /// The full name of a branch or tag that was brought and leads to `commit`; branches first.
+    /// The full name of a fetched branch or tag that contains `commit`; branches first.
     pub fn leading_to(&self, commit: &CommitId) -> Result<Option<String>, Failure> {
         let object = format!("{commit}^{{commit}}");
         if self.read(&["cat-file", "-e", &object]).is_err() {
@@ -95,7 +95,7 @@ impl<'a> Past<'a> {
         self.git.read(&call, limits::GIT_LISTING)
     }
 
-    /// Whether there is more of it than was fetched.
+    /// Whether there is more history than was fetched.
     pub fn is_cut(&self) -> bool {
         self.dir.join("shallow").exists()
     }
@@ -103,13 +103,13 @@ impl<'a> Past<'a> {
 
 impl Drop for Past<'_> {
     fn drop(&mut self) {
-        // What cannot be removed goes with the directory that it is in.
+        // If this fails, it is removed together with its parent directory.
         let _ = self.git.0.scratch.remove_ours(&HISTORY_DIR);
     }
 }
 
-/// The last commits up to `new` that changed what is at `path`, newest first, with whether they
-/// came after `old`.
+/// The last commits up to `new` that changed `path`, newest first, with whether they are later than
+/// `old`.
 pub fn log(
     git: &Git,
     remote: &Remote,
@@ -119,7 +119,7 @@ pub fn log(
 ) -> Result<Vec<Commit>, Failure> {
     let past = Past::new(git, remote)?;
     past.fetch(DEPTH, "--filter=blob:none", &[new.as_str()])?;
-    // A path is taken as it is, not as a pattern.
+    // The path must not be read as a pattern.
     let path = format!(":(literal){path}");
     let listed = |range: &[&str]| {
         let options = [
@@ -132,7 +132,7 @@ pub fn log(
     };
     let all = String::from_utf8_lossy(&listed(&[new.as_str()])?).into_owned();
     let exclude = old.map(|old| format!("^{old}")).unwrap_or_default();
-    // Where `old` is no ancestor that was fetched, nobody knows what came after it.
+    // If `old` is not a fetched ancestor, nobody knows what is later than it.
     let newer = if old.is_some() {
         listed(&[new.as_str(), &exclude]).ok()
     } else {

@@ -1,4 +1,4 @@
-//! Which place a reference means, of those it can mean, and which of the skills there.
+//! Decides which of the possible places a reference means, and which skills there.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use super::origin::Origin;
 use super::reference::{Place, Reading, Reference};
 use crate::error::{Error, Result};
 
-/// What a reference turned out to mean.
+/// The resolved meaning of a reference.
 pub(super) struct Picked<'a> {
     pub snapshot: Rc<Snapshot<'a>>,
     pub chosen: Vec<Found>,
@@ -20,7 +20,7 @@ pub(super) struct Picked<'a> {
 }
 
 impl Market<'_> {
-    /// Finds what a reference means, and which skills of it.
+    /// Resolves a reference to a place and the skills wanted from it.
     pub(super) fn pick<'a>(
         &self,
         fetcher: &mut Fetcher<'a>,
@@ -46,8 +46,8 @@ impl Market<'_> {
     }
 }
 
-/// Takes the first reading that there is. A repository or skill that is not there passes the word
-/// to the next reading; any other failure is the answer.
+/// Takes the first reading that exists. A missing repository or skill leads to the next reading;
+/// any other failure is returned.
 fn pick<'a>(
     fetcher: &mut Fetcher<'a>,
     readings: &[Reading],
@@ -58,12 +58,12 @@ fn pick<'a>(
     let choosing = options.all || !options.skills.is_empty();
     let mut misses: Vec<Error> = Vec::new();
     for reading in readings {
-        // Of several readings, those of one skill are not meant when several are wanted.
+        // A reading of a single skill does not apply when several are wanted.
         if choosing && readings.len() > 1 && matches!(reading.want, choose::Want::Named(_)) {
             continue;
         }
         let told = format!("`{requested}` is the {reading}");
-        // Of several readings only what is found tells which one it is.
+        // With several readings, only the result shows which one applies.
         if readings.len() == 1 {
             note(&told);
         }
@@ -76,7 +76,7 @@ fn pick<'a>(
             Err(failure) => return Err(failure.into()),
         };
         let want = fetch::wanted(&opened, reading);
-        // Of a site only what was chosen has been fetched.
+        // From a site, only the chosen skills have been fetched.
         let (want, all) = match &reading.place {
             Place::WellKnown(_) => (choose::Want::Any, true),
             _ => (want, options.all),
@@ -109,7 +109,7 @@ fn pick<'a>(
     Err(nothing_fits(requested, misses))
 }
 
-/// `REPO@NAME` means a skill, but other tools mean a ref by it.
+/// Warns that `REPO@NAME` means a skill here, although other tools read it as a ref.
 fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
     if let (Place::Repository { url, .. }, choose::Want::Named(name)) =
         (&reading.place, &reading.want)
@@ -121,7 +121,7 @@ fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
     }
 }
 
-/// One error out of those of all readings.
+/// Combines the errors of all readings into one.
 fn nothing_fits(requested: &str, mut misses: Vec<Error>) -> Error {
     let requested = requested.escape_debug();
     match misses.len() {
@@ -130,7 +130,7 @@ fn nothing_fits(requested: &str, mut misses: Vec<Error>) -> Error {
         1 => misses.remove(0),
         _ => {
             let reasons: Vec<String> = misses.iter().map(|miss| format!("\n  {miss}")).collect();
-            // A repository that is there, but has other skills, has the most to say.
+            // A repository that exists but has other skills gives the most helpful error.
             let listing = misses
                 .iter()
                 .filter_map(Error::next_step)

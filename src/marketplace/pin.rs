@@ -1,5 +1,5 @@
-//! Which state of a repository somebody meant, as names that mean one thing only: a full ref name, or
-//! a commit's id. Pure.
+//! The requested state of a repository as an unambiguous name: a full ref name or a commit id.
+//! Pure.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use super::address::Rev;
 const HEADS: &str = "refs/heads/";
 const TAGS: &str = "refs/tags/";
 
-/// The whole id of a commit: 40 or 64 hexadecimal digits in lowercase. Nothing else reaches git as one.
+/// A full commit id: 40 or 64 lowercase hexadecimal digits. Only this type reaches git as an id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CommitId(String);
 
 impl CommitId {
-    /// The id written in `text`; `None` for anything else, an abbreviated one included.
+    /// Parses a commit id; `None` for anything else, including an abbreviated id.
     pub fn parse(text: &str) -> Option<Self> {
         let whole = matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit());
         whole.then(|| Self(text.to_ascii_lowercase()))
@@ -33,20 +33,20 @@ impl fmt::Display for CommitId {
     }
 }
 
-/// What an install stays at. A tag's pin is never a branch of the same name, nor is a commit's.
+/// What an install is pinned to. The pin of a tag or commit never means a branch of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Pin {
     /// A branch, which moves.
     Branch(Rev),
-    /// A tag, which is not meant to move.
+    /// A tag, which should not move.
     Tag(Rev),
-    /// A commit, which cannot.
+    /// A commit, which cannot move.
     Commit(CommitId),
 }
 
 impl Pin {
-    /// What a full ref name or a commit's id says; `None` for a short name, which could be a branch or
-    /// a tag.
+    /// Parses a full ref name or a commit id; `None` for a short name, which could be a branch or a
+    /// tag.
     pub fn parse(written: &str) -> Option<Self> {
         if let Some(id) = CommitId::parse(written) {
             return Some(Self::Commit(id));
@@ -58,7 +58,7 @@ impl Pin {
         }
     }
 
-    /// The name of a branch or tag without `refs/heads/` and `refs/tags/`; none for a commit.
+    /// The name of a branch or tag without `refs/heads/` or `refs/tags/`; `None` for a commit.
     pub fn short(&self) -> Option<&str> {
         match self {
             Self::Branch(name) | Self::Tag(name) => Some(name.as_str()),
@@ -72,7 +72,7 @@ impl Pin {
     }
 }
 
-/// As [`Pin::parse`] reads it, and as the lockfile keeps it.
+/// The form read by [`Pin::parse`] and kept in the lockfile.
 impl fmt::Display for Pin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -83,22 +83,22 @@ impl fmt::Display for Pin {
     }
 }
 
-/// Whether a commit is one of its source. Hosts serve the commits of every fork under the address of
-/// the repository that was forked, so that a commit can be fetched from a source says nothing.
+/// Whether a commit belongs to its source. Hosts serve the commits of every fork under the address
+/// of the original repository, so being able to fetch a commit proves nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
-    /// A branch leads to it; `HEAD` stands for the default one.
+    /// A branch contains it; `HEAD` is the default branch.
     Branch(String),
-    /// A tag leads to it.
+    /// A tag contains it.
     Tag(String),
-    /// Neither does.
+    /// No branch or tag contains it.
     None,
-    /// Nobody could tell within bounds. It counts as [`Reach::None`].
+    /// Could not be determined within the bounds. Treated as [`Reach::None`].
     Unknown,
 }
 
 impl Reach {
-    /// Of the commit at which a branch or tag is.
+    /// The reach of a commit at the tip of a branch or tag.
     pub fn of(pin: &Pin) -> Self {
         match pin {
             Pin::Branch(name) => Self::Branch(name.as_str().to_owned()),
@@ -107,12 +107,12 @@ impl Reach {
         }
     }
 
-    /// Whether it is known that the source has it.
+    /// Whether the commit is known to belong to the source.
     pub fn is_reached(&self) -> bool {
         matches!(self, Self::Branch(_) | Self::Tag(_))
     }
 
-    /// What to tell of a commit that cannot be said to be its source's.
+    /// A warning for a commit that may not belong to its source.
     pub fn doubt(&self) -> Option<&'static str> {
         match self {
             Self::Branch(_) | Self::Tag(_) => None,
@@ -133,29 +133,29 @@ impl Serialize for Reach {
     }
 }
 
-/// How a commit stands to the one that is installed.
+/// How a commit relates to the installed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ancestry {
-    /// It is that commit.
+    /// The same commit.
     Same,
-    /// It came later: the installed one is among its ancestors.
+    /// Later: the installed commit is one of its ancestors.
     Forward,
-    /// It came earlier: it is among the ancestors of the installed one.
+    /// Earlier: it is an ancestor of the installed commit.
     Backward,
-    /// Neither leads to the other: history was rewritten.
+    /// Neither is an ancestor of the other: history was rewritten.
     Unrelated,
-    /// Nobody could tell within bounds. It counts as [`Ancestry::Unrelated`].
+    /// Could not be determined within the bounds. Treated as [`Ancestry::Unrelated`].
     Unknown,
 }
 
 impl Ancestry {
-    /// Whether an update to it is one.
+    /// Whether it is a real update.
     pub fn goes_forward(self) -> bool {
         matches!(self, Self::Same | Self::Forward)
     }
 
-    /// What to tell of an update that is none.
+    /// A warning for an update that does not go forward.
     pub fn doubt(self) -> Option<&'static str> {
         match self {
             Self::Same | Self::Forward => None,
@@ -182,7 +182,7 @@ mod tests {
             "refs/heads/feature/x",
             id,
             &long,
-            // A branch can be called as a commit is, and as a full name is.
+            // A branch may be named like a commit id or like a full ref name.
             &format!("refs/heads/{id}"),
             "refs/heads/refs/tags/v1",
         ] {

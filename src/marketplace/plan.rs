@@ -1,4 +1,4 @@
-//! What an install would bring, for a person to look at before anything lands in `skills/`.
+//! What an install would add, for a person to review before anything reaches `skills/`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,14 +25,14 @@ use crate::skill::{Level, Skill, ToolList, is_script};
 pub struct Plan {
     /// The canonical address, or the absolute directory.
     pub source: String,
-    /// The commit; none for a directory.
+    /// The commit; `None` for a directory.
     pub commit: Option<String>,
-    /// The skills that would land. Those already installed are not among them.
+    /// The skills to be installed, without those already installed.
     pub skills: Vec<Planned>,
 }
 
 impl Plan {
-    /// The plan to move staged skills into place.
+    /// The plan for staged skills.
     pub fn of(origin: &Origin, staged: &[Staged]) -> Self {
         Self {
             source: origin.source.clone(),
@@ -42,68 +42,68 @@ impl Plan {
     }
 }
 
-/// Where a skill that would land comes from.
+/// The source of a skill to be installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Provenance {
     /// The canonical address, or the absolute directory.
     pub source: String,
-    /// Where git really went for it, if elsewhere.
+    /// The address git really used, if different.
     pub address: Option<String>,
-    /// The commit; none for a directory.
+    /// The commit; `None` for a directory.
     pub commit: Option<String>,
-    /// Whether that commit is the source's own; none where nobody else could have put it there.
+    /// Whether that commit belongs to the source; `None` where nobody else could have put it there.
     pub reach: Option<Reach>,
 }
 
-/// One skill that would land.
+/// One skill to be installed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Planned {
     /// Its directory in `skills/`.
     pub name: String,
-    /// Where it comes from; none for one that is made here.
+    /// Its source; `None` for a skill made here.
     pub provenance: Option<Provenance>,
     /// Its author's words, unescaped.
     pub description: Option<String>,
     /// Its directory in the source.
     pub path: String,
-    /// How many files.
+    /// The number of files.
     pub files: usize,
-    /// All of them together, in bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
     /// The paths of the files.
     pub paths: Vec<String>,
-    /// The files that can be run.
+    /// The executable files.
     pub scripts: Vec<String>,
-    /// The entries of `allowed-tools`; none when it restricts nothing.
+    /// The entries of `allowed-tools`; `None` if nothing is restricted.
     pub allowed_tools: Option<Vec<String>>,
     /// The entries of `disallowed-tools`.
     pub disallowed_tools: Vec<String>,
-    /// What was left out and why, a sentence each.
+    /// What is left out and why, one sentence each.
     pub dropped: Vec<String>,
-    /// What is odd about it, a sentence each.
+    /// What is unusual about it, one sentence each.
     pub warnings: Vec<String>,
-    /// What should be looked at, the worst first.
+    /// The scan's findings, the worst first.
     pub findings: Vec<Finding>,
 }
 
-/// A skill in a staging directory, whole and readable.
+/// A complete, readable skill in a staging directory.
 #[derive(Debug)]
 pub struct Staged {
-    /// Where it is.
+    /// Its place in the staging directory.
     pub place: Prepared,
-    /// What the lockfile will say.
+    /// Its future lockfile entry.
     pub entry: LockEntry,
-    /// What to show.
+    /// Its description for the plan.
     pub planned: Planned,
 }
 
-/// What makes two skills the same one: source and path.
+/// The identity of a skill: source and path.
 pub fn id(source: &str, path: &str) -> String {
     format!("{source}#{path}")
 }
 
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
-    // A root skill does not swallow the others; one in a directory keeps those inside it.
+    // A root skill excludes the other skills; a skill in a directory includes those inside it.
     let others: Vec<String> = match found.path.as_str() {
         "" => snapshot
             .found
@@ -116,23 +116,23 @@ fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
     CopyPlan::new(&snapshot.tree, &found.path, &others)
 }
 
-/// Brings the files of several skills at once, before each is staged.
+/// Fetches the files of several skills at once, before each is staged.
 ///
 /// # Errors
-/// When they cannot be had.
+/// When they cannot be fetched.
 pub fn bring(snapshot: &Snapshot, chosen: &[&Found]) -> Result<()> {
     let mut files = Vec::new();
     for found in chosen {
-        // What cannot be copied is told of when it is staged.
+        // Skills that cannot be copied are reported when they are staged.
         files.extend(copied(snapshot, found).iter().flat_map(CopyPlan::wanted));
     }
     snapshot.content.bring(&files)
 }
 
-/// Copies a skill to `place`, reads it back and describes it. `name` is the directory it will have.
+/// Copies a skill to `place`, reads it back and describes it. `name` is its future directory.
 ///
 /// # Errors
-/// When it cannot be copied, or what was copied is no readable skill.
+/// When it cannot be copied, or the copy is not a readable skill.
 pub fn stage(
     snapshot: &Snapshot,
     found: &Found,
@@ -176,10 +176,10 @@ pub fn stage(
     })
 }
 
-/// Reads what has been staged in `dir` to be the skill `name`, and describes it.
+/// Reads the skill `name` staged in `dir` and describes it.
 ///
 /// # Errors
-/// When it is no readable skill.
+/// When it is not a readable skill.
 pub fn look(
     dir: &Path,
     name: &str,
@@ -210,7 +210,7 @@ pub fn look(
     Ok((skill, digest, planned))
 }
 
-/// The entries of `allowed-tools`; none when it restricts nothing.
+/// The entries of `allowed-tools`; `None` if nothing is restricted.
 pub fn allowed_tools(skill: &Skill) -> Option<Vec<String>> {
     match skill.fields.allowed_tools() {
         ToolList::Listed(entries) => Some(entries),
@@ -218,7 +218,7 @@ pub fn allowed_tools(skill: &Skill) -> Option<Vec<String>> {
     }
 }
 
-/// The files that can be run, of some with their digests.
+/// The executable files among those given with their digests.
 pub fn scripts(files: &BTreeMap<String, String>) -> Vec<String> {
     let can_run = |path: &str, digest: &str| digest.ends_with("+x") || is_script(Path::new(path));
     files

@@ -1,9 +1,7 @@
-//! What an update or an approved proposal replaced: the last state of each skill, kept for `rollback`
-//! in `previous/<name>/`, with the lockfile's entry of that time, if it had one.
-//!
-//! What is kept there is right or it is not there. So the state that was kept until now goes to
-//! the staging directory before the skill moves, and the one that is replaced comes after it; what
-//! a kill leaves between the two, the recovery of the change itself finishes or undoes.
+//! The state of each skill before its last update or approved proposal, kept for `rollback` in
+//! `previous/<name>/` with its lockfile entry of that time, if any. A kept state is complete or
+//! absent: the older one moves to staging before the skill moves, and the replaced one is kept
+//! afterwards. Recovery of the change completes or undoes what a kill leaves in between.
 
 use std::io;
 
@@ -15,24 +13,24 @@ use crate::sys::{Base, Dir, Durable, EntryName, limits};
 const PREVIOUS: EntryName = EntryName::of("previous");
 const ENTRY: EntryName = EntryName::of("entry.json");
 const SKILL: EntryName = EntryName::of("skill");
-/// In a staging directory: what is to be kept, and what was kept until now.
+/// In a staging directory: the state to be kept, and the one kept until now.
 pub const KEPT: EntryName = EntryName::of("kept");
 pub const FORMER: EntryName = EntryName::of("former");
 
-/// An earlier state of a skill.
+/// The previous state of a skill.
 #[derive(Debug)]
 pub struct Previous {
     /// Its files.
     pub dir: Dir,
-    /// The entry it had, unless it came from no source.
+    /// Its lockfile entry, unless it came from no source.
     pub entry: Option<LockEntry>,
 }
 
-/// Prepares `staging` to keep the skill `name`, which has the entry `present`, and takes what was
-/// kept of it until now away from the plugin directory `dir`.
+/// Prepares `staging` to keep the skill `name` with its entry `present`, and moves the state kept
+/// until now out of the plugin directory `dir`.
 ///
 /// # Errors
-/// When what is kept there was not kept by us, or anything cannot be written.
+/// When the existing state was not kept by us, or anything cannot be written.
 pub fn make_room(
     dir: &Dir,
     staging: &Dir,
@@ -56,7 +54,7 @@ pub fn make_room(
     set_aside(dir, staging, name).map_err(failed)
 }
 
-/// Takes what is kept of a skill away, to `staging`. What is not ours stays.
+/// Moves the kept state of a skill to `staging`. Files that are not ours stay.
 ///
 /// # Errors
 /// When it cannot be moved.
@@ -68,22 +66,22 @@ pub fn set_aside(dir: &Dir, staging: &Dir, name: &InstalledName) -> io::Result<(
     if former.is_ok_and(|former| former.is_ours()) {
         homes.rename(name.entry(), staging, &FORMER)?;
     }
-    // Only when it is empty now.
+    // Succeeds only if it is empty now.
     let _ = dir.remove_empty(&PREVIOUS);
     Ok(())
 }
 
-/// Undoes [`set_aside`], of a change that did not take place.
+/// Undoes [`set_aside`] after a change that did not happen.
 pub fn put_back(dir: &Dir, staging: &Dir, name: &InstalledName) {
     if staging.has(&FORMER) {
-        // A skill has no earlier state rather than no command that works.
+        // Losing the previous state is better than a command that always fails.
         let homes = dir.make_dir(&PREVIOUS);
         let _ = homes.and_then(|homes| staging.rename(&FORMER, &homes, name.entry()));
     }
 }
 
-/// Keeps the skill that was replaced, and is `old` in `within` now, unless that is done or nothing
-/// was prepared for it.
+/// Keeps the replaced skill, now `old` in `within`, unless that is already done or nothing was
+/// prepared for it.
 ///
 /// # Errors
 /// When it cannot be moved; nothing is kept then.
@@ -103,10 +101,10 @@ pub fn keep(
     staging.rename(&KEPT, &homes, name.entry())
 }
 
-/// What is kept of a skill.
+/// Reads the previous state of a skill.
 ///
 /// # Errors
-/// When nothing is.
+/// When there is none.
 pub fn read(base: &Base, name: &InstalledName) -> Result<Previous> {
     let kept = base.open()?.and_then(|dir| {
         let homes = dir.open_dir(&PREVIOUS).ok()?;

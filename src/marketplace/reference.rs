@@ -1,6 +1,5 @@
-//! What a person types to say which skill they want, understood as a list of readings to try in
-//! order (docs/spec/references.md#reference-forms). Pure: it knows neither the network nor the
-//! disk.
+//! Parses what a person types to name a skill into readings to try in order
+//! (docs/spec/references.md#reference-forms). Pure: it knows neither the network nor the disk.
 
 use std::fmt;
 
@@ -12,22 +11,21 @@ use super::web::WebUrl;
 use crate::error::Result;
 use crate::sys::limits;
 
-/// A reference, understood.
+/// A parsed reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reference {
-    /// A skill by its name, which the configured sources are asked for: of one of them (`x@y`), or
-    /// of any.
+    /// A skill's name, looked up in one configured source (`x@y`) or in all.
     Named {
         /// The skill's name.
         name: String,
         /// The source's name.
         source: Option<String>,
     },
-    /// What it can mean, best first; never empty. Only `OWNER/NAME` has more than one.
+    /// Possible meanings, best first; never empty. Only `OWNER/NAME` has more than one.
     Readings(Vec<Reading>),
 }
 
-/// One meaning: a place, and what is wanted of it.
+/// One meaning: a place, and what is wanted from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// Where to look.
@@ -39,60 +37,60 @@ pub struct Reading {
 /// Where skills can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// A git repository in one of its states.
+    /// A git repository in a certain state.
     Repository {
         /// Its address.
         url: RepoUrl,
         /// Which state.
         at: At,
     },
-    /// A directory or an archive of this machine, as written: `./x`, `../x`, `/x`, `~/x`.
+    /// A local directory or archive, as written: `./x`, `../x`, `/x`, `~/x`.
     Local(String),
     /// An archive on the web.
     Archive {
         /// Its address.
         url: WebUrl,
-        /// What its SHA-256 has to be.
+        /// The required SHA-256.
         sha256: Option<String>,
     },
-    /// A site that says what it has under `/.well-known/`.
+    /// A site that lists its skills under `/.well-known/`.
     WellKnown(WebUrl),
     /// One `SKILL.md`.
     File(WebUrl),
 }
 
-/// What a reference is to be taken for, whatever it looks like (`--reading`).
+/// Forces how a reference is interpreted (`--reading`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum As {
     /// A git repository: `o/n` is the repository `n` of `o`.
     Repository,
-    /// A name: `o/n` is the skill `n` of `o`, `n` one of the configured sources.
+    /// A name: `o/n` is the skill `n` of `o`, where `n` is a configured source.
     Registry,
-    /// A path of this machine.
+    /// A local path.
     Path,
-    /// An address on the web.
+    /// A URL.
     Url,
 }
 
-/// Which state of a repository.
+/// A state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum At {
     /// The default branch.
     Default,
     /// The short name of a branch or tag, as people type it.
     Rev(Rev),
-    /// What can mean one thing only, as the lockfile keeps it.
+    /// An unambiguous name, as kept in the lockfile.
     Pin(Pin),
-    /// A ref and a path in one, as in `/tree/REF/PATH`: only the repository's list of refs tells
-    /// where one ends and the other begins.
+    /// A combined ref and path, as in `/tree/REF/PATH`: only the repository's refs show where the
+    /// ref ends.
     RefAndPath(SubPath),
 }
 
 impl Reference {
-    /// Understands a reference in any of its forms, or in the one form asked for.
+    /// Parses a reference in any of its forms, or only in the form requested.
     ///
     /// # Errors
-    /// When it has none of the forms, or parts that could leave a directory or reach git as an
+    /// When it has none of the forms, or has parts that could leave a directory or reach git as an
     /// option.
     pub fn parse(written: &str, reading: Option<As>) -> Result<Self> {
         let text = written.trim();
@@ -117,7 +115,7 @@ impl Reference {
         let text = text.trim_end_matches('/');
         let before_slash = text.split('/').next().unwrap_or_default();
         let is_url = text.contains("://") || is_scp(before_slash);
-        // No account of GitHub's has a dot in its name, so this is a host.
+        // GitHub account names contain no dot, so this is a host.
         let is_host = before_slash.contains('.') && text.matches('/').count() >= 2;
         let of_repository = reading == Some(As::Repository);
         let one = |reading: Result<Reading>| Ok(Self::Readings(vec![reading?]));
@@ -149,7 +147,7 @@ impl Reference {
     }
 }
 
-/// The state that stands behind `#`, or in a lockfile.
+/// Parses the state that follows `#`, or comes from a lockfile.
 pub(super) fn at(fragment: Option<&str>) -> Result<At> {
     let Some(written) = fragment else {
         return Ok(At::Default);
@@ -160,7 +158,7 @@ pub(super) fn at(fragment: Option<&str>) -> Result<At> {
     }
 }
 
-/// Whether a text can only be a path of this machine.
+/// Whether a text can only be a local path.
 pub fn is_local(text: &str) -> bool {
     matches!(text, "." | ".." | "~")
         || ["./", "../", "/", "~/"]
@@ -168,7 +166,7 @@ pub fn is_local(text: &str) -> bool {
             .any(|start| text.starts_with(start))
 }
 
-/// `user@host:path`, of which `start` is what stands before the first slash.
+/// Whether this is `user@host:path`; `start` is the part before the first slash.
 fn is_scp(start: &str) -> bool {
     start
         .split_once('@')

@@ -1,5 +1,5 @@
-//! What a repository's branches and tags point at: the answer of one `git ls-remote`. Everything
-//! that is fetched later is fetched by the commit found here, so what was listed is what lands.
+//! What a repository's branches and tags point to: the output of one `git ls-remote`. Everything
+//! fetched later is fetched by the commit found here, so the listed state is the installed state.
 
 use super::address::{Rev, SubPath};
 use super::failure::{Class, Failure};
@@ -10,27 +10,26 @@ use super::reference::At;
 #[derive(Debug, Clone, Default)]
 pub struct Refs {
     head: Option<CommitId>,
-    /// Branches and tags, each with its commit, in the repository's order.
     named: Vec<(Pin, CommitId)>,
 }
 
-/// One state of a repository, found.
+/// A resolved state of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// The commit.
     pub commit: CommitId,
-    /// What was asked for; none for the default branch.
+    /// What was requested; `None` for the default branch.
     pub pin: Option<Pin>,
     /// The path that followed the ref.
     pub path: Option<SubPath>,
 }
 
 impl Refs {
-    /// The arguments of the `git` call whose output [`Refs::parse`] reads; they follow the address.
+    /// Arguments, placed after the address, of the `git` call whose output [`Refs::parse`] reads.
     pub const PATTERNS: [&'static str; 3] = ["HEAD", "refs/heads/*", "refs/tags/*"];
 
-    /// Reads lines of `<commit> TAB <ref>`. An annotated tag has a second line, `<ref>^{}`, with
-    /// the commit it stands for.
+    /// Parses lines of `<commit> TAB <ref>`. An annotated tag has a second line, `<ref>^{}`, with
+    /// the commit it points to.
     pub fn parse(output: &str) -> Self {
         let mut refs = Self::default();
         for (id, name) in output.lines().filter_map(|line| line.split_once('\t')) {
@@ -51,7 +50,7 @@ impl Refs {
         refs
     }
 
-    /// The commit that `at` means. Of `REF/PATH` the longest beginning that is a ref is taken.
+    /// The commit that `at` means. For `REF/PATH`, the longest prefix that is a ref wins.
     pub fn resolve(&self, at: &At) -> Result<Resolved, Failure> {
         let whole = |pin: &Pin| Some(self.found(pin)?.with(None));
         match at {
@@ -87,7 +86,7 @@ impl Refs {
         }
     }
 
-    /// The tags, each with its commit, as the repository lists them.
+    /// The tags, each with its commit, in the repository's order.
     pub fn tags(&self) -> impl Iterator<Item = (&str, &CommitId)> {
         let tags = self.named.iter().filter(|(pin, _)| pin.is_tag());
         tags.filter_map(|(pin, commit)| Some((pin.short()?, commit)))
@@ -98,7 +97,7 @@ impl Refs {
         self.named.iter().any(|(pin, _)| pin.short() == Some(name))
     }
 
-    /// The branch or tag that points at this very commit.
+    /// The branch or tag that points directly to this commit.
     pub fn tip(&self, commit: &CommitId) -> Option<Reach> {
         if self.head.as_ref() == Some(commit) {
             return Some(Reach::Branch("HEAD".to_owned()));
@@ -119,8 +118,8 @@ impl Refs {
         })
     }
 
-    /// What a text means that may be a full name, a commit's id, or a short name. Nothing is chosen on a
-    /// guess: a short name that is both a branch's and a tag's is refused.
+    /// Resolves a full name, a commit id or a short name. It never guesses: a short name of both a
+    /// branch and a tag is refused.
     fn named(&self, written: &str) -> Result<Option<Resolved>, Failure> {
         if let Some(found) = Pin::parse(written).and_then(|pin| self.found(&pin)) {
             return Ok(Some(found));

@@ -1,28 +1,28 @@
-//! Where git really goes for a repository. The user's configuration may send it elsewhere
-//! (`url.….insteadOf`), and what is judged and recorded is where it went.
+//! The address git really uses for a repository. The user's configuration may redirect it
+//! (`url.….insteadOf`); the real address is judged and recorded.
 
 use super::address::RepoUrl;
 use super::failure::Failure;
 use super::git::{Call, Git};
 
-/// What git calls the repository in every call of ours, so that all of them go the same way.
+/// The remote's name in all our git calls, so that they all use the same address.
 pub const NAME: &str = "agent-skills";
-/// The longest address that git may answer with.
+/// The maximum length of an address that git returns, in bytes.
 const ADDRESS: u64 = 16 * 1024;
 
-/// A repository as git is told of it.
+/// A repository as passed to git.
 #[derive(Debug, Clone)]
 pub struct Remote {
-    /// The settings of each call that names it [`NAME`].
+    /// Settings for each call that uses [`NAME`].
     pub settings: Vec<String>,
-    /// Where git goes, without user and password.
+    /// The address git uses, without user and password.
     pub address: String,
     rewritten: bool,
 }
 
 impl Remote {
-    /// Asks git where it goes for `address`, which stands in for the repository `url` or is the same.
-    /// Nothing is asked of the network.
+    /// Asks git which address it uses for `address`, which is the repository `url` or its mirror.
+    /// This needs no network.
     ///
     /// # Errors
     /// When git cannot be run.
@@ -47,14 +47,14 @@ impl Remote {
         })
     }
 
-    /// Where git goes, if that is not what it was told.
+    /// The address git uses, if it differs from the given one.
     pub fn elsewhere(&self) -> Option<&str> {
         self.rewritten.then_some(&self.address)
     }
 }
 
-/// The address as `scheme://host/path`, or the path of a directory: tokens that people keep in their
-/// git configuration go into no lockfile, and a policy judges hosts and paths.
+/// The address as `scheme://host/path`, or a directory's path. Tokens that people keep in their git
+/// configuration must not reach a lockfile, and a policy judges hosts and paths.
 fn without_user(address: &str) -> String {
     let host = |authority: &str| {
         let host = authority.rsplit_once('@');
@@ -65,7 +65,7 @@ fn without_user(address: &str) -> String {
         let path = path.split(['?', '#']).next().unwrap_or_default();
         return format!("{scheme}://{}/{path}", host(authority));
     }
-    // `user@host:path` of ssh; a slash before the colon makes it a path.
+    // ssh's `user@host:path`; a slash before the colon makes it a path.
     match address.split_once(':') {
         Some((authority, path)) if !authority.contains('/') && !path.starts_with(':') => {
             format!("ssh://{}/{}", host(authority), path.trim_start_matches('/'))
@@ -119,7 +119,7 @@ mod tests {
                 "[url \"git@github.com:\"]\n insteadOf = https://github.com/\n",
                 "ssh://github.com/acme/skills",
             ),
-            // The first address of a remote is the one that is fetched from.
+            // Git fetches from the first address of a remote.
             (
                 "[remote \"agent-skills\"]\n url = https://evil.example/x\n",
                 "https://evil.example/x",

@@ -1,5 +1,5 @@
-//! Removing an installed skill, found among what really is in `skills/`: what was typed is compared
-//! with names there, and never becomes a path.
+//! Removes an installed skill. The typed name is compared with the names actually in `skills/` and
+//! never becomes a path.
 
 use std::path::PathBuf;
 
@@ -12,14 +12,14 @@ use super::swap::{self, Changes};
 use crate::error::{Error, Result};
 use crate::skill::{Skill, SkillName};
 
-/// A skill that is gone.
+/// A removed skill.
 #[derive(Debug, Clone, Serialize)]
 pub struct Removed {
     /// Its directory's name.
     pub name: String,
     /// Where the directory was.
     pub dir: PathBuf,
-    /// Where it had come from; `None` for one put there by hand.
+    /// Its source; `None` for a skill put there by hand.
     pub source: Option<String>,
 }
 
@@ -27,8 +27,8 @@ impl Market<'_> {
     /// Removes a skill given as `NAME` or `OWNER/NAME`.
     ///
     /// # Errors
-    /// When there is no such skill, or it came from another owner; when it cannot be removed, and
-    /// is then still there, whole.
+    /// When there is no such skill, or it came from another owner; when it cannot be removed, in
+    /// which case it stays complete.
     pub fn remove(&self, written: &str) -> Result<Removed> {
         self.clean_litter();
         let staging = self.staging()?;
@@ -43,8 +43,8 @@ impl Market<'_> {
         })
     }
 
-    /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means: the directory's own
-    /// name, else the skill's.
+    /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means: the directory's
+    /// own name first, then the skill's.
     pub(super) fn installed(&self, written: &str) -> Result<InstalledName> {
         let of_owner = written.rsplit_once('@').map(|(name, owner)| (owner, name));
         let Some((owner, name)) = written.split_once('/').or(of_owner) else {
@@ -106,7 +106,7 @@ impl Market<'_> {
         }
     }
 
-    /// The names in `skills/` that a skill can have, sorted.
+    /// The valid skill names in `skills/`, sorted.
     pub(super) fn directories(&self) -> Vec<InstalledName> {
         let entries = std::fs::read_dir(swap::skills(self.plugin_dir))
             .into_iter()
@@ -132,7 +132,7 @@ fn not_installed(written: &str, directories: &[InstalledName]) -> Error {
     .hint(hint)
 }
 
-/// The name that may have been meant.
+/// The most similar name, as a suggestion.
 pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let distance = |name: &&str| strsim::osa_distance(name, written);
     let near = |name: &&str| distance(name) <= 1 + name.chars().count() / 4;

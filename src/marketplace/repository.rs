@@ -1,5 +1,5 @@
-//! One commit of a repository, fetched shallow and blobless into the cache and read without a
-//! checkout: no link, hook, filter or submodule of it ever takes effect.
+//! One commit of a repository, fetched shallow and without blobs into the cache and read without a
+//! checkout, so no link, hook, filter or submodule takes effect.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,22 +16,22 @@ use super::tree::{Node, Tree};
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
-/// The longest target of a link; the kernel's limit on a path.
+/// The maximum length of a link target, which is the kernel's limit for a path.
 const LINK: u64 = 4096;
-/// What every fetch says.
+/// Arguments of every fetch.
 pub const FETCH: [&str; 3] = ["fetch", "--no-tags", "--no-recurse-submodules"];
 
-/// A bare repository on our disk.
+/// A bare repository on disk.
 pub struct Repository<'a> {
     git: Git<'a>,
     slot: Slot,
     settings: Vec<String>,
     offline: bool,
-    /// The sizes of what is known to be here.
+    /// The sizes of objects known to be present.
     known: RefCell<HashMap<String, u64>>,
 }
 
-/// Asks a repository for its refs, as [`Refs::parse`] reads them.
+/// Queries a repository's refs in the form read by [`Refs::parse`].
 pub fn list_refs(git: &Git, remote: &Remote) -> Result<String, Failure> {
     let mut args = vec!["ls-remote", "--quiet", NAME];
     args.extend(Refs::PATTERNS);
@@ -45,11 +45,11 @@ pub fn list_refs(git: &Git, remote: &Remote) -> Result<String, Failure> {
 }
 
 impl<'a> Repository<'a> {
-    /// Fetches `commit` alone, without its history and, where the server can do that, without
-    /// the content of its files, unless it is in the cache.
+    /// Fetches only `commit`, without history and, if the server supports it, without file
+    /// contents, unless it is cached.
     ///
     /// # Errors
-    /// The outer one when the cache cannot be used, the inner one when git says no.
+    /// The outer one when the cache cannot be used, the inner one when git fails.
     pub fn fetch(
         git: Git<'a>,
         slot: Slot,
@@ -88,7 +88,7 @@ impl<'a> Repository<'a> {
             self.git.run(&self.call(&args, ""), LINK)
         };
         let mut done = Err(Failure::new(Class::Other, ""));
-        // Servers and gits that know no filters, or no shallow fetches, say so in many ways.
+        // Servers and git versions without filters or shallow fetches report it in many ways.
         for how in [
             &["--depth=1", "--filter=blob:none"][..],
             &["--depth=1"],
@@ -113,10 +113,10 @@ impl<'a> Repository<'a> {
         }
     }
 
-    /// Git's id of the whole tree of `commit`.
+    /// Git's id of the root tree of `commit`.
     ///
     /// # Errors
-    /// When git cannot tell.
+    /// When git fails.
     pub fn root_tree(&self, commit: &CommitId) -> Result<String> {
         let tree = format!("{commit}^{{tree}}");
         let args = ["rev-parse", "--verify", "--quiet", &tree];
@@ -167,7 +167,7 @@ impl<'a> Repository<'a> {
         }
     }
 
-    /// The size of each object, `None` for those that are not here.
+    /// The size of each object, `None` for missing ones.
     fn sizes(&self, ids: &str) -> Result<Vec<Option<u64>>, Failure> {
         let args = ["cat-file", "--batch-check=%(objectsize)"];
         let call = Call {
@@ -179,7 +179,7 @@ impl<'a> Repository<'a> {
         Ok(output.lines().map(|line| line.parse().ok()).collect())
     }
 
-    /// The sizes of the objects, after those that are missing were fetched, all in one request.
+    /// The sizes of the objects, after fetching the missing ones in one request.
     fn fetch_missing(&self, files: &[Wanted], ids: &str) -> Result<Vec<u64>> {
         let known = |file: &Wanted| self.known.borrow().get(&file.id).copied();
         if let Some(sizes) = files.iter().map(known).collect() {
@@ -248,7 +248,7 @@ impl Content for Repository<'_> {
             no_lazy_fetch: true,
             ..self.call(&args, &ids)
         };
-        // Each object comes with a line of its id, kind and size before it.
+        // Each object is preceded by a line with its id, kind and size.
         let headers = 128 * files.len() as u64;
         let mut output = BufReader::new(self.git.run(&call, max + headers)?);
         for (index, size) in sizes.into_iter().enumerate() {
@@ -269,7 +269,7 @@ impl Content for Repository<'_> {
     }
 }
 
-/// The ids, a line each, as git reads them.
+/// The ids, one per line, as git reads them.
 fn lines<'w>(files: impl IntoIterator<Item = &'w Wanted>) -> String {
     files
         .into_iter()

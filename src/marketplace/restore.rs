@@ -1,4 +1,4 @@
-//! Bringing back what the lockfile says: on another machine, or after something was lost.
+//! Restores the skills that the lockfile lists, on another machine or after a loss.
 
 use std::path::Path;
 
@@ -18,12 +18,11 @@ impl Market<'_> {
         lockfile::path(self.plugin_dir).symlink_metadata().is_ok()
     }
 
-    /// Installs every skill of the lockfile that is not there, in the state that it says. `frozen`
-    /// accepts nothing else: neither a skill that was changed here nor a source that has changed.
-    /// Nothing lands then.
+    /// Installs every missing skill of the lockfile in its recorded state. `frozen` refuses skills
+    /// changed here and sources that have changed; nothing is installed then.
     ///
     /// # Errors
-    /// When there is no lockfile, a state cannot be had any more, or `frozen` refuses one.
+    /// When there is no lockfile, a state is no longer available, or `frozen` refuses one.
     pub fn restore(
         &self,
         frozen: bool,
@@ -45,7 +44,8 @@ impl Market<'_> {
         let (mut results, mut staged) = (Vec::new(), Vec::new());
         for entry in lockfile.entries() {
             match self.compare(entry)?.state {
-                // A link leads wherever its lockfile says, and a project's is not the user's.
+                // A link may lead anywhere, and a project's lockfile is not under the user's
+                // control.
                 State::Missing if entry.kind == Kind::Link && self.plugin_dir.is_shared() => {
                     let (name, source) = (&entry.name, &entry.source);
                     note(&format!(
@@ -102,7 +102,6 @@ impl Market<'_> {
     }
 }
 
-/// Stages a skill in the state of its entry.
 fn stage_again(
     entry: &LockEntry,
     frozen: bool,

@@ -1,4 +1,4 @@
-//! Putting back what an update or an approved proposal replaced.
+//! Restores what an update or an approved proposal replaced.
 
 use super::lockfile::LockEntry;
 use super::market::Market;
@@ -8,12 +8,12 @@ use super::tree_copy;
 use crate::error::Result;
 
 impl Market<'_> {
-    /// Puts the state before the last update or proposal back. The present one is kept in its
-    /// place, so that a second rollback undoes the first. Answers the skill's directory, and the
-    /// entry that holds now.
+    /// Restores the state before the last update or proposal. The present state is kept in
+    /// exchange, so a second rollback undoes the first. Returns the skill's directory and its
+    /// current entry.
     ///
     /// # Errors
-    /// When there is no earlier state, or it cannot be put there; the present one then stays.
+    /// When there is no previous state, or it cannot be restored; the present state then stays.
     pub fn rollback(&self, written: &str) -> Result<(String, Option<LockEntry>)> {
         self.clean_litter();
         let name = self.installed(written)?;

@@ -1,5 +1,5 @@
-//! The places that `list`, `search` and bare names mean: `sources.json` in the plugin directory.
-//! Without the file there is one, [`DEFAULT`].
+//! The configured sources, used by `list`, `search` and bare names: `sources.json` in the plugin
+//! directory. Without the file there is one source, [`DEFAULT`].
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -16,22 +16,22 @@ use crate::sys::{Base, Durable, EntryName, HomeFile, files, limits};
 
 const SOURCES: EntryName = EntryName::of("sources.json");
 const VERSION: u64 = 1;
-/// Name and reference of the source that is there from the beginning.
+/// Name and reference of the default source.
 const DEFAULT: (&str, &str) = ("anthropics-skills", "https://github.com/anthropics/skills");
 
 /// A configured source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// What stands behind `@` in `SKILL@SOURCE`.
+    /// The name after `@` in `SKILL@SOURCE`.
     pub name: String,
-    /// Where it is: a repository, a directory, a site or a manifest's address.
+    /// Its reference: a repository, a directory, a site or a manifest's URL.
     pub reference: String,
 }
 
 /// What a source is.
 #[derive(Debug)]
 pub(super) enum Origin {
-    /// A place that has skills.
+    /// A place with skills.
     Place(Place),
     /// A manifest that points to places.
     Manifest(WebUrl),
@@ -44,7 +44,7 @@ struct Written {
 }
 
 impl Source {
-    /// Understands the reference.
+    /// Parses the reference.
     pub(super) fn origin(&self) -> Result<Origin> {
         let Reference::Readings(mut readings) = Reference::parse(&self.reference, None)? else {
             return Err(no_source(&self.reference));
@@ -66,7 +66,7 @@ impl Source {
 /// The configured sources.
 ///
 /// # Errors
-/// When the file is there and cannot be read.
+/// When the file exists but cannot be read.
 pub(super) fn read(home: &Path) -> Result<Vec<Source>> {
     let path = home.join(SOURCES.as_os_str());
     let broken = |why: &dyn std::fmt::Display| {
@@ -88,8 +88,8 @@ pub(super) fn read(home: &Path) -> Result<Vec<Source>> {
     Ok(written.sources)
 }
 
-/// The reference in a form that can mean nothing but a configured source, if its first reading is
-/// one; `None` when it is another place's. `home` has `sources.json`.
+/// The reference rewritten to mean only a configured source, if its first reading is one; otherwise
+/// `None`. `home` contains `sources.json`.
 pub fn within_sources(home: &Path, reference: &str) -> Option<String> {
     let sources = read(home).ok()?;
     let is_source = |place: &Place| {
@@ -129,15 +129,16 @@ impl Market<'_> {
     /// The configured sources, in their order.
     ///
     /// # Errors
-    /// When the file that has them cannot be read.
+    /// When their file cannot be read.
     pub fn sources(&self) -> Result<Vec<Source>> {
         read(self.home)
     }
 
-    /// Adds a source after having asked it what it has. Answers it and how many skills that is.
+    /// Queries a source for its skills and adds it. Returns the source and the number of its
+    /// skills.
     ///
     /// # Errors
-    /// When it cannot be asked, or its name is taken.
+    /// When it cannot be queried, or its name is taken.
     pub fn add_source(&self, reference: &str, name: Option<&str>) -> Result<(Source, usize)> {
         let reference = self.absolute(reference)?;
         let mut source = Source {
@@ -159,10 +160,10 @@ impl Market<'_> {
         Ok((source, count))
     }
 
-    /// Takes a source away. What was installed from it stays.
+    /// Removes a source. Skills installed from it stay.
     ///
     /// # Errors
-    /// When there is none of this name.
+    /// When there is no source of this name.
     pub fn remove_source(&self, name: &str) -> Result<()> {
         self.change_sources(|sources| {
             let before = sources.len();
@@ -197,8 +198,8 @@ impl Market<'_> {
         written.map_err(|error| dir.error("write", &name, &error))
     }
 
-    /// A reference that means the same from every directory. Of `OWNER/NAME` the repository is
-    /// meant: a source has many skills.
+    /// The reference in a form that is valid in every directory. `OWNER/NAME` means the repository,
+    /// because a source has many skills.
     fn absolute(&self, reference: &str) -> Result<String> {
         match Reference::parse(reference, None)? {
             Reference::Readings(readings) => match &readings[..] {

@@ -1,6 +1,6 @@
-//! Directories in `staging/` in which a command prepares what it will move into place. Each is
-//! marked as ours and locked as long as its command lives, which is how litter after a kill is
-//! known. Nothing else in `staging/` is touched, whoever put it there.
+//! Directories in `staging/` where a command prepares what it will move into place. Each is marked
+//! as ours and locked while its command lives; an unlocked one is a leftover of a killed command.
+//! Nothing else in `staging/` is touched.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -13,14 +13,14 @@ use super::swap;
 use crate::error::Result;
 use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
 
-/// How often removing a directory that somebody still writes to is tried, and the time between.
+/// How many times to retry removing a directory that is still written to, and the delay between.
 const RETRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
 const STAGING: EntryName = EntryName::of("staging");
 const LOCK: EntryName = EntryName::of("lock");
 const MUTEX: EntryName = EntryName::of(".staging.lock");
-/// Where skills are prepared in it.
+/// Skills are prepared in this subdirectory.
 pub const NEW: EntryName = EntryName::of("new");
 
 /// A staging directory of our own, removed when dropped.
@@ -33,25 +33,25 @@ pub struct Staging {
     _lock: FileLock,
 }
 
-/// Something in a staging directory that is to be moved into place.
+/// A directory entry in a staging directory, to be moved into place.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// The directory that it is in.
+    /// The directory that contains it.
     pub within: Rc<Dir>,
-    /// Its name there.
+    /// Its name in that directory.
     pub name: EntryName,
 }
 
 impl Prepared {
-    /// Where it is, for reading.
+    /// Its path, for reading.
     pub fn path(&self) -> PathBuf {
         self.within.path_of(&self.name)
     }
 
-    /// Makes it, as a directory.
+    /// Creates it as a directory.
     ///
     /// # Errors
-    /// When something is there, or it cannot be made.
+    /// When it exists already or cannot be created.
     pub fn make(&self) -> Result<Dir> {
         let failed = |error| self.within.error("make directory", &self.name, &error);
         self.within.new_dir(&self.name).map_err(failed)
@@ -59,7 +59,7 @@ impl Prepared {
 }
 
 impl Staging {
-    /// Makes one, waiting at most `wait` for others that do the same.
+    /// Creates one, waiting at most `wait` for other commands that do the same.
     ///
     /// # Errors
     /// When the plugin directory cannot be written.
@@ -67,7 +67,7 @@ impl Staging {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let base = base.make()?;
         let failed = |dir: &Dir, name: &EntryName, error| dir.error("make directory", name, &error);
-        // Between its making and its locking a directory would look like litter.
+        // Between creation and locking, a directory would look like a leftover.
         let _making = base.lock(&MUTEX, wait)?;
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -88,8 +88,8 @@ impl Staging {
                         _lock: lock,
                     });
                 }
-                // A process of the same id left it behind, or the last one to finish has removed
-                // the directory around it.
+                // Left by an earlier process with the same id, or the last one to finish has
+                // removed the parent directory.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
                 Err(error) => return Err(failed(&root, &name, error)),
@@ -97,14 +97,14 @@ impl Staging {
         }
     }
 
-    /// The same, with another one for what is only needed on the way.
+    /// The same, with a separate staging directory for temporary files.
     #[must_use]
     pub fn with_scratch(mut self, scratch: Self) -> Self {
         self.scratch = Some(Box::new(scratch));
         self
     }
 
-    /// Where other programs work, and where what is never moved into place is made.
+    /// For other programs, and for files that are never moved into place.
     pub fn scratch(&self) -> &Dir {
         self.scratch
             .as_ref()
@@ -116,10 +116,10 @@ impl Staging {
         &self.dir
     }
 
-    /// The place to prepare the skill `name` in.
+    /// The place to prepare the skill `name`.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn place_for(&self, name: &InstalledName) -> Result<Prepared> {
         let within = self.dir.make_dir(&NEW);
         let within = within.map_err(|error| self.dir.error("make directory", &NEW, &error))?;
@@ -132,7 +132,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // A journal means that a change was left half done; the next command sees to it.
+        // A journal means that a change is unfinished; the next command recovers it.
         if !swap::has_journal(&self.dir)
             && let Ok(root) = self.base.open_dir(&STAGING)
         {
@@ -141,8 +141,9 @@ impl Drop for Staging {
     }
 }
 
-/// Finishes or undoes what killed commands left half done, and removes their directories. Those
-/// of running commands are not touched. Failure is silent: the next command tries again.
+/// Completes or undoes what killed commands left unfinished, and removes their directories.
+/// Directories of running commands are not touched. Errors are ignored: the next command tries
+/// again.
 pub fn clean(base: &Base) {
     let Ok(Some(dir)) = base.open() else {
         return;
@@ -154,8 +155,8 @@ pub fn clean(base: &Base) {
         return;
     };
     let left = abandoned(&root);
-    // A kill beside the making or the removing of a mark leaves a directory that has none, or an
-    // empty one, and nothing else either.
+    // A kill while a mark is created or removed leaves a directory that is empty or contains only
+    // an empty mark.
     for (name, _) in root.entries().unwrap_or_default() {
         let _ = root.remove_blank(&name);
     }
@@ -167,7 +168,7 @@ pub fn clean(base: &Base) {
     }
 }
 
-/// How many directories of ours there are that no running command has locked.
+/// How many of our directories no running command has locked.
 pub fn litter(base: &Base) -> usize {
     let Ok(Some(dir)) = base.open() else {
         return 0;
@@ -191,18 +192,18 @@ fn abandoned(root: &Dir) -> Vec<(EntryName, Dir, FileLock)> {
 }
 
 fn remove(base: &Dir, root: &Dir, name: &EntryName) {
-    // A killed command's git dies with it, but what that git had started writes on for some
-    // milliseconds, until it finds nobody to talk to.
+    // A killed command's git dies with it, but git's own children keep writing for some
+    // milliseconds until their pipes break.
     for _ in 0..RETRIES {
         match root.remove_ours(name) {
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
                 std::thread::sleep(PAUSE);
             }
-            // What cannot be removed at all is litter, and found again by the next command.
+            // If it cannot be removed, the next command finds it again.
             _ => break,
         }
     }
-    // The directory around it goes with the last one in it.
+    // The parent directory is removed with the last one in it.
     let _ = base.remove_empty(&STAGING);
 }
 
@@ -244,7 +245,7 @@ mod tests {
             let locked = root.new_of_ours(&EntryName::of("1-3")).unwrap();
             drop(locked.lock(&LOCK, Duration::ZERO).unwrap());
             assert!(marked.is_ours() && locked.is_ours());
-            // Somebody's own, which has a file of that name.
+            // A user's own directory that contains a file of that name.
             fs::create_dir(at("theirs")).unwrap();
             fs::write(at("theirs/.agent-skills"), "text").unwrap();
             fs::create_dir(at("more")).unwrap();
@@ -254,7 +255,7 @@ mod tests {
             for name in ["1-0", "1-1", "1-2", "1-3"] {
                 assert!(!at(name).exists(), "{name}");
             }
-            // Where nobody else brings files, whatever has the mark is ours.
+            // Where nobody else supplies files, anything with the mark is ours.
             assert_eq!(
                 at("theirs").exists() && at("more/file").exists(),
                 base.is_shared()
@@ -286,7 +287,7 @@ mod tests {
         drop(Staging::new(&base, Duration::ZERO).unwrap());
         assert!(at(".chibi/staging/1-0/old/SKILL.md").exists());
         assert!(at(".chibi/staging/mine/lock").exists() && !at(".chibi/skills/x").exists());
-        // A link in its place is nobody's staging.
+        // A link in its place is not our staging directory.
         fs::rename(at(".chibi/staging"), at("elsewhere")).unwrap();
         symlink("../elsewhere", at(".chibi/staging")).unwrap();
         clean(&base);

@@ -1,16 +1,8 @@
-//! The moment of change: a staged skill takes its place in `skills/`, or one is taken away, and
-//! the lockfile says so. A journal in the staging directory lets the next command finish what a
-//! kill interrupts: the skill's own move is the deciding step, and the lockfile follows it.
-//!
-//! 1. the journal says which entry the lockfile will have;
-//! 2. the state that was kept until now is set aside, since it is wrong after the move;
-//! 3. the directory moves: by one rename, or one exchange of old and new; where the system has no
-//!    exchange, by two renames, of which the first is undone if the second never came;
-//! 4. the lockfile is replaced;
-//! 5. what was replaced is kept;
-//! 6. the journal is removed.
-//!
-//! All of it happens under the install lock, and so does recovery.
+//! Moves a staged skill into `skills/`, or removes one, and updates the lockfile. With the journal
+//! in the staging directory, the next command completes an interrupted change. All of it, recovery
+//! included, happens under the install lock. The order: journal with the future entry; set the kept
+//! state aside, since it is wrong after the move; move; lockfile; keep the replaced skill; remove
+//! the journal.
 
 use std::io;
 use std::path::PathBuf;
@@ -34,7 +26,8 @@ pub use recover::recover;
 pub const SKILLS: EntryName = EntryName::of("skills");
 const INSTALL_LOCK: EntryName = EntryName::of(".install.lock");
 const JOURNAL: EntryName = EntryName::of("journal.json");
-/// The skill that was there, where the system cannot exchange two directories.
+/// The replaced skill, where the system cannot exchange two directories. The move is then two
+/// renames; recovery undoes the first if the second did not happen.
 static OLD: EntryName = EntryName::of("old");
 const GONE: EntryName = EntryName::of("gone");
 
@@ -42,23 +35,23 @@ const GONE: EntryName = EntryName::of("gone");
 struct Journal {
     /// The directory in `skills/`.
     name: InstalledName,
-    /// The entry it will have; none for a removal, and for a skill that came from no source.
+    /// Its future entry; `None` for a removal, and for a skill that came from no source.
     entry: Option<LockEntry>,
-    /// The digest of the directory that will be there, which a rollback may bring in a state that
-    /// differs from its entry; none for a removal, and for a link.
+    /// The digest of the future directory, which may differ from the entry after a rollback; `None`
+    /// for a removal, and for a link.
     placed: Option<String>,
 }
 
-/// What to do when a skill of that name is there.
+/// What to do when a skill of that name exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// Leave it.
     Keep,
-    /// Put the new one in its place, and keep it for `rollback`.
+    /// Replace it, and keep it for `rollback`.
     Replace,
 }
 
-/// The plugin directory while nobody else changes it.
+/// The plugin directory under the install lock.
 pub struct Changes {
     dir: Dir,
     lockfile: Lockfile,
@@ -69,7 +62,7 @@ impl Changes {
     /// Waits for other changes to end.
     ///
     /// # Errors
-    /// When they take too long, or the lockfile must not be changed.
+    /// When they take too long, or this version may not change the lockfile.
     pub fn begin(base: &Base, wait: Duration) -> Result<Self> {
         let dir = base.make()?;
         let lock = dir.lock(&INSTALL_LOCK, wait)?;
@@ -82,12 +75,12 @@ impl Changes {
         })
     }
 
-    /// The directory that is changed.
+    /// The plugin directory.
     pub fn dir(&self) -> &Dir {
         &self.dir
     }
 
-    /// The lockfile as it is now.
+    /// The current lockfile.
     pub fn lockfile(&self) -> &Lockfile {
         &self.lockfile
     }
@@ -97,7 +90,7 @@ impl Changes {
         made.map_err(|error| self.dir.error("open directory", &SKILLS, &error))
     }
 
-    /// An installed skill's own directory; no link to a working copy.
+    /// The directory of an installed skill that is not a link to a working copy.
     ///
     /// # Errors
     /// When there is none.
@@ -107,12 +100,12 @@ impl Changes {
         opened.map_err(|error| skills.error("open directory", name.entry(), &error))
     }
 
-    /// Moves a skill that was prepared in `staging` to `name`, which has `entry` then: none when it
-    /// came from no source. `false` when one is there already and is to be left.
+    /// Moves a skill prepared in `staging` to `name` and gives it `entry`: `None` if it came from
+    /// no source. Returns `false` if a skill exists there and is to be left.
     ///
     /// # Errors
-    /// When anything cannot be written; the old state is then left or restored. When all is done
-    /// but the old skill cannot be kept.
+    /// When anything cannot be written; the old state then stays or is restored. Also when the
+    /// change is complete but the old skill cannot be kept.
     pub fn place(
         &mut self,
         staging: &Staging,
@@ -152,7 +145,7 @@ impl Changes {
         Ok(true)
     }
 
-    /// The steps of [`Changes::place`] that decide, or none of them.
+    /// The deciding steps of [`Changes::place`]; all or none of them take effect.
     fn bring(
         &mut self,
         scratch: &Dir,
@@ -188,11 +181,11 @@ impl Changes {
         })
     }
 
-    /// Moves skills that were prepared to where nothing is, each whole, and says so of all of them with one
-    /// writing of the lockfile: which of them did move, as far as nothing of their name was there.
+    /// Moves prepared skills to unused names, each atomically, and writes the lockfile once for all
+    /// of them. Returns which of them were moved; a name in use is skipped.
     ///
     /// # Errors
-    /// When anything cannot be written. What had moved before stays, or all of it is taken back.
+    /// When anything cannot be written. Skills already moved either stay or are all moved back.
     pub fn place_new(
         &mut self,
         staging: &Staging,
@@ -205,7 +198,7 @@ impl Changes {
         let journal = |((_, entry), _): (&(&Prepared, &LockEntry), &bool)| Journal {
             name: entry.name.clone(),
             entry: Some((*entry).clone()),
-            // It was worked out from the files as they lie there.
+            // It was computed from the files as they are now.
             placed: Some(entry.sha256.clone()),
         };
         write_journals(scratch, &free.map(journal).collect::<Vec<_>>())?;
@@ -241,7 +234,7 @@ impl Changes {
         }
     }
 
-    /// Changes the entry of a skill whose files stay as they are.
+    /// Changes the entry of a skill whose files stay unchanged.
     ///
     /// # Errors
     /// When the lockfile cannot be written.
@@ -249,10 +242,10 @@ impl Changes {
         self.lockfile.put(entry, staging.dir())
     }
 
-    /// Takes the skill in the directory `name` away, with what is kept of it.
+    /// Removes the skill in the directory `name` and its kept state.
     ///
     /// # Errors
-    /// When anything cannot be written; the old state is then left or restored.
+    /// When anything cannot be written; the old state then stays or is restored.
     pub fn take_away(&mut self, staging: &Staging, name: &InstalledName) -> Result<()> {
         let scratch = staging.dir();
         begin_journal(scratch, name, None, None)?;
@@ -264,7 +257,7 @@ impl Changes {
         gone
     }
 
-    /// The steps of [`Changes::take_away`] that decide, or none of them.
+    /// The deciding steps of [`Changes::take_away`]; all or none of them take effect.
     fn carry_off(&mut self, scratch: &Dir, name: &InstalledName) -> Result<()> {
         let (skills, target) = (self.skills()?, name.entry());
         let failed = |error| {
@@ -282,7 +275,7 @@ impl Changes {
     }
 }
 
-/// Where the skill is that a staged one has replaced.
+/// The current place of the skill that a staged one has replaced.
 fn replaced<'d>(
     scratch: &'d Dir,
     within: &'d Dir,
@@ -295,12 +288,12 @@ fn replaced<'d>(
     }
 }
 
-/// Whether a staging directory's command was killed, or failed, in the middle of a change.
+/// Whether a staging directory's command was killed, or failed, during a change.
 pub fn has_journal(staging: &Dir) -> bool {
     staging.has(&JOURNAL)
 }
 
-/// The directory of installed skills, for reading.
+/// The path of the directory of installed skills.
 pub fn skills(base: &Base) -> PathBuf {
     base.path().join(SKILLS.as_os_str())
 }
@@ -312,19 +305,19 @@ fn replace(staged: &Prepared, skills: &Dir, target: &EntryName, scratch: &Dir) -
     }
     skills.rename(target, scratch, &OLD)?;
     within.rename(name, skills, target).inspect_err(|_| {
-        // The error to report is the first one.
+        // The first error is the one to report.
         let _ = scratch.rename(&OLD, skills, target);
     })
 }
 
-/// From here on, what a kill leaves is finished or undone by [`recover`].
+/// From here on, [`recover`] completes or undoes what a kill leaves.
 fn begin_journal(
     staging: &Dir,
     name: &InstalledName,
     entry: Option<LockEntry>,
     placed: Option<String>,
 ) -> Result<()> {
-    // What the change of another skill has left here is none of this one's.
+    // Leftovers from the change of another skill.
     for left in [&OLD, &GONE, &KEPT, &FORMER] {
         let removed = staging.remove_ours(left);
         removed.map_err(|error| staging.error("remove", left, &error))?;

@@ -1,4 +1,4 @@
-//! Git repositories made on the spot and a market to install into, for the tests of this room.
+//! Generated git repositories and a market to install into, for the tests of this room.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -12,8 +12,8 @@ use super::tool::Tool;
 use crate::error::{Error, Result};
 use crate::sys::{Base, Dir, Env};
 
-/// A temporary world: `repos/` stands in for GitHub, `plugin/` is the plugin directory, `gitconfig`,
-/// where there is one, the user's.
+/// A temporary environment: `repos/` replaces GitHub, `plugin/` is the plugin directory, and
+/// `gitconfig`, if it exists, is the user's.
 pub struct World {
     root: tempfile::TempDir,
     env: Env,
@@ -39,7 +39,8 @@ impl World {
         self.root.path().canonicalize().unwrap().join(below)
     }
 
-    /// Writes files: `path*` is executable, `path@` a link, a text of `None` removes.
+    /// Writes files: `path*` is executable, `path@` is a link, and a text of `None` removes the
+    /// file.
     pub fn write(&self, dir: &str, files: &[(&str, &str)]) {
         for (path, text) in files {
             let bare = path.trim_end_matches(['*', '@']);
@@ -56,7 +57,7 @@ impl World {
         }
     }
 
-    /// Commits files to the repository `owner/name`, made when it is missing. Answers the commit.
+    /// Commits files to the repository `owner/name`, created if missing. Returns the commit.
     pub fn commit(&self, repo: &str, files: &[(&str, &str)]) -> String {
         let dir = format!("repos/{repo}");
         if !self.path(&dir).join(".git").exists() {
@@ -129,7 +130,7 @@ impl World {
         self.with(|market| market.install(reference, options, &mut |_| Ok(true), &mut |_| {}))
     }
 
-    /// The names installed, or the error's message and hint in one.
+    /// The installed names, or the error's message and hint combined.
     pub fn names(&self, reference: &str) -> Result<Vec<String>, String> {
         let told = |error: Error| format!("{error} | {}", error.next_step().unwrap_or_default());
         let installed = self.install(reference).map_err(told)?;
@@ -149,7 +150,7 @@ impl World {
     }
 }
 
-/// Every path below a directory, to see that nothing else has changed.
+/// Every path below a directory, to check that nothing else has changed.
 pub fn everything(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut todo = vec![dir.to_owned()];

@@ -1,5 +1,6 @@
-//! A program of the user's (git, curl) as a child process that cannot prompt, outlive its deadline
-//! or fill the disk with its answer. It knows neither what the program does nor what it says.
+//! Runs a program of the user's (git, curl) as a child process that cannot prompt, exceed its
+//! deadline or fill the disk with its output. It knows nothing about what the program does or
+//! prints.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,7 +13,7 @@ use wait_timeout::ChildExt;
 use super::failure::{Class, Failure};
 use crate::sys::{Dir, Env, limits, process};
 
-/// Variables that belong to the host's call and are nobody else's business.
+/// Variables of the host's call, which other programs must not see.
 const SCRUBBED: [&str; 5] = [
     "CHIBI_HOOK",
     "CHIBI_HOOK_DATA",
@@ -20,37 +21,38 @@ const SCRUBBED: [&str; 5] = [
     "CHIBI_TOOL_NAME",
     "CHIBI_TOOL_ARGS",
 ];
-/// How often a running program's output is measured. Its end is seen at once.
+/// How often a running program's output is measured. Its exit is noticed at once.
 const MEASURE: Duration = Duration::from_millis(100);
-/// How much of standard error is read: the telling lines are its first.
+/// How much of standard error is read, in bytes; its first lines are the informative ones.
 const STDERR: u64 = 64 * 1024;
 
-/// How programs are run for one command of ours.
+/// How programs are run during one of our commands.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool<'a> {
-    /// The environment they inherit, scrubbed.
+    /// The environment they inherit, before scrubbing.
     pub env: &'a Env,
-    /// When the answer must be there; none for a person at a terminal.
+    /// When the result must be ready; `None` for a person at a terminal.
     pub deadline: Option<Instant>,
-    /// A directory of ours: their working directory, and the place for their output.
+    /// Our directory for their output, which is also their working directory.
     pub scratch: &'a Dir,
-    /// Is told how far a long transfer is.
+    /// Receives the progress of a long transfer.
     pub progress: Option<fn(&str)>,
 }
 
-/// What a program that ended by itself left.
+/// The result of a program that exited by itself.
 #[derive(Debug)]
 pub struct Ran {
-    /// How it ended.
+    /// Its exit status.
     pub status: ExitStatus,
-    /// Its standard output, at its beginning.
+    /// Its standard output, positioned at the start.
     pub output: File,
-    /// The beginning of its standard error.
+    /// The first part of its standard error.
     pub errors: String,
 }
 
 impl Tool<'_> {
-    /// `program` in its environment: ours without what is the host's, in plain English.
+    /// A command for `program` in our environment without the host's variables, with English
+    /// messages.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env_clear();
@@ -64,7 +66,7 @@ impl Tool<'_> {
         command
     }
 
-    /// How long another command of ours is waited for.
+    /// How long to wait for another of our commands.
     pub fn patience(&self) -> Duration {
         let left = self
             .deadline
@@ -97,7 +99,7 @@ impl Tool<'_> {
             _ => Failure::new(Class::Other, format!("could not start {program}: {error}")),
         })?;
         let ended = self.wait(&mut child, &program, &output, &errors, max);
-        // Helpers that it left behind go with it.
+        // Helpers that it left running end with it.
         process::kill_group(child.id());
         let status = ended?;
         let mut text = Vec::new();
@@ -145,7 +147,7 @@ impl Tool<'_> {
                 let text = format!("{program} answered with more than {max} bytes");
                 break Failure::new(Class::TooLarge, text);
             }
-            // What says nothing of itself, a server that is slow to answer, is told of too.
+            // Also report a program that prints no progress, such as one waiting for a slow server.
             let seconds = began.elapsed().as_secs();
             let silent = || (seconds > 0).then(|| format!("{program}: {seconds} s"));
             if let Some(line) = last_line(errors).or_else(silent) {
@@ -153,12 +155,12 @@ impl Tool<'_> {
             }
         };
         process::kill_group(child.id());
-        // Killed, so this does not wait; it keeps the dead child from staying around.
+        // It was killed, so this returns at once; it prevents a zombie.
         let _ = child.wait();
         Err(stopped)
     }
 
-    /// What an I/O error of our own means.
+    /// The failure for one of our own I/O errors.
     pub fn local(&self, error: &io::Error) -> Failure {
         let class = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Class::DiskFull,
@@ -173,7 +175,7 @@ impl Tool<'_> {
     }
 }
 
-/// The line on which progress is told. It is empty again when the program has ended.
+/// The line that shows progress. It is cleared when the program has ended.
 struct Progress {
     to: Option<fn(&str)>,
     told: bool,
@@ -196,12 +198,12 @@ impl Drop for Progress {
     }
 }
 
-/// What a program last said of its progress, which it writes over and over on one line.
+/// The last progress line of a program, which rewrites one line again and again.
 fn last_line(errors: &File) -> Option<String> {
     let length = errors.metadata().ok()?.len();
     let mut tail = [0; 200];
     let start = length.saturating_sub(tail.len() as u64);
-    // At an offset of its own: the program writes where the file's own position is.
+    // Read at an explicit offset: the program writes at the file's own position.
     let read = errors.read_at(&mut tail, start).ok()?;
     let text = String::from_utf8_lossy(&tail[..read]).into_owned();
     let line = text.rsplit(['\r', '\n']).find(|line| line.contains('%'))?;

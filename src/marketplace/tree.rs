@@ -1,12 +1,12 @@
-//! The files of a repository or directory as a list of paths, before any of them is on our disk.
-//! Links are followed here, on paper, so that none needs to exist to know where it leads. Pure.
+//! The files of a repository or directory as a list of paths, before any of them is on disk. Links
+//! are resolved within this list, without the file system. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 
 use crate::sys::limits;
 
-/// What a path is.
+/// The kind of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     /// A directory; `id` is git's tree id, empty for a local one.
@@ -26,19 +26,19 @@ pub enum Node {
         /// Its target, as written.
         to: String,
     },
-    /// A repository inside the repository, whose content is not part of it.
+    /// A nested repository; its content is not included.
     Submodule,
     /// A FIFO, socket or device.
     Special,
 }
 
-/// Paths with `/` between their parts, none of which is `.`, `..` or `.git`, sorted by bytes. The
-/// root has no entry.
+/// Paths sorted by bytes. Their parts are separated by `/`; none is `.`, `..` or `.git`. The root
+/// has no entry.
 #[derive(Debug, Clone, Default)]
 pub struct Tree(BTreeMap<String, Node>);
 
 impl Tree {
-    /// Adds a path unless it could not be written safely; answers whether it was added.
+    /// Adds a path if it can be written safely; returns whether it was added.
     pub fn insert(&mut self, path: String, node: Node) -> bool {
         let unsafe_part = |part: &str| {
             matches!(part, "" | "." | "..")
@@ -76,10 +76,10 @@ impl Tree {
             .map(move |(path, node)| (&path[cut..], node))
     }
 
-    /// The path that `path` is in the end, all links followed; `""` is the root.
+    /// The final path of `path` with all links followed; `""` is the root.
     ///
     /// # Errors
-    /// Why it is nothing: the link leads out, in a circle or nowhere.
+    /// Why it leads to nothing: out of the tree, in a circle or nowhere.
     pub fn resolve(&self, path: &str) -> Result<String, &'static str> {
         let mut todo: VecDeque<&str> = path.split('/').collect();
         let mut at: Vec<&str> = Vec::new();
@@ -115,7 +115,7 @@ impl Tree {
     }
 }
 
-/// The directory a path is in; `""` is the root.
+/// The parent directory of a path; `""` is the root.
 pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(dir, _)| dir)
 }
@@ -137,7 +137,8 @@ pub fn is_within(path: &str, dir: &str) -> bool {
 pub(super) mod tests {
     use super::*;
 
-    /// A tree from `path`, `path*` (executable), `path@` with a target, or `path/` for a special.
+    /// A tree from `path`, `path*` (executable), `path@` with a target, or `path/` for a special
+    /// file.
     pub fn tree(entries: &[(&str, &str)]) -> Tree {
         let mut tree = Tree::default();
         for (path, content) in entries {

@@ -1,5 +1,5 @@
-//! Copying a skill that is there. What was installed has regular files and directories only; what
-//! somebody put there by hand may have links, which stay links.
+//! Copies an existing skill directory. Installed skills contain only regular files and directories;
+//! directories put there by hand may contain links, which stay links.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use crate::error::{Error, Result};
 use crate::sys::{Dir, EntryKind};
 
-/// Copies what is in `from` into `to`. What is neither file, directory nor link is left out.
+/// Copies the content of `from` into `to`. Only files, directories and links are copied.
 ///
 /// # Errors
 /// When something cannot be read or written.

@@ -1,5 +1,5 @@
-//! Updating installed skills from where they came from. One that was changed by hand is left alone
-//! unless its user says otherwise, and then its state is kept all the same.
+//! Updates installed skills from their sources. A skill changed by hand is left alone unless its
+//! user decides otherwise; even then its state is kept.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -27,76 +27,76 @@ use crate::sys::{Dir, EntryName, limits};
 const STASH: EntryName = EntryName::of("stash");
 const DIFF: EntryName = EntryName::of("diff");
 
-/// How an update is to be done.
+/// Options of an update.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UpdateOptions {
     /// Change nothing (`--dry-run`).
     pub dry_run: bool,
-    /// Compare line by line (`--diff`).
+    /// Show the line-by-line difference (`--diff`).
     pub diff: bool,
-    /// What becomes of a skill that was changed by hand.
+    /// What happens to a skill changed by hand.
     pub edited: Edited,
 }
 
-/// What becomes of a skill that was changed by hand.
+/// What happens to a skill changed by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Edited {
-    /// It stays.
+    /// It stays unchanged.
     #[default]
     Keep,
     /// It is replaced (`--force`).
     Replace,
-    /// It is replaced, and a copy of it kept in `stash/` (`--stash`).
+    /// It is replaced, and a copy is kept in `stash/` (`--stash`).
     Stash,
 }
 
-/// Is shown what would change, and decides.
+/// Receives what would change, and decides.
 pub type Agree<'a> = dyn FnMut(&Difference) -> Result<bool> + 'a;
 
-/// What became of one installed skill.
+/// The result for one installed skill.
 #[derive(Debug, Clone, Serialize)]
 pub struct Updated {
     /// Its directory's name.
     pub name: String,
     /// See [`Change`].
     pub change: Change,
-    /// The version its author gives the installed one.
+    /// The version that the author states for the installed one.
     pub version: Option<String>,
-    /// Tags of its repository that come after the tag it stays at.
+    /// Tags of its repository that are later than its pinned tag.
     pub newer_tags: Vec<String>,
 }
 
-/// What an update did.
+/// The result of an update.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
 pub enum Change {
-    /// It is what its source has.
+    /// It matches its source.
     UpToDate,
-    /// It is a link, which is always what it leads to.
+    /// It is a link, which always matches its target.
     Linked,
     /// It would be replaced.
     Available(Box<Difference>),
     /// It was replaced.
     Updated {
-        /// The commit it was.
+        /// The old commit.
         from: Option<String>,
-        /// The commit it is.
+        /// The new commit.
         to: Option<String>,
-        /// What was left out of it and why, a sentence each.
+        /// What was left out and why, one sentence each.
         dropped: Vec<String>,
-        /// Where what was changed by hand is kept.
+        /// Where the version changed by hand is kept.
         stashed: Option<String>,
     },
-    /// It was left as it is, as somebody decided or as it has to be.
+    /// It was left unchanged, by decision or by necessity.
     Kept {
-        /// Why, as an error's message.
+        /// The reason, as an error message.
         reason: String,
         /// The next step.
         hint: Option<String>,
     },
-    /// It could not be updated, and is as it was.
+    /// It could not be updated and is unchanged.
     Failed {
-        /// Why, as an error's message.
+        /// The reason, as an error message.
         reason: String,
         /// The next step.
         hint: Option<String>,
@@ -104,11 +104,11 @@ pub enum Change {
 }
 
 impl Market<'_> {
-    /// Updates the skills named, or all that the lockfile knows. One that fails does not keep the
-    /// others from being updated. `agree` is shown what would change before it does.
+    /// Updates the named skills, or all in the lockfile. If one fails, the others are still
+    /// updated. `agree` receives the difference before it is applied.
     ///
     /// # Errors
-    /// When a name is not that of an installed skill, or the lockfile must not be changed.
+    /// When a name is not that of an installed skill, or this version may not change the lockfile.
     pub fn update(
         &self,
         names: &[String],
@@ -146,7 +146,7 @@ impl Market<'_> {
         Ok(results)
     }
 
-    /// The directories that names mean; all that the lockfile knows when there are none.
+    /// The directories that the names mean; all in the lockfile if no names are given.
     pub(super) fn meant(
         &self,
         names: &[String],
@@ -193,8 +193,8 @@ impl Market<'_> {
             Err(gone) => return Ok(kept(&gone)),
         };
         let ancestry = ancestry(entry, &reading, &opened.origin, fetcher);
-        // Of a history that does not lead on from here nothing is noted unasked, though it has the same
-        // files: what came after it would look like an update.
+        // If the new history does not descend from the installed commit, record nothing without
+        // asking, even if the files are the same: later commits would look like a normal update.
         let noted = options.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
         if is_same_tree(entry, &opened.snapshot, found) {
             let entry = LockEntry {
@@ -240,7 +240,7 @@ impl Market<'_> {
         self.swap_in(entry, staged, &now, options, staging)
     }
 
-    /// Puts the staged state in the place of the one that was looked at.
+    /// Replaces the version that was compared with the staged one.
     fn swap_in(
         &self,
         entry: &LockEntry,
@@ -273,7 +273,7 @@ impl Market<'_> {
         })
     }
 
-    /// The skill is what its source has; the lockfile learns the new commit.
+    /// The skill matches its source; the lockfile records the new commit.
     fn note_unless(&self, not: bool, staging: &Staging, entry: LockEntry) -> Result<Change> {
         if !not {
             let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
@@ -285,7 +285,7 @@ impl Market<'_> {
     }
 }
 
-/// Copies an installed skill to `stash/`, whole or not at all, and answers where it is.
+/// Copies an installed skill completely to `stash/`, or not at all, and returns its path.
 fn stash(
     changes: &Changes,
     staging: &Staging,
@@ -312,7 +312,7 @@ fn kept(why: &Error) -> Change {
 }
 
 fn line_by_line(staging: &Staging, old: &Path, new: &Path, git: Git) -> Result<String> {
-    // Short names in a place of its own, as git prints the paths it is given.
+    // Use short names in a separate directory, because git prints the paths it is given.
     let scratch = staging.scratch();
     let failed = |error| scratch.error("make directory", &DIFF, &error);
     let both = scratch.new_dir(&DIFF).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! What the source of an installed skill has now: whether it has moved on, back or away.
+//! The current state of an installed skill in its source: advanced, moved back, or gone.
 
 use super::choose::{self, Want};
 use super::discover::Found;
@@ -12,17 +12,18 @@ use super::tree::{self, Node};
 use super::version;
 use crate::error::{Error, Result};
 
-/// What a repository's refs say of an installed skill.
+/// What a repository's refs show about an installed skill.
 pub enum Seen {
-    /// Its commit is the one in use. With it comes the full name of what it stays at.
+    /// The commit in use is current. Includes the full name of the ref it is pinned to.
     Same(Option<LockRef>),
-    /// The tag that it stays at is at another commit.
+    /// The tag it is pinned to has moved to another commit.
     Moved(Pin),
-    /// There is something to look at.
+    /// Something else; the source must be inspected.
     Other,
 }
 
-/// What the repository's refs say: nothing need be fetched where that is the commit installed.
+/// Compares the entry with the repository's refs. Nothing needs to be fetched if the installed
+/// commit is current.
 pub fn seen(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Result<Seen> {
     let Place::Repository { url, at } = &reading.place else {
         return Ok(Seen::Other);
@@ -52,7 +53,7 @@ pub fn moved(entry: &LockEntry, tag: &Pin) -> Error {
     )
 }
 
-/// How what would be installed stands to what is; none for what has no commits.
+/// How the new commit relates to the installed one; `None` for sources without commits.
 pub fn ancestry(
     entry: &LockEntry,
     reading: &Reading,
@@ -69,8 +70,8 @@ pub fn ancestry(
     })
 }
 
-/// Whether git says that nothing has changed. Links may lead out of the skill's directory, to what
-/// its tree does not cover.
+/// Whether git shows that nothing has changed. Links may lead out of the skill's directory, to
+/// content that its tree id does not cover.
 pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bool {
     let is_link = |node: &Node| matches!(node, Node::Link { .. });
     let tree = snapshot.tree_id(&found.path);
@@ -83,7 +84,7 @@ pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bo
             .any(|(_, node)| is_link(node))
 }
 
-/// The tags after the one that a skill stays at, as far as its repository was asked.
+/// The tags later than a skill's pinned tag, if its repository was queried.
 pub fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
     let place = entry.reading().ok().map(|reading| reading.place);
     let (Some(Place::Repository { url, .. }), Some(rev)) = (place, &entry.rev) else {
@@ -98,7 +99,7 @@ pub fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
     version::later(own, fetcher.tags(&url).map(|(name, _)| name))
 }
 
-/// The skill at the path it had, else the one of its name.
+/// The skill at its recorded path, otherwise the one with its name.
 pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s Found> {
     if let Some(found) = snapshot
         .found

@@ -1,4 +1,4 @@
-//! Whether installed skills are still what the lockfile says they are.
+//! Checks whether installed skills still match the lockfile.
 
 use serde::Serialize;
 
@@ -9,52 +9,52 @@ use super::market::Market;
 use super::remove::nearest;
 use crate::error::{Error, Result};
 
-/// What an installed skill is compared with the lockfile.
+/// An installed skill compared with the lockfile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verified {
     /// Its directory's name.
     pub name: String,
     /// See [`State`].
     pub state: State,
-    /// Files with other content or another executable bit.
+    /// Files with different content or another executable bit.
     pub changed: Vec<String>,
-    /// Files that are gone.
+    /// Files that are missing.
     pub missing: Vec<String>,
     /// Files that were not installed.
     pub extra: Vec<String>,
 }
 
-/// How an installed skill is.
+/// The state of an installed skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// As the lockfile says.
+    /// It matches the lockfile.
     Intact,
-    /// Some of its files are not.
+    /// Some of its files differ.
     Changed,
-    /// Its directory is gone.
+    /// Its directory is missing.
     Missing,
-    /// A link, which may change as it likes.
+    /// A link, whose target may change freely.
     Linked,
 }
 
 impl Verified {
-    /// Whether it is what it was installed as, or is not meant to be.
+    /// Whether it is as installed, or is not expected to be.
     pub fn is_well(&self) -> bool {
         matches!(self.state, State::Intact | State::Linked)
     }
 }
 
 impl Market<'_> {
-    /// Compares the skills named, or all that the lockfile has, with it.
+    /// Compares the named skills, or all in the lockfile, with it.
     ///
     /// # Errors
-    /// When a name is no skill of the lockfile, or something cannot be read.
+    /// When a name is not that of a skill in the lockfile, or something cannot be read.
     pub fn verify(&self, names: &[String]) -> Result<Vec<Verified>> {
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let mut meant: Vec<String> = Vec::new();
         for name in names {
-            // One that is missing has an entry and no directory.
+            // A missing skill has an entry but no directory.
             let of_author = || {
                 self.installed(name)
                     .ok()

@@ -1,11 +1,11 @@
-//! Tags that name versions, and which of them comes after which. Pure.
+//! Orders tags that name versions. Pure.
 
-/// A tag as letters and numbers: `pdf-v1.2` is `pdf-v` and 1, 2.
+/// A tag split into letters and numbers: `pdf-v1.2` is `pdf-v` and 1, 2.
 #[derive(Debug, PartialEq, Eq)]
 struct Version<'t> {
     before: &'t str,
     numbers: Vec<u64>,
-    /// What follows the numbers, as in `1.2-rc1`.
+    /// The text after the numbers, as in `1.2-rc1`.
     after: &'t str,
 }
 
@@ -22,7 +22,7 @@ impl<'t> Version<'t> {
             .map(str::parse)
             .collect::<Result<_, _>>()
             .ok()?;
-        // 1.2 and 1.2.0 are one version.
+        // 1.2 and 1.2.0 are the same version.
         while numbers.len() > 1 && numbers.last() == Some(&0) {
             numbers.pop();
         }
@@ -34,8 +34,8 @@ impl<'t> Version<'t> {
     }
 }
 
-/// Those of `tags` that name later versions than `tag`, oldest first. Previews are none, and tags that
-/// begin with other letters are about something else.
+/// Those of `tags` that name later versions than `tag`, oldest first. Prereleases are skipped, as
+/// are tags with another prefix, which belong to something else.
 pub fn later<'t>(tag: &str, tags: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let Some(own) = Version::parse(tag) else {
         return Vec::new();

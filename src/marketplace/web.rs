@@ -1,16 +1,16 @@
-//! The address of a file on the web, safe to hand to curl and to compare with its neighbours.
+//! The URL of a file on the web, safe to pass to curl and to compare with other URLs.
 
 use std::fmt::{self, Write};
 
 use super::address::{self, SubPath};
 use crate::error::{Error, Result};
 
-/// An https address, or an http one of this machine.
+/// An https URL, or an http URL of the local machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WebUrl(String);
 
 impl WebUrl {
-    /// Takes an address without a fragment.
+    /// Parses a URL without a fragment.
     ///
     /// # Errors
     /// When it is not encrypted, contains credentials, or has parts such as `..`.
@@ -53,7 +53,7 @@ impl WebUrl {
         Ok(Self(format!("{scheme}://{authority}/{path}")))
     }
 
-    /// The address as text.
+    /// The URL as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -64,14 +64,14 @@ impl WebUrl {
         rest.split('/').next().unwrap_or_default()
     }
 
-    /// The address of the host's root.
+    /// The URL of the host's root.
     #[must_use]
     pub fn root(&self) -> Self {
         let scheme = if self.is_encrypted() { "https" } else { "http" };
         Self(format!("{scheme}://{}/", self.host()))
     }
 
-    /// What is at `path` below this address, which is taken for a directory.
+    /// The URL of `path` below this URL, which is treated as a directory.
     #[must_use]
     pub fn join(&self, path: &SubPath) -> Self {
         let mut url = self.0.trim_end_matches('/').to_owned();
@@ -86,12 +86,12 @@ impl WebUrl {
         Self(url)
     }
 
-    /// Whether it is https; what is not is on this machine.
+    /// Whether it is https; otherwise it is on the local machine.
     pub fn is_encrypted(&self) -> bool {
         self.0.starts_with("https://")
     }
 
-    /// The last part of its path, empty for a root.
+    /// The last part of its path; empty for a root.
     pub fn file_name(&self) -> &str {
         let path = self.0.split('?').next().unwrap_or_default();
         path.rsplit('/').next().unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Sites that say which skills they have in `/.well-known/agent-skills/index.json`. Their files
-//! have to lie below that index, on the same host.
+//! Sites that list their skills in `/.well-known/agent-skills/index.json`. Their files must be
+//! below that index on the same host.
 
 use serde::Deserialize;
 
@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 use crate::skill::SkillName;
 use crate::sys::limits;
 
-/// Where the index is, newest convention first.
+/// Paths of the index, newest convention first.
 const INDEXES: [&str; 2] = [".well-known/agent-skills", ".well-known/skills"];
 
-/// What a site has.
+/// A site's index of skills.
 #[derive(Debug)]
 pub struct Index {
     base: WebUrl,
@@ -28,7 +28,7 @@ pub struct Index {
 /// One skill of a site.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Offer {
-    /// Its name, which is its directory beside the index.
+    /// Its name, and its directory next to the index.
     pub name: String,
     /// Its author's words.
     #[serde(default)]
@@ -42,10 +42,10 @@ struct Written {
 }
 
 impl Index {
-    /// Asks a site: below the address given first, then below the host's root.
+    /// Queries a site: first below the given URL, then below the host's root.
     ///
     /// # Errors
-    /// The failure when the site has no index or cannot be asked.
+    /// When the site has no index or cannot be queried.
     pub fn of(tool: &Tool, site: &WebUrl) -> Result<Self, Failure> {
         let mut bases = vec![site.clone()];
         if site.root() != *site {
@@ -53,7 +53,7 @@ impl Index {
         }
         for base in bases {
             for index in INDEXES {
-                // Constant and clean; `SubPath` only makes it a path.
+                // Always valid; `SubPath` is only needed for the type.
                 let Ok(dir) = SubPath::parse(index).map(|path| base.join(&path)) else {
                     continue;
                 };
@@ -78,7 +78,7 @@ impl Index {
         Err(Failure::new(Class::NoRepository, text))
     }
 
-    /// The skills meant. Nothing is chosen on a guess.
+    /// The skills that `want` means. It never guesses.
     pub fn choose(&self, want: &Want, names: &[String], all: bool) -> Result<Vec<&Offer>, Miss> {
         let by_name = |name: &str| {
             let key = SkillName::from_written(name);
@@ -117,10 +117,10 @@ impl Index {
         Miss { absent, error }
     }
 
-    /// The files of some skills, each in a directory of the skill's name.
+    /// Fetches the files of the skills, each into a directory of the skill's name.
     ///
     /// # Errors
-    /// When a name or path would leave the directory of the index, or a file cannot be had.
+    /// When a name or path would leave the index's directory, or a file cannot be fetched.
     pub fn fetch(&self, tool: &Tool, offers: &[&Offer]) -> Result<Memory> {
         let mut paths = Vec::new();
         for offer in offers {

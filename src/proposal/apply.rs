@@ -1,5 +1,5 @@
-//! Where the hunks of a diff belong in a file, and what it is with them. A hunk is put where the
-//! file has its lines and nowhere else; where that is not one place, nothing is put. Pure.
+//! Locates the hunks of a diff in a file and applies them. A hunk is applied only where the file
+//! has its lines; if there is not exactly one such place, nothing is applied. Pure.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -13,16 +13,16 @@ use crate::sys::limits;
 pub struct Applied {
     /// Its new content.
     pub text: String,
-    /// The diff against it as it is now, with true numbers.
+    /// The diff against the current file, with correct line numbers.
     pub shown: String,
 }
 
 impl FilePatch {
-    /// Applies the diff to `file`. `exact` when that is still what the diff was written against:
-    /// then the numbers in the diff tell which of several like places is meant.
+    /// Applies the diff to `file`. `exact` means that the diff was written against this content;
+    /// its line numbers then select among several matching places.
     ///
     /// # Errors
-    /// When a hunk's lines are not in the file, are there more than once, or lie in another's.
+    /// When a hunk's lines are not in the file, occur more than once, or overlap another hunk's.
     pub fn apply(&self, file: &str, exact: bool) -> Result<Applied> {
         let name = self.path.as_path().display().to_string();
         let of_hunk = |number: usize, error: Error| {
@@ -72,7 +72,7 @@ impl FilePatch {
             }
         }
         new.extend(lines[next..].iter().map(|line| (*line).to_owned()));
-        // What was the last line, without an end, may have got lines behind it.
+        // The former last line had no line end, but may now have lines after it.
         let last = new.len().saturating_sub(1);
         for line in new.iter_mut().take(last) {
             if !line.ends_with('\n') {
@@ -84,13 +84,12 @@ impl FilePatch {
     }
 }
 
-/// A line without its end.
 fn body(line: &str) -> &str {
     let line = line.strip_suffix('\n').unwrap_or(line);
     line.strip_suffix('\r').unwrap_or(line)
 }
 
-/// The index of the line that the hunk begins at.
+/// The index of the hunk's first line in the file.
 fn locate(hunk: &Hunk, file: &[&str], exact: bool, effort: &mut usize) -> Result<usize> {
     let old = hunk.lines_before();
     if old.is_empty() && file.is_empty() {
@@ -157,7 +156,7 @@ fn places(wanted: &[&str], file: &[&str], effort: &mut usize) -> Result<Vec<usiz
 }
 
 fn show(text: &mut String, hunk: &Hunk, old: usize, new: usize) {
-    // An empty side is named by the line before it.
+    // An empty side is identified by the line before it.
     let range =
         |start: usize, length: usize| format!("{},{length}", start + usize::from(length > 0));
     let (from, to) = (hunk.lines_before().len(), hunk.lines_after().len());

@@ -1,5 +1,5 @@
-//! What a model proposes to change in skills: diffs as models write them, where they apply, and the
-//! proposals that wait for the user. It changes no skill and decides nothing.
+//! Changes to skills proposed by a model: diffs as models write them, where they apply, and
+//! proposals waiting for the user. This room changes no skill and decides nothing.
 
 mod apply;
 mod patch;

@@ -1,5 +1,5 @@
-//! Unified diffs as models write them: fenced, with wrong numbers or none, with or without `a/`.
-//! What a diff says is taken literally; only what says nothing is overlooked. Pure.
+//! Unified diffs as models write them: fenced, with wrong line numbers or none, with or without
+//! `a/`. Content is taken literally; only lines without meaning are skipped. Pure.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::skill::SkillPath;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch(Vec<FilePatch>);
 
-/// What changes in one file.
+/// The changes to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePatch {
     /// The file.
@@ -19,15 +19,15 @@ pub struct FilePatch {
     pub(super) hunks: Vec<Hunk>,
 }
 
-/// One change and the lines around it.
+/// One change and its context lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Hunk {
-    /// The line it begins at, from 1, as its header has it.
+    /// Its first line, from 1, as stated in its header.
     pub start: Option<usize>,
     pub lines: Vec<Line>,
-    /// Whether the file ends with its last line, which then has no line end.
+    /// Whether its last line is the end of a file without a final line end.
     pub ends_bare: bool,
-    /// Lines at its end that are wholly empty, which may be no part of it.
+    /// The number of empty lines at its end, which may not belong to it.
     blank: usize,
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Line {
     Removed(String),
 }
 
-/// Beginnings of lines between files that say what no proposal may do.
+/// Lines between files that announce changes no proposal may make.
 const REFUSED: [(&str, &str); 11] = [
     ("rename from ", "it renames a file"),
     ("rename to ", "it renames a file"),
@@ -55,10 +55,10 @@ const REFUSED: [(&str, &str); 11] = [
 ];
 
 impl Patch {
-    /// Reads a diff against the skill in `dir`.
+    /// Parses a diff against the skill in `dir`.
     ///
     /// # Errors
-    /// When it is no unified diff, names a file that no skill can have, or does more than change
+    /// When it is not a unified diff, names a file that no skill can have, or does more than change
     /// text.
     pub fn parse(text: &str, dir: &Path) -> Result<Self> {
         if text.contains('\0') {
@@ -129,19 +129,19 @@ impl Patch {
         Ok(Self(files))
     }
 
-    /// What changes, file by file.
+    /// The changes, file by file.
     pub fn files(&self) -> &[FilePatch] {
         &self.0
     }
 }
 
 impl Hunk {
-    /// Takes a line in; `false` if it is none of a hunk.
+    /// Adds a line; returns `false` if it does not belong to a hunk.
     fn push(&mut self, line: &str) -> bool {
         self.blank = if line.is_empty() { self.blank + 1 } else { 0 };
         let rest = || line[1..].to_owned();
         self.lines.push(match line.bytes().next() {
-            // Mail programs and models drop the space of an empty line.
+            // Mail programs and models drop the space of an empty context line.
             None => Line::Kept(String::new()),
             Some(b' ') => Line::Kept(rest()),
             Some(b'+') => Line::Added(rest()),
@@ -160,12 +160,12 @@ impl Hunk {
         self.blank = 0;
     }
 
-    /// The lines that the file has where the hunk applies.
+    /// The file's lines before the change.
     pub fn lines_before(&self) -> Vec<&str> {
         self.side(|line| !matches!(line, Line::Added(_)))
     }
 
-    /// The lines that it has afterwards.
+    /// The file's lines after the change.
     pub fn lines_after(&self) -> Vec<&str> {
         self.side(|line| !matches!(line, Line::Removed(_)))
     }
@@ -184,8 +184,8 @@ impl Line {
     }
 }
 
-/// The names in two header lines. Inside a hunk the same two could be a removed and an added line,
-/// so there a hunk has to follow them.
+/// The names in two header lines. Inside a hunk the same two lines could be a removed and an added
+/// one, so there a hunk must follow.
 fn header<'l>(lines: &[&'l str], in_hunk: bool) -> Option<(&'l str, &'l str)> {
     let old = lines[0].strip_prefix("--- ")?;
     let new = lines.get(1)?.strip_prefix("+++ ")?;

@@ -1,4 +1,4 @@
-//! Which file of a skill the two header lines of a diff mean.
+//! Determines the file of a skill from a diff's two header lines.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use crate::skill::SkillPath;
 
 const NOWHERE: &str = "/dev/null";
 
-/// The file that `--- OLD` and `+++ NEW` are about, with or without `a/` and `b/` before it.
+/// The file that `--- OLD` and `+++ NEW` name, with or without `a/` and `b/`.
 ///
 /// # Errors
-/// When the file would be new, gone or called otherwise, or is none that belongs to the skill.
+/// When the file would be created, deleted or renamed, or does not belong to the skill.
 pub fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
     let (old, new) = (written(old)?, written(new)?);
     if old == NOWHERE {
@@ -38,7 +38,7 @@ pub fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
     Ok(path)
 }
 
-/// The name without the time that some programs write behind it, and without plain quotes.
+/// The name without plain quotes and without the time that some programs append.
 fn written(header: &str) -> Result<&str> {
     let name = header.split('\t').next().unwrap_or_default().trim();
     match name
@@ -58,7 +58,7 @@ fn shown(name: &str) -> String {
     name.escape_debug().take(100).collect()
 }
 
-/// What no proposal does.
+/// The error for a change that no proposal may make.
 pub fn refused(what: &str) -> Error {
     Error::new(format!("the diff cannot be taken: {what}")).hint(
         "a proposal changes the text of files that the skill has: it makes, removes and renames none",

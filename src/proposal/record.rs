@@ -1,4 +1,4 @@
-//! One proposal as it is kept until its user decides.
+//! A stored proposal that waits for its user's decision.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,59 +8,59 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
-/// A proposal's name: the same proposal has the same one.
+/// A proposal's id; the same proposal always has the same id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ProposalId(String);
 
-/// What a model proposes.
+/// A change proposed by a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     /// See [`ProposalId`].
     pub id: ProposalId,
     /// The skill's name.
     pub skill: String,
-    /// What becomes of it.
+    /// The proposed change.
     pub change: Change,
-    /// Why, in the model's words.
+    /// The model's reason.
     pub justification: String,
-    /// What shows that it is so, in the model's words.
+    /// The model's evidence for it.
     pub evidence: Option<String>,
-    /// When it was written (RFC 3339).
+    /// The time of writing (RFC 3339).
     pub written: String,
     /// The conversation it comes from.
     pub context: Option<String>,
-    /// What was said about it since.
+    /// Comments on it.
     pub comments: Vec<Comment>,
 }
 
-/// What becomes of a skill.
+/// A change to a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Change {
-    /// Files of it are changed.
+    /// Files of the skill are changed.
     Update {
         /// Its directory.
         dir: String,
-        /// The diff as it was written.
+        /// The diff as written.
         diff: String,
-        /// The files it changes, each with the SHA-256 it had then.
+        /// The files it changes, each with its SHA-256 at that time.
         files: BTreeMap<String, String>,
     },
-    /// It is made.
+    /// The skill is created.
     Create {
         /// Its `SKILL.md`.
         text: String,
     },
 }
 
-/// What somebody said about a proposal.
+/// A comment on a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
-    /// When (RFC 3339).
+    /// Its time (RFC 3339).
     pub written: String,
     /// `user` or `model`.
     pub by: String,
-    /// What.
+    /// Its text.
     pub text: String,
 }
 
@@ -76,7 +76,7 @@ impl ProposalId {
         Self(digest[..LENGTH].to_owned())
     }
 
-    /// Takes an id as somebody wrote it.
+    /// Parses an id.
     ///
     /// # Errors
     /// When no proposal can have it.
@@ -104,12 +104,12 @@ impl fmt::Display for ProposalId {
     }
 }
 
-/// Characters of an id: 48 bits are plenty for [`crate::sys::limits::PROPOSALS`].
+/// Characters of an id: 48 bits are ample for [`crate::sys::limits::PROPOSALS`].
 const LENGTH: usize = 12;
-/// What to do about an id that means nothing.
+/// The hint for an unknown id.
 pub const SEE: &str = "`agent-skills proposals list` shows those that wait";
 
-/// The digest by which a file is known again.
+/// The digest used to detect that a file has changed.
 pub fn digest(content: &[u8]) -> String {
     format!("{:x}", Sha256::digest(content))
 }

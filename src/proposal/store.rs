@@ -1,5 +1,5 @@
-//! The proposals that wait, a file each in a directory of their own. A further, empty file tells that
-//! the user has not heard of the last of them.
+//! The waiting proposals, one file each in their own directory. An additional empty file marks that
+//! the user has not been told about the latest.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -17,27 +17,27 @@ pub struct Proposals {
 
 const PROPOSALS: EntryName = EntryName::of("proposals");
 const LOCK: EntryName = EntryName::of(".lock");
-/// Says that the user has not heard of the last of them.
+/// Marks that the user has not been told about the latest proposal.
 const UNTOLD: EntryName = EntryName::of("untold");
 
-/// What became of a proposal that was handed in.
+/// The result of submitting a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
-    /// It waits now.
+    /// It is now waiting.
     New,
-    /// The same one waited already.
+    /// The same proposal was already waiting.
     Already,
 }
 
 impl Proposals {
-    /// Those kept in `state`.
+    /// The proposals kept in `state`.
     pub fn at(state: PathBuf) -> Self {
         Self {
             base: Base::own(state),
         }
     }
 
-    /// Every one that waits, oldest first, and what is wrong with files that cannot be read.
+    /// All waiting proposals, oldest first, and the errors of unreadable files.
     pub fn list(&self) -> (Vec<Proposal>, Vec<Error>) {
         let entries = self.open().and_then(|dir| dir.entries().ok());
         let names = entries.into_iter().flatten();
@@ -54,10 +54,10 @@ impl Proposals {
         (found, broken)
     }
 
-    /// One of them.
+    /// One proposal.
     ///
     /// # Errors
-    /// When there is none of this id, or its file cannot be read.
+    /// When there is none with this id, or its file cannot be read.
     pub fn get(&self, id: &ProposalId) -> Result<Proposal> {
         let none = || Error::new(format!("there is no proposal {id}")).hint(SEE);
         let (dir, name) = (self.open().ok_or_else(none)?, file(id));
@@ -68,7 +68,7 @@ impl Proposals {
             Err(error) => return Err(Error::io("read", &path, &error).hint("remove the file")),
         };
         let read: Option<Proposal> = serde_json::from_slice(&bytes).ok();
-        // The user decides about what was shown under this id, and about nothing put in its place since.
+        // The user decides only about what was shown under this id, not about a later replacement.
         let is_it = |proposal: &Proposal| {
             proposal.id == *id && *id == ProposalId::of(&proposal.skill, &proposal.change)
         };
@@ -81,10 +81,10 @@ impl Proposals {
         })
     }
 
-    /// Keeps a proposal for the user.
+    /// Stores a proposal for the user.
     ///
     /// # Errors
-    /// When too many wait already, or it cannot be written.
+    /// When too many are waiting already, or it cannot be written.
     pub fn add(&self, proposal: &Proposal) -> Result<Added> {
         let (dir, _turn) = self.turn()?;
         if self.get(&proposal.id).is_ok() {
@@ -96,7 +96,7 @@ impl Proposals {
                 .hint("ask the user to decide some of them: `agent-skills proposals list`"));
         }
         write(&dir, proposal)?;
-        // Best effort: the user hears of it a little less.
+        // Best effort: if it fails, the user is only not notified.
         let _ = dir.replace(&UNTOLD, b"", 0o600, Durable::No);
         Ok(Added::New)
     }
@@ -118,7 +118,7 @@ impl Proposals {
         Ok(proposal)
     }
 
-    /// Forgets a proposal that was decided.
+    /// Removes a decided proposal.
     ///
     /// # Errors
     /// When it cannot be removed.
@@ -135,8 +135,8 @@ impl Proposals {
         }
     }
 
-    /// Whether the user has not heard of some of them, asked by whoever tells it now: the next one
-    /// is told that there is nothing.
+    /// Whether the user has unannounced proposals. It clears the mark, so the next caller gets
+    /// `false`.
     pub fn take_untold(&self) -> bool {
         self.open()
             .is_some_and(|dir| dir.remove_file(&UNTOLD).is_ok())
@@ -152,7 +152,6 @@ impl Proposals {
         Ok((dir, turn))
     }
 
-    /// The directory, if it is there.
     fn open(&self) -> Option<Dir> {
         self.base.open().ok()??.open_dir(&PROPOSALS).ok()
     }
@@ -166,11 +165,10 @@ fn write(dir: &Dir, proposal: &Proposal) -> Result<()> {
     written.map_err(|error| dir.error("write", &name, &error))
 }
 
-/// The name of a proposal's file.
 fn file(id: &ProposalId) -> EntryName {
     // An id is hexadecimal.
     EntryName::parse(format!("{id}.json")).unwrap_or(UNTOLD)
 }
 
-/// Others hold the lock for a millisecond.
+/// Others hold the lock for about a millisecond.
 const PATIENCE: Duration = limits::HOOK_LOCK;

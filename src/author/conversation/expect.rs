@@ -1,31 +1,29 @@
-//! What an answer is expected to be, and how it differs.
+//! The expected answer of a step, and how the actual one differs.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::skill::one_line;
 
-/// Expectations; what is not said is not expected.
+/// Expectations; fields left out are not checked.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {
-    /// Parts of the answer, or of the refusal.
+    /// Texts that the answer or refusal must contain.
     contains: Parts,
-    /// What it must not have.
+    /// Texts that it must not contain.
     lacks: Parts,
-    /// The whole of it, but for white space at its ends.
+    /// The whole answer, apart from white space at its ends.
     equals: Option<String>,
-    /// Whether the call is refused.
     blocked: Option<bool>,
-    /// Whether a tool of ours answers with an error.
+    /// Whether a tool of ours returns an error.
     error: Option<bool>,
-    /// The arguments that the tool gets in the end.
+    /// The arguments that the tool finally receives.
     arguments: Option<Value>,
     /// Tools that the model is offered.
     tools: Parts,
 }
 
-/// One text or several.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Parts {
@@ -48,7 +46,7 @@ impl Parts {
     }
 }
 
-/// What a step led to.
+/// The result of a step.
 #[derive(Debug, Default)]
 pub struct Outcome {
     pub answer: String,
@@ -58,7 +56,7 @@ pub struct Outcome {
 }
 
 impl Expect {
-    /// Each way in which the outcome is not as expected.
+    /// Each difference between the outcome and the expectation.
     pub fn failures(&self, outcome: &Outcome) -> Vec<String> {
         let mut failures = Vec::new();
         let answer = &outcome.answer;

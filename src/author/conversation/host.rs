@@ -1,6 +1,5 @@
-//! The host's part: one fresh process of this program for each hook and tool call, with the data
-//! where that generation puts it (docs/spec/hosts.md#generations), in a home of its own that is
-//! gone afterwards.
+//! Simulates the host: one new process of this program for each hook and tool call, with the data
+//! where that generation puts it (docs/spec/hosts.md#generations), in a temporary home.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -17,10 +16,10 @@ use crate::author::skills_at;
 use crate::error::{Error, Result};
 use crate::sys::{Dir, EntryKind, EntryName, EntryPath, Env, files, limits, process};
 
-/// The plugin directory on a stage, and the project.
+/// Paths of the plugin directory and the project in the temporary directory.
 const PLUGIN: &str = "home/.chibi/plugins/agent-skills";
 const PROJECT: &str = "project";
-/// What is left out of a copied skill.
+/// Not copied with a skill.
 const GIT: EntryName = EntryName::of(".git");
 
 /// A generation of the host.
@@ -33,7 +32,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// As it is written.
+    /// The generation as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Environment => "environment",
@@ -42,7 +41,7 @@ impl Generation {
     }
 }
 
-/// A host on a stage of its own.
+/// A host with its own temporary directory.
 pub struct Host<'a> {
     pub generation: Generation,
     env: &'a Env,
@@ -51,7 +50,7 @@ pub struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// Sets the stage: the skills, the project's files, the configuration.
+    /// Prepares the skills, the project's files and the configuration.
     pub fn new(
         env: &'a Env,
         exe: &'a Path,
@@ -95,7 +94,7 @@ impl<'a> Host<'a> {
                 script.config.as_bytes(),
             )?;
         }
-        // Where an installation has the program; skills may look for it there.
+        // The program's place in an installation; skills may look for it there.
         let program = EntryName::of("agent-skills");
         let made = plugin.link_to(exe, &program);
         made.map_err(|error| plugin.error("write", &program, &error))?;
@@ -119,7 +118,7 @@ impl<'a> Host<'a> {
     /// A hook's answer.
     pub fn hook(&self, name: &str, data: &Value) -> Result<Value> {
         let answer = self.call(["CHIBI_HOOK", "CHIBI_HOOK_DATA"], name, data)?;
-        // As the host has it: what is no JSON has no effect.
+        // Like the host: an answer that is not JSON has no effect.
         Ok(serde_json::from_str(&answer).unwrap_or(json!({})))
     }
 
@@ -128,12 +127,12 @@ impl<'a> Host<'a> {
         self.call(["CHIBI_TOOL_NAME", "CHIBI_TOOL_ARGS"], name, arguments)
     }
 
-    /// A text without what differs from play to play.
+    /// The text with values that differ between runs replaced.
     pub fn settled(&self, text: &str) -> String {
         text.replace(&self.stage.dir.path().display().to_string(), "<stage>")
     }
 
-    /// Arguments as an author writes them: what lies in the project, relative to it.
+    /// Arguments as an author writes them, with paths in the project relative to it.
     pub fn as_written(&self, arguments: &Value) -> Value {
         let project = self.stage.project();
         let relative = |value: &Value| {
@@ -149,7 +148,7 @@ impl<'a> Host<'a> {
         written
     }
 
-    /// Whether a path lies in the project.
+    /// Whether a path is inside the project.
     pub fn is_in_project(&self, path: &str) -> bool {
         let project = self.stage.project();
         project.join(path).starts_with(&project) && !path.contains("..")
@@ -179,7 +178,7 @@ impl<'a> Host<'a> {
             let starts = ["CHIBI_", "AGENT_SKILLS_", "XDG_"];
             starts.iter().any(|start| name.starts_with(start))
         };
-        // An administrator's word counts on every stage.
+        // An administrator's policy also applies here.
         let policy = ["AGENT_SKILLS_POLICY", "AGENT_SKILLS_ENTERPRISE_DIR"];
         let left_out = |name: &str| is_ours(name) && !policy.contains(&name);
         command.env_clear();
@@ -199,7 +198,8 @@ impl<'a> Host<'a> {
         command
     }
 
-    /// Runs one call to its end. Files, not pipes: a call that writes much never waits for us.
+    /// Runs one call to its end. It uses files instead of pipes, so a call that writes much never
+    /// blocks.
     fn run(&self, mut command: Command, input: &[u8]) -> Result<String> {
         let failed = |error: std::io::Error| Error::io("run", self.exe, &error);
         let scratch = || self.stage.dir.create_unseen().map_err(failed);
@@ -218,7 +218,7 @@ impl<'a> Host<'a> {
             .spawn()
             .map_err(failed)?;
         let ended = child.wait_timeout(limits::SIMULATED_CALL);
-        // Also after its end: a host's call leaves nothing behind.
+        // Also after a normal exit: a host's call must leave no process behind.
         process::kill_group(child.id());
         let Some(status) = ended.map_err(failed)? else {
             let _ = child.wait();
@@ -245,7 +245,7 @@ impl<'a> Host<'a> {
     }
 }
 
-/// A directory that is gone when the play is over.
+/// A directory removed when the conversation ends.
 struct Stage {
     parent: Dir,
     name: EntryName,
@@ -273,7 +273,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// A directory in it, made with those that lead to it.
+    /// A directory below it, created with its parents.
     fn make(&self, path: &str) -> Result<Dir> {
         let made = EntryPath::parse(path).ok_or(io::ErrorKind::InvalidFilename.into());
         let made = made.and_then(|path| self.dir.make_below(&path));

@@ -1,6 +1,6 @@
-//! Conversations that test a skill: what the user and the model do, played through this very
-//! program as the host would, in a home of their own, and what each answer is expected to be.
-//! Nothing here judges a call: the program that is played does.
+//! Conversations that test a skill: the actions of user and model, run through this program as the
+//! host would in a temporary home, and the expected answers. Calls are judged only by the program
+//! under test.
 
 mod expect;
 mod host;

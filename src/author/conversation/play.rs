@@ -1,5 +1,5 @@
-//! Playing a conversation: in which order the host makes its calls, and what it does with the
-//! answers (docs/spec/hosts.md#hooks, docs/spec/hosts.md#answers).
+//! Plays a conversation: the order of the host's calls, and how it uses the answers
+//! (docs/spec/hosts.md#hooks, docs/spec/hosts.md#answers).
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::host::tools::{
 };
 use crate::sys::Env;
 
-/// One play of a conversation.
+/// One run of a conversation.
 #[derive(Debug, Serialize)]
 pub struct Played {
     /// The host's generation: `stdin` or `environment`.
@@ -24,21 +24,21 @@ pub struct Played {
     pub steps: Vec<PlayedStep>,
 }
 
-/// What became of one step.
+/// The result of one step.
 #[derive(Debug, Serialize)]
 pub struct PlayedStep {
     /// The prompt, or the tool.
     pub what: String,
-    /// What was answered: the text for the system prompt, a tool's result, or the refusal.
+    /// The answer: the text for the system prompt, a tool's result, or the refusal.
     pub answer: String,
     /// Whether the call was refused.
     pub blocked: bool,
-    /// How that differs from what was expected.
+    /// Differences from the expectation.
     pub failures: Vec<String>,
 }
 
 impl Played {
-    /// How many steps were not as expected.
+    /// The number of steps with differences.
     pub fn failed(&self) -> usize {
         let failed = self.steps.iter().filter(|step| !step.failures.is_empty());
         failed.count()
@@ -46,11 +46,10 @@ impl Played {
 }
 
 impl Conversation {
-    /// Plays it through `exe` on each host that it is for. With `compare`, recorded answers are
-    /// expected, too.
+    /// Plays it through `exe` on each of its hosts. `compare` also checks the recorded answers.
     ///
     /// # Errors
-    /// When the stage cannot be set, or a call does not answer at all.
+    /// When the temporary home cannot be prepared, or a call gives no answer.
     pub fn play(&self, exe: &Path, env: &Env, compare: bool) -> Result<Vec<Played>> {
         let generations: &[Generation] = match self.script.host {
             Hosts::Both => &[Generation::Stdin, Generation::Environment],
@@ -116,7 +115,7 @@ fn recorded(step: &Step, generation: Generation) -> Option<&str> {
         .or_else(|| answer.get(generation.as_str())?.as_str())
 }
 
-/// The model's side of the host: what it is offered, and what it does.
+/// The model's side of the host: the tools it is offered, and its calls.
 struct Model<'a> {
     host: &'a Host<'a>,
     tools: Vec<String>,
@@ -136,7 +135,7 @@ impl Model<'_> {
         }
     }
 
-    /// A prompt is a run of the host of its own.
+    /// Each prompt is a separate run of the host.
     fn prompt(&mut self, context: Option<&str>) -> Result<Outcome> {
         let schema = self.host.schema()?;
         let names = schema.as_array().into_iter().flatten();
@@ -172,7 +171,7 @@ impl Model<'_> {
     fn call(&self, tool: &str, arguments: Value, result: Option<&str>) -> Result<Outcome> {
         let ours = self.tools.iter().any(|name| name == tool);
         let hosts = find(tool).is_some() || is_on_older_host(tool) || is_plugin_of_older_host(tool);
-        // A misspelt name would test nothing.
+        // A misspelled name would test nothing.
         if !ours && !hosts && result.is_none() {
             let text = format!("there is no tool `{}`", tool.escape_debug());
             return Err(Error::new(text).hint(
@@ -220,7 +219,7 @@ impl Model<'_> {
         })
     }
 
-    /// The hook that sees the arguments last, for the tools that have one.
+    /// The hook that sees the arguments last, for tools that have one.
     fn last_look(&self, tool: &str, arguments: &Value) -> Option<(&'static str, Value)> {
         let known = find(tool)?;
         let key = |meaning: Argument| {

@@ -1,5 +1,5 @@
-//! Writing answers into a conversation's file. In YAML only the lines of `answer` change, so that
-//! comments stay; JSON is written anew.
+//! Writes answers into a conversation's file. In YAML only the lines of `answer` change, so
+//! comments are preserved; JSON is rewritten.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use super::script::{Conversation, is_json};
 use crate::error::{Error, Result};
 
 impl Conversation {
-    /// The file's text with what each step answered as its `answer`.
+    /// The file's text with each step's answer as its `answer`.
     ///
     /// # Errors
-    /// When the file is not written in a way that answers can be put into.
+    /// When answers cannot be inserted into the file as it is written.
     pub fn recorded(&self, played: &[Played]) -> Result<String> {
         let answers: Vec<Value> = (0..self.script.steps.len())
             .map(|at| answer(played, at))
@@ -34,7 +34,7 @@ impl Conversation {
         );
         let mut expected = before.map_err(|_| wrong())?;
         put(&mut expected, &answers);
-        // Nothing but the answers may have changed.
+        // Only the answers may have changed.
         if after.is_ok_and(|after| after == expected) {
             Ok(text)
         } else {
@@ -43,7 +43,7 @@ impl Conversation {
     }
 }
 
-/// What a step answered: one text if the generations agree.
+/// A step's answer: one text if the generations agree.
 fn answer(played: &[Played], at: usize) -> Value {
     let texts: Vec<&str> = played
         .iter()
@@ -106,7 +106,7 @@ fn in_yaml(text: &str, answers: &[Value]) -> Option<String> {
     Some(written.join("\n") + "\n")
 }
 
-/// The lines of one step with this answer in the place of an earlier one.
+/// The lines of one step with its `answer` added or replaced.
 fn step(lines: &[&str], keys: usize, answer: &Value) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut dropping = false;
@@ -119,7 +119,7 @@ fn step(lines: &[&str], keys: usize, answer: &Value) -> Vec<String> {
         if indent(line) <= keys {
             dropping = at > 0 && indent(line) == keys && line.trim_start().starts_with("answer:");
         }
-        // Blank lines inside an earlier answer go with it, those behind it stay.
+        // Blank lines inside an earlier answer are removed with it; those after it stay.
         if dropping && indent(line) > keys {
             blanks.clear();
         }
@@ -129,7 +129,7 @@ fn step(lines: &[&str], keys: usize, answer: &Value) -> Vec<String> {
         }
     }
     kept.append(&mut blanks);
-    // What stands between two steps belongs to the next.
+    // Lines between two steps belong to the next one.
     let belongs = |line: &String| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let body = kept
         .iter()
@@ -149,7 +149,7 @@ fn step(lines: &[&str], keys: usize, answer: &Value) -> Vec<String> {
     kept
 }
 
-/// `key: text` at a column: a block where every character survives that, else in quotes.
+/// `key: text` at a column: as a block if that preserves every character, otherwise quoted.
 fn scalar(key: &str, text: &str, column: usize) -> Vec<String> {
     let content = text.strip_suffix('\n').unwrap_or(text);
     let odd = content.starts_with([' ', '\t', '\n'])

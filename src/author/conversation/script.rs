@@ -1,4 +1,4 @@
-//! The file of a conversation.
+//! The file format of a conversation.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use super::expect::Expect;
 use crate::error::{Error, Result};
 use crate::sys::{files, limits};
 
-/// A conversation, as its author wrote it.
+/// A conversation as its author wrote it.
 #[derive(Debug)]
 pub struct Conversation {
-    /// Where it is.
+    /// Its path.
     pub file: PathBuf,
     pub(super) text: String,
     pub(super) script: Script,
 }
 
-/// Which generations of the host play it.
+/// The host generations that play it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hosts {
-    /// Each in its turn.
+    /// All of them, one after the other.
     #[default]
     Both,
     /// chibi 0.7 and later.
@@ -51,24 +51,24 @@ pub struct Script {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// What the user says; a new run of the host.
+    /// What the user says; it starts a new run of the host.
     pub prompt: Option<String>,
-    /// The conversation that a prompt belongs to.
+    /// The id of the conversation that a prompt belongs to.
     pub context: Option<String>,
     /// The tool that the model calls.
     pub call: Option<String>,
     /// Its arguments.
     #[serde(default)]
     pub arguments: Option<Value>,
-    /// What a tool answers that is not ours.
+    /// The result of a tool that is not ours.
     pub result: Option<String>,
     #[serde(default)]
     pub expect: Expect,
-    /// What was answered when it was recorded; one text, or one for each generation.
+    /// The recorded answer: one text, or one per generation.
     pub answer: Option<Value>,
 }
 
-/// The YAML parser is quadratic in nesting.
+/// Nesting is limited because the YAML parser's time is quadratic in it.
 fn is_too_deep(yaml: &str) -> bool {
     let mut depth = 0_usize;
     yaml.bytes().any(|byte| {
@@ -85,7 +85,7 @@ impl Conversation {
     /// Reads a file; `.json` is JSON, everything else YAML.
     ///
     /// # Errors
-    /// When it cannot be read or is no conversation.
+    /// When it cannot be read or is not a conversation.
     pub fn read(file: &Path) -> Result<Self> {
         let bytes = files::read_capped(file, limits::CONVERSATION).map_err(|error| {
             Error::io("read", file, &error)
@@ -97,7 +97,7 @@ impl Conversation {
             )
         };
         let text = String::from_utf8(bytes).map_err(|error| wrong(&error))?;
-        // Through a plain value: one reading of the fields serves both forms.
+        // Both formats go through a plain value, so the fields are read in one way.
         let value: Value = if is_json(file) {
             serde_json::from_str(&text).map_err(|error| wrong(&error))?
         } else if is_too_deep(&text) {

@@ -1,11 +1,11 @@
-//! Workflow commands of GitHub Actions, which shows them beside the lines of a change.
+//! Workflow commands of GitHub Actions, which shows them next to changed lines.
 
 use std::fmt::Write;
 
 use crate::author::Findings;
 use crate::skill::Level;
 
-/// One command for each finding.
+/// One command per finding.
 pub fn render(findings: &Findings) -> String {
     let mut text = String::new();
     for found in &findings.findings {

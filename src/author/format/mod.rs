@@ -1,4 +1,4 @@
-//! Findings as text for people, and in the forms that other programs take.
+//! Findings as text for people, and in formats for other programs.
 
 mod github;
 mod sarif;
@@ -7,7 +7,7 @@ mod text;
 use super::Findings;
 use crate::error::{Error, Result};
 
-/// A form of a report.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Lines for people.
@@ -20,7 +20,7 @@ pub enum Format {
     Github,
 }
 
-/// The report.
+/// Renders the report.
 ///
 /// # Errors
 /// When it cannot be written as JSON.
@@ -38,7 +38,7 @@ pub fn render(findings: &Findings, format: Format) -> Result<String> {
     }
 }
 
-/// A level as all of the forms write it.
+/// The name of a level in all formats.
 fn word(level: crate::skill::Level) -> &'static str {
     match level {
         crate::skill::Level::Note => "note",

@@ -1,4 +1,4 @@
-//! SARIF 2.1.0, which code scanning services read.
+//! SARIF 2.1.0, for code scanning services.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,6 @@ pub fn log(findings: &Findings) -> Value {
     })
 }
 
-/// A path as a reference of a URI: what has a meaning there is encoded.
 fn uri(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let encoded: String = path

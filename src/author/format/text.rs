@@ -1,4 +1,4 @@
-//! Findings for people: one line for each, and one for what to do.
+//! Findings for people: one line for each, and one for its remedy.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::word;
 use crate::author::Findings;
 use crate::skill::{Level, one_line};
 
-/// The findings, and what they come to.
+/// The findings and a summary.
 pub fn render(findings: &Findings) -> String {
     let mut text = String::new();
     for found in &findings.findings {

@@ -1,6 +1,6 @@
-//! What the specification's reference validator (skills-ref, docs/spec/skills.md#strict-validation)
-//! accepts and answers, quirks included. It shares nothing with the lenient reading in `skill`, on
-//! purpose: the two disagree about what a `SKILL.md` is.
+//! The specification's reference validator (skills-ref, docs/spec/skills.md#strict-validation)
+//! reimplemented, quirks included. It deliberately shares nothing with the lenient parser in
+//! `skill`: the two disagree about what a `SKILL.md` is.
 
 mod parse;
 mod prompt;

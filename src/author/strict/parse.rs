@@ -1,4 +1,4 @@
-//! The reference's parser: where it sees frontmatter, and the properties in it.
+//! The reference's parser: its detection of the frontmatter, and the properties in it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -14,24 +14,24 @@ use crate::sys::{files, limits};
 pub struct Problem {
     /// A code of the table of rules.
     pub code: &'static str,
-    /// In the reference's words.
+    /// The reference's message.
     pub message: String,
-    /// What it is about: the name of a field, else where it is.
+    /// Its subject: a field, or a place.
     pub at: At,
 }
 
-/// Where a problem is.
+/// The place of a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum At {
-    /// In the file as a whole.
+    /// The whole file.
     File,
-    /// At a key of the frontmatter.
+    /// A key of the frontmatter.
     Key(String),
-    /// At an offset, in bytes, of the text.
+    /// An offset in the text, in bytes.
     Offset(usize),
 }
 
-/// What a skill says of itself.
+/// The properties that a skill declares.
 #[derive(Debug)]
 pub struct Properties {
     /// Trimmed, otherwise as written.
@@ -41,22 +41,22 @@ pub struct Properties {
     fields: Vec<(String, Node)>,
 }
 
-/// Whether a path is a skill's file, in letters of any case: then its directory is meant.
+/// Whether a path is a skill's file, in any letter case; it then means its directory.
 pub fn is_skill_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     name.eq_ignore_ascii_case("SKILL.md") && path.is_file()
 }
 
-/// `SKILL.md`, else `skill.md`; nothing else counts.
+/// `SKILL.md`, otherwise `skill.md`; no other spelling counts.
 pub fn find_skill_md(dir: &Path) -> Option<PathBuf> {
     let names = ["SKILL.md", "skill.md"].map(|name| dir.join(name));
     names.into_iter().find(|path| path.exists())
 }
 
-/// The text as Python reads it: UTF-8, any line end as a newline.
+/// The text as Python reads it: UTF-8, with every line end as a newline.
 ///
 /// # Errors
-/// When it is none.
+/// When it is not UTF-8 or cannot be read.
 pub fn read_text(path: &Path) -> Result<String, Problem> {
     let bad = |code, message| Problem {
         code,
@@ -74,7 +74,7 @@ pub fn read_text(path: &Path) -> Result<String, Problem> {
     Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
-/// The fields of the frontmatter. Its end is the second `---`, wherever that stands.
+/// The fields of the frontmatter, which ends at the second `---`, wherever that is.
 ///
 /// # Errors
 /// When the reference finds no mapping.
@@ -106,7 +106,7 @@ pub fn parse_frontmatter(text: &str) -> Result<Vec<(String, Node)>, Problem> {
     }
 }
 
-/// The properties of the skill in `dir`; their form is not judged.
+/// The properties of the skill in `dir`, without validation.
 ///
 /// # Errors
 /// When the reference cannot read them.
@@ -136,7 +136,7 @@ pub fn read_properties(dir: &Path) -> Result<Properties> {
 }
 
 impl Properties {
-    /// The reference's JSON: two spaces of indentation, everything beyond ASCII escaped.
+    /// The reference's JSON: indented by two spaces, with non-ASCII characters escaped.
     pub fn to_json(&self) -> String {
         let mut json = Map::new();
         json.insert("name".to_owned(), Value::from(self.name.as_str()));
@@ -176,7 +176,7 @@ fn value(node: &Node) -> Value {
     }
 }
 
-/// A value as Python's `str` shows it.
+/// A value as printed by Python's `str`.
 fn shown(node: &Node) -> String {
     match node {
         Node::Text(text) => text.clone(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::parse::{find_skill_md, read_properties};
 use crate::error::{Error, Result};
 
-/// The block for the skills in `dirs`, in their order; one that cannot be read is an error for all.
+/// The block for the skills in `dirs`, in their order. One unreadable skill fails the whole call.
 ///
 /// # Errors
 /// As [`read_properties`], and when a directory does not exist.
@@ -31,7 +31,6 @@ pub fn to_prompt(dirs: &[PathBuf]) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-/// As Python's `html.escape`.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,14 +1,14 @@
-//! What strictyaml forbids although it is YAML: flow style, anchors, aliases, tags, tabs before a
-//! value, and sibling mappings that are indented differently. One pass over text that a YAML
-//! parser has accepted; it knows no values.
+//! YAML features that strictyaml forbids: flow style, anchors, aliases, tags, tabs before a value,
+//! and sibling mappings with different indentation. One pass over text that a YAML parser has
+//! accepted; values are not interpreted.
 
-/// What is forbidden and where: the reason, and the offset in bytes.
+/// The reason, and the offset in bytes.
 pub type Forbidden = (&'static str, usize);
 
-/// The first forbidden thing in `yaml`.
+/// Checks `yaml` for forbidden features.
 ///
 /// # Errors
-/// With the first forbidden thing.
+/// The first forbidden feature.
 pub fn check(yaml: &str) -> Result<(), Forbidden> {
     let mut walk = Walk {
         yaml,
@@ -21,11 +21,10 @@ pub fn check(yaml: &str) -> Result<(), Forbidden> {
     Ok(())
 }
 
-/// An open block collection.
 struct Open {
     column: usize,
     is_list: bool,
-    /// The column of the first mapping that is a value of this one.
+    /// The column of the first mapping that is a value of this collection.
     inner: Option<usize>,
 }
 
@@ -45,7 +44,7 @@ impl Walk<'_> {
         self.at += end;
     }
 
-    /// Moves over one line, and over the lines that a value begun on it goes on in.
+    /// Moves past one line and the continuation lines of its value.
     fn line(&mut self) -> Result<(), Forbidden> {
         let start = self.at;
         self.at += indent(self.rest());
@@ -102,7 +101,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes what ends at `end` for a key, if a colon follows, and moves to its value.
+    /// Treats the text up to `end` as a key if a colon follows, and moves to its value.
     fn key(&mut self, end: usize, column: usize) -> Result<bool, Forbidden> {
         let after = self.yaml[end..].trim_start_matches(' ');
         let colon = after
@@ -121,7 +120,7 @@ impl Walk<'_> {
         self.at += indent(self.rest());
     }
 
-    /// Closes what a scalar at `column` cannot be in.
+    /// Closes the collections that cannot contain a scalar at `column`.
     fn close(&mut self, column: usize) {
         while self.open.last().is_some_and(|open| open.column > column) {
             self.open.pop();
@@ -131,7 +130,7 @@ impl Walk<'_> {
     /// Opens the collection at `column`, unless it is open.
     fn enter(&mut self, column: usize, is_list: bool) -> Result<(), Forbidden> {
         self.close(column);
-        // A list may stand in the column of the key it belongs to; the next key ends it.
+        // A list may start in the column of its key; the next key ends it.
         let ends_list = |open: &Open| open.is_list && open.column == column && !is_list;
         if self.open.last().is_some_and(ends_list) {
             self.open.pop();
@@ -154,8 +153,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Moves over the lines that are indented deeper than the collection that is open; a plain
-    /// value ends at a comment, a block of text does not.
+    /// Moves past lines indented deeper than the open collection. A comment ends a plain value, but
+    /// not a block of text.
     fn skip_deeper(&mut self, block: bool) {
         while self.at < self.yaml.len() {
             let rest = self.rest();
@@ -187,7 +186,6 @@ fn is_blank_or_comment(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(['\n', '\r', '#'])
 }
 
-/// The length of the quoted text that begins here.
 fn quoted(text: &str) -> usize {
     let quote = text.as_bytes()[0];
     let bytes = text.as_bytes();
@@ -196,7 +194,7 @@ fn quoted(text: &str) -> usize {
         match bytes[at] {
             b'\\' if quote == b'"' => at += 1,
             b if b == quote => {
-                // Two single quotes stand for one.
+                // Two single quotes are an escaped one.
                 if quote == b'\'' && bytes.get(at + 1) == Some(&b'\'') {
                     at += 1;
                 } else {
@@ -210,7 +208,7 @@ fn quoted(text: &str) -> usize {
     text.len()
 }
 
-/// The length of the plain text that begins here, on its first line, up to a colon or a comment.
+/// The length, on its first line, of the plain text that starts here, up to a colon or a comment.
 fn plain(text: &str) -> usize {
     let line = text.split('\n').next().unwrap_or_default();
     let mut before = ' ';

@@ -1,5 +1,5 @@
-//! The reference validator's 40 cases (docs/spec/skills.md#strict-validation), and what strictyaml
-//! 1.7.3 said about odd YAML.
+//! The reference validator's 40 cases (docs/spec/skills.md#strict-validation), and strictyaml
+//! 1.7.3's results for unusual YAML.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -326,7 +326,7 @@ fn quirks_decide_as_the_reference_does() {
         let found = messages(&skills.write("q/SKILL.md", text));
         assert_eq!(found.is_empty(), valid, "{text:?}: {found:?}");
     }
-    // Marks are letters to Rust and not to Python.
+    // Combining marks are alphabetic in Rust, but not in Python.
     let skills = Skills::new();
     assert!(messages(&skills.skill("हिन्दी", ""))[0].contains("invalid characters"));
 }

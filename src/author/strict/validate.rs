@@ -1,4 +1,4 @@
-//! The reference's validator: its checks in its order, in its words.
+//! The reference's validator: its checks in its order, with its messages.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ const FIELDS: [&str; 6] = [
     "name",
 ];
 
-/// Everything the reference has against the skill in `dir`; empty when it is valid.
+/// The reference's problems with the skill in `dir`; empty if it is valid.
 pub fn validate(dir: &Path) -> Vec<Problem> {
     let whole = |code, message: String| {
         vec![Problem {
@@ -94,7 +94,7 @@ impl<'a> Judge<'a> {
         self.say("spec-unexpected-field", first, message);
     }
 
-    /// The text of a field that must have some.
+    /// The text of a field that must not be empty.
     fn required(
         &mut self,
         key: &str,
@@ -149,7 +149,7 @@ impl<'a> Judge<'a> {
             );
             self.say("spec-name-characters", "name", message);
         }
-        // `.` has no name of its own.
+        // `.` has no file name.
         let real = dir
             .file_name()
             .is_none()
@@ -201,7 +201,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Python's `isalnum`: marks, which Rust counts as alphabetic, are none.
+/// Python's `isalnum`. Rust counts combining marks as alphabetic; Python does not.
 fn is_alnum(c: char) -> bool {
     c.is_alphanumeric() && !is_combining_mark(c)
 }

@@ -1,4 +1,4 @@
-//! YAML as strictyaml reads it: block style only, every scalar a string, no key twice.
+//! YAML as strictyaml reads it: block style only, every scalar a string, no duplicate keys.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::skill::over_yaml_limits;
 /// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
-    /// Any scalar, as it is written.
+    /// Any scalar, as written.
     Text(String),
     /// A list.
     List(Vec<Node>),
@@ -19,13 +19,13 @@ pub enum Node {
     Map(Vec<(String, Node)>),
 }
 
-/// Why a text is not strict YAML, and the offset in bytes where that is known.
+/// Why a text is not strict YAML, and the offset in bytes if known.
 pub type Invalid = (String, Option<usize>);
 
-/// Reads a document. Anything but a mapping comes back as it is.
+/// Parses a document. A document other than a mapping is returned as it is.
 ///
 /// # Errors
-/// When it is not YAML, or has what strictyaml forbids.
+/// When it is not YAML, or uses what strictyaml forbids.
 pub fn parse(yaml: &str) -> Result<Node, Invalid> {
     if let Some(reason) = over_yaml_limits(yaml) {
         return Err((format!("it {reason}"), None));
@@ -37,7 +37,7 @@ pub fn parse(yaml: &str) -> Result<Node, Invalid> {
     let shape: Value = match serde_yaml::from_str(yaml) {
         Ok(shape) => shape,
         Err(error) => {
-            // An alias may be what the parser stumbled over; the better message is ours.
+            // An alias may have caused the parser's error; our message is better then.
             let at = error.location().map(|place| place.index());
             return Err(match style::check(yaml) {
                 Err((what, at)) => forbidden(what, at),
@@ -69,8 +69,8 @@ fn forbidden(what: &str, at: usize) -> Invalid {
     )
 }
 
-/// Reads scalars as text where the shape, known from a first reading, has any: asked for text,
-/// the parser gives a scalar as it is written.
+/// Reads scalars as text at every position where a first pass found a scalar: when asked for text,
+/// the parser returns a scalar as written.
 struct Shaped<'a>(&'a Value);
 
 impl<'de> DeserializeSeed<'de> for Shaped<'_> {
@@ -95,7 +95,7 @@ impl<'de> serde::de::Visitor<'de> for Shaped<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
         let mut entries: Vec<(String, Node)> = Vec::new();
         while let Some(key) = access.next_key::<String>()? {
-            // In a mapping with a key twice the shape is that of the last.
+            // If a mapping has a key twice, the first pass knows only the last value's shape.
             let twice = entries.iter().any(|(other, _)| *other == key);
             let shape = self.0.get(&key).unwrap_or(&Value::Null);
             if twice || key == "<<" && !shape.is_object() {

@@ -1,4 +1,4 @@
-//! A program that is asked one question, and what it says in time.
+//! Asks a program one question and waits a limited time for the answer.
 
 use std::io::Read;
 use std::path::Path;
@@ -9,10 +9,10 @@ use wait_timeout::ChildExt;
 
 use crate::sys::{Env, limits, process};
 
-/// The standard output of `program` with one argument, started as a person would.
+/// The standard output of `program` with one argument, in the environment of a person's shell.
 ///
 /// # Errors
-/// Why there is none: a fragment.
+/// Why there is no answer, as a sentence fragment.
 pub fn ask(program: &Path, question: &str, env: &Env) -> Result<String, String> {
     let mut command = Command::new(program);
     command
@@ -21,7 +21,7 @@ pub fn ask(program: &Path, question: &str, env: &Env) -> Result<String, String> 
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     command.env_clear();
-    // A call of the host's around this one is not its business.
+    // Hide the variables of a surrounding host call.
     let ours = |name: &str| name.starts_with("CHIBI_") && name != "CHIBI_HOME";
     command.envs(
         env.vars()
@@ -37,7 +37,7 @@ pub fn ask(program: &Path, question: &str, env: &Env) -> Result<String, String> 
         send.send(bytes)
     });
     let ended = child.wait_timeout(Duration::from_secs(limits::DOCTOR_SECONDS));
-    // What it started would hold the pipe open.
+    // Its children would keep the pipe open.
     process::kill_group(child.id());
     let status = match ended {
         Ok(Some(status)) => status,
@@ -50,7 +50,7 @@ pub fn ask(program: &Path, question: &str, env: &Env) -> Result<String, String> 
     if !status.success() {
         return Err(format!("it ended with {status}"));
     }
-    // What left its group may hold the pipe open all the same.
+    // A process that left the group may still keep the pipe open.
     let answer = answer.recv_timeout(Duration::from_secs(limits::DOCTOR_SECONDS));
     let answer = answer.map_err(|_| "its answer has no end".to_owned())?;
     Ok(String::from_utf8_lossy(&answer).into_owned())

@@ -1,35 +1,35 @@
-//! One thing that was looked at, how it is, and its remedy.
+//! The result of one check, with its remedy.
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 
-/// How a thing is.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// As it should be.
+    /// Correct.
     Ok,
-    /// It works, though probably not as it was meant.
+    /// It works, but probably not as intended.
     Warn,
     /// Broken.
     Fail,
 }
 
-/// Repairs something; answers what was done.
+/// Repairs something; returns what was done.
 pub type Fix = Box<dyn FnOnce() -> Result<String>>;
 
-/// One thing that was looked at.
+/// One check.
 pub struct Check {
     /// Stable, lowercase, hyphenated.
     pub code: &'static str,
-    /// How it is.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// The thing and the reason, a fragment.
+    /// What was found and why, as a sentence fragment.
     pub message: String,
-    /// The next step, where there is one.
+    /// The next step, if there is one.
     pub remedy: Option<String>,
-    /// Does that step, where no decision is in it.
+    /// Performs that step, if no decision is needed.
     pub fix: Option<Fix>,
 }
 
@@ -44,7 +44,7 @@ impl Check {
         }
     }
 
-    /// As it should be.
+    /// A check that succeeded.
     pub fn ok(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, Outcome::Ok, message.into())
     }
@@ -59,7 +59,7 @@ impl Check {
         Self::new(code, Outcome::Fail, message.into()).remedy(remedy.into())
     }
 
-    /// What an error of one of the rooms says.
+    /// A check that failed with a room's error.
     pub fn of_error(code: &'static str, error: &Error, otherwise: &str) -> Self {
         Self::fail(
             code,
@@ -75,7 +75,7 @@ impl Check {
         }
     }
 
-    /// What `--fix` does about it.
+    /// Adds what `--fix` does about it.
     #[must_use]
     pub fn fix(self, fix: impl FnOnce() -> Result<String> + 'static) -> Self {
         Self {

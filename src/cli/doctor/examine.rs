@@ -1,4 +1,4 @@
-//! Looks at everything, repairs what may be repaired, and tells.
+//! Runs all checks, repairs where allowed, and reports.
 
 use std::fmt::Write;
 
@@ -16,10 +16,10 @@ use crate::skill::one_line;
 
 type Examination = fn(&App) -> Vec<Check>;
 
-/// Where messages begin: behind the outcome.
+/// The column where messages begin, after the outcome.
 const INDENT: usize = 8;
 
-/// What is looked at, in this order.
+/// The areas in the order of their checks.
 const AREAS: [(&str, Examination); 7] = [
     ("host", host::checks),
     ("plugin", placement::checks),
@@ -37,19 +37,17 @@ struct Told {
     outcome: Outcome,
     message: String,
     remedy: Option<String>,
-    /// Whether `--fix` does it.
     fixable: bool,
 }
 
 #[derive(Serialize)]
 struct Answer {
     broken: bool,
-    /// What `--fix` did.
     fixed: Vec<String>,
     checks: Vec<Told>,
 }
 
-/// Everything that was looked at. Fails when something is broken.
+/// Runs every check. Fails if something is broken.
 pub fn doctor(app: &App, options: Doctor, screen: Screen) -> Result<String, Failure> {
     let fixed = if options.fix { repair(app) } else { Vec::new() };
     let checks: Vec<Told> = examine(app)

@@ -1,4 +1,5 @@
-//! Whether chibi is here, how it talks to plugins, and which `agent-skills` a shell finds.
+//! Checks whether chibi is installed, how it talks to plugins, and which `agent-skills` a shell
+//! finds.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +11,10 @@ use crate::script::find_program;
 /// A release of the host: major and minor.
 type Release = (u32, u32);
 
-/// The first that reads a plugin's data from standard input (docs/spec/hosts.md#generations).
+/// The first release that passes a plugin's data on standard input
+/// (docs/spec/hosts.md#generations).
 const STDIN: Release = (0, 7);
-/// The first whose behaviour is known.
+/// The first release whose behaviour is known.
 const KNOWN: Release = (0, 4);
 
 /// The checks of this area.
@@ -69,7 +71,7 @@ fn host(app: &App) -> Check {
     }
 }
 
-/// The release that `chibi --version` names.
+/// The release in the output of `chibi --version`.
 fn release(version: &str) -> Option<Release> {
     let number = version
         .split_whitespace()
@@ -79,7 +81,7 @@ fn release(version: &str) -> Option<Release> {
     Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
-/// Every `agent-skills` on the path, when there are several different ones.
+/// Every `agent-skills` on the path, if they differ.
 fn duplicates(app: &App) -> Option<Check> {
     let path = app.env.os("PATH")?;
     let mut found: Vec<PathBuf> = Vec::new();

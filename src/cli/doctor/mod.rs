@@ -1,5 +1,5 @@
-//! `doctor`: what is wrong here, and what to do about it. Each area is a file with a function that
-//! answers its checks; a further check is a line there.
+//! `doctor`: reports problems and their remedies. Each area is a file with a function that returns
+//! its checks; to add a check, add a line there.
 
 mod ask;
 mod check;

@@ -1,5 +1,5 @@
-//! Whether the plugin stands where the host loads it: `<home>/plugins/X/X`, a program of its own,
-//! not a link out of `plugins/`, not disabled (docs/spec/hosts.md#loading).
+//! Checks that the plugin is where the host loads it: `<home>/plugins/X/X`, a separate program, not
+//! a link out of `plugins/`, not disabled (docs/spec/hosts.md#loading).
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -13,9 +13,9 @@ use crate::app::App;
 use crate::error::Error;
 use crate::sys::files;
 
-/// What the host starts has this name, and so has its directory.
+/// The host starts a program of this name in a directory of this name.
 const NAME: &str = "agent-skills";
-/// Beyond this no two programs are compared.
+/// Programs larger than this are not compared, in bytes.
 const PROGRAM: u64 = 256 * 1024 * 1024;
 
 const INSTALL: &str = "run ./install.sh of agent-skills again";
@@ -36,7 +36,7 @@ pub fn checks(app: &App) -> Vec<Check> {
     checks
 }
 
-/// The plugin directory that the host looks in by itself.
+/// The plugin directory that the host uses by default.
 fn usual(app: &App) -> Option<PathBuf> {
     let set = app
         .env
@@ -127,7 +127,6 @@ fn unsafe_mode(file: &Path) -> Option<Check> {
     Some(Check::warn("plugin-writable", text, remedy).fix(fix))
 }
 
-/// What the host asks it first.
 fn answers(app: &App, file: &Path) -> Check {
     let shown = file.display();
     let answer = ask(file, "--schema", &app.env);
@@ -164,7 +163,7 @@ fn other_build(app: &App, file: &Path) -> Option<Check> {
     ))
 }
 
-/// Other plugins that are this one: their hooks would run too.
+/// Other plugins that are copies of this one: their hooks would run, too.
 fn second_copies(dir: &Path) -> Option<Check> {
     let entries = fs::read_dir(dir.parent()?).ok()?.flatten();
     let is_second = |path: &PathBuf| {

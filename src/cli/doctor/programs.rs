@@ -1,4 +1,4 @@
-//! The user's programs that skills are fetched with and that their scripts need.
+//! Checks the programs that fetch skills or that their scripts need.
 
 use super::check::Check;
 use crate::app::App;
@@ -38,7 +38,7 @@ fn program(app: &App, name: &'static str, why: &str, absent: Absent) -> Check {
     }
 }
 
-/// The first of a skill's scripts that nothing here runs.
+/// The first of a skill's scripts without an installed interpreter.
 fn interpreters(app: &App, skill: &Skill) -> Option<Check> {
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
     let scripts = listing.resources.iter().filter_map(|resource| {
@@ -75,7 +75,7 @@ fn needs(app: &App, skill: &Skill) -> Vec<Check> {
         .collect();
     let unmet = Needs::of(&skill.fields).unmet(skill.name.as_str(), &app.env, &given);
     let told = unmet.into_iter().map(|sentence| {
-        // Each ends with what the user can do.
+        // Each sentence ends with what the user can do.
         let (what, how) = sentence.split_once(": ").unwrap_or((&sentence, ""));
         let how = if how.is_empty() {
             "see its SKILL.md"

@@ -1,4 +1,4 @@
-//! The policy, the configuration, and what the user trusts.
+//! Checks the policy, the configuration, and what the user trusts.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ fn configuration(app: &App) -> Check {
     if let Err(error) = app.own_config() {
         return Check::of_error("configuration", &error, remedy);
     }
-    // A policy that cannot be read is told already.
+    // An unreadable policy is already reported.
     if app.policies().is_ok()
         && let Err(error) = app.config()
     {
@@ -82,7 +82,7 @@ fn trust(app: &App) -> Vec<Check> {
     let own = app.dirs.plugin.canonicalize().ok();
     let told = holders
         .filter(|holder| App::brings_something(holder))
-        // At home, what lies in ~/.chibi is the user's.
+        // In the home directory, ~/.chibi belongs to the user.
         .filter(|holder| !own.as_ref().is_some_and(|own| own.starts_with(holder)))
         .filter_map(|holder| {
             let shown = holder.display();

@@ -1,4 +1,4 @@
-//! Skills that are there and not as they should be: unreadable, shadowed, cut, changed.
+//! Checks for skills that are unreadable, shadowed, cut or changed.
 
 use std::fs;
 use std::path::Path;
@@ -35,8 +35,8 @@ fn counted(catalog: &Catalog) -> String {
     format!("{offered} of {there} skills are offered to the model")
 }
 
-/// What cannot even be looked into. A link that leads nowhere is no directory, so the catalog does
-/// not know it.
+/// Entries that cannot be opened. A broken link is not a directory, so the catalog does not know
+/// it.
 fn entries(root: &Path) -> Vec<Check> {
     let found = match fs::read_dir(root) {
         Ok(found) => found,
@@ -73,7 +73,7 @@ fn entries(root: &Path) -> Vec<Check> {
     odd.collect()
 }
 
-/// Why a skill is not offered, unless somebody wants it so or another area tells.
+/// Why a skill is not offered, unless that is intended or another area reports it.
 fn standing(entry: &Entry) -> Option<Check> {
     let (name, reason) = (entry.name(), entry.reason_not_offered()?);
     let dir = entry.dir.display().to_string();
@@ -108,7 +108,6 @@ fn standing(entry: &Entry) -> Option<Check> {
     }
 }
 
-/// What is odd about a skill that is offered.
 fn remarks(report: &Report) -> Option<Check> {
     let found = report.diagnostics.iter();
     let mut codes: Vec<&str> = found
@@ -121,7 +120,7 @@ fn remarks(report: &Report) -> Option<Check> {
     (report.offered && !codes.is_empty()).then(|| Check::warn("skill-odd", text, remedy))
 }
 
-/// The model sees the beginning of a description only.
+/// The model sees only the beginning of a long description.
 fn too_long(entry: &Entry) -> Option<Check> {
     let length = one_line(entry.offered()?.description).chars().count();
     let max = limits::DESCRIPTION_CHARS;
@@ -133,14 +132,14 @@ fn too_long(entry: &Entry) -> Option<Check> {
     (length > max).then(|| Check::warn("description-cut", text, remedy))
 }
 
-/// There was no room in the prompt for all that its author wrote.
+/// The prompt had no room for the author's whole description.
 fn cut(cut: &Cut) -> Check {
     let text = format!("`{}`: {}", cut.name, cut.diagnostic().message);
     let remedy = "shorten descriptions, or raise `prompt_chars` in the configuration";
     Check::warn("prompt-full", text, remedy)
 }
 
-/// Whether what was installed is what the lockfile says.
+/// Whether the installed skills match the lockfile.
 fn installed(app: &App, base: &Path) -> Vec<Check> {
     let verified = match app.market_at(&app.base(base)).verify(&[]) {
         Ok(verified) => verified,

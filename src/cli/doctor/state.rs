@@ -1,5 +1,5 @@
-//! Whether what is active can be written down and read again: without that every call is refused
-//! while a skill may be active (docs/spec/restriction.md#fail-closed).
+//! Checks that the state file can be written and read. Otherwise every call is refused while a
+//! skill may be active (docs/spec/restriction.md#fail-closed).
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -42,7 +42,7 @@ fn writing(app: &App, dir: &Path) -> Check {
     }
     let probe = dir.join(EntryName::of("doctor").temporary().as_os_str());
     let written = files::replace_scratch_file(&probe, b"x", 0o600);
-    // Gone already when it could not be written.
+    // It does not exist if it could not be written.
     let _ = files::remove(&probe);
     match written {
         Err(error) => {

@@ -1,4 +1,4 @@
-//! What commands and scripts that were killed left behind.
+//! Checks for leftovers of killed commands and scripts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::script::JobId;
 use crate::sys::{FileLock, files, limits};
 
-/// Locks that commands and hooks hold for moments.
+/// Locks that commands and hooks hold only briefly.
 const LOCKS: [&str; 4] = [
     "state.lock",
     ".staging.lock",
@@ -31,7 +31,7 @@ pub fn checks(app: &App) -> Vec<Check> {
     checks
 }
 
-/// A lock goes with its process, so one that is held long is held by a process that runs.
+/// A lock ends with its process, so a lock held for long belongs to a running process.
 fn locks(dir: &Path) -> Vec<Check> {
     let there = LOCKS
         .iter()
@@ -69,7 +69,7 @@ fn staging(app: &App) -> Option<Check> {
     }))
 }
 
-/// Files that were to be renamed and never were.
+/// Temporary files that were never renamed.
 fn temporary(dir: &Path) -> Option<Check> {
     let is_old = |path: &PathBuf| {
         let changed = path
@@ -100,7 +100,7 @@ fn remove(files: &[PathBuf]) -> Result<String> {
     Ok(format!("{} temporary files are gone", files.len()))
 }
 
-/// Jobs whose supervisor died without a word.
+/// Jobs whose supervisor died without recording an end.
 fn jobs(app: &App) -> Option<Check> {
     let jobs = app.jobs();
     let lost = jobs.list().into_iter().filter(|job| job.state == "lost");

@@ -1,20 +1,20 @@
-//! Reach and ancestry over histories made on the spot: lines, branches, merges, force-pushes, forks.
+//! Reach and ancestry over generated histories: lines, branches, merges, force-pushes, forks.
 
 use super::*;
 use crate::marketplace::address::RepoUrl;
 use crate::marketplace::testing::World;
 
-/// A repository in which each commit is known by a letter.
 struct Histories {
     world: World,
     commits: Vec<(char, CommitId)>,
 }
 
 impl Histories {
-    /// `main`: a b c m e, where `m` merges `x`, a branch of `b`; tag `v1` at `b`; tag `only` at `t`,
-    /// which follows `a`; branch `side` at `s`, which follows `c`. Of no branch or tag any more: `f`,
-    /// `g`, which follow `b`, as a fork's commits do. With no common ancestor: `o`, `p`, of the branch
-    /// `other`.
+    /// - `main`: a b c m e, where `m` merges `x`, a branch of `b`.
+    /// - Tag `v1` at `b`; tag `only` at `t`, which follows `a`; branch `side` at `s`, which follows
+    ///   `c`.
+    /// - On no branch or tag any more: `f`, `g`, which follow `b`, like the commits of a fork.
+    /// - Without a common ancestor: `o`, `p`, on the branch `other`.
     fn new() -> Self {
         let world = World::new();
         let mut made = Self {
@@ -88,12 +88,12 @@ impl Histories {
 fn a_commit_is_its_sources_where_a_branch_or_tag_leads_to_it() {
     let made = Histories::new();
     for (letters, reach) in [
-        // Merged commits are, whatever became of their branch.
+        // Merged commits are reached, even if their branch is gone.
         ("abcxme", Reach::Branch("main".to_owned())),
         ("s", Reach::Branch("side".to_owned())),
         ("op", Reach::Branch("other".to_owned())),
         ("t", Reach::Tag("only".to_owned())),
-        // Git serves them all the same, as hosts do those of forks.
+        // Git still serves them, as hosts serve the commits of forks.
         ("fg", Reach::None),
     ] {
         for letter in letters.chars() {
@@ -109,7 +109,7 @@ fn beyond_the_bound_nobody_knows() {
     let made = Histories::new();
     assert_eq!(made.reach(&[1], 'f'), Reach::Unknown);
     assert_eq!(made.reach(&[1], 'c'), Reach::Unknown);
-    // The second look goes further.
+    // The second depth goes further.
     assert!(made.reach(&[1, 200], 'c').is_reached());
     assert_eq!(made.reach(&[1, 200], 'f'), Reach::None);
     assert_eq!(made.ancestry(&[1], 'a', 'e'), Ancestry::Unknown);

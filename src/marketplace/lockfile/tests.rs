@@ -1,4 +1,4 @@
-//! What a lockfile keeps, what it refuses, and where it is written.
+//! What a lockfile keeps and refuses, and where it is written.
 
 use super::*;
 use std::fs;
@@ -129,7 +129,6 @@ fn what_a_repository_writes_into_it_is_neither_a_path_nor_shown_raw() {
     }
 }
 
-/// Why a lockfile with this one entry is not read.
 fn refused(entry: &Value) -> String {
     let dir = tempfile::tempdir().unwrap();
     let text = serde_json::json!({"version": 1, "skills": [entry]}).to_string();

@@ -1,4 +1,5 @@
-//! Every form of a reference (docs/spec/references.md#reference-forms), and what is none.
+//! Every form of a reference (docs/spec/references.md#reference-forms), and texts that are not
+//! references.
 
 use super::*;
 use proptest::prelude::*;

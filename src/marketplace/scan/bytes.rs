@@ -1,8 +1,8 @@
-//! What a file is by its first bytes, whatever its name says. Pure.
+//! Recognizes a file's type by its first bytes, regardless of its name. Pure.
 
 use super::Severity::{self, High, Note, Warn};
 
-/// The beginnings of programs.
+/// Magic bytes of programs.
 const PROGRAMS: [&[u8]; 7] = [
     b"\x7fELF",
     b"MZ",
@@ -12,7 +12,7 @@ const PROGRAMS: [&[u8]; 7] = [
     b"\xca\xfe\xba\xbe",
     b"\0asm",
 ];
-/// The beginnings of archives.
+/// Magic bytes of archives.
 const ARCHIVES: [&[u8]; 6] = [
     b"PK\x03\x04",
     b"\x1f\x8b",
@@ -21,17 +21,17 @@ const ARCHIVES: [&[u8]; 6] = [
     b"BZh",
     b"\xfd7zXZ",
 ];
-/// Names that programs have honestly.
+/// Legitimate name endings of programs.
 const PROGRAM_NAMES: [&str; 9] = [
     "", "exe", "dll", "so", "dylib", "bin", "wasm", "class", "node",
 ];
-/// Names that archives have honestly, documents that are archives included.
+/// Legitimate name endings of archives, including documents that are archives.
 const ARCHIVE_NAMES: [&str; 22] = [
     "zip", "gz", "tgz", "7z", "rar", "bz2", "xz", "jar", "whl", "docx", "xlsx", "pptx", "odt",
     "ods", "odp", "epub", "apk", "vsix", "skill", "potx", "dotx", "xltx",
 ];
 
-/// What there is to say about a file of which `head` is the beginning.
+/// The finding, if any, for a file that starts with `head`.
 pub fn judge(path: &str, head: &[u8]) -> Option<(Severity, &'static str, &'static str)> {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);

@@ -1,4 +1,4 @@
-//! Looking through a skill's directory: what each file is, and what its text says.
+//! Scans a skill's directory: the type of each file, and its text.
 
 use std::fs;
 use std::io::Read;
@@ -10,10 +10,10 @@ use super::{bytes, frontmatter, text};
 use crate::skill::Skill;
 use crate::sys::{files, limits};
 
-/// Files that are text for readers.
+/// Text files meant for readers.
 const PROSE: [&str; 8] = ["md", "mdx", "txt", "rst", "adoc", "html", "json", "csv"];
 
-/// Everything odd about the skill in `dir`, the worst first. What cannot be read is reported.
+/// All findings for the skill in `dir`, the worst first. Unreadable files are reported.
 pub fn scan(dir: &Path) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut paths = Vec::new();

@@ -1,18 +1,17 @@
-//! Text hidden in base64: found, decoded and handed back to be looked at like any other. Pure.
+//! Finds and decodes base64 text, which is then scanned like any other. Pure.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-/// The shortest run of letters that is decoded.
 const SHORTEST: usize = 40;
-/// The length from which a run is remarked on by itself.
+/// The length from which a run is a finding by itself.
 pub const LONG: usize = 200;
 
 /// A run of base64 in a line.
 pub struct Encoded {
-    /// How long it is.
+    /// Its length.
     pub length: usize,
-    /// What it says, if that is text.
+    /// The decoded text, if it is text.
     pub text: Option<String>,
 }
 

@@ -1,27 +1,26 @@
-//! What was found, and how much it matters.
+//! What was found, and how severe it is.
 
 use serde::Serialize;
 
 use crate::skill::one_line;
 
-/// How many characters of a line are shown.
 const SHOWN: usize = 120;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing.
     Note,
-    /// Many honest skills have it; look at it.
+    /// Common in legitimate skills, but worth a look.
     Warn,
-    /// Few honest skills have it.
+    /// Rare in legitimate skills.
     High,
-    /// No honest skill was seen to have it.
+    /// Never seen in a legitimate skill.
     Block,
 }
 
-/// One place that should be looked at.
+/// One place to review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// See [`Severity`].
@@ -30,16 +29,16 @@ pub struct Finding {
     pub code: &'static str,
     /// The file, relative to the skill.
     pub file: String,
-    /// The line, from 1; 0 when the whole file is meant.
+    /// The line, from 1; 0 for the whole file.
     pub line: usize,
     /// What it is and why it matters.
     pub message: &'static str,
-    /// The line's text, on one line and without what does not show.
+    /// The line's text, on one line and without invisible characters.
     pub excerpt: String,
 }
 
 impl Severity {
-    /// As it is written.
+    /// The severity as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -68,7 +67,7 @@ impl Finding {
         }
     }
 
-    /// Its line of a report.
+    /// The finding as one line of a report.
     pub fn summary(&self) -> String {
         let place = match self.line {
             0 => one_line(&self.file),

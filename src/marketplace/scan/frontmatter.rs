@@ -1,12 +1,12 @@
-//! What a skill's frontmatter asks for and how it presents itself. Pure.
+//! Scans what a skill's frontmatter requests and how it describes itself. Pure.
 
 use super::Severity::{Block, High, Note, Warn};
 use super::finding::{Finding, Severity};
 use super::{hidden, text};
 use crate::skill::{Skill, ToolList};
 
-/// What is odd about the frontmatter. A model reads the description before anybody has chosen the
-/// skill, so what would be high elsewhere blocks there.
+/// The findings in the frontmatter. A model reads the description before anybody has chosen the
+/// skill, so a finding that is high elsewhere blocks there.
 pub fn judge(skill: &Skill, file: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut say = |severity: Severity, code, message, text: &str| {

@@ -1,8 +1,8 @@
-//! Characters that hide text from a reader but not from a model. Pure.
+//! Finds characters that hide text from a person but not from a model. Pure.
 
 use super::Severity::{self, Block, Warn};
 
-/// What a line hides; each kind once.
+/// The kinds of hidden text in a line, each once.
 pub fn judge(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
     if line.is_ascii() {
         return Vec::new();
@@ -16,7 +16,7 @@ pub fn judge(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
     let (mut selectors, mut flag) = (0, false);
     for c in line.chars() {
         let code = u32::from(c);
-        // The flags of England, Scotland and Wales are made of tags after a black flag.
+        // The flags of England, Scotland and Wales consist of tag characters after a black flag.
         flag = code == 0x1F3F4 || flag && matches!(code, 0xE0020..=0xE007F);
         if matches!(code, 0xE0000..=0xE007F) && !flag {
             say((
@@ -54,8 +54,8 @@ pub fn judge(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
     found
 }
 
-/// Whether a word has Latin letters and Cyrillic or Greek ones, more than the one letter of a
-/// unit or a formula.
+/// Whether a word mixes Latin with Cyrillic or Greek letters, beyond the single letter of a unit or
+/// a formula.
 pub fn is_mixed(word: &str) -> bool {
     let latin = word.chars().filter(char::is_ascii_alphabetic).count();
     let other = |c: char| matches!(u32::from(c), 0x0370..=0x04FF);

@@ -1,6 +1,6 @@
-//! What a line, in lowercase, has: the tests that the rules and the whole text are judged with. Pure.
+//! Tests of a lowercase line, used by the rules and the scan of the whole text. Pure.
 
-/// Whether what is downloaded goes to an interpreter.
+/// Whether a download goes to an interpreter.
 pub fn downloads_to_shell(line: &str) -> bool {
     let fetches = ["curl ", "wget ", "irm ", "iwr ", "invoke-webrequest"];
     let piped = fetches.iter().any(|fetch| {
@@ -55,7 +55,7 @@ pub fn decodes_to_shell(line: &str) -> bool {
     })
 }
 
-/// Whether the line names a place that anybody can send data to.
+/// Whether the line names a host to which anybody can send data.
 pub fn is_drop_host(line: &str) -> bool {
     has_any(
         line,
@@ -76,7 +76,7 @@ pub fn is_drop_host(line: &str) -> bool {
     )
 }
 
-/// Whether the line sends something away.
+/// Whether the line sends data.
 pub fn sends(line: &str) -> bool {
     let curl = line.contains("curl ")
         && has_any(
@@ -104,7 +104,7 @@ pub fn sends(line: &str) -> bool {
     ) || line.contains("fetch(") && line.contains("post")
 }
 
-/// Whether the line reads what nobody else should have.
+/// Whether the line reads secrets.
 pub fn reads_secrets(line: &str) -> bool {
     has_any(
         line,
@@ -139,7 +139,7 @@ pub fn dumps_environment(line: &str) -> bool {
     ) && !line.contains("grep")
 }
 
-/// Whether a URL of the line has a bare public address for its host.
+/// Whether a URL of the line has a bare public IP address as its host.
 pub fn has_raw_address(line: &str) -> bool {
     any_url(line, |url| {
         let host = url.split("://").nth(1).unwrap_or_default();
@@ -155,7 +155,7 @@ pub fn has_raw_address(line: &str) -> bool {
     })
 }
 
-/// Whether the line has what looks like a key that works.
+/// Whether the line contains what looks like a working key.
 pub fn has_secret(line: &str) -> bool {
     let long = |start: &str, length: usize| {
         line.match_indices(start).any(|(at, _)| {
@@ -175,7 +175,7 @@ pub fn has_secret(line: &str) -> bool {
         || long("xoxb-", 30)
 }
 
-/// Whether some URL of the line passes a test.
+/// Whether any URL of the line passes a test.
 pub fn any_url(line: &str, test: impl Fn(&str) -> bool) -> bool {
     let starts = line.match_indices("http").map(|(at, _)| &line[at..]);
     starts
@@ -186,13 +186,13 @@ pub fn any_url(line: &str, test: impl Fn(&str) -> bool) -> bool {
         })
 }
 
-/// Whether the path of a URL has one of some endings.
+/// Whether the path of a URL has one of the endings.
 pub fn ends_with_any(url: &str, ends: &[&str]) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     ends.iter().any(|end| path.ends_with(end))
 }
 
-/// Whether the line has one of some words.
+/// Whether the line contains one of the words.
 pub fn has_any(line: &str, words: &[&str]) -> bool {
     words.iter().any(|word| line.contains(word))
 }

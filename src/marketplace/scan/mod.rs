@@ -1,6 +1,6 @@
-//! Looking for what a skill should not have (docs/spec/references.md#the-scan): its text, what is
-//! encoded in it, its files' first bytes. Works offline, on the skill alone; it knows neither
-//! source nor consent.
+//! Scans a skill for suspicious content (docs/spec/references.md#the-scan): its text, encoded text,
+//! and its files' first bytes. It works offline, on the skill alone, and knows neither source nor
+//! consent.
 
 mod bytes;
 mod directory;

@@ -1,4 +1,4 @@
-//! What single lines can have that should be looked at (docs/spec/references.md#the-scan). Pure.
+//! The scan's rules for single lines (docs/spec/references.md#the-scan). Pure.
 
 use super::Severity::{self, High, Note, Warn};
 use super::matchers::{
@@ -6,17 +6,17 @@ use super::matchers::{
     has_secret, is_drop_host,
 };
 
-/// One thing to look for.
+/// A rule for a single line.
 pub struct Rule {
     /// Stable, lowercase, hyphenated.
     pub code: &'static str,
-    /// How much it matters in text.
+    /// Its severity in text.
     pub in_text: Severity,
-    /// How much it matters in a script.
+    /// Its severity in a script.
     pub in_script: Severity,
-    /// What it is.
+    /// What it means.
     pub message: &'static str,
-    /// Whether a line in lowercase has it.
+    /// Whether a lowercase line matches.
     pub matches: fn(&str) -> bool,
 }
 
@@ -36,7 +36,7 @@ const fn rule(
     }
 }
 
-/// Everything a single line can tell.
+/// All rules for single lines.
 pub const RULES: [Rule; 18] = [
     rule(
         "pipe-to-shell",

@@ -1,18 +1,18 @@
-//! Looking at a text as a whole: each line by the rules, lines together, and what is encoded. Pure.
+//! Scans a whole text: each line by the rules, neighbouring lines together, and encoded text. Pure.
 
 use super::Severity::{Block, High, Warn};
 use super::finding::{Finding, Severity};
 use super::rules::RULES;
 use super::{encoded, hidden, matchers};
 
-/// Lines that count as next to each other.
+/// The distance up to which lines count as neighbours.
 const NEAR: usize = 5;
-/// Findings of one kind reported of one file; the rest says nothing new.
+/// Maximum number of findings of one kind per file; more would add nothing.
 const EACH: usize = 3;
-/// What of a line is looked at; no rule needs more.
+/// The part of a line that is scanned, in bytes; no rule needs more.
 const LINE: usize = 20_000;
 
-/// What is odd about a text. `script` says that it is run, not read.
+/// The findings in a text. `script` means that it is run rather than read.
 pub fn judge(file: &str, text: &str, script: bool) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let mut say = |line: usize, text: &str, what: (Severity, &'static str, &'static str)| {
@@ -78,7 +78,7 @@ pub fn judge(file: &str, text: &str, script: bool) -> Vec<Finding> {
     found
 }
 
-/// What base64 there is in a line, decoded and looked at.
+/// Decodes and scans the base64 in a line.
 fn encoding(line: &str, low: &str) -> Vec<(Severity, &'static str, &'static str)> {
     let mut found = Vec::new();
     if matchers::decodes_to_shell(low) {
@@ -114,7 +114,7 @@ fn encoding(line: &str, low: &str) -> Vec<(Severity, &'static str, &'static str)
     found
 }
 
-/// Whether a download at line `at` comes with a password, or a paste with an order to run it.
+/// Whether a download at line `at` comes with a password, or a paste with an instruction to run it.
 fn is_lure(lower: &[String], at: usize) -> bool {
     let line = &lower[at];
     let is_download = matchers::any_url(line, |url| {
@@ -144,7 +144,7 @@ fn is_lure(lower: &[String], at: usize) -> bool {
     is_download && locked || pasted
 }
 
-/// The HTML comments of a text, with the line they begin in.
+/// The HTML comments of a text, each with its first line.
 fn comments(lower: &[String]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut open: Option<(usize, String)> = None;

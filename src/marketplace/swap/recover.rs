@@ -1,4 +1,4 @@
-//! What a kill left half done is brought to its old or its new state.
+//! Recovery: completes or undoes a change that a kill interrupted.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::marketplace::previous;
 use crate::marketplace::staging::NEW;
 use crate::sys::{Base, Dir, EntryName, limits};
 
-/// Brings what the command of a staging directory of ours left half done to its old or its new
-/// state.
+/// Completes or undoes the change that the command of one of our staging directories left
+/// unfinished.
 ///
 /// # Errors
 /// When that is not possible now; the journal is then kept.
@@ -35,7 +35,7 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     remove_journal(staging)
 }
 
-/// Brings the change of one skill to its end, or undoes it; answers the entry that it is still to have.
+/// Completes or undoes the change of one skill; returns the entry it must still get.
 fn follow(changes: &mut Changes, staging: &Dir, read: Journal) -> Result<Option<LockEntry>> {
     let Journal {
         name,
@@ -59,7 +59,7 @@ fn follow(changes: &mut Changes, staging: &Dir, read: Journal) -> Result<Option<
         }
         if let Ok(within) = staging.open_dir(&NEW) {
             let old = replaced(staging, &within, target);
-            // A skill has no earlier state rather than no command that works.
+            // Losing the previous state is better than a command that always fails.
             let _ = previous::keep(&changes.dir, staging, &name, old);
         }
         return Ok(entry);
@@ -69,14 +69,13 @@ fn follow(changes: &mut Changes, staging: &Dir, read: Journal) -> Result<Option<
     Ok(None)
 }
 
-/// Whether a skill is still where it was prepared. When it is neither there nor in its place,
-/// somebody has changed it there since.
+/// Whether a skill is still where it was prepared. If it is neither there nor in its place,
+/// somebody has since changed it there.
 fn is_staged(staging: &Dir, target: &EntryName, placed: &str) -> bool {
     let path = staging.path_of(&NEW).join(target.as_os_str());
     Digest::of(&path).is_ok_and(|is| is.sha256 == placed)
 }
 
-/// Whether the move of a journal took place.
 fn is_placed(
     skills: &Dir,
     target: &EntryName,

@@ -1,4 +1,4 @@
-//! What is left when a change is interrupted at each of its steps.
+//! The state after a change is interrupted at each of its steps.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ impl Killed {
         lockfile.put(entry(text), &self.staging).unwrap();
     }
 
-    /// Runs the next command's recovery and answers the skill's text and the entry's commit.
+    /// Runs the recovery of the next command; returns the skill's text and the entry's commit.
     fn recovered(&self) -> (Option<String>, Option<String>) {
         staging::clean(&self.base);
         assert!(!self.plugin.path().join("staging").exists());
@@ -62,7 +62,7 @@ fn name(name: &str) -> InstalledName {
     InstalledName::parse(name).unwrap()
 }
 
-/// The entry of a skill whose one file is `text`, at the commit `text`.
+/// The entry of a skill whose only file is `text`, at the commit `text`.
 fn entry(text: &str) -> LockEntry {
     let dir = tempfile::tempdir().unwrap();
     Killed::put(dir.path(), text);
@@ -267,15 +267,14 @@ fn a_journal_with_a_hostile_name_moves_nothing() {
     }
 }
 
-/// What `previous/x` says of the skill, and of its entry.
+/// The skill's text and its entry's commit in `previous/x`.
 fn kept(killed: &Killed) -> Option<(Option<String>, Option<String>)> {
     let previous = previous::read(&killed.base, &name("x")).ok()?;
     let text = fs::read_to_string(previous.dir.path().join("SKILL.md")).ok();
     Some((text, previous.entry.and_then(|entry| entry.commit)))
 }
 
-/// The steps of a replacement, each as far as it gets before a kill. `true` for those after which
-/// the new skill is there.
+/// Performs the steps of a replacement up to a kill. Returns whether the new skill is in place.
 fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
     let root = killed.base.make().unwrap();
     let (skills, x) = (root.open_dir(&SKILLS).unwrap(), name("x"));
@@ -319,7 +318,7 @@ fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
     for (step, moves) in &steps[..until] {
         step();
         is_new = *moves;
-        // Whoever reads it meanwhile, before any recovery, finds nothing wrong either.
+        // A reader finds nothing wrong before recovery either.
         let present = fs::read_to_string(killed.skill().join("SKILL.md")).ok();
         let found = kept(killed).and_then(|kept| kept.0);
         assert!(
@@ -332,7 +331,7 @@ fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
 
 #[test]
 fn what_is_kept_is_the_state_before_wherever_a_replacement_is_killed() {
-    // As after a rollback: what was kept until now is the very state that is brought.
+    // As after a rollback: the state kept until now is the one being restored.
     for former in [Some("new"), None] {
         for (exchanges, until) in [true, false]
             .into_iter()

@@ -376,7 +376,7 @@ fn one_skill_installed_by_many_at_once_is_there_once_and_whole() {
     assert!(!world.path("plugin/staging").exists());
 }
 
-/// The real collections, each as a repository of its own. Skipped where they are not at hand.
+/// The real collections, each as its own repository. Skipped if they are not available.
 #[test]
 fn every_skill_of_the_corpus_installs_from_its_collection() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");

@@ -1,11 +1,11 @@
-//! Whole commands against real git repositories, made on the spot and reached over `file://`.
+//! Whole commands against generated git repositories, reached over `file://`.
 
 mod change;
 mod install;
 
 use super::testing::{World, skill};
 
-/// The repository `o/skills` with two skills; answers its commit.
+/// The repository `o/skills` with two skills; returns its commit.
 fn two_skills(world: &World) -> String {
     let (pdf, ocr) = (skill("pdf"), skill("pdf-ocr"));
     world.commit(
