@@ -215,8 +215,9 @@ fn words_are_read_with_their_quotes() {
 #[test]
 fn so_many_values_of_a_loop_are_followed_and_no_more() {
     let over = |count: usize| {
-        let words: String = (0..count).map(|n| format!(" d{n}")).collect();
-        format!("for d in{words}; do rm -rf \"$d\"; done")
+        let words: Vec<String> = (0..count).map(|n| format!("d{n}")).collect();
+        let words = words.join(" ");
+        format!("for d in {words}; do rm -rf \"$d\"; done")
     };
     runs(&over(64));
     refused(&over(65));

@@ -95,16 +95,14 @@ impl Reach<'_> {
             return false;
         }
         let leads = |path: PathBuf| self.relation_at(&path) != Relation::Apart;
-        match places {
-            Some(places) => places
-                .iter()
-                .any(|place| leads(place.join(target)) || leads(place.with_file_name(target))),
-            None => {
-                let below = target.trim_start_matches("../");
-                let protection = self.guard.ground.protection;
-                protection.may_lie_within(Path::new(below))
-            }
-        }
+        let Some(places) = places else {
+            let below = target.trim_start_matches("../");
+            let protection = self.guard.ground.protection;
+            return protection.may_lie_within(Path::new(below));
+        };
+        places
+            .iter()
+            .any(|place| leads(place.join(target)) || leads(place.with_file_name(target)))
     }
 
     /// Whether there is a directory.
