@@ -67,6 +67,15 @@ mod tests {
             let expected = json!({"path": absolute, "content": "y"});
             assert_eq!(handed, Some(expected), "{tool} {path}");
         }
+        let free = crate::permission::scene::scene();
+        let arguments = json!({"path": "x"});
+        let call = Call {
+            tool: "write_file",
+            arguments: &arguments,
+            ours: None,
+        };
+        let unrestricted = free.scoped(|scope| absolute_arguments(scope, &call));
+        assert_eq!(unrestricted, None, "nothing was judged");
         let source = handed("summarize_content", json!({"source": "x.md"}));
         assert_eq!(source, Some(json!({"source": "/p/sub/x.md"})));
         for (tool, arguments) in [

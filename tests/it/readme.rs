@@ -101,9 +101,13 @@ fn every_command_the_documentation_names_is_one() {
     let mut unknown = Vec::new();
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut texts = vec![("README.md".to_owned(), README.to_owned())];
-    for entry in fs::read_dir(root.join("docs")).unwrap().flatten() {
-        let name = entry.file_name().into_string().unwrap();
-        texts.push((name, fs::read_to_string(entry.path()).unwrap()));
+    for directory in ["docs", "docs/spec"] {
+        for entry in fs::read_dir(root.join(directory)).unwrap().flatten() {
+            if entry.path().is_file() {
+                let name = format!("{directory}/{}", entry.file_name().display());
+                texts.push((name, fs::read_to_string(entry.path()).unwrap()));
+            }
+        }
     }
     for (name, text) in texts {
         for (at, _) in text.match_indices("agent-skills ") {

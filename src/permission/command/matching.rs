@@ -181,3 +181,17 @@ pub fn may_reach_the_end(atoms: &[Atom], text: impl Iterator<Item = char>) -> bo
     };
     (0..=atoms.len()).any(|at| reached[at] && rest_is_any(at))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_may_be_what_the_pattern_wants() {
+        let pattern = [Atom::Is('a'), Atom::Any, Atom::Is('b')];
+        let reaches = |text: &str| may_reach_the_end(&pattern, text.chars());
+        assert!(reaches("ab") && reaches("axb") && reaches("ab\u{2}") && reaches("\u{2}"));
+        assert!(reaches("a\u{4}") && reaches("\u{2}b"));
+        assert!(!reaches("ac") && !reaches("b\u{2}") && !reaches("a"));
+    }
+}

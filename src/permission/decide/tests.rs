@@ -320,7 +320,9 @@ fn a_denial_of_a_tool_is_one_of_its_redirections() {
 #[test]
 fn a_union_of_no_skills_allows_everything() {
     let none = scene().with(|settings| settings.stacking = Stacking::Union);
-    assert!(none.runs("rm -rf x"));
+    let command = json!({ "command": "rm -rf x" });
+    let decision = none.decide("shell_exec", None, &command);
+    assert_eq!(decision, Decision::Allow(Granted::Unrestricted));
 }
 
 #[test]
@@ -419,6 +421,10 @@ fn a_refusal_names_skill_tool_part_and_what_is_allowed() {
     let many = free().active("Bash(git:*) Glob Write Edit");
     let message = many.refusal("x", &json!({}));
     let all = "Allowed: shell_exec(git:*), glob_files, dir_list, write_file, file_edit, vfs_mkdir.";
+    assert!(message.contains(all), "{message}");
+    let long = free().active("Bash(git log --oneline --graph:*)");
+    let message = long.refusal("x", &json!({}));
+    let all = "Allowed: shell_exec(git log --oneline --graph:*).";
     assert!(message.contains(all), "{message}");
 }
 

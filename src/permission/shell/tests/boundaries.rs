@@ -135,3 +135,15 @@ fn under_denials_tests_of_plain_text_are_made() {
     let zsh = crate::permission::scene::scene().skill("a", None, &["Bash(rm:*)"]).shell(Language::BashOrZsh, false);
     none_runs(&zsh, &["printf %d 'x[$(rm)]'", "export path=x", "read path"]);
 }
+
+#[test]
+fn a_sum_may_hold_brackets() {
+    all_run(&git(), &["git log -n $(( (1+2)*3 ))", "git log -n $((1+(2*3)))"]);
+    none_runs(&git(), &["git log -n $(( (x)*3 ))", "git log -n $((1+(a[0])))"]);
+}
+
+#[test]
+fn a_here_document_stands_at_the_depth_of_its_operator() {
+    none_runs(&git(), &["git a <<E $(git b\nx\nE\n)", "git a $(git b <<E)\nx\nE", "git a <<E $(\nx\nE\ngit b)"]);
+    all_run(&git(), &["git a <<E\nx\nE", "git a $(git b <<E\nx\nE\n)"]);
+}
