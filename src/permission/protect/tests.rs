@@ -197,6 +197,10 @@ fn words_are_read_with_their_quotes() {
         "rm $HOME/{work,.chibi}/x",
         "rm $HOME/work/{../.chibi/x,b}",
         "rm -r -- -x/../../h",
+        "rm $PWD/.clau\\de/skills/x",
+        "rm \"$PWD\"/'.claude'/skills/x",
+        "rm $PWD/.cl*/skills/x",
+        "rm \"$PWD\"/.clau\"de\"/skills/x",
     ] {
         refused(command);
     }
@@ -207,6 +211,10 @@ fn words_are_read_with_their_quotes() {
         "rm \"$HOME/\\$x/y\"",
         "rm -f \"$PWD\"/{build}",
         "rm -r -- -x/../build",
+        "rm \"$PWD/.clau\\de/skills/x\"",
+        "rm \"$PWD/.cl'au'de/skills/x\"",
+        "rm \"$PWD/.cl*/skills/x\"",
+        "rm \"$PWD/.cl[a]ude/skills/x\"",
     ] {
         runs(command);
     }

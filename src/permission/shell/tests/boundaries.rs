@@ -130,7 +130,7 @@ fn constants_are_put_in_behind_a_negation_too() {
 #[test]
 fn under_denials_tests_of_plain_text_are_made() {
     let denied = scene().skill("a", None, &["Bash(rm:*)"]);
-    all_run(&denied, &["[ -f x ]", "[ a -lt b ]", "test 3 -eq x", "[ a = b -o c = d ]"]);
+    all_run(&denied, &["[ -f x ]", "[ a -lt b ]", "test 3 -eq x", "[ a = b -o c = d ]", "test a b c d e f"]);
     none_runs(&denied, &["[ -v x ]", "test -t x", "[ -R x ]"]);
     let zsh = crate::permission::scene::scene().skill("a", None, &["Bash(rm:*)"]).shell(Language::BashOrZsh, false);
     none_runs(&zsh, &["printf %d 'x[$(rm)]'", "export path=x", "read path"]);
@@ -146,4 +146,18 @@ fn a_sum_may_hold_brackets() {
 fn a_here_document_stands_at_the_depth_of_its_operator() {
     none_runs(&git(), &["git a <<E $(git b\nx\nE\n)", "git a $(git b <<E)\nx\nE", "git a <<E $(\nx\nE\ngit b)"]);
     all_run(&git(), &["git a <<E\nx\nE", "git a $(git b <<E\nx\nE\n)"]);
+}
+
+#[test]
+fn what_is_set_may_reach_programs_after_set_a() {
+    let list = scene().active("Bash(git:*) Bash(set:*) Bash(command:*)");
+    none_runs(&list, &["set -a; VERSION=1; git a", "set -o allexport; VERSION=1; git a", "command set -a; VERSION=1; git a"]);
+    all_run(&list, &["set -e; VERSION=1; git a", "set -euo pipefail; VERSION=1; git a", "VERSION=1; git a"]);
+}
+
+#[test]
+fn under_denials_an_operand_of_a_wrapper_may_be_unknown_and_a_program_not() {
+    let denied = scene().skill("a", None, &["Bash(rm:*)"]);
+    all_run(&denied, &["timeout \"$t\" ls", "timeout 5 ls"]);
+    none_runs(&denied, &["timeout \"$t\" rm x", "timeout \"$t\" \"$x\"", "timeout 5 \"$x\"", "timeout $t ls"]);
 }
