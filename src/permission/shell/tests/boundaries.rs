@@ -161,3 +161,9 @@ fn under_denials_an_operand_of_a_wrapper_may_be_unknown_and_a_program_not() {
     all_run(&denied, &["timeout \"$t\" ls", "timeout 5 ls"]);
     none_runs(&denied, &["timeout \"$t\" rm x", "timeout \"$t\" \"$x\"", "timeout 5 \"$x\"", "timeout $t ls"]);
 }
+
+#[test]
+fn a_line_goes_on_behind_a_backslash_where_words_end() {
+    all_run(&git(), &["git \\\na", "git a\\\n b", "git a \\\n  --b", "git\t\\\n\ta", "git a\\\n\tb", "git a \\\n\n"]);
+    none_runs(&git(), &["git a\\\nb", "gi\\\nt a", "git a;evi\\\nl", "git a&\\\nevil"]);
+}
