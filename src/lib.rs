@@ -36,7 +36,7 @@ pub mod sys;
 
 use std::ffi::OsString;
 
-use app::App;
+use app::RunContext;
 use cli::{Caller, Failure};
 use closed::Failing;
 use error::Error;
@@ -68,7 +68,7 @@ pub fn prepared(mut input: Input) -> Input {
 pub fn run(mut input: Input) -> Response {
     let request = Request::read(&mut input);
     // Leaked on purpose: the process ends with the answer and frees everything at once.
-    let app = |protocol| &*Box::leak(Box::new(App::new(input.env, protocol)));
+    let app = |protocol| &*Box::leak(Box::new(RunContext::new(input.env, protocol)));
     match request {
         Request::Schema => handler::schema(app(None)),
         Request::Hook {
@@ -93,7 +93,7 @@ pub fn run(mut input: Input) -> Response {
     }
 }
 
-fn hook(app: &App, hook: Hook) -> Response {
+fn hook(app: &RunContext, hook: Hook) -> Response {
     match hook {
         Hook::OnStart => handler::on_start(app),
         Hook::OnEnd => handler::on_end(app),
@@ -108,7 +108,7 @@ fn hook(app: &App, hook: Hook) -> Response {
     }
 }
 
-fn tool(app: &App, name: &str, arguments: Payload) -> Response {
+fn tool(app: &RunContext, name: &str, arguments: Payload) -> Response {
     match ToolCall::parse(name, arguments) {
         Ok(ToolCall::Command(words)) => command(app, &words),
         Ok(ToolCall::ReadSkillFile(call)) => handler::read_skill_file(app, &call),
@@ -122,7 +122,7 @@ fn tool(app: &App, name: &str, arguments: Payload) -> Response {
 }
 
 /// The command line as a tool: as in a shell, except for the exit status.
-fn command(app: &App, words: &[String]) -> Response {
+fn command(app: &RunContext, words: &[String]) -> Response {
     if let Some(response) = handler::long_command(app, words) {
         return response;
     }
@@ -143,7 +143,7 @@ fn command(app: &App, words: &[String]) -> Response {
     }
 }
 
-fn person(app: &App, words: &[OsString]) -> Response {
+fn person(app: &RunContext, words: &[OsString]) -> Response {
     match cli::run(app, words, Caller::person(), &mut response::live()) {
         Ok(stdout) => Response::text(stdout),
         Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),

@@ -1,7 +1,7 @@
 //! The text handed over on activation, for the model and for an author who previews it.
 
 use super::fork::hand_over;
-use super::{App, snapshot};
+use super::{RunContext, snapshot};
 use crate::error::{Error, Result};
 use crate::host::{mentions, ours};
 use crate::permission::{Enforce, Restriction};
@@ -24,7 +24,7 @@ pub struct Instructions<'a> {
     pub wrapper: Wrapper,
 }
 
-impl App {
+impl RunContext {
     /// The instructions for a host of this protocol. Nothing is recorded.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl App {
     }
 }
 
-impl App {
+impl RunContext {
     /// What the model may use while a skill is active; `None` if this is not enforced.
     fn permitted_line(&self, skill: &Skill) -> Option<String> {
         let enforced = self.config().ok()?.permission();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{App, Config, announce, quoted, snapshot, usable};
+use super::{Config, RunContext, announce, quoted, snapshot, usable};
 use crate::catalog::{Catalog, Offered};
 use crate::error::{Error, Result};
 use crate::host::ours;
@@ -49,7 +49,7 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
 /// # Errors
 /// If too many would be active, or if the activation cannot be recorded and there is something to
 /// enforce.
-pub fn put_in_force(app: &App, skill: &Skill, tool: &str) -> Result<()> {
+pub fn put_in_force(app: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
     let config = app.config()?;
     let loading = match config.stacking {
         Stacking::Replace => Loading::InPlace,
@@ -62,7 +62,7 @@ pub fn put_in_force(app: &App, skill: &Skill, tool: &str) -> Result<()> {
 ///
 /// # Errors
 /// As [`put_in_force`], and if this would unload a restricted skill that only the user may end.
-pub fn load(app: &App, skills: &[Offered], mode: LoadMode) -> Result<()> {
+pub fn load(app: &RunContext, skills: &[Offered], mode: LoadMode) -> Result<()> {
     let config = app.config()?;
     let loading = match mode {
         LoadMode::Add => Loading::Add,
@@ -75,7 +75,7 @@ pub fn load(app: &App, skills: &[Offered], mode: LoadMode) -> Result<()> {
 }
 
 fn make_active(
-    app: &App,
+    app: &RunContext,
     config: &Config,
     skills: &[(&Skill, &str)],
     loading: Loading,
@@ -124,7 +124,7 @@ fn digest(arguments: Option<&str>) -> String {
     format!("{:x}", Sha256::digest(text))[..32].to_owned()
 }
 
-impl App {
+impl RunContext {
     /// Whether a lasting activation gave the model a skill's current instructions with these
     /// arguments.
     pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {

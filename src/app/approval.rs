@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::{App, snapshot};
+use super::{RunContext, snapshot};
 use crate::governance::{Ledger, Need};
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect, HostTool};
@@ -14,7 +14,7 @@ use crate::permission::{Restriction, Rule};
 use crate::skill::{Skill, is_script};
 use crate::sys::{files, limits, tree};
 
-impl App {
+impl RunContext {
     /// The approvals that count here: only root's if root has, or may have, set up the system
     /// directory.
     pub fn approved(&self) -> Ledger {

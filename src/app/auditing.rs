@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::config::AuditConfig;
-use super::{App, Config, OnDisk};
+use super::{Config, OnDisk, RunContext};
 use crate::governance::{Audit, Event, last_heard};
 use crate::host::tools::{self, Argument};
 use crate::permission::{
@@ -18,7 +18,7 @@ use crate::skill::Skill;
 use crate::sys::process::effective_user;
 use crate::sys::{Moment, limits};
 
-impl App {
+impl RunContext {
     /// The path of the log, for reading it.
     pub fn audit_file(&self) -> PathBuf {
         self.store().dir().join("audit.jsonl")

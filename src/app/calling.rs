@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{App, OnDisk, latest, our_tool, quoted, snapshot, suggestion, usable};
+use super::{OnDisk, RunContext, latest, our_tool, quoted, snapshot, suggestion, usable};
 use crate::catalog::{Catalog, Offered, tool_name};
 use crate::error::{Error, Result};
 use crate::host::ours;
@@ -48,7 +48,7 @@ impl Called {
 ///
 /// # Errors
 /// If the call is ours but activates nothing; its tool reports the same.
-pub fn called(app: &App, tool: &str, arguments: &Value) -> Option<Result<Called>> {
+pub fn called(app: &RunContext, tool: &str, arguments: &Value) -> Option<Result<Called>> {
     if !tool.starts_with(ours::SKILL) {
         return None;
     }
@@ -69,18 +69,18 @@ pub fn called(app: &App, tool: &str, arguments: &Value) -> Option<Result<Called>
 ///
 /// # Errors
 /// If there is no such skill or it cannot be used; the hint says what to do.
-pub fn resolve(app: &App, wanted: Activate) -> Result<Called> {
+pub fn resolve(app: &RunContext, wanted: Activate) -> Result<Called> {
     find(app, &catalog_of(app, &wanted), wanted)
 }
 
-fn catalog_of(app: &App, wanted: &Activate) -> Catalog {
+fn catalog_of(app: &RunContext, wanted: &Activate) -> Catalog {
     match &wanted.skill {
         Some(written) => app.catalog_naming(written),
         None => app.catalog_about(&wanted.tool),
     }
 }
 
-fn is_listed(app: &App, catalog: &Catalog, tool: &str) -> bool {
+fn is_listed(app: &RunContext, catalog: &Catalog, tool: &str) -> bool {
     match tool {
         ours::MARKETPLACE => true,
         ours::SKILL => {
@@ -91,7 +91,7 @@ fn is_listed(app: &App, catalog: &Catalog, tool: &str) -> bool {
     }
 }
 
-fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
+fn find(app: &RunContext, catalog: &Catalog, wanted: Activate) -> Result<Called> {
     let found = match &wanted.skill {
         Some(written) => usable(catalog, written),
         None => catalog.by_tool(&wanted.tool).ok_or_else(|| {
@@ -122,7 +122,7 @@ fn find(app: &App, catalog: &Catalog, wanted: Activate) -> Result<Called> {
 
 /// The directory of the skill whose script a call runs, resolved as its tool resolves it: skills
 /// may share a name, and a skill may have several spellings.
-pub fn script_of(app: &App, used: &ToolUse, session: &Session) -> Option<PathBuf> {
+pub fn script_of(app: &RunContext, used: &ToolUse, session: &Session) -> Option<PathBuf> {
     if used.tool != ours::RUN_SCRIPT {
         return None;
     }

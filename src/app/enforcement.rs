@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::{App, Config};
+use super::{Config, RunContext};
 use crate::error::{Error, Result};
 use crate::governance::Policies;
 use crate::host::alias::{self, Capability};
@@ -30,7 +30,12 @@ impl Enforcement {
     ///
     /// # Errors
     /// If a policy or the configuration denies something that has no meaning.
-    pub fn of(app: &App, config: &Config, policies: &Policies, session: &Session) -> Result<Self> {
+    pub fn of(
+        app: &RunContext,
+        config: &Config,
+        policies: &Policies,
+        session: &Session,
+    ) -> Result<Self> {
         let activated = &session.activated;
         let project_root = app.project_dir();
         let (unloaded, counting): (Vec<_>, Vec<_>) = activated

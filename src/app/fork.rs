@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{App, has_scripts, snapshot};
+use super::{RunContext, has_scripts, snapshot};
 use crate::host::{ours, tools};
 use crate::request::Protocol;
 use crate::session::{Session, Unreadable};
@@ -28,7 +28,7 @@ pub const ALWAYS_ON: &str = "it is always on";
 /// Where `skill` runs, by what is in force before its activation. `is_forbidden` says whether that
 /// blocks the sub-agent call.
 pub fn place(
-    app: &App,
+    app: &RunContext,
     skill: &Skill,
     session: &Result<Session, Unreadable>,
     is_forbidden: impl FnOnce() -> bool,

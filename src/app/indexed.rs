@@ -7,18 +7,18 @@ use std::os::unix::fs::MetadataExt;
 
 use sha2::{Digest, Sha256};
 
-use super::admission::Rules;
-use super::{App, Trusts};
+use super::eligibility::Rules;
+use super::{RunContext, Trusts};
 use crate::catalog::{Answer, Catalog, Index, Layer, Root, skill_directories};
 use crate::host::ours;
 use crate::sys::{hash, limits};
 
-/// The output of [`App::told`] for the hook that knows the host's context, as its tools do.
+/// The output of [`RunContext::told`] for the hook that knows the host's context, as its tools do.
 pub const PROMPT: &str = "prompt";
 
 /// Output derived from a catalog.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Rendered {
     /// For the host.
     pub text: String,
     /// For the user, one line each.
@@ -28,7 +28,7 @@ pub struct Told {
     pub passes: bool,
 }
 
-impl App {
+impl RunContext {
     /// Every skill.
     pub fn catalog(&self) -> Catalog {
         let rules = Rules::of(self);
@@ -38,7 +38,7 @@ impl App {
 
     /// The output of `make` for the catalog, from the index if no input has changed. `what`
     /// identifies it.
-    pub fn told(&self, what: &str, make: impl FnOnce(&Catalog) -> Told) -> Told {
+    pub fn told(&self, what: &str, make: impl FnOnce(&Catalog) -> Rendered) -> Rendered {
         let rules = Rules::of(self);
         let roots = self.roots(rules.config());
         let mut index = self.index(&roots);
@@ -46,7 +46,7 @@ impl App {
             .grounds()
             .map(|grounds| self.answer_name(what, &grounds, &roots, rules.trusts()));
         let kept = name.as_ref().and_then(|name| index.answer(&roots, name));
-        if let Some(told) = kept.and_then(Told::from_answer) {
+        if let Some(told) = kept.and_then(Rendered::from_answer) {
             return told;
         }
         let catalog = Self::read(&rules, &roots, &mut index);
@@ -71,7 +71,7 @@ impl App {
             .unwrap_or_else(|| Self::read(&rules, &roots, &mut index))
     }
 
-    /// As [`App::catalog_about`] for a possible tool name; `None`, without disk access, for other
+    /// As [`RunContext::catalog_about`] for a possible tool name; `None`, without disk access, for other
     /// names.
     pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
         let may_be = tool.starts_with("skill_") && !ours::FIXED.contains(&tool);
@@ -128,7 +128,7 @@ impl App {
     }
 }
 
-impl Told {
+impl Rendered {
     fn from_answer(answer: Answer) -> Option<Self> {
         let remarks = String::from_utf8(answer.remarks).ok()?;
         Some(Self {

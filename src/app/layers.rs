@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{App, Config};
+use super::{Config, RunContext};
 use crate::catalog::{Layer, Root};
 use crate::sys::{Base, EntryName};
 
@@ -11,7 +11,7 @@ pub(super) const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude
 /// A project's own configuration.
 pub(super) const PROJECT_CONFIG: &str = ".chibi/agent-skills.toml";
 
-impl App {
+impl RunContext {
     /// Every existing directory of skills, without duplicates, in search order.
     pub fn roots(&self, config: &Config) -> Vec<Root> {
         let mut roots: Vec<Root> = Vec::new();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::App;
+use super::RunContext;
 use crate::catalog::{Catalog, Entry, Layer};
 use crate::error::{Error, Result};
 use crate::governance::Event;
@@ -24,7 +24,7 @@ pub struct ChangedFile {
     pub applied: Applied,
 }
 
-impl App {
+impl RunContext {
     /// The pending proposals of this user.
     pub fn proposals(&self) -> Proposals {
         Proposals::at(self.store().dir().to_owned())

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use super::layers::{HOLDS, PROJECT_CONFIG};
-use super::{App, Config};
+use super::{Config, RunContext};
 use crate::permission::ProtectedPlaces;
 
-impl App {
+impl RunContext {
     /// The protected places of this run; `active` are the directories of the skills in force.
     pub fn protected_places(
         &self,

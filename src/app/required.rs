@@ -2,21 +2,21 @@
 
 use serde_json::json;
 
-use super::App;
-use super::surroundings::is_qualified;
+use super::RunContext;
+use super::run_context::is_qualified;
 use crate::catalog::{Catalog, Required, plain};
 use crate::host::ours;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
 
 /// Why a skill cannot get everything it requires; empty if it can.
-pub fn unmet(app: &App, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
+pub fn unmet(app: &RunContext, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
     unmet_but(app, catalog, skill, &|_| false)
 }
 
 /// The same, counting skills for which `elsewhere` holds as present.
 pub fn unmet_but(
-    app: &App,
+    app: &RunContext,
     catalog: &Catalog,
     skill: &Skill,
     elsewhere: &dyn Fn(&str) -> bool,
@@ -49,7 +49,7 @@ pub fn unmet_but(
 }
 
 /// Which skills to load first, and how; `None` if there are none.
-pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
+pub fn required_line(app: &RunContext, skill: &Skill) -> Option<String> {
     skill.fields.value("requires")?;
     let mut required = required(app, &app.catalog(), skill);
     let session = app.store().session(&app.session()).unwrap_or_default();
@@ -101,7 +101,7 @@ pub fn required_line(app: &App, skill: &Skill) -> Option<String> {
 }
 
 /// Everything that `skill` requires. Owners are looked up once, and only for a qualified name.
-fn required(app: &App, catalog: &Catalog, skill: &Skill) -> Required {
+fn required(app: &RunContext, catalog: &Catalog, skill: &Skill) -> Required {
     let required = catalog.required(skill);
     if required.missing.iter().any(|name| is_qualified(name)) {
         return app.known_owners().required(skill);

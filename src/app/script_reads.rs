@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{App, OnDisk};
+use super::{OnDisk, RunContext};
 use crate::host::ours;
 use crate::host::tools::{self, Argument, Effect};
 use crate::permission::Resolve;
@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::skill::is_script;
 
 /// The advice if a call reads a script of the active skill; `None` for any other call.
-pub fn script_read(app: &App, session: &Session, used: &ToolUse) -> Option<String> {
+pub fn script_read(app: &RunContext, session: &Session, used: &ToolUse) -> Option<String> {
     let active = session.active().next_back()?;
     let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
     let dir = Path::new(&active.dir);

@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::{App, approval_digest};
+use super::{RunContext, approval_digest};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::governance::Event;
-use crate::script::{self, Confinement, Execution, Limit, Needs, Outcome, Request, Terms};
+use crate::script::{self, Confinement, Execution, Limit, Needs, Outcome, Request, RunLimits};
 use crate::session::{HookRecord, HookRecords};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
 use crate::sys::{limits, remark};
@@ -28,7 +28,7 @@ enum Approval {
 ///
 /// # Errors
 /// If a script cannot run or fails; then the skill is no longer in force, unless it was before.
-pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<String>> {
+pub fn run_pre_hooks(app: &RunContext, skill: &Skill, until: Instant) -> Result<Option<String>> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
         return Ok(None);
@@ -84,7 +84,7 @@ pub fn run_pre_hooks(app: &App, skill: &Skill, until: Instant) -> Result<Option<
 /// Runs the `post` hooks due for ended activations; with `session_ends`, those of this session
 /// count. Skips hooks that another process is running, or that have no time left in a call that
 /// `began` then.
-pub fn run_post_hooks(app: &App, session_ends: bool, began: Instant) {
+pub fn run_post_hooks(app: &RunContext, session_ends: bool, began: Instant) {
     let records = app.hook_records();
     let own = app.session();
     for record in records.all() {
@@ -114,7 +114,7 @@ pub fn run_post_hooks(app: &App, session_ends: bool, began: Instant) {
     }
 }
 
-fn run_owed(app: &App, record: &HookRecord) -> Result<()> {
+fn run_owed(app: &RunContext, record: &HookRecord) -> Result<()> {
     let changed =
         || Error::new("the skill has changed or is no longer approved, so it was not run");
     let mut skill = Skill::load(&record.dir).map_err(|_| changed())?;
@@ -130,7 +130,7 @@ fn run_owed(app: &App, record: &HookRecord) -> Result<()> {
 
 /// Runs scripts in sequence until one fails or `until` is reached. Returns what they printed.
 fn run_all(
-    app: &App,
+    app: &RunContext,
     skill: &Skill,
     hook: &str,
     scripts: &[String],
@@ -158,7 +158,7 @@ fn run_all(
     Ok((!printed.is_empty()).then(|| format!("Output of its `{hook}` hook:\n{}", cut(printed))))
 }
 
-fn run(app: &App, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
+fn run(app: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
     let path = SkillPath::parse(script, &skill.dir)?.resolve(&skill.dir)?;
     let settings = app.script_settings()?;
     let own = settings.for_skill(skill.name.as_str());
@@ -176,7 +176,7 @@ fn run(app: &App, skill: &Skill, script: &str, most: Duration) -> Result<Outcome
         needs: &Needs::of(&skill.fields),
         pass_env: own.pass_env.as_ref().unwrap_or(&settings.pass_env),
         confinement: &Confinement::of(&own, &Execution::of(&skill.fields)),
-        terms: Terms {
+        terms: RunLimits {
             limit,
             // No one could manage a job.
             wait: None,
@@ -189,7 +189,7 @@ fn run(app: &App, skill: &Skill, script: &str, most: Duration) -> Result<Outcome
     Ok(ran.outcome)
 }
 
-fn record(app: &App, skill: &Skill, hook: &str, script: &str, outcome: &Outcome) {
+fn record(app: &RunContext, skill: &Skill, hook: &str, script: &str, outcome: &Outcome) {
     let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
     let event = Event::new("script")
         .with("skill", skill.name.as_str())
@@ -223,7 +223,7 @@ fn cut(text: &str) -> String {
 
 /// An activation's message about hooks without running them: the model's text, or a placeholder for
 /// their output.
-pub fn hooks_ahead(app: &App, skill: &Skill) -> Option<String> {
+pub fn hooks_ahead(app: &RunContext, skill: &Skill) -> Option<String> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
         return None;
@@ -244,7 +244,7 @@ pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
     has_hooks.then_some("This skill has hooks, which run only when its tool is called.")
 }
 
-impl App {
+impl RunContext {
     fn hook_records(&self) -> HookRecords {
         HookRecords::at(self.store().dir())
     }

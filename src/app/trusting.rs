@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::App;
+use super::RunContext;
 use super::layers::{HOLDS, PROJECT_CONFIG, real};
 use crate::catalog::skill_directories;
 use crate::error::{Error, Result};
@@ -73,17 +73,17 @@ pub struct Trusts {
 
 impl Trusts {
     /// Whether the skill in `dir` and the shared files beside it are trusted.
-    pub fn of_skill(&self, app: &App, dir: &Path) -> Trust {
+    pub fn of_skill(&self, app: &RunContext, dir: &Path) -> Trust {
         let Some(root) = dir.parent() else {
             return Trust::Missing;
         };
         // A directory without a skill belongs to the shared files.
         let own = match find_skill_file(dir) {
-            Some(_) => self.of_part(app, App::holder_of(root), dir),
+            Some(_) => self.of_part(app, RunContext::holder_of(root), dir),
             None => Trust::Given,
         };
         match own {
-            Trust::Given => match self.of_part(app, App::holder_of(root), root) {
+            Trust::Given => match self.of_part(app, RunContext::holder_of(root), root) {
                 Trust::Missing => Trust::Missing,
                 Trust::Outdated(changed) => {
                     let beside = changed.into_iter().map(|path| format!("../{path}"));
@@ -96,12 +96,12 @@ impl Trusts {
     }
 
     /// Whether the configuration in `holder` is trusted.
-    pub fn of_config(&self, app: &App, holder: &Path) -> Trust {
+    pub fn of_config(&self, app: &RunContext, holder: &Path) -> Trust {
         self.of_part(app, holder, &holder.join(PROJECT_CONFIG))
     }
 
     /// Whether `path`, one of the parts of `holder`, is trusted.
-    pub fn of_part(&self, app: &App, holder: &Path, path: &Path) -> Trust {
+    pub fn of_part(&self, app: &RunContext, holder: &Path, path: &Path) -> Trust {
         if let Some(found) = self.found.borrow().get(path) {
             return found.clone();
         }
@@ -182,7 +182,7 @@ impl Part {
 /// The paths of a part: for a skills directory its shared files, otherwise the part itself. A
 /// skill's file may just name another, in a skill's directory beside it.
 fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
-    if App::is_place(path) {
+    if RunContext::is_place(path) {
         return beside(path);
     }
     let skill = path.is_dir().then(|| Skill::load(path).ok()).flatten();
@@ -222,7 +222,7 @@ fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-impl App {
+impl RunContext {
     /// The record of what the user trusts.
     pub fn trusted(&self) -> Ledger<Trusted> {
         Ledger::of_user(self.store().dir().join("trust.json"))

@@ -2,7 +2,7 @@
 //! budget, with descriptions that cannot affect surrounding text.
 
 use super::budget::{chars, shorten};
-use super::room::{Line, Room};
+use super::prompt_budget::{Line, PromptBudget};
 use super::{Catalog, Entry};
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::limits;
@@ -67,7 +67,7 @@ impl<'a> Disclosure<'a> {
             .collect();
         let mut block = intro(one_tool);
         let rest = chars(&more(lines.len()));
-        let room = Room::of(
+        let room = PromptBudget::of(
             &lines,
             budget.chars,
             chars(&block) + 1,

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::contest::{self, NoRules, Rules};
 use super::entry::{Entry, Offered, Standing};
 use super::index::{Index, Loaded};
 use super::layer::{Layer, Order, Root};
+use super::precedence::{self, NoRules, Rules};
 use super::tool_name::tool_name;
 use crate::skill::{Skill, SkillName};
 
@@ -62,7 +62,7 @@ impl Catalog {
                 root: at,
             }));
         }
-        contest::settle(&mut entries, order, rules);
+        precedence::settle(&mut entries, order, rules);
         Self { entries }
     }
 

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Root;
-use super::contest::named_by_directory;
 use super::discovery::own_name;
 use super::index_file::{self, Answer, Found, Known, KnownRoot, Stored};
 use super::listing::list;
+use super::precedence::named_by_directory;
 use super::tool_name::tool_name;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;

@@ -2,7 +2,6 @@
 //! is told about them. Eligibility comes from rules that are passed in.
 
 mod budget;
-mod contest;
 mod disclosure;
 mod discovery;
 mod entry;
@@ -11,14 +10,14 @@ mod index_file;
 mod layer;
 mod listing;
 mod naming;
+mod precedence;
+mod prompt_budget;
 mod requires;
-mod room;
 mod search;
 #[cfg(test)]
 mod testing;
 mod tool_name;
 
-pub use contest::{NoRules, Rules};
 pub use disclosure::{Budget, Cut, Disclosure, Left, plain};
 pub use discovery::Catalog;
 pub use entry::{Admission, Entry, Offered, Standing};
@@ -26,5 +25,6 @@ pub use index::Index;
 pub use index_file::Answer;
 pub use layer::{Layer, Order, Root};
 pub use listing::skill_directories;
+pub use precedence::{NoRules, Rules};
 pub use requires::Required;
 pub use tool_name::tool_name;

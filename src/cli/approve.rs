@@ -1,14 +1,14 @@
 //! `approve`: an administrator approves a skill in its current state, or a user approves its hooks.
 
 use super::named;
-use crate::app::{App, approval_digest};
+use crate::app::{RunContext, approval_digest};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::governance::Event;
 use crate::skill::{Hooks, one_line};
 
 /// Records the skill's digest.
-pub fn approve(app: &App, name: &str) -> Result<String> {
+pub fn approve(app: &RunContext, name: &str) -> Result<String> {
     let catalog = app.catalog_naming(name);
     let entry = named::installed(app, &catalog, name)?;
     let digest =

@@ -3,14 +3,14 @@
 use super::installed::brief;
 use super::json;
 use super::options::AuditFilter;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::{Error, Result};
 use crate::governance::{Line, read_log};
 use crate::skill::SkillName;
 use crate::sys::{Moment, remark};
 
 /// The events that match the filter.
-pub fn audit(app: &App, filter: &AuditFilter) -> Result<String> {
+pub fn audit(app: &RunContext, filter: &AuditFilter) -> Result<String> {
     let skill = filter.skill.as_deref().map(|written| {
         SkillName::from_written(written).map_or_else(|| written.to_owned(), |name| name.to_string())
     });
@@ -36,7 +36,7 @@ pub fn audit(app: &App, filter: &AuditFilter) -> Result<String> {
 }
 
 /// Every event since then; unreadable lines are reported to a person.
-pub fn events(app: &App, since: Option<&str>) -> Result<Vec<Line>> {
+pub fn events(app: &RunContext, since: Option<&str>) -> Result<Vec<Line>> {
     let since = match since {
         None => Moment(0),
         Some(written) => Moment::parse(written, Moment::now()).ok_or_else(|| {

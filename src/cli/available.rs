@@ -6,7 +6,7 @@ use super::options::{Catalogue, SortAvailable};
 use super::screen::{Paint, Screen};
 use super::shop::{Shop, note};
 use super::table::{Cell, Column, Table};
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::Result;
 use crate::marketplace::Listed;
 use crate::skill::one_line;
@@ -15,7 +15,7 @@ use crate::skill::one_line;
 const HOST_CHARS: usize = 100;
 
 /// All installable skills.
-pub fn list(app: &App, catalogue: &Catalogue, screen: Screen) -> Result<String> {
+pub fn list(app: &RunContext, catalogue: &Catalogue, screen: Screen) -> Result<String> {
     let shop = Shop::of_user(app).offline(catalogue.offline);
     let listed = shop.market(app).list(&mut note)?;
     show(listed, catalogue, screen, "The sources have no skills.\n")
@@ -23,7 +23,7 @@ pub fn list(app: &App, catalogue: &Catalogue, screen: Screen) -> Result<String> 
 
 /// The installable skills that match some words.
 pub fn search(
-    app: &App,
+    app: &RunContext,
     words: &[String],
     catalogue: &Catalogue,
     screen: Screen,

@@ -8,7 +8,8 @@ use super::json;
 use super::named;
 use super::run::Failure;
 use crate::app::{
-    App, Enforcement, OnDisk, call_of, called, script_of, snapshot, under_denied_name, usable,
+    Enforcement, OnDisk, RunContext, call_of, called, script_of, snapshot, under_denied_name,
+    usable,
 };
 use crate::error::{Error, Result};
 use crate::permission::{Explanation, explain};
@@ -33,7 +34,7 @@ pub struct Check {
 }
 
 /// Explains what would happen to the call; a failure if it would be blocked.
-pub fn check(app: &App, check: &Check) -> Result<String, Failure> {
+pub fn check(app: &RunContext, check: &Check) -> Result<String, Failure> {
     let catalog = app.catalog_naming(&check.skill);
     // For an unknown name, this error is worded for a person.
     named::installed(app, &catalog, &check.skill)?;

@@ -6,7 +6,7 @@ use clap::{Arg, Command, CommandFactory};
 use super::args::Cli;
 use super::installed::brief;
 use super::options::Shell;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::skill::{SkillName, one_line};
 
 /// Verbs and arguments that take the name of an installed skill.
@@ -39,7 +39,7 @@ pub fn script(shell: Shell) -> &'static str {
 }
 
 /// The completions of the last of `words`: one per line, with its description after a tab.
-pub fn complete(app: &App, words: &[String]) -> String {
+pub fn complete(app: &RunContext, words: &[String]) -> String {
     // Bash splits `--sort=name`.
     let mut words: Vec<&str> = words
         .iter()
@@ -110,7 +110,7 @@ impl<'a> Place<'a> {
         })
     }
 
-    fn candidates(&self, app: &App, current: &str) -> Candidates {
+    fn candidates(&self, app: &RunContext, current: &str) -> Candidates {
         if let Some(arg) = self.value_of {
             return self.values(app, arg);
         }
@@ -133,7 +133,7 @@ impl<'a> Place<'a> {
         found
     }
 
-    fn values(&self, app: &App, arg: &Arg) -> Candidates {
+    fn values(&self, app: &RunContext, arg: &Arg) -> Candidates {
         let verb = self.command.get_name();
         // The verb of `sources remove` is a different one.
         if self.depth == 1 && SKILLS.contains(&(verb, arg.get_id().as_str())) {
@@ -167,7 +167,7 @@ fn options(command: &Command) -> Candidates {
 }
 
 /// The skills with valid names: a shell could execute other directory names.
-fn skills(app: &App) -> Candidates {
+fn skills(app: &RunContext) -> Candidates {
     let catalog = app.catalog();
     let proper = |name: &String| SkillName::from_written(name).is_some_and(|n| n.as_str() == name);
     let mut found: Candidates = catalog
@@ -206,7 +206,7 @@ mod tests {
             std::fs::write(skills.join(name).join("SKILL.md"), text).unwrap();
         }
         let vars = [("AGENT_SKILLS_HOME", home.path()), ("HOME", home.path())];
-        let app = App::new(Env::new(vars, home.path()), None);
+        let app = RunContext::new(Env::new(vars, home.path()), None);
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let lines = complete(&app, &words);
         let word = |line: &str| line.split('\t').next().unwrap().to_owned();

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use super::json;
 use super::options::ConfigVerb;
-use crate::app::{App, Config, Setting};
+use crate::app::{Config, RunContext, Setting};
 use crate::error::{Error, Result};
 use crate::governance::{parse_toml, set_key};
 use crate::skill::one_line;
 
 /// Runs a `config` command.
-pub fn config(app: &App, verb: ConfigVerb) -> Result<String> {
+pub fn config(app: &RunContext, verb: ConfigVerb) -> Result<String> {
     match verb {
         ConfigVerb::Get { key } => get(app, &key),
         ConfigVerb::Set { key, value } => {
@@ -24,7 +24,7 @@ pub fn config(app: &App, verb: ConfigVerb) -> Result<String> {
 }
 
 /// Changes one key of `config.toml`, unless the result would be invalid.
-pub fn set(app: &App, key: &[&str], value: &str) -> Result<()> {
+pub fn set(app: &RunContext, key: &[&str], value: &str) -> Result<()> {
     let written = key.join(".");
     let check = |text: &str| match parse_toml::<Config>(text) {
         Ok(_) => Ok(()),
@@ -38,7 +38,7 @@ pub fn set(app: &App, key: &[&str], value: &str) -> Result<()> {
         .map_err(|error| error.context(format!("`{written}` was not changed")))
 }
 
-fn hint(app: &App, key: &str) -> String {
+fn hint(app: &RunContext, key: &str) -> String {
     let settings = app.settings().unwrap_or_default();
     let is_known = settings.iter().any(|setting| setting.key == key);
     match nearest(key, &settings).filter(|_| !is_known) {
@@ -56,7 +56,7 @@ fn nearest<'a>(key: &str, settings: &'a [Setting]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-fn get(app: &App, key: &str) -> Result<String> {
+fn get(app: &RunContext, key: &str) -> Result<String> {
     let settings = app.settings()?;
     let below = format!("{key}.");
     let found: Vec<&Setting> = settings
@@ -75,7 +75,7 @@ fn get(app: &App, key: &str) -> Result<String> {
     Ok(found.into_iter().map(line).collect())
 }
 
-fn list(app: &App, as_json: bool) -> Result<String> {
+fn list(app: &RunContext, as_json: bool) -> Result<String> {
     let settings = app.settings()?;
     if as_json {
         return json::list("settings", &settings);
@@ -92,7 +92,7 @@ fn line(setting: &Setting) -> String {
     )
 }
 
-fn paths(app: &App) -> String {
+fn paths(app: &RunContext) -> String {
     let mut text = String::new();
     let mut field = |what: &str, path: &std::path::Path| {
         let missing = if path.exists() { "" } else { "  (not there)" };

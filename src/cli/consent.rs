@@ -10,7 +10,7 @@ use super::model_install::safe;
 use super::options::Consent;
 use super::person::is_by_host;
 use super::run::Caller;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance, Reach, Severity};
 use crate::skill::{one_line, visible};
@@ -39,7 +39,7 @@ enum Asked {
 
 impl Consenting {
     /// A person at a terminal is asked, unless they already said yes.
-    pub fn of(app: &App, consent: Consent, caller: Caller) -> Self {
+    pub fn of(app: &RunContext, consent: Consent, caller: Caller) -> Self {
         Self {
             asked: match caller {
                 _ if is_by_host(app, caller) => Asked::Host,
@@ -354,7 +354,7 @@ mod tests {
 
     fn hint(caller: Caller, variables: &[(&str, &str)]) -> String {
         let env = Env::new(variables.iter().copied(), Path::new("/"));
-        let consenting = Consenting::of(&App::new(env, None), UNGIVEN, caller);
+        let consenting = Consenting::of(&RunContext::new(env, None), UNGIVEN, caller);
         let error = consenting.unless_suspect([&finding()], "installed", "install a/b;x");
         error.unwrap_err().next_step().unwrap().to_owned()
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::installed::brief;
-use crate::app::{App, Config, Enforcement, OnDisk, snapshot, unmet_but};
+use crate::app::{Config, Enforcement, OnDisk, RunContext, snapshot, unmet_but};
 use crate::author::{self, Finding, Source, similarity};
 use crate::catalog::Catalog;
 use crate::governance::Policies;
@@ -24,7 +24,7 @@ const OVERLAP: f64 = 0.75;
 const COMMANDS: usize = 3;
 
 /// The findings about the skill in `dir`, sorted by file and place.
-pub fn of_skill(app: &App, dir: &Path, installed: &Catalog) -> Vec<Finding> {
+pub fn of_skill(app: &RunContext, dir: &Path, installed: &Catalog) -> Vec<Finding> {
     let (mut found, source) = author::judge(dir);
     if let Some(source) = &source {
         found.extend(tools_of(app, source));
@@ -40,7 +40,7 @@ pub fn of_skill(app: &App, dir: &Path, installed: &Catalog) -> Vec<Finding> {
 }
 
 /// Requirements that neither the installed skills nor those next to it meet.
-fn requirements(app: &App, source: &Source, installed: &Catalog) -> Vec<Finding> {
+fn requirements(app: &RunContext, source: &Source, installed: &Catalog) -> Vec<Finding> {
     let dir = source.skill.dir.canonicalize().unwrap_or_default();
     let is_beside = |written: &str| {
         // The owner of neighbouring skills is not checked; it depends on their author.
@@ -56,7 +56,7 @@ fn requirements(app: &App, source: &Source, installed: &Catalog) -> Vec<Finding>
 }
 
 /// Entries of the tool lists that are not understood, and tools that the body needs beyond them.
-fn tools_of(app: &App, source: &Source) -> Vec<Finding> {
+fn tools_of(app: &RunContext, source: &Source) -> Vec<Finding> {
     let kept = snapshot(&source.skill, "");
     let root = app.env.project_root();
     let restriction = Restriction::parse(
@@ -134,7 +134,7 @@ fn is_negated(before: &str) -> bool {
 }
 
 /// Commands in the body's code blocks that would be refused, by the same decision as for the host.
-fn commands(app: &App, source: &Source, restriction: &Restriction) -> Vec<Finding> {
+fn commands(app: &RunContext, source: &Source, restriction: &Restriction) -> Vec<Finding> {
     // The skill's own scripts are run by a separate tool.
     let mut given = author::commands(source);
     given.retain(|(_, command)| !command.contains("scripts/"));

@@ -9,7 +9,7 @@ use super::installed::brief;
 use super::json;
 use super::options::Scope;
 use super::shop::Shop;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::Result;
 use crate::governance::Line;
 use crate::marketplace::{Earlier, History, State};
@@ -34,7 +34,7 @@ pub struct HistoryOf {
 }
 
 #[derive(Serialize)]
-struct Told<'h> {
+struct Rendered<'h> {
     #[serde(flatten)]
     history: &'h History,
     /// The audit log's events about its versions.
@@ -42,7 +42,7 @@ struct Told<'h> {
 }
 
 /// The history of one installed skill.
-pub fn history(app: &App, of: &HistoryOf) -> Result<String> {
+pub fn history(app: &RunContext, of: &HistoryOf) -> Result<String> {
     let shop = Shop::new(app, of.scope).offline(of.offline);
     let history = shop.market(app).history(&of.name)?;
     let mut events = events(app, None)?;
@@ -50,7 +50,7 @@ pub fn history(app: &App, of: &HistoryOf) -> Result<String> {
     events.retain(|line| line.text("skill") == history.name && kinds.contains(&line.text("event")));
     if of.json {
         let events = events.iter().map(|line| &line.value).collect();
-        return json::one(&Told {
+        return json::one(&Rendered {
             history: &history,
             events,
         });

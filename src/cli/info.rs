@@ -9,7 +9,7 @@ use super::json;
 use super::report::{Origins, Report};
 use super::screen::{Paint, Screen};
 use super::wrap::hanging;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::catalog::{Catalog, Entry};
 use crate::error::Result;
 use crate::script::program_of;
@@ -49,7 +49,7 @@ struct Script {
 }
 
 /// Everything about one skill.
-pub fn info(app: &App, name: &str, as_json: bool, screen: Screen) -> Result<String> {
+pub fn info(app: &RunContext, name: &str, as_json: bool, screen: Screen) -> Result<String> {
     let catalog = app.catalog_naming(name);
     let entry = super::named::installed(app, &catalog, name)?;
     let info = Info::of(app, &catalog, entry);
@@ -60,7 +60,7 @@ pub fn info(app: &App, name: &str, as_json: bool, screen: Screen) -> Result<Stri
 }
 
 impl Info {
-    fn of(app: &App, catalog: &Catalog, entry: &Entry) -> Self {
+    fn of(app: &RunContext, catalog: &Catalog, entry: &Entry) -> Self {
         let skill = entry.disclosed();
         let text = |key: &str| skill.and_then(|skill| skill.fields.text(key));
         let listing = skill.map(|skill| Listing::of(&skill.dir, limits::WALKED_FILES));

@@ -7,13 +7,13 @@ use super::options::{Listing, SortInstalled};
 use super::report::Report;
 use super::screen::{Paint, Screen};
 use super::table::{Cell, Column, Table};
-use crate::app::{App, quoted, run_post_hooks};
+use crate::app::{RunContext, quoted, run_post_hooks};
 use crate::catalog::{Entry, Standing};
 use crate::error::{Error, Result};
 use crate::skill::{Diagnostic, Level, one_line};
 
 /// Every skill directory, including those that are not offered.
-pub fn list(app: &App, listing: &Listing, screen: Screen) -> Result<String> {
+pub fn list(app: &RunContext, listing: &Listing, screen: Screen) -> Result<String> {
     let catalog = app.catalog();
     let mut reports = Report::of_all(app, &catalog);
     if let Some(order) = listing.sort {
@@ -159,7 +159,7 @@ pub fn remark(diagnostic: &Diagnostic) -> String {
 }
 
 /// Deactivates skills in running hosts, and clears what is stored for conversations.
-pub fn deactivate(app: &App, context: Option<&str>) -> Result<String> {
+pub fn deactivate(app: &RunContext, context: Option<&str>) -> Result<String> {
     if let Some(context) = context {
         must_be_known(app, context)?;
     }
@@ -174,7 +174,7 @@ pub fn deactivate(app: &App, context: Option<&str>) -> Result<String> {
 }
 
 /// A misspelled name would deactivate nothing and look like success.
-fn must_be_known(app: &App, context: &str) -> Result<()> {
+fn must_be_known(app: &RunContext, context: &str) -> Result<()> {
     let Some(known) = app.store().contexts()? else {
         return Ok(());
     };

@@ -5,12 +5,12 @@ use std::io::Write;
 
 use super::json;
 use super::run::Failure;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::skill::one_line;
 use crate::sys::Shown;
 
 /// All jobs.
-pub fn list(app: &App, as_json: bool) -> Result<String, Failure> {
+pub fn list(app: &RunContext, as_json: bool) -> Result<String, Failure> {
     let jobs = app.jobs().list();
     if as_json {
         return Ok(json::list("jobs", &jobs)?);
@@ -43,7 +43,7 @@ pub fn list(app: &App, as_json: bool) -> Result<String, Failure> {
 }
 
 /// Streams one job's output from its beginning until it ends.
-pub fn follow(app: &App, id: &str, out: &mut dyn Write) -> Result<String, Failure> {
+pub fn follow(app: &RunContext, id: &str, out: &mut dyn Write) -> Result<String, Failure> {
     let outcome = app
         .jobs()
         .find_any(id)?

@@ -7,13 +7,13 @@ use super::json;
 use super::options::{Sources, Wanted};
 use super::run::Failure;
 use super::shop::{Shop, note};
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::{Error, Result};
 use crate::marketplace::{Finding, InstallOptions, Severity};
 use crate::skill::one_line;
 
 /// The plan of an install.
-pub fn show(app: &App, wanted: &Wanted, as_json: bool) -> Result<String> {
+pub fn show(app: &RunContext, wanted: &Wanted, as_json: bool) -> Result<String> {
     let shop = Shop::of_user(app).offline(wanted.offline);
     let options = InstallOptions {
         reading: wanted.reading.map(Into::into),
@@ -30,7 +30,7 @@ pub fn show(app: &App, wanted: &Wanted, as_json: bool) -> Result<String> {
 }
 
 /// A file of a skill, which need not be installed.
-pub fn cat(app: &App, file: &str, offline: bool) -> Result<String> {
+pub fn cat(app: &RunContext, file: &str, offline: bool) -> Result<String> {
     let split = file.rsplit_once(':').filter(|(reference, path)| {
         !reference.is_empty() && !path.is_empty() && !path.starts_with("//")
     });
@@ -57,7 +57,7 @@ pub fn cat(app: &App, file: &str, offline: bool) -> Result<String> {
 
 /// The scan's findings. Fails if one is at least as severe as `fail_on`.
 pub fn scan(
-    app: &App,
+    app: &RunContext,
     target: &str,
     as_json: bool,
     fail_on: Option<Severity>,
@@ -108,7 +108,7 @@ struct Scanned<'a> {
 }
 
 /// Changes and lists the sources.
-pub fn sources(app: &App, verb: &Sources) -> Result<String, Failure> {
+pub fn sources(app: &RunContext, verb: &Sources) -> Result<String, Failure> {
     let shop = Shop::of_user(app);
     let market = shop.market(app);
     match verb {

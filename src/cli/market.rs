@@ -10,7 +10,7 @@ use super::options::{Consent, Install, Scope, Update};
 use super::permitted::{deciding, permits_update};
 use super::run::{Caller, Failure};
 use super::shop::{Shop, note};
-use crate::app::{App, unmet};
+use crate::app::{RunContext, unmet};
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::governance::Event;
@@ -22,7 +22,7 @@ use crate::sys::{remark, tell};
 
 /// Installs what a reference names, after showing it to anyone who can be asked. Without a
 /// reference, installs from the lockfile: the project's, otherwise the user's.
-pub fn install(app: &App, install: Install, caller: Caller) -> Result<String> {
+pub fn install(app: &RunContext, install: Install, caller: Caller) -> Result<String> {
     let command = match &install.reference {
         Some(reference) => format!("install {}", one_line(reference)),
         None => "install".to_owned(),
@@ -70,7 +70,7 @@ fn told(installed: &[Installed]) -> Result<String> {
     Ok(installed.iter().map(outcome).collect())
 }
 
-fn unmet_of(app: &App, installed: &[Installed]) -> String {
+fn unmet_of(app: &RunContext, installed: &[Installed]) -> String {
     let new = installed.iter().filter(|skill| skill.status == Status::New);
     let requires = |skill: &Installed| {
         let skill = Skill::load(&skill.dir).ok()?;
@@ -104,7 +104,7 @@ fn outcome(skill: &Installed) -> String {
 }
 
 /// Removes one skill.
-pub fn remove(app: &App, name: &str, scope: Scope) -> Result<String> {
+pub fn remove(app: &RunContext, name: &str, scope: Scope) -> Result<String> {
     let removed = Shop::new(app, scope).market(app).remove(name)?;
     let event = Event::new("remove")
         .with("skill", removed.name.as_str())
@@ -115,7 +115,7 @@ pub fn remove(app: &App, name: &str, scope: Scope) -> Result<String> {
 }
 
 /// Links the skill in a directory.
-pub fn link(app: &App, dir: &Path, name: Option<&str>, scope: Scope) -> Result<String> {
+pub fn link(app: &RunContext, dir: &Path, name: Option<&str>, scope: Scope) -> Result<String> {
     let linked = Shop::new(app, scope).market(app).link(dir, name)?;
     let to = linked.source.unwrap_or_default();
     Ok(format!(
@@ -126,7 +126,7 @@ pub fn link(app: &App, dir: &Path, name: Option<&str>, scope: Scope) -> Result<S
 }
 
 /// Restores the state before the last update or approved proposal.
-pub fn rollback(app: &App, name: &str, scope: Scope) -> Result<String> {
+pub fn rollback(app: &RunContext, name: &str, scope: Scope) -> Result<String> {
     let (name, entry) = Shop::new(app, scope).market(app).rollback(name)?;
     let commit = entry.and_then(|entry| entry.commit);
     let event = Event::new("rollback")
@@ -141,7 +141,7 @@ pub fn rollback(app: &App, name: &str, scope: Scope) -> Result<String> {
 
 /// Installs the skills of a foreign lockfile.
 pub fn import_lock(
-    app: &App,
+    app: &RunContext,
     path: &Path,
     consent: Consent,
     scope: Scope,
@@ -179,7 +179,7 @@ pub fn import_lock(
 }
 
 /// Updates skills.
-pub fn update(app: &App, update: &Update, caller: Caller) -> Result<String, Failure> {
+pub fn update(app: &RunContext, update: &Update, caller: Caller) -> Result<String, Failure> {
     let consenting = Consenting::of(app, update.consent, caller);
     let shop = Shop::new(app, update.scope).offline(update.offline);
     let options = UpdateOptions {
@@ -250,7 +250,7 @@ fn unless_failed(
 
 /// Reports what `update` would change.
 pub fn outdated(
-    app: &App,
+    app: &RunContext,
     names: &[String],
     as_json: bool,
     scope: Scope,
@@ -335,7 +335,12 @@ fn what_changed(skill: &Updated) -> String {
 }
 
 /// Compares skills with the lockfile; fails if one differs.
-pub fn verify(app: &App, names: &[String], as_json: bool, scope: Scope) -> Result<String, Failure> {
+pub fn verify(
+    app: &RunContext,
+    names: &[String],
+    as_json: bool,
+    scope: Scope,
+) -> Result<String, Failure> {
     let verified = Shop::new(app, scope).market(app).verify(names)?;
     let text = if as_json {
         json::list("skills", &verified)?

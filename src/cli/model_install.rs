@@ -7,7 +7,7 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::decisions::decision;
-use crate::app::{App, ModelInstalls};
+use crate::app::{ModelInstalls, RunContext};
 use crate::host::ours;
 use crate::marketplace::within_sources;
 use crate::request::{Protocol, ToolCall};
@@ -27,7 +27,7 @@ const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may
     comment them. Tell the user: agent-skills proposals list";
 
 /// Judges a call of `skill_marketplace`.
-pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
+pub fn model_install(app: &RunContext, arguments: &Value) -> ModelInstall {
     // An invalid call installs nothing, and the tool itself reports the error.
     let Ok(ToolCall::Command(words)) = ToolCall::parse(ours::MARKETPLACE, Ok(arguments.clone()))
     else {
@@ -44,7 +44,7 @@ pub fn model_install(app: &App, arguments: &Value) -> ModelInstall {
 
 /// Judges a command line as if a model requested it: only commands of its tool, and installs only
 /// from configured sources.
-pub fn model_may(app: &App, words: &[String]) -> ModelInstall {
+pub fn model_may(app: &RunContext, words: &[String]) -> ModelInstall {
     let line = std::iter::once("agent-skills").chain(words.iter().map(String::as_str));
     // An invalid command does nothing, and reports the error itself.
     let Ok(Cli { verb: Some(verb) }) = Cli::try_parse_from(line) else {
@@ -93,7 +93,7 @@ pub(super) fn safe(command: &str) -> String {
     kept.take(200).collect()
 }
 
-fn refused(app: &App, command: &str, permitted: &str) -> ModelInstall {
+fn refused(app: &RunContext, command: &str, permitted: &str) -> ModelInstall {
     let safe = safe(command);
     let command = match app.protocol {
         Some(Protocol::Environment) => format!("chibi -P agent-skills {safe}"),
@@ -115,7 +115,7 @@ mod tests {
     fn judged(arguments: &Value) -> ModelInstall {
         let home = tempfile::tempdir().unwrap();
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
-        model_install(&App::new(env, Some(Protocol::Stdin)), arguments)
+        model_install(&RunContext::new(env, Some(Protocol::Stdin)), arguments)
     }
 
     fn install(reference: &str) -> ModelInstall {

@@ -1,6 +1,6 @@
 //! Finds the installed skill that somebody named, or suggests similar names.
 
-use crate::app::{App, quoted, suggestion};
+use crate::app::{RunContext, quoted, suggestion};
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// When there is none. The hint has the nearest names, or says where to find all.
-pub fn installed<'a>(app: &App, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
+pub fn installed<'a>(app: &RunContext, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
     let entry = catalog.by_name(written);
     let is_told = |entry: &&Entry| app.protocol.is_none() || entry.is_for_models();
     entry.filter(is_told).ok_or_else(|| {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::author_args::New;
 use super::consent::{agrees, asked};
 use super::run::Caller;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::author::{NewFile, Script, Wish, scaffold};
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use crate::skill::{SkillName, one_line};
 use crate::sys::{Base, Dir, EntryPath};
 
 /// Creates the skill and returns the next steps.
-pub fn new(app: &App, wanted: &New, caller: Caller) -> Result<String> {
+pub fn new(app: &RunContext, wanted: &New, caller: Caller) -> Result<String> {
     let name = name(&wanted.name)?;
     let parent = parent(app, wanted);
     let dir = parent.path.join(name.as_str());
@@ -51,7 +51,7 @@ struct Parent {
     base: Option<Base>,
 }
 
-fn parent(app: &App, wanted: &New) -> Parent {
+fn parent(app: &RunContext, wanted: &New) -> Parent {
     let base = match (&wanted.dir, wanted.layer) {
         (None, Some(layer)) => Some(app.base(&app.layer_dir(layer))),
         _ => None,
@@ -178,7 +178,7 @@ fn write(dir: &Dir, files: &[NewFile]) -> Result<()> {
 }
 
 /// What was written and the next steps, with the path as a person would type it.
-fn told(app: &App, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
+fn told(app: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
     let near = dir
         .strip_prefix(&app.env.cwd)
         .map_or_else(|_| dir.to_owned(), |below| PathBuf::from(".").join(below));

@@ -7,14 +7,14 @@ use super::author_args::Pack;
 use super::findings;
 use super::run::Failure;
 use super::try_skill::find;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::author::{Findings, Format, package, render};
 use crate::error::Error;
 use crate::skill::{Level, SkillName, one_line};
 use crate::sys::{files, tell};
 
 /// Writes the package and lists its content.
-pub fn pack(app: &App, wanted: &Pack) -> Result<String, Failure> {
+pub fn pack(app: &RunContext, wanted: &Pack) -> Result<String, Failure> {
     let mut skill = find(app, &wanted.skill)?;
     // An installed skill may have another name here than its author's.
     if let Some(own) = skill

@@ -5,7 +5,7 @@ use super::consent::Consenting;
 use super::options::{Consent, Scope};
 use super::person::decided_by_a_person;
 use super::run::Caller;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::governance::{Policies, Severity};
@@ -18,7 +18,7 @@ use crate::skill::one_line;
 /// # Errors
 /// When a policy cannot be read.
 pub fn deciding<'a>(
-    app: &'a App,
+    app: &'a RunContext,
     caller: Caller,
     (consent, scope): (Consent, Scope),
     command: &'a str,
@@ -87,7 +87,7 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Provenance>) 
 /// Requires a person if a commit may not belong to its source: hosts serve the commits of forks
 /// under the address of the original repository.
 fn is_its_sources(
-    app: &App,
+    app: &RunContext,
     caller: Caller,
     from: Option<&Provenance>,
     command: &str,

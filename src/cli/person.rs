@@ -7,7 +7,7 @@ use super::args::Verb;
 use super::decisions::{Who, decision};
 use super::model_install::{ModelInstall, model_may, safe};
 use super::run::Caller;
-use crate::app::{App, snapshot};
+use crate::app::{RunContext, snapshot};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::skill::one_line;
@@ -25,7 +25,7 @@ pub const BY_HOST: &str = "AGENT_SKILLS_BY_HOST";
 
 /// Whether the call came through the host, here or in the parent process; then it may come from the
 /// model.
-pub fn is_by_host(app: &App, caller: Caller) -> bool {
+pub fn is_by_host(app: &RunContext, caller: Caller) -> bool {
     caller == Caller::Host || app.env.os(BY_HOST).is_some()
 }
 
@@ -33,7 +33,7 @@ pub fn is_by_host(app: &App, caller: Caller) -> bool {
 ///
 /// # Errors
 /// When somebody else has to decide it.
-pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<()> {
+pub fn may(app: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> Result<()> {
     let decision = decision(verb);
     match (decision.who, verb) {
         (Who::Anyone, _) => Ok(()),
@@ -65,7 +65,7 @@ pub fn may(app: &App, caller: Caller, verb: &Verb, words: &[String]) -> Result<(
 ///
 /// # Errors
 /// When the caller is, or could be, somebody else.
-pub fn decided_by_a_person(app: &App, caller: Caller, command: &str) -> Result<()> {
+pub fn decided_by_a_person(app: &RunContext, caller: Caller, command: &str) -> Result<()> {
     if is_by_host(app, caller) || is_below_a_host(app, caller) {
         return Err(of_their_own(app, command));
     }
@@ -79,7 +79,7 @@ pub fn decided_by_a_person(app: &App, caller: Caller, command: &str) -> Result<(
     ))
 }
 
-fn of_their_own(app: &App, command: &str) -> Error {
+fn of_their_own(app: &RunContext, command: &str) -> Error {
     let text = format!("only a person at a shell of their own can decide to {command}");
     if let Err((file, unreadable)) = app.store().health() {
         let text = format!(
@@ -97,7 +97,7 @@ fn of_their_own(app: &App, command: &str) -> Error {
 
 /// If the record is unreadable, the answer is yes. The host itself is the direct parent of its
 /// calls; a call with a host further up was made by a process below it that only imitates the host.
-fn is_below_a_host(app: &App, caller: Caller) -> bool {
+fn is_below_a_host(app: &RunContext, caller: Caller) -> bool {
     if caller == Caller::Host {
         return app.store().is_below_a_host(true).unwrap_or(true);
     }
@@ -107,7 +107,7 @@ fn is_below_a_host(app: &App, caller: Caller) -> bool {
 
 /// Like [`decided_by_a_person`], for removing the skill `written`, but only if it restricts
 /// something or is always on: removal would allow what it denies.
-fn may_take_away(app: &App, caller: Caller, written: &str, command: &str) -> Result<()> {
+fn may_take_away(app: &RunContext, caller: Caller, written: &str, command: &str) -> Result<()> {
     let catalog = app.catalog_naming(written);
     let is_meant = |entry: &&Entry| {
         entry.name() == written || entry.dir.file_name().is_some_and(|dir| dir == written)
@@ -126,7 +126,7 @@ fn restricts(entry: &Entry) -> bool {
 }
 
 /// In any context, even if invisible from this one. Doubt counts as yes.
-fn is_always_on(app: &App, entry: &Entry) -> bool {
+fn is_always_on(app: &RunContext, entry: &Entry) -> bool {
     app.config().map_or(true, |config| {
         let is_it = |name: &str| {
             let catalog = app.catalog_naming(name);

@@ -14,7 +14,7 @@ use super::options::Consent;
 use super::permitted::{permits_change, permits_new};
 use super::person::decided_by_a_person;
 use super::run::Caller;
-use crate::app::{App, ChangedFile, apply_diff, proposed_for};
+use crate::app::{ChangedFile, RunContext, apply_diff, proposed_for};
 use crate::catalog::{Catalog, Entry, Layer};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Plan};
@@ -62,7 +62,7 @@ pub enum ProposalVerb {
 }
 
 /// Runs a `proposals` command.
-pub fn proposals(app: &App, verb: ProposalVerb, caller: Caller) -> Result<String> {
+pub fn proposals(app: &RunContext, verb: ProposalVerb, caller: Caller) -> Result<String> {
     match verb {
         ProposalVerb::List { json } => list(app, json),
         ProposalVerb::Show { id } => show(app, &ProposalId::parse(&id)?),
@@ -94,7 +94,7 @@ struct Row<'p> {
 }
 
 impl<'p> Row<'p> {
-    fn of(app: &App, catalog: &Catalog, proposal: &'p Proposal) -> Self {
+    fn of(app: &RunContext, catalog: &Catalog, proposal: &'p Proposal) -> Self {
         let (kind, files) = match &proposal.change {
             Change::Update { files, .. } => ("update", files.keys().cloned().collect()),
             Change::Create { .. } => ("create", vec!["SKILL.md".to_owned()]),
@@ -116,7 +116,7 @@ impl<'p> Row<'p> {
     }
 }
 
-fn list(app: &App, json: bool) -> Result<String> {
+fn list(app: &RunContext, json: bool) -> Result<String> {
     let (proposals, broken) = app.proposals().list();
     for error in broken {
         remark(format_args!("{error}"));
@@ -154,7 +154,7 @@ fn list(app: &App, json: bool) -> Result<String> {
     Ok(text)
 }
 
-fn show(app: &App, id: &ProposalId) -> Result<String> {
+fn show(app: &RunContext, id: &ProposalId) -> Result<String> {
     let proposal = app.proposals().get(id)?;
     let mut text = introduction(&proposal);
     match today(app, &app.catalog(), &proposal) {
@@ -219,7 +219,7 @@ enum Today<'p> {
     New(&'p str),
 }
 
-fn today<'p>(app: &App, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<Today<'p>> {
+fn today<'p>(app: &RunContext, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<Today<'p>> {
     match &proposal.change {
         Change::Update { diff, files, .. } => {
             let entry = proposed_for(catalog, proposal)?;
@@ -254,7 +254,7 @@ fn diff_of(files: &[ChangedFile]) -> String {
         .collect()
 }
 
-fn approve(app: &App, id: &ProposalId, consent: Consent, caller: Caller) -> Result<String> {
+fn approve(app: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) -> Result<String> {
     let proposal = app.proposals().get(id)?;
     let consenting = Consenting::of(app, consent, caller);
     let policies = app.policies()?;
@@ -331,7 +331,7 @@ fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
     Ok(diff_of(&changed))
 }
 
-fn reject(app: &App, id: &ProposalId, reason: Option<String>) -> Result<String> {
+fn reject(app: &RunContext, id: &ProposalId, reason: Option<String>) -> Result<String> {
     let proposal = app.proposals().get(id)?;
     app.proposals().remove(id)?;
     app.record(
@@ -344,7 +344,7 @@ fn reject(app: &App, id: &ProposalId, reason: Option<String>) -> Result<String> 
     ))
 }
 
-fn comment(app: &App, id: &ProposalId, text: &str, caller: Caller) -> Result<String> {
+fn comment(app: &RunContext, id: &ProposalId, text: &str, caller: Caller) -> Result<String> {
     if one_line(text).is_empty() || text.len() > limits::PROPOSAL_TEXT {
         let text = format!("a comment has 1 to {} bytes of text", limits::PROPOSAL_TEXT);
         return Err(Error::new(text).hint("write what whoever decides should know"));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::app::{App, snapshot, unmet};
+use crate::app::{RunContext, snapshot, unmet};
 use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer};
 use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::Restriction;
@@ -70,7 +70,7 @@ pub struct Origins(BTreeMap<PathBuf, Vec<LockEntry>>);
 
 impl Origins {
     /// The lockfile entry of the skill in `dir`.
-    fn of(&mut self, app: &App, dir: &Path) -> Option<&LockEntry> {
+    fn of(&mut self, app: &RunContext, dir: &Path) -> Option<&LockEntry> {
         let name = dir.file_name()?.to_str()?;
         let base = dir.parent()?.parent()?;
         let entries = self
@@ -84,7 +84,7 @@ impl Origins {
 impl Report {
     /// The reports about a whole catalog, in its order. Through the host, only what a model may
     /// know.
-    pub fn of_all(app: &App, catalog: &Catalog) -> Vec<Self> {
+    pub fn of_all(app: &RunContext, catalog: &Catalog) -> Vec<Self> {
         let mut origins = Origins::default();
         let budget = app.config().unwrap_or_default().budget();
         let disclosure = Disclosure::of(catalog, budget);
@@ -100,7 +100,7 @@ impl Report {
     }
 
     /// The report about one directory of the catalog.
-    pub fn of(app: &App, catalog: &Catalog, entry: &Entry, origins: &mut Origins) -> Self {
+    pub fn of(app: &RunContext, catalog: &Catalog, entry: &Entry, origins: &mut Origins) -> Self {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
         diagnostics.extend(
@@ -155,7 +155,7 @@ impl Report {
     }
 }
 
-fn is_changed(app: &App, dir: &Path, origin: &LockEntry) -> bool {
+fn is_changed(app: &RunContext, dir: &Path, origin: &LockEntry) -> bool {
     let base = dir.parent().and_then(Path::parent);
     // Use this entry; a lookup would read the lockfile once per skill.
     let verified = base.and_then(|base| app.market_at(&app.base(base)).compare(origin).ok());
@@ -163,7 +163,7 @@ fn is_changed(app: &App, dir: &Path, origin: &LockEntry) -> bool {
 }
 
 fn restriction(
-    app: &App,
+    app: &RunContext,
     skill: &Skill,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<RestrictionReport> {
@@ -220,7 +220,7 @@ mod tests {
         let text = serde_json::json!({"version": 1, "skills": entries}).to_string();
         std::fs::write(&lockfile, text).unwrap();
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
-        let app = App::new(env, None);
+        let app = RunContext::new(env, None);
         let catalog = app.catalog();
         let mut origins = Origins::default();
         for name in names {

@@ -15,7 +15,7 @@ use super::{
     market, new, pack, proposals, search, simulate, stats, tree, trust, try_skill, validate,
     visibility, welcome,
 };
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::Error;
 use crate::sys::shown;
 
@@ -62,7 +62,7 @@ impl Caller {
 /// # Errors
 /// See [`Failure`].
 pub fn run(
-    app: &App,
+    app: &RunContext,
     words: &[OsString],
     caller: Caller,
     live: &mut dyn Write,
@@ -91,7 +91,7 @@ pub fn run(
 const DATA: [&str; 3] = ["try", "read-properties", "to-prompt"];
 
 fn answer(
-    app: &App,
+    app: &RunContext,
     words: &[OsString],
     caller: Caller,
     live: &mut dyn Write,

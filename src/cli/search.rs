@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::json;
-use crate::app::{App, quoted};
+use crate::app::{RunContext, quoted};
 use crate::catalog::plain;
 use crate::error::{Error, Result};
 use crate::sys::limits;
@@ -18,7 +18,7 @@ struct Found {
 }
 
 /// The offered skills that match some words, best first.
-pub fn search(app: &App, words: &[String], as_json: bool) -> Result<String> {
+pub fn search(app: &RunContext, words: &[String], as_json: bool) -> Result<String> {
     let catalog = app.catalog();
     let found: Vec<Found> = catalog
         .search(words)

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::options::Scope;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::catalog::Layer;
 use crate::marketplace::Market;
 use crate::request::Protocol;
@@ -19,21 +19,21 @@ pub struct Shop {
 
 impl Shop {
     /// The market of a layer.
-    pub fn new(app: &App, scope: Scope) -> Self {
+    pub fn new(app: &RunContext, scope: Scope) -> Self {
         Self::of_layer(app, scope.layer())
     }
 
     /// The user's plugin directory.
-    pub fn of_user(app: &App) -> Self {
+    pub fn of_user(app: &RunContext) -> Self {
         Self::of_layer(app, Layer::Plugin)
     }
 
     /// The project's `.chibi`.
-    pub fn of_project(app: &App) -> Self {
+    pub fn of_project(app: &RunContext) -> Self {
         Self::of_layer(app, Layer::Project)
     }
 
-    fn of_layer(app: &App, layer: Layer) -> Self {
+    fn of_layer(app: &RunContext, layer: Layer) -> Self {
         let (base, offline) = (app.base(&app.layer_dir(layer)), false);
         Self { base, offline }
     }
@@ -46,7 +46,7 @@ impl Shop {
     }
 
     /// The market there.
-    pub fn market<'a>(&'a self, app: &'a App) -> Market<'a> {
+    pub fn market<'a>(&'a self, app: &'a RunContext) -> Market<'a> {
         use std::io::IsTerminal;
         let waits = || Instant::now() + Duration::from_secs(limits::HOST_CALL_SECONDS);
         let steers = app.env.text("TERM").as_deref() != Some("dumb");
@@ -65,7 +65,7 @@ impl Shop {
 
 /// The mirror for GitHub from the environment. Ignored if a policy limits the sources or cannot be
 /// read.
-fn mirror(app: &App) -> Option<String> {
+fn mirror(app: &RunContext) -> Option<String> {
     let base = app.env.text("AGENT_SKILLS_GITHUB_BASE")?;
     if app
         .policies()

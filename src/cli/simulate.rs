@@ -10,7 +10,7 @@ use super::author_args::Simulate;
 use super::consent::printable;
 use super::json;
 use super::run::Failure;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::author::{Conversation, Played, PlayedStep};
 use crate::error::{Error, Result};
 use crate::skill::one_line;
@@ -26,7 +26,7 @@ struct Report {
 }
 
 /// Plays the conversations; a failure if an answer is not as expected.
-pub fn simulate(app: &App, wanted: &Simulate) -> Result<String, Failure> {
+pub fn simulate(app: &RunContext, wanted: &Simulate) -> Result<String, Failure> {
     let exe = app.env.exe.as_deref().ok_or_else(|| {
         Error::new("the system does not tell where this program is")
             .hint("call it by its full path")

@@ -8,7 +8,7 @@ use super::audit::events;
 use super::json;
 use super::screen::Screen;
 use super::table::{Cell, Column, Table};
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::Result;
 use crate::governance::Line;
 use crate::skill::one_line;
@@ -26,7 +26,12 @@ struct Figures {
 }
 
 /// Every skill used since then.
-pub fn stats(app: &App, since: Option<&str>, as_json: bool, screen: Screen) -> Result<String> {
+pub fn stats(
+    app: &RunContext,
+    since: Option<&str>,
+    as_json: bool,
+    screen: Screen,
+) -> Result<String> {
     let mut skills: BTreeMap<String, Figures> = BTreeMap::new();
     let mut jobs = BTreeSet::new();
     for line in events(app, since)? {

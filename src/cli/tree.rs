@@ -10,7 +10,7 @@ use super::info::{shown, size};
 use super::screen::{Paint, Screen};
 use super::table::shortened;
 use super::{json, named};
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
@@ -40,7 +40,7 @@ struct Tree {
 }
 
 /// Every file of one skill with its size.
-pub fn tree(app: &App, name: &str, as_json: bool, screen: Screen) -> Result<String> {
+pub fn tree(app: &RunContext, name: &str, as_json: bool, screen: Screen) -> Result<String> {
     let catalog = app.catalog_naming(name);
     let entry = named::installed(app, &catalog, name)?;
     // The directory itself may be a link to a working copy.

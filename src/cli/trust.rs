@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::app::{App, Trust, Trusts};
+use crate::app::{RunContext, Trust, Trusts};
 use crate::error::{Error, Result};
 use crate::governance::Event;
 use crate::skill::one_line;
@@ -34,7 +34,7 @@ pub struct TrustOf {
 
 /// Trusts every directory from the given one up to the project's root that contributes something,
 /// or only the given skills in them. Reports for each part what has changed since it was trusted.
-pub fn trust(app: &App, of: &TrustOf) -> Result<String> {
+pub fn trust(app: &RunContext, of: &TrustOf) -> Result<String> {
     if let Some(file) = app.policies()?.forbids_projects() {
         let text = format!("the policy {file} forbids skills that come with a project");
         return Err(Error::new(text).hint("ask the administrator of this machine"));
@@ -66,13 +66,13 @@ pub fn trust(app: &App, of: &TrustOf) -> Result<String> {
 }
 
 /// Revokes trust.
-pub fn untrust(app: &App, of: &Meant) -> Result<String> {
+pub fn untrust(app: &RunContext, of: &Meant) -> Result<String> {
     let from = absolute(app, of.dir.as_deref());
     let mut text = String::new();
     for holder in app.project_holders(&from) {
         let mut parts = parts(&holder, &of.skill);
         // The other skills there stay trusted, together with the files next to them.
-        parts.retain(|part| !App::is_place(part));
+        parts.retain(|part| !RunContext::is_place(part));
         let only = (!of.skill.is_empty()).then_some(&*parts);
         if app.distrust(&holder, only)? {
             let shown = one_line(&holder.display().to_string());
@@ -93,7 +93,7 @@ pub fn untrust(app: &App, of: &Meant) -> Result<String> {
 }
 
 /// Every trusted directory with its current state.
-pub fn list(app: &App) -> Result<String> {
+pub fn list(app: &RunContext) -> Result<String> {
     let entries = app.trusted().entries()?;
     if entries.is_empty() {
         return Ok("No project is trusted.\n".to_owned());
@@ -104,7 +104,7 @@ pub fn list(app: &App) -> Result<String> {
         let always = if recorded.is_always() { "  always" } else { "" };
         let _ = writeln!(text, "{}{always}", one_line(path));
         let trusts = Trusts::default();
-        for part in App::parts_of(holder) {
+        for part in RunContext::parts_of(holder) {
             text += &told(app, &trusts, holder, &part, "");
         }
     }
@@ -112,9 +112,9 @@ pub fn list(app: &App) -> Result<String> {
 }
 
 /// One line about a part; empty if it is unchanged and `same` is empty.
-fn told(app: &App, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> String {
+fn told(app: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> String {
     let path = part.strip_prefix(holder).unwrap_or(part);
-    let beside = App::is_place(part) && App::is_empty_place(part);
+    let beside = RunContext::is_place(part) && RunContext::is_empty_place(part);
     let state = match trusts.of_part(app, holder, part) {
         _ if beside => return String::new(),
         Trust::Given if same.is_empty() => return String::new(),
@@ -124,7 +124,7 @@ fn told(app: &App, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> S
         Trust::Outdated(changed) if changed.is_empty() => "changed since".to_owned(),
         Trust::Outdated(changed) => format!("changed since: {}", changed.join(", ")),
     };
-    let what = if App::is_place(part) {
+    let what = if RunContext::is_place(part) {
         "/ (beside the skills)"
     } else {
         ""
@@ -140,19 +140,19 @@ fn named(of: &Meant) -> Option<String> {
     (!of.skill.is_empty()).then(|| of.skill.join(", "))
 }
 
-fn absolute(app: &App, dir: Option<&Path>) -> PathBuf {
+fn absolute(app: &RunContext, dir: Option<&Path>) -> PathBuf {
     dir.map_or_else(|| app.env.cwd.clone(), |dir| app.env.cwd.join(dir))
 }
 
 /// The requested parts of `holder`; with a skill, also the files next to it.
 fn parts(holder: &Path, skills: &[String]) -> Vec<PathBuf> {
-    let all = App::parts_of(holder);
+    let all = RunContext::parts_of(holder);
     if skills.is_empty() {
         return all;
     }
     let is_named = |part: &&PathBuf| {
         let name = part.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        !App::is_place(part) && skills.iter().any(|skill| skill == name)
+        !RunContext::is_place(part) && skills.iter().any(|skill| skill == name)
     };
     let mut parts: Vec<PathBuf> = all.iter().filter(is_named).cloned().collect();
     let places: Vec<PathBuf> = parts
@@ -163,7 +163,7 @@ fn parts(holder: &Path, skills: &[String]) -> Vec<PathBuf> {
     parts
 }
 
-fn meant(app: &App, of: &Meant) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
+fn meant(app: &RunContext, of: &Meant) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
     let from = absolute(app, of.dir.as_deref());
     let from = from
         .canonicalize()
@@ -173,7 +173,7 @@ fn meant(app: &App, of: &Meant) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
     if !found.iter().any(|holder| from.starts_with(holder)) {
         found = vec![from.clone()];
     }
-    found.retain(|holder| App::brings_something(holder));
+    found.retain(|holder| RunContext::brings_something(holder));
     if found.is_empty() {
         let text = format!("`{}` has no skills and no configuration", from.display());
         return Err(Error::new(text)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::author_args::Try;
 use super::consent::printable;
 use crate::app::fork::{self, Place};
-use crate::app::{App, Instructions, hooks_ahead, quoted, required_line, suggestion};
+use crate::app::{Instructions, RunContext, hooks_ahead, quoted, required_line, suggestion};
 
 use crate::author::strict;
 use crate::error::{Error, Result};
@@ -15,9 +15,9 @@ use crate::skill::{Skill, Wrapper};
 use crate::sys;
 
 /// The text of the activation.
-pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
+pub fn try_skill(app: &RunContext, wanted: &Try) -> Result<String> {
     let skill = find(app, &wanted.skill)?;
-    let host = App::new(app.env.clone(), Some(wanted.host.into()));
+    let host = RunContext::new(app.env.clone(), Some(wanted.host.into()));
     let text = text(app, &host, &skill, wanted.arguments.as_deref())?;
     // The model receives the text unchanged; a terminal must not interpret its control characters.
     let shown = if sys::answers_to_terminal() {
@@ -29,7 +29,12 @@ pub fn try_skill(app: &App, wanted: &Try) -> Result<String> {
 }
 
 /// The text that `host` would return with no other skill active.
-fn text(app: &App, host: &App, skill: &Skill, arguments: Option<&str>) -> Result<String> {
+fn text(
+    app: &RunContext,
+    host: &RunContext,
+    skill: &Skill,
+    arguments: Option<&str>,
+) -> Result<String> {
     let reference = skill.name.as_str();
     let mut more = Vec::new();
     match fork::place(host, skill, &Ok(Session::default()), || false) {
@@ -52,7 +57,7 @@ fn text(app: &App, host: &App, skill: &Skill, arguments: Option<&str>) -> Result
 ///
 /// # Errors
 /// When there is none.
-pub fn find(app: &App, written: &str) -> Result<Skill> {
+pub fn find(app: &RunContext, written: &str) -> Result<Skill> {
     if let Some(dir) = directory(app, written) {
         let dir = dir.canonicalize().unwrap_or(dir);
         return Skill::load(&dir).map_err(|diagnostic| {
@@ -86,7 +91,7 @@ pub fn find(app: &App, written: &str) -> Result<Skill> {
 }
 
 /// The directory that a path means; a bare word is a path only if no skill has that name.
-fn directory(app: &App, written: &str) -> Option<PathBuf> {
+fn directory(app: &RunContext, written: &str) -> Option<PathBuf> {
     let path = app.env.cwd.join(written);
     if strict::is_skill_file(&path) {
         return path.parent().map(Path::to_owned);

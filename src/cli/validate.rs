@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use super::author_args::Validate;
 use super::findings;
 use super::run::Failure;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::author::{self, Finding, Findings, strict};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::sys::{files, limits, tell};
 
 /// The report; a failure if a skill has an error.
-pub fn validate(app: &App, validate: &Validate) -> Result<String, Failure> {
+pub fn validate(app: &RunContext, validate: &Validate) -> Result<String, Failure> {
     let mut report = Findings {
         skills: 0,
         findings: Vec::new(),

@@ -2,21 +2,21 @@
 
 use super::config::set;
 use super::named;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 
 /// Shows a skill to the model, or only its name.
-pub fn enable(app: &App, name: &str, name_only: bool) -> Result<String> {
+pub fn enable(app: &RunContext, name: &str, name_only: bool) -> Result<String> {
     choose(app, name, if name_only { "name-only" } else { "on" })
 }
 
 /// Hides a skill from everybody, or only from the model.
-pub fn disable(app: &App, name: &str, user: bool) -> Result<String> {
+pub fn disable(app: &RunContext, name: &str, user: bool) -> Result<String> {
     choose(app, name, if user { "user" } else { "off" })
 }
 
-fn choose(app: &App, written: &str, visibility: &str) -> Result<String> {
+fn choose(app: &RunContext, written: &str, visibility: &str) -> Result<String> {
     let catalog = app.catalog_naming(written);
     let entry = named::installed(app, &catalog, written)?;
     let name = entry.name();

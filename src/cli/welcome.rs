@@ -2,14 +2,14 @@
 
 use super::screen::{Paint, Screen};
 use super::wrap::hanging;
-use crate::app::App;
+use crate::app::RunContext;
 
 const HANG: usize = 4;
 /// Maximum number of names in the summary of installed skills.
 const NAMED: usize = 10;
 
 /// The installed skills and three suggested commands.
-pub fn welcome(app: &App, screen: Screen) -> String {
+pub fn welcome(app: &RunContext, screen: Screen) -> String {
     let catalog = app.catalog();
     let offered = catalog.offered();
     let names: Vec<&str> = offered.iter().map(|one| one.skill.name.as_str()).collect();

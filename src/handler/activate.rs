@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
+use super::authorize::nothing_is_in_force;
 use super::fork::place;
-use super::judge::nothing_is_in_force;
 use crate::app::fork::{self, Place};
-use crate::app::{App, Called, Instructions, put_in_force, required_line, resolve};
+use crate::app::{Called, Instructions, RunContext, put_in_force, required_line, resolve};
 use crate::app::{run_post_hooks, run_pre_hooks};
 use crate::error::{Error, Result};
 use crate::host::ours;
@@ -18,11 +18,11 @@ use crate::sys::limits;
 
 /// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
 /// this is a direct call; repeating it is harmless.
-pub fn activate(app: &App, wanted: Activate) -> Response {
+pub fn activate(app: &RunContext, wanted: Activate) -> Response {
     try_activate(app, wanted).map_or_else(|e| Response::failure(&e), Response::text)
 }
 
-fn try_activate(app: &App, wanted: Activate) -> Result<String> {
+fn try_activate(app: &RunContext, wanted: Activate) -> Result<String> {
     let called = resolve(app, wanted)?;
     let session = app.store().session(&app.session());
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
@@ -39,7 +39,7 @@ fn try_activate(app: &App, wanted: Activate) -> Result<String> {
 /// # Errors
 /// When it cannot become active, or its instructions cannot be read.
 pub fn hand_over(
-    app: &App,
+    app: &RunContext,
     called: &Called,
     session: &Result<Session, Unreadable>,
 ) -> Result<String> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::app::{App, Instructions};
+use crate::app::{Instructions, RunContext};
 use crate::host::ours;
 use crate::request::Protocol;
 use crate::session::{ActiveSkill, KeptArguments, Session};
@@ -14,7 +14,7 @@ use crate::skill::{Skill, Wrapper, guarded};
 use crate::sys::limits;
 
 /// The block; `None` if nothing is active.
-pub fn active_block(app: &App) -> Option<String> {
+pub fn active_block(app: &RunContext) -> Option<String> {
     let session = app.store().session(&app.session()).ok()?;
     // Always-on skills are in the prompt already.
     activated(&session).next()?;
@@ -81,7 +81,7 @@ fn reminder(session: &Session) -> String {
 }
 
 /// A skill's current instructions. Its restriction stays as it was at activation.
-fn again(app: &App, skill: Option<&Skill>, active: &ActiveSkill) -> String {
+fn again(app: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> String {
     let Some(skill) = skill else {
         let gone = "This skill is no longer there, or no longer offered. What it restricted \
                     stays restricted. Tell the user.";

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::app::{App, Config, Instructions, fork, hooks_wait, snapshot};
+use crate::app::{Config, Instructions, RunContext, fork, hooks_wait, snapshot};
 use crate::catalog::{Catalog, Offered};
 use crate::error::{Error, Result};
 use crate::host::ours;
@@ -16,7 +16,7 @@ const LEAD: &str = "## Skills in force\n\n\
 
 /// Activates them and returns the instructions that fit; a skill that cannot be activated is not
 /// handed over. On the first prompt the user learns what is missing and why.
-pub fn instructions(app: &App, context: Option<&str>, is_first: bool) -> Option<String> {
+pub fn instructions(app: &RunContext, context: Option<&str>, is_first: bool) -> Option<String> {
     // With an unreadable configuration nothing is offered, and the user has been told.
     let config = app.config().ok()?;
     let names = config.uses_skills.of(context.unwrap_or_default());
@@ -50,7 +50,7 @@ pub fn instructions(app: &App, context: Option<&str>, is_first: bool) -> Option<
 }
 
 /// Ends the always-on skills: the conversation has changed.
-pub fn end(app: &App) {
+pub fn end(app: &RunContext) {
     match app.store().keep_always_on(&app.session(), &[]) {
         Ok(kept) => app.record_ends(kept.ended),
         // They stay active, which is safe.
@@ -68,7 +68,7 @@ struct Chosen<'a> {
 /// Selects skills in order while there is room; a shorter one may still fit after one that is too
 /// long.
 fn choose<'a>(
-    app: &App,
+    app: &RunContext,
     config: &Config,
     catalog: &'a Catalog,
     names: &[&str],
@@ -135,7 +135,7 @@ fn offered<'a>(catalog: &'a Catalog, name: &str) -> Result<Offered<'a>> {
         .ok_or_else(|| Error::new(entry.reason_not_offered().unwrap_or_default()))
 }
 
-fn put_in_force(app: &App, chosen: &Chosen, snapshots: &[ActiveSkill]) -> Result<()> {
+fn put_in_force(app: &RunContext, chosen: &Chosen, snapshots: &[ActiveSkill]) -> Result<()> {
     let kept = app.store().keep_always_on(&app.session(), snapshots)?;
     app.record_ends(kept.ended);
     for (offered, _) in &chosen.fitting {

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
+use crate::app::RunContext;
 use crate::catalog::{Cut, Left};
 use crate::sys::{Dir, Durable, EntryName, files, limits, remark};
 
@@ -14,7 +14,7 @@ const REMEMBERED: usize = 20;
 const TOLD: usize = 8;
 
 /// One line about the skills that were cut, unless it was shown before.
-pub fn tell_once(app: &App, cut: &[Cut]) {
+pub fn tell_once(app: &RunContext, cut: &[Cut]) {
     if cut.is_empty() || is_told(app, cut) {
         return;
     }
@@ -46,7 +46,7 @@ pub fn tell_once(app: &App, cut: &[Cut]) {
 }
 
 /// Whether the user was told; if not, records it. If that fails, the user is told again.
-fn is_told(app: &App, cut: &[Cut]) -> bool {
+fn is_told(app: &RunContext, cut: &[Cut]) -> bool {
     let mut digest = Sha256::new();
     for cut in cut {
         digest.update(format!("{} {:?}\n", cut.name, cut.left));

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use crate::app::{App, run_post_hooks};
+use crate::app::{RunContext, run_post_hooks};
 use crate::response::Response;
 
 /// Runs the skills' end hooks. The next `on_start` forgets the session.
-pub fn on_end(app: &App) -> Response {
+pub fn on_end(app: &RunContext) -> Response {
     run_post_hooks(app, true, Instant::now());
     Response::nothing()
 }

@@ -4,14 +4,14 @@
 
 use serde_json::json;
 
-use super::judge::{Verdict, judge, nothing_is_in_force};
-use crate::app::App;
+use super::authorize::{Verdict, judge, nothing_is_in_force};
+use crate::app::RunContext;
 use crate::closed;
 use crate::request::ToolUse;
 use crate::response::Response;
 
 /// Refuses what is not allowed; these hooks never grant.
-pub fn final_arguments(app: &App, used: Option<&ToolUse>) -> Response {
+pub fn final_arguments(app: &RunContext, used: Option<&ToolUse>) -> Response {
     let session = app.store().session(&app.session());
     let is_free = nothing_is_in_force(app, &session);
     if is_free {

@@ -1,8 +1,8 @@
 //! Whether a skill that asks to run in a sub-agent may: an active restriction can refuse the call
 //! that this takes.
 
-use super::judge::{Verdict, judge};
-use crate::app::App;
+use super::authorize::{Verdict, judge};
+use crate::app::RunContext;
 use crate::app::fork::{self, Place};
 use crate::host::tools;
 use crate::request::ToolUse;
@@ -10,7 +10,7 @@ use crate::session::{Session, Unreadable};
 use crate::skill::Skill;
 
 /// Where `skill` runs, given the restrictions before its activation.
-pub fn place(app: &App, skill: &Skill, session: &Result<Session, Unreadable>) -> Place {
+pub fn place(app: &RunContext, skill: &Skill, session: &Result<Session, Unreadable>) -> Place {
     fork::place(app, skill, session, || {
         let used = ToolUse {
             tool: tools::SUB_AGENT.to_owned(),

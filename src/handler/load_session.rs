@@ -4,9 +4,9 @@
 
 use serde_json::Value;
 
-use super::judge::{Verdict, judge};
+use super::authorize::{Verdict, judge};
 use super::pre_tool::refuse;
-use crate::app::{App, Called, load, offered_by_names, snapshot};
+use crate::app::{Called, RunContext, load, offered_by_names, snapshot};
 use crate::catalog::Offered;
 use crate::permission::Deactivate;
 use crate::request::{LoadMode, SkillSession, ToolUse};
@@ -14,7 +14,11 @@ use crate::response::Response;
 use crate::session::{Loading, Session, Unreadable};
 
 /// Loads what `used`, a permitted call of `skill_session`, asks for.
-pub fn load_session(app: &App, session: &Result<Session, Unreadable>, used: &ToolUse) -> Response {
+pub fn load_session(
+    app: &RunContext,
+    session: &Result<Session, Unreadable>,
+    used: &ToolUse,
+) -> Response {
     let Ok(SkillSession::Load { names, mode }) = SkillSession::parse(used.arguments.clone()) else {
         return Response::nothing();
     };
@@ -51,7 +55,7 @@ pub fn load_session(app: &App, session: &Result<Session, Unreadable>, used: &Too
 }
 
 /// Skills that a replacing load may unload no longer restrict.
-fn unload_what_may_be(app: &App, session: &mut Session, skills: &[Offered], mode: LoadMode) {
+fn unload_what_may_be(app: &RunContext, session: &mut Session, skills: &[Offered], mode: LoadMode) {
     let config = app.config().unwrap_or_default();
     if mode == LoadMode::Add || config.deactivate != Deactivate::Model {
         return;

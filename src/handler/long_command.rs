@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use crate::app::App;
+use crate::app::RunContext;
 use crate::cli::BY_HOST;
 use crate::error::{Error, Result};
 use crate::response::Response;
-use crate::script::{self, Command, Ran, Terms};
+use crate::script::{self, Command, Ran, RunLimits};
 use crate::sys::limits;
 
 /// The verbs that access the network.
@@ -15,7 +15,7 @@ const LONG: [&str; 2] = ["install", "update"];
 
 /// The answer of a command that may take long, on a host with a time limit; `None` for any other
 /// command or host.
-pub fn long_command(app: &App, words: &[String]) -> Option<Response> {
+pub fn long_command(app: &RunContext, words: &[String]) -> Option<Response> {
     let is_long = words
         .first()
         .is_some_and(|verb| LONG.contains(&verb.as_str()));
@@ -23,7 +23,7 @@ pub fn long_command(app: &App, words: &[String]) -> Option<Response> {
     is_long.then(|| run(app, words, wait).unwrap_or_else(|error| Response::failure(&error)))
 }
 
-fn run(app: &App, words: &[String], wait: Duration) -> Result<Response> {
+fn run(app: &RunContext, words: &[String], wait: Duration) -> Result<Response> {
     let home = app.dirs.plugin.display().to_string();
     let ran = script::run_command(&Command {
         args: words,
@@ -31,7 +31,7 @@ fn run(app: &App, words: &[String], wait: Duration) -> Result<Response> {
             ("AGENT_SKILLS_HOME".to_owned(), home),
             (BY_HOST.to_owned(), "1".to_owned()),
         ],
-        terms: Terms {
+        terms: RunLimits {
             limit: Duration::from_secs(limits::GIT_SECONDS),
             wait: Some(wait),
             jobs: &app.jobs(),

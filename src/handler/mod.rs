@@ -4,11 +4,11 @@
 mod activate;
 mod active_skills;
 mod always_on;
+mod authorize;
 mod cut;
 mod end;
 mod final_arguments;
 mod fork;
-mod judge;
 mod load_session;
 mod long_command;
 mod pre_api_tools;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::app::App;
 use crate::app::Enforcement;
+use crate::app::RunContext;
 use crate::catalog::Offered;
 use crate::host::ours;
 use crate::host::tools::SUB_AGENT;
@@ -17,7 +17,7 @@ use crate::sys::remark;
 
 /// Hides the command line, the tools that need a skill when there is none, those of skills not
 /// offered here, and what an active skill forbids whatever the arguments.
-pub fn pre_api_tools(app: &App, tools: &[ListedTool]) -> Response {
+pub fn pre_api_tools(app: &RunContext, tools: &[ListedTool]) -> Response {
     let catalog = app.catalog();
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];

@@ -3,12 +3,12 @@
 
 use serde_json::json;
 
-use crate::app::App;
+use crate::app::RunContext;
 use crate::host::ours;
 use crate::response::Response;
 
 /// Keeps the output of our own tools whole.
-pub fn pre_cache_output(app: &App, tool: &str) -> Response {
+pub fn pre_cache_output(app: &RunContext, tool: &str) -> Response {
     let is_ours = ours::FIXED.contains(&tool)
         || tool == ours::SKILL
         || app

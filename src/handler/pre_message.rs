@@ -5,10 +5,10 @@
 use serde_json::{Value, json};
 
 use super::activate::hand_over;
+use super::authorize::{Verdict, judge};
 use super::fork::place;
-use super::judge::{Verdict, judge};
 use crate::app::fork::Place;
-use crate::app::{App, Called};
+use crate::app::{Called, RunContext};
 use crate::catalog::{Entry, tool_name};
 use crate::error::{Error, Result};
 use crate::request::{Prompt, Protocol, ToolUse};
@@ -18,7 +18,7 @@ use crate::sys::remark;
 
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. A prompt
 /// without a usable call stays unchanged; if the skill cannot be used, the user is told why.
-pub fn pre_message(app: &App, prompt: Option<&Prompt>) -> Response {
+pub fn pre_message(app: &RunContext, prompt: Option<&Prompt>) -> Response {
     let called = prompt.and_then(|prompt| Some((prompt, called_in(&prompt.text)?)));
     let Some((prompt, call)) = called else {
         return Response::nothing();
@@ -74,12 +74,12 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
 
 /// Whether a prompt of this run can be the user's, which only the first one can. Later ones are
 /// continuations written by a model, or belong to another conversation.
-fn is_users(app: &App) -> bool {
+fn is_users(app: &RunContext) -> bool {
     let session = app.store().session(&app.session());
     session.map_or(true, |session| session.context.is_none())
 }
 
-fn invoke(app: &App, call: Call) -> Result<Option<String>> {
+fn invoke(app: &RunContext, call: Call) -> Result<Option<String>> {
     let catalog = app.catalog_naming(call.name);
     let Some(entry) = catalog.by_name(call.name) else {
         if call.is_plain {

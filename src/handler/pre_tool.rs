@@ -4,11 +4,11 @@
 
 use serde_json::{Value, json};
 
+use super::authorize::{Verdict, judge, nothing_is_in_force};
 use super::fork::place;
-use super::judge::{Verdict, judge, nothing_is_in_force};
 use super::load_session::load_session;
 use crate::app::fork::Place;
-use crate::app::{App, Called, called, put_in_force};
+use crate::app::{Called, RunContext, called, put_in_force};
 use crate::cli::{ModelInstall, model_install};
 use crate::closed;
 use crate::host::ours;
@@ -18,7 +18,7 @@ use crate::session::{Session, SessionKey, Unreadable};
 use crate::sys::remark;
 
 /// Decides on a tool call.
-pub fn pre_tool(app: &App, used: Option<&ToolUse>) -> Response {
+pub fn pre_tool(app: &RunContext, used: Option<&ToolUse>) -> Response {
     // It may be one of our own tools, which are always checked. The host nests the arguments one
     // level deeper in the hook's data, so they may exceed our depth limit but not the host's.
     let Some(used) = used else {
@@ -69,7 +69,7 @@ const UNCLEAR: &str = "The call is not allowed: it could not be read, so which t
 
 /// Blocks the call, more firmly the second time: a model that repeats it word for word did not
 /// understand.
-pub fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
+pub fn refuse(app: &RunContext, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
     let call = json!([used.tool, used.arguments]).to_string();
     if app.refusals().seen_before(key, &call) {
         return Response::block(&format!(
@@ -81,7 +81,7 @@ pub fn refuse(app: &App, key: &SessionKey, used: &ToolUse, message: &str) -> Res
 
 /// Activates the skill before its tool hands over the instructions, so that the next call is
 /// checked already. A skill that goes to a sub-agent is not activated.
-fn activate(app: &App, session: &Result<Session, Unreadable>, called: &Called) -> Response {
+fn activate(app: &RunContext, session: &Result<Session, Unreadable>, called: &Called) -> Response {
     if place(app, &called.skill, session) == Place::Apart {
         return Response::nothing();
     }
@@ -96,7 +96,7 @@ fn activate(app: &App, session: &Result<Session, Unreadable>, called: &Called) -
 }
 
 /// What a model may install without the user: only this hook knows that a model is asking.
-fn install(app: &App, used: &ToolUse) -> Response {
+fn install(app: &RunContext, used: &ToolUse) -> Response {
     match model_install(app, &used.arguments) {
         ModelInstall::Allowed => Response::nothing(),
         ModelInstall::AllowedAs(reference) => {

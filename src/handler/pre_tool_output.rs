@@ -3,14 +3,14 @@
 
 use serde_json::json;
 
-use super::judge::{Verdict, judge};
-use crate::app::{App, called};
+use super::authorize::{Verdict, judge};
+use crate::app::{RunContext, called};
 use crate::host::ours;
 use crate::request::ToolResult;
 use crate::response::Response;
 
 /// The output with its note, or no change without one.
-pub fn pre_tool_output(app: &App, result: Option<&ToolResult>) -> Response {
+pub fn pre_tool_output(app: &RunContext, result: Option<&ToolResult>) -> Response {
     // Our own tools write their notes themselves.
     let Some(result) = result.filter(|result| !ours::FIXED.contains(&result.used.tool.as_str()))
     else {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::active_skills::active_block;
 use super::{always_on, cut};
-use crate::app::{App, Lifetime, PROMPT, Told};
+use crate::app::{Lifetime, PROMPT, Rendered, RunContext};
 use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::error::Error;
 use crate::response::Response;
@@ -15,7 +15,7 @@ use crate::skill::one_line;
 use crate::sys::remark;
 
 /// The catalog block and the always-on instructions, or nothing if there are no skills.
-pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
+pub fn post_system_prompt(app: &RunContext, context: Option<&str>) -> Response {
     let is_first = enter(app, context);
     let told = app.told(PROMPT, |catalog| {
         let config = app.config();
@@ -23,7 +23,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
         let disclosure = Disclosure::of(catalog, config.unwrap_or_default().budget());
         cut::tell_once(app, disclosure.cut());
         let text = disclosure.prompt_block().unwrap_or_default().to_owned();
-        Told {
+        Rendered {
             text,
             remarks,
             passes: false,
@@ -48,7 +48,7 @@ pub fn post_system_prompt(app: &App, context: Option<&str>) -> Response {
 
 /// Restores what was active in this conversation, if the user configured that or the configuration
 /// is unreadable. Returns whether this is its first prompt in this run of the host.
-fn enter(app: &App, context: Option<&str>) -> bool {
+fn enter(app: &RunContext, context: Option<&str>) -> bool {
     let former = app.context();
     let is_first = former.is_none() || former.as_deref() != context;
     if is_first {
@@ -69,7 +69,7 @@ fn enter(app: &App, context: Option<&str>) -> bool {
 }
 
 /// One line, once after something was proposed.
-fn tell_of_proposals(app: &App) {
+fn tell_of_proposals(app: &RunContext) {
     let proposals = app.proposals();
     if !proposals.take_untold() {
         return;
@@ -92,7 +92,7 @@ fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
         if let Standing::Untrusted(why) = &entry.standing
             && why.code == "hidden-untrusted"
         {
-            let holder = entry.dir.parent().map(App::holder_of);
+            let holder = entry.dir.parent().map(RunContext::holder_of);
             *untrusted.entry(holder.unwrap_or(&entry.dir)).or_default() += 1;
         }
     }

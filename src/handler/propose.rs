@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::app::{App, apply_diff, usable};
+use crate::app::{RunContext, apply_diff, usable};
 use crate::error::{Error, Result};
 use crate::proposal::{Added, Change, Proposal, ProposalId};
 use crate::request::{CreateSkill, ProposeSkillUpdate};
@@ -12,16 +12,16 @@ use crate::skill::{Level, Skill, SkillName, ToolList, one_line};
 use crate::sys::{Moment, limits};
 
 /// Proposes a change to an installed skill.
-pub fn propose_skill_update(app: &App, call: &ProposeSkillUpdate) -> Response {
+pub fn propose_skill_update(app: &RunContext, call: &ProposeSkillUpdate) -> Response {
     update(app, call).map_or_else(|error| Response::failure(&error), Response::text)
 }
 
 /// Proposes a new skill.
-pub fn create_skill(app: &App, call: &CreateSkill) -> Response {
+pub fn create_skill(app: &RunContext, call: &CreateSkill) -> Response {
     create(app, call).map_or_else(|error| Response::failure(&error), Response::text)
 }
 
-fn update(app: &App, call: &ProposeSkillUpdate) -> Result<String> {
+fn update(app: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
     if !app.config()?.takes_proposals() {
         return Err(switched_off("proposals"));
     }
@@ -70,7 +70,7 @@ fn update(app: &App, call: &ProposeSkillUpdate) -> Result<String> {
     )
 }
 
-fn create(app: &App, call: &CreateSkill) -> Result<String> {
+fn create(app: &RunContext, call: &CreateSkill) -> Result<String> {
     if !app.config()?.takes_new_skills() {
         return Err(switched_off("create_skill"));
     }
@@ -153,7 +153,7 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
 }
 
 fn hand_in(
-    app: &App,
+    app: &RunContext,
     skill: &str,
     change: Change,
     justification: &str,

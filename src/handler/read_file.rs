@@ -6,7 +6,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::app::{App, advice};
+use crate::app::{RunContext, advice};
 use crate::error::{Error, Result};
 use crate::request::ReadSkillFile;
 use crate::response::Response;
@@ -14,11 +14,11 @@ use crate::skill::{Skill, SkillPath, is_script};
 use crate::sys::{files, limits};
 
 /// The file's text first, notices after it.
-pub fn read_skill_file(app: &App, call: &ReadSkillFile) -> Response {
+pub fn read_skill_file(app: &RunContext, call: &ReadSkillFile) -> Response {
     read(app, call).map_or_else(|error| Response::failure(&error), Response::text)
 }
 
-fn read(app: &App, call: &ReadSkillFile) -> Result<String> {
+fn read(app: &RunContext, call: &ReadSkillFile) -> Result<String> {
     app.with_meant_skill(call.skill.as_deref(), |skill| read_from(skill, call))
 }
 

@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::Result;
 use crate::governance::Event;
 use crate::request::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 use crate::response::Response;
-use crate::script::{self, Confinement, Execution, Needs, Outcome, Ran, Request, Terms};
+use crate::script::{self, Confinement, Execution, Needs, Outcome, Ran, Request, RunLimits};
 use crate::skill::{Skill, SkillPath};
 use crate::sys::limits;
 use crate::sys::remark;
 
 /// Starts a script, or waits for or stops a job.
-pub fn run_skill_script(app: &App, call: &RunSkillScript) -> Response {
+pub fn run_skill_script(app: &RunContext, call: &RunSkillScript) -> Response {
     let answer = match call {
         RunSkillScript::Start(start) => run(app, start),
         RunSkillScript::Job(job) => look_after(app, job),
@@ -22,11 +22,11 @@ pub fn run_skill_script(app: &App, call: &RunSkillScript) -> Response {
     answer.unwrap_or_else(|error| Response::failure(&error))
 }
 
-fn run(app: &App, call: &StartScript) -> Result<Response> {
+fn run(app: &RunContext, call: &StartScript) -> Result<Response> {
     app.with_meant_skill(call.skill.as_deref(), |skill| run_of(app, skill, call))
 }
 
-fn run_of(app: &App, skill: &Skill, call: &StartScript) -> Result<Response> {
+fn run_of(app: &RunContext, skill: &Skill, call: &StartScript) -> Result<Response> {
     let script = resolve(skill, &call.script)?;
     let project_dir = app.env.project_root();
     let settings = app.script_settings()?;
@@ -52,7 +52,7 @@ fn run_of(app: &App, skill: &Skill, call: &StartScript) -> Result<Response> {
         needs: &Needs::of(&skill.fields),
         pass_env: own.pass_env.as_ref().unwrap_or(&settings.pass_env),
         confinement: &Confinement::of(&own, &Execution::of(&skill.fields)),
-        terms: Terms {
+        terms: RunLimits {
             limit: script::time_limit(call.timeout_secs, most)?,
             wait: if call.background {
                 Some(Duration::ZERO)
@@ -79,7 +79,7 @@ fn answer(ran: Ran, label: &str, format: Format) -> Response {
     }
 }
 
-fn look_after(app: &App, call: &UseJob) -> Result<Response> {
+fn look_after(app: &RunContext, call: &UseJob) -> Result<Response> {
     let job = app.jobs().find(&call.job, &app.owner())?;
     if call.stop {
         job.stop()?;
@@ -119,7 +119,7 @@ fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
 }
 
 /// The audit event of a started script.
-fn started(app: &App, call: &StartScript, skill: &Skill, outcome: &Outcome) -> Event {
+fn started(app: &RunContext, call: &StartScript, skill: &Skill, outcome: &Outcome) -> Event {
     let event = Event::new("script")
         .with("skill", skill.name.as_str())
         .with("script", call.script.as_str())
@@ -128,7 +128,7 @@ fn started(app: &App, call: &StartScript, skill: &Skill, outcome: &Outcome) -> E
     with_outcome(app, event, outcome)
 }
 
-fn with_outcome(app: &App, event: Event, outcome: &Outcome) -> Event {
+fn with_outcome(app: &RunContext, event: Event, outcome: &Outcome) -> Event {
     let shown = app.own_config().unwrap_or_default().audit.output_bytes;
     let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
     event

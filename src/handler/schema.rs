@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{App, Told};
+use crate::app::{Rendered, RunContext};
 use crate::catalog::{Catalog, plain};
 use crate::host::ours;
 use crate::response::Response;
@@ -27,8 +27,8 @@ pub const HOOKS: [&str; 11] = [
 const WHICH_SKILL: &str = "The skill's name; without it, the most recently loaded skill";
 
 /// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
-pub fn schema(app: &App) -> Response {
-    let told = app.told("schema", |catalog| Told {
+pub fn schema(app: &RunContext) -> Response {
+    let told = app.told("schema", |catalog| Rendered {
         text: Value::Array(with_skills(app, fixed_tools(), catalog)).to_string(),
         remarks: Vec::new(),
         passes: app.may_have_post_hooks(catalog),
@@ -36,7 +36,7 @@ pub fn schema(app: &App) -> Response {
     Response::text(told.text)
 }
 
-fn with_skills(app: &App, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
+fn with_skills(app: &RunContext, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
     // With an unreadable configuration nothing that depends on it is offered.
     if let Ok(config) = app.config() {
         tools.extend(config.takes_proposals().then(propose_tool));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::activate::still_active;
 use crate::app::{
-    App, Instructions, fork, load, offered_by_names, quoted, required_line, suggestion,
+    Instructions, RunContext, fork, load, offered_by_names, quoted, required_line, suggestion,
 };
 use crate::app::{run_post_hooks, run_pre_hooks};
 use crate::catalog::Catalog;
@@ -21,7 +21,7 @@ use crate::skill::{Skill, Wrapper, guarded};
 use crate::sys::limits;
 
 /// The receipt, and for a load the instructions after it.
-pub fn skill_session(app: &App, call: &SkillSession) -> Response {
+pub fn skill_session(app: &RunContext, call: &SkillSession) -> Response {
     let answer = match call {
         SkillSession::Status => receipt(app),
         SkillSession::Load { names, mode } => load_all(app, names, *mode),
@@ -30,7 +30,7 @@ pub fn skill_session(app: &App, call: &SkillSession) -> Response {
     answer.map_or_else(|error| Response::failure(&error), Response::text)
 }
 
-fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
+fn load_all(app: &RunContext, names: &[String], mode: LoadMode) -> Result<String> {
     let catalog = app.catalog_naming_each(names);
     let offered =
         offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
@@ -62,7 +62,7 @@ fn load_all(app: &App, names: &[String], mode: LoadMode) -> Result<String> {
     ))
 }
 
-fn body(app: &App, skill: &Skill, until: Instant) -> Result<String> {
+fn body(app: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
     let mut notes = Vec::new();
     match run_pre_hooks(app, skill, until) {
         Ok(note) => notes.extend(note),
@@ -90,7 +90,7 @@ fn body(app: &App, skill: &Skill, until: Instant) -> Result<String> {
     })
 }
 
-fn unload(app: &App, written: Option<&[String]>) -> Result<String> {
+fn unload(app: &RunContext, written: Option<&[String]>) -> Result<String> {
     let session = session(app)?;
     let names: Option<Result<Vec<String>>> = written.map(|written| {
         let catalog = app.catalog_naming_each(written);
@@ -136,7 +136,7 @@ fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<String> 
 }
 
 /// The active skills as JSON, most recent last.
-fn receipt(app: &App) -> Result<String> {
+fn receipt(app: &RunContext) -> Result<String> {
     let session = session(app)?;
     let skills: Vec<Value> = session.active().map(described).collect();
     Ok(json!({"active_skills": skills}).to_string())
@@ -161,7 +161,7 @@ fn described(active: &ActiveSkill) -> Value {
     })
 }
 
-fn session(app: &App) -> Result<Session> {
+fn session(app: &RunContext) -> Result<Session> {
     let session = app.store().session(&app.session());
     session.map_err(|unreadable| unreadable.error())
 }

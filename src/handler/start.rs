@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use crate::app::{App, run_post_hooks};
+use crate::app::{RunContext, run_post_hooks};
 use crate::response::Response;
 use crate::sys::remark;
 
 /// Forgets what this session had active, and sessions that ended. Runs their skills' end hooks that
 /// have not run.
-pub fn on_start(app: &App) -> Response {
+pub fn on_start(app: &RunContext) -> Response {
     match app.store().begin(&app.session()) {
         Ok(ended) => app.record_ends(ended),
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
@@ -20,7 +20,7 @@ pub fn on_start(app: &App) -> Response {
 }
 
 /// Tells the user about names that several skills share: the model gets only one of them.
-fn tell_contested(app: &App) {
+fn tell_contested(app: &RunContext) {
     let catalog = app.catalog();
     let names = catalog.contested();
     let shown: Vec<String> = names

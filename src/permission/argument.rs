@@ -3,19 +3,19 @@
 
 use std::path::Path;
 
+use super::arg_matcher::{ArgMatcher, as_text};
 use super::call::{Call, OurTool, Places};
 use super::domain::web_address;
 use super::path::{Located, Remembering, Resolve};
 use super::protected::Protection;
 use super::rule::Rule;
 use super::steps::Steps;
-use super::test::{Test, as_text};
 use crate::host::alias::Capability;
 use crate::host::tools::{self, Argument, HostTool};
 
 /// What a decision compares paths against.
 #[derive(Clone, Copy)]
-pub struct Ground<'a> {
+pub struct PathContext<'a> {
     /// The directories that matter.
     pub places: &'a Places,
     /// The file system.
@@ -32,12 +32,16 @@ enum Place<'a> {
     Virtual(&'a str),
 }
 
-impl Ground<'_> {
+impl PathContext<'_> {
     /// Runs one decision. It resolves each path once, and every step counts.
-    pub fn of<T>(places: &Places, resolve: &dyn Resolve, decide: impl FnOnce(Ground) -> T) -> T {
+    pub fn of<T>(
+        places: &Places,
+        resolve: &dyn Resolve,
+        decide: impl FnOnce(PathContext) -> T,
+    ) -> T {
         let steps = Steps::default();
         let resolve = &Remembering::new(resolve, &steps);
-        decide(Ground {
+        decide(PathContext {
             places,
             resolve,
             steps: &steps,
@@ -46,42 +50,42 @@ impl Ground<'_> {
     }
 
     /// Whether `rule`, applied to the call's tool through `test`, allows its arguments.
-    pub fn allows(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
+    pub fn allows(&self, rule: &Rule, test: &ArgMatcher, call: &Call) -> bool {
         fits_source(rule, call) == Some(true)
             && match test {
-                Test::Path(pattern) => self.places_of(call).is_some_and(|places| {
+                ArgMatcher::Path(pattern) => self.places_of(call).is_some_and(|places| {
                     places.iter().all(|place| match place {
                         Place::OnDisk(path) => pattern.covers(path, self.places, self.resolve),
                         Place::Virtual(uri) => pattern.covers_virtual(uri),
                     })
                 }),
-                Test::Domain(pattern) => url_of(call)
+                ArgMatcher::Domain(pattern) => url_of(call)
                     .and_then(web_address)
                     .is_some_and(|url| pattern.covers(&url)),
-                Test::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
+                ArgMatcher::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
                     call.text(key)
                         .is_some_and(|text| glob.matches(&as_text(text)))
                 }),
-                Test::Any => true,
-                Test::Command(_) | Test::Nothing => false,
-                Test::Presets(_) | Test::Skill(_) => names_one(test, call),
+                ArgMatcher::Any => true,
+                ArgMatcher::Command(_) | ArgMatcher::Nothing => false,
+                ArgMatcher::Presets(_) | ArgMatcher::Skill(_) => names_one(test, call),
             }
     }
 
     /// Whether `rule`, applied to the call's tool through `test`, denies its arguments.
-    pub fn denies(&self, rule: &Rule, test: &Test, call: &Call) -> bool {
+    pub fn denies(&self, rule: &Rule, test: &ArgMatcher, call: &Call) -> bool {
         fits_source(rule, call) != Some(false)
             && match test {
-                Test::Path(pattern) => self.places_of(call).is_none_or(|places| {
+                ArgMatcher::Path(pattern) => self.places_of(call).is_none_or(|places| {
                     places.iter().any(|place| match place {
                         Place::OnDisk(path) => pattern.touches(path, self.places, self.resolve),
                         Place::Virtual(uri) => pattern.covers_virtual(uri),
                     })
                 }),
-                Test::Domain(pattern) => url_of(call)
+                ArgMatcher::Domain(pattern) => url_of(call)
                     .and_then(web_address)
                     .is_none_or(|url| pattern.covers(&url)),
-                Test::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
+                ArgMatcher::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
                     let value = call.arguments.get(key);
                     value.is_some_and(|value| {
                         value
@@ -89,9 +93,9 @@ impl Ground<'_> {
                             .is_none_or(|text| glob.matches(&as_text(text)))
                     })
                 }),
-                Test::Any => true,
-                Test::Command(_) | Test::Nothing => false,
-                Test::Presets(_) | Test::Skill(_) => names_one(test, call),
+                ArgMatcher::Any => true,
+                ArgMatcher::Command(_) | ArgMatcher::Nothing => false,
+                ArgMatcher::Presets(_) | ArgMatcher::Skill(_) => names_one(test, call),
             }
     }
 
@@ -190,10 +194,10 @@ fn url_of<'c>(call: &Call<'c>) -> Option<&'c str> {
     keys.next().and_then(|key| call.text(key))
 }
 
-fn names_one(test: &Test, call: &Call) -> bool {
+fn names_one(test: &ArgMatcher, call: &Call) -> bool {
     match (test, call.ours) {
-        (Test::Skill(name), Some(OurTool::Skill(skill))) => name == skill,
-        (Test::Presets(presets), None) => call
+        (ArgMatcher::Skill(name), Some(OurTool::Skill(skill))) => name == skill,
+        (ArgMatcher::Presets(presets), None) => call
             .text("preset")
             .is_some_and(|preset| presets.iter().any(|one| one == preset)),
         _ => false,

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::argument::Ground;
+use super::arg_matcher::ArgMatcher;
+use super::argument::PathContext;
 use super::call::{Call, Places, Scope};
 use super::command::{Canonical, CommandPattern};
 use super::path::Located;
@@ -12,8 +13,7 @@ use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
 use super::shell::{self, Finding, Guard, Touched, Variables};
 use super::stacking::{Group, InForce};
-use super::subject::Tool;
-use super::test::Test;
+use super::tool_matcher::Tool;
 use crate::host::shell::{Language, Shell};
 
 /// What a group's rules say about each part of a command.
@@ -23,7 +23,7 @@ pub fn findings(
     scope: &Scope,
     tool: &Tool,
     command: &str,
-    ground: Ground,
+    ground: PathContext,
 ) -> Vec<Finding> {
     let rules = Rules {
         group,
@@ -36,7 +36,7 @@ pub fn findings(
 }
 
 /// What a command touches besides running programs, regardless of the rules.
-pub fn touched(command: &str, tool: &str, own: &[&Path], ground: Ground) -> Touched {
+pub fn touched(command: &str, tool: &str, own: &[&Path], ground: PathContext) -> Touched {
     let guard = Guard {
         ground,
         begin: &ground.places.of_tool(tool, ""),
@@ -56,12 +56,12 @@ pub fn undenied(
     call: &Call,
     key: &str,
     touched: Option<&Touched>,
-    ground: Ground,
+    ground: PathContext,
 ) -> Result<(), Refusal> {
     let denials: Vec<_> = in_force
         .denials()
         .filter_map(|(source, rule)| match rule.test_of(tool) {
-            Some(Test::Command(patterns)) => Some((source, rule, patterns)),
+            Some(ArgMatcher::Command(patterns)) => Some((source, rule, patterns)),
             _ => None,
         })
         .collect();
@@ -151,12 +151,12 @@ fn denied_file<'a>(
     path: &str,
     writes: bool,
     shell: &Tool,
-    ground: Ground,
+    ground: PathContext,
 ) -> Option<(&'a str, &'a str)> {
     let located = Located::of_tool(shell.name, path, ground.places, ground.resolve);
     let denies = |rule: &Rule, tool: &Tool| match rule.test_of(tool) {
-        Some(Test::Path(pattern)) => pattern.touches(&located, ground.places, ground.resolve),
-        Some(Test::Any) => true,
+        Some(ArgMatcher::Path(pattern)) => pattern.touches(&located, ground.places, ground.resolve),
+        Some(ArgMatcher::Any) => true,
         _ => false,
     };
     let found = in_force
@@ -170,7 +170,7 @@ struct Rules<'a> {
     group: &'a Group<'a>,
     in_force: &'a InForce<'a>,
     tool: &'a Tool<'a>,
-    ground: Ground<'a>,
+    ground: PathContext<'a>,
     pipe_filters: bool,
 }
 
@@ -181,7 +181,7 @@ impl shell::Rules for Rules<'_> {
             .map(|home| command.below_home(home));
         let forms = || std::iter::once(command).chain(&below_home);
         let grants = |rule: &&&Rule| match rule.test_of(self.tool) {
-            Some(Test::Command(patterns)) => patterns.iter().any(|pattern| {
+            Some(ArgMatcher::Command(patterns)) => patterns.iter().any(|pattern| {
                 forms().any(|form| pattern.matches(form))
                     && spelled.iter().all(|word| pattern.spells(word))
                     && (home || !pattern.holds_relative_path())
@@ -196,7 +196,7 @@ impl shell::Rules for Rules<'_> {
     }
 
     fn file(&self, path: &str, writes: bool) -> Result<String, String> {
-        let Ground {
+        let PathContext {
             places, resolve, ..
         } = self.ground;
         let located = Located::of_tool(self.tool.name, path, places, resolve);
@@ -206,8 +206,8 @@ impl shell::Rules for Rules<'_> {
         }
         let grants = |rule: &&&Rule| {
             tools(writes).any(|tool| match rule.test_of(&tool) {
-                Some(Test::Any) => true,
-                Some(Test::Path(pattern)) => pattern.covers(&located, places, resolve),
+                Some(ArgMatcher::Any) => true,
+                Some(ArgMatcher::Path(pattern)) => pattern.covers(&located, places, resolve),
                 _ => false,
             })
         };
@@ -219,7 +219,7 @@ impl shell::Rules for Rules<'_> {
     }
 
     fn is_home_ground(&self, directory: &str) -> bool {
-        let Ground {
+        let PathContext {
             places, resolve, ..
         } = self.ground;
         let located = Located::of_tool(self.tool.name, directory, places, resolve);
@@ -230,7 +230,7 @@ impl shell::Rules for Rules<'_> {
     }
 
     fn is_home(&self, directory: &str) -> bool {
-        let Ground {
+        let PathContext {
             places, resolve, ..
         } = self.ground;
         let located = Located::of_tool(self.tool.name, directory, places, resolve);
@@ -241,7 +241,7 @@ impl shell::Rules for Rules<'_> {
     }
 
     fn is_toplevel(&self) -> bool {
-        let Ground {
+        let PathContext {
             places, resolve, ..
         } = self.ground;
         let steers_git =

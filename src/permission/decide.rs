@@ -1,7 +1,8 @@
 //! The decision about one call (docs/spec/restriction.md#order-of-evaluation): denials, then the
 //! baseline, then the rules of the restrictions in force, else a refusal.
 
-use super::argument::Ground;
+use super::arg_matcher::ArgMatcher;
+use super::argument::PathContext;
 use super::baseline;
 use super::call::{Call, OurTool, Scope};
 use super::command_line;
@@ -11,8 +12,7 @@ use super::refusal::{Reason, Refusal};
 use super::settings::Enforce;
 use super::shell::Touched;
 use super::stacking::{Group, InForce};
-use super::subject::Tool;
-use super::test::Test;
+use super::tool_matcher::Tool;
 use crate::host::tools::{self, Argument, Effect};
 
 /// The decision about a call.
@@ -39,7 +39,7 @@ pub enum Granted {
 
 /// Decides about a call.
 pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
-    match Ground::of(scope.places, resolve, |ground| judge(scope, call, ground)) {
+    match PathContext::of(scope.places, resolve, |ground| judge(scope, call, ground)) {
         Ok(granted) => Decision::Allow(granted),
         Err(refusal) => Decision::Block(refusal),
     }
@@ -47,7 +47,7 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
 
 /// Whether a denial covers a call, whatever else would allow it.
 pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
-    Ground::of(scope.places, resolve, |ground| {
+    PathContext::of(scope.places, resolve, |ground| {
         let in_force = InForce::of(scope);
         undenied(&in_force, scope, call, ground).is_err() || ground.steps.are_spent()
     })
@@ -84,10 +84,10 @@ pub fn forbidden_outright<'t>(
         let tool = Tool::new(name, *ours, scope.mcp_tools);
         let denied = in_force
             .denials()
-            .any(|(_, rule)| rule.test_of(&tool) == Some(&Test::Any));
+            .any(|(_, rule)| rule.test_of(&tool) == Some(&ArgMatcher::Any));
         let blocked = |group: &Group| {
             let mut tests = group.rules.iter().filter_map(|rule| rule.test_of(&tool));
-            group.enforce == Enforce::Restrict && !tests.any(|test| *test != Test::Nothing)
+            group.enforce == Enforce::Restrict && !tests.any(|test| *test != ArgMatcher::Nothing)
         };
         *ours == Some(OurTool::Direct)
             || denied
@@ -97,7 +97,7 @@ pub fn forbidden_outright<'t>(
     tools.filter(forbidden).map(|(name, _)| name).collect()
 }
 
-fn judge(scope: &Scope, call: &Call, ground: Ground) -> Result<Granted, Refusal> {
+fn judge(scope: &Scope, call: &Call, ground: PathContext) -> Result<Granted, Refusal> {
     if call.ours == Some(OurTool::Direct) {
         return Err(Refusal::new(call.tool, Reason::ForPeople));
     }
@@ -118,7 +118,7 @@ fn judge_in_force(
     in_force: &InForce,
     scope: &Scope,
     call: &Call,
-    ground: Ground,
+    ground: PathContext,
 ) -> Result<Granted, Refusal> {
     let touched = touched(in_force, call, ground);
     if let Some(part) = touched.as_ref().and_then(|touched| touched.ours.as_ref()) {
@@ -153,7 +153,7 @@ fn judge_in_force(
 }
 
 /// What a shell command touches while anything is in force; `None` for other calls.
-fn touched(in_force: &InForce, call: &Call, ground: Ground) -> Option<Touched> {
+fn touched(in_force: &InForce, call: &Call, ground: PathContext) -> Option<Touched> {
     let command = command_key(call).and_then(|key| call.text(key))?;
     let own = in_force.own_directories();
     in_force
@@ -161,7 +161,12 @@ fn touched(in_force: &InForce, call: &Call, ground: Ground) -> Option<Touched> {
         .then(|| command_line::touched(command, call.tool, &own, ground))
 }
 
-fn undenied(in_force: &InForce, scope: &Scope, call: &Call, ground: Ground) -> Result<(), Refusal> {
+fn undenied(
+    in_force: &InForce,
+    scope: &Scope,
+    call: &Call,
+    ground: PathContext,
+) -> Result<(), Refusal> {
     let touched = touched(in_force, call, ground);
     undenied_touching(in_force, scope, call, touched.as_ref(), ground)
 }
@@ -171,7 +176,7 @@ fn undenied_touching(
     scope: &Scope,
     call: &Call,
     touched: Option<&Touched>,
-    ground: Ground,
+    ground: PathContext,
 ) -> Result<(), Refusal> {
     let tool = Tool::of(call, scope.mcp_tools);
     for (source, rule) in in_force.denials() {
@@ -222,7 +227,7 @@ fn judge_group(
     in_force: &InForce,
     scope: &Scope,
     call: &Call,
-    ground: Ground,
+    ground: PathContext,
 ) -> Result<Granted, Refusal> {
     let command = command_key(call).and_then(|key| call.text(key));
     if baseline::allows(call, in_force.baseline(scope.settings)) {

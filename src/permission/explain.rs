@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::argument::Ground;
+use super::arg_matcher::ArgMatcher;
+use super::argument::PathContext;
 use super::call::{Call, Scope};
 use super::command_line;
 use super::decide::{Decision, Granted, command_key, decide};
 use super::path::Resolve;
 use super::stacking::InForce;
-use super::subject::Tool;
-use super::test::Test;
+use super::tool_matcher::Tool;
 
 /// A decision and its reasons.
 #[derive(Debug, Clone, Serialize)]
@@ -53,12 +53,12 @@ pub fn explain(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Explanation
         tool: call.tool.to_owned(),
         allowed: matches!(decision, Decision::Allow(_)),
         message,
-        parts: Ground::of(scope.places, resolve, |ground| parts(scope, call, ground)),
+        parts: PathContext::of(scope.places, resolve, |ground| parts(scope, call, ground)),
     }
 }
 
 /// The parts of a shell command under each group whose rules cover commands.
-fn parts(scope: &Scope, call: &Call, ground: Ground) -> Vec<Part> {
+fn parts(scope: &Scope, call: &Call, ground: PathContext) -> Vec<Part> {
     let Some(command) = command_key(call).and_then(|key| call.text(key)) else {
         return Vec::new();
     };
@@ -66,7 +66,7 @@ fn parts(scope: &Scope, call: &Call, ground: Ground) -> Vec<Part> {
     let tool = Tool::of(call, scope.mcp_tools);
     let groups = in_force.groups.iter().filter(|group| {
         let mut tests = group.rules.iter().filter_map(|rule| rule.test_of(&tool));
-        !tests.any(|test| *test == Test::Any)
+        !tests.any(|test| *test == ArgMatcher::Any)
     });
     groups
         .flat_map(|group| command_line::findings(group, &in_force, scope, &tool, command, ground))

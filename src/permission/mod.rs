@@ -3,6 +3,7 @@
 //! queries go through [`Resolve`], and state and settings are passed in.
 
 mod absolute;
+mod arg_matcher;
 mod argument;
 mod baseline;
 mod call;
@@ -25,9 +26,8 @@ mod settings;
 mod shell;
 mod stacking;
 mod steps;
-mod subject;
 mod template;
-mod test;
+mod tool_matcher;
 #[cfg(test)]
 mod work;
 

@@ -1,7 +1,7 @@
 //! Refuses changes that no call may make while a skill restricts, whatever the rules say: the one
 //! function for tool paths, redirections and command operands.
 
-use super::argument::Ground;
+use super::argument::PathContext;
 use super::call::Call;
 use super::path::Located;
 use super::protected::Relation;
@@ -17,7 +17,7 @@ pub fn protect(
     skill: &str,
     call: &Call,
     touched: Option<&Touched>,
-    ground: Ground,
+    ground: PathContext,
 ) -> Result<(), Refusal> {
     let refuse = |kind: &str, part: &str, why: &str| {
         let (skill, why) = (skill.to_owned(), why.to_owned());

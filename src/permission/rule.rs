@@ -3,10 +3,10 @@
 
 use std::fmt;
 
+use super::arg_matcher::ArgMatcher;
 use super::list::{self, Broken, Entry};
-use super::subject::{Subject, Tool, joined};
 use super::template::Directories;
-use super::test::Test;
+use super::tool_matcher::{Tool, ToolMatcher, joined};
 use crate::host::alias::{self, Capability};
 use crate::host::tools;
 
@@ -23,8 +23,8 @@ pub struct RuleNote {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     written: String,
-    subject: Subject,
-    test: Test,
+    subject: ToolMatcher,
+    test: ArgMatcher,
 }
 
 /// Whether a list allows or denies. Doubt is resolved to the safe side, which differs between them.
@@ -73,16 +73,16 @@ impl Rule {
             let message = format!("`{written}`: {text}");
             notes.push(RuleNote { code, message });
         };
-        let subject = Subject::of(&name);
-        if subject == Subject::Everything {
+        let subject = ToolMatcher::of(&name);
+        if subject == ToolMatcher::Everything {
             remark("bare-star", "`*` means no restriction at all");
         }
-        if subject == Subject::Capability(Capability::Shell)
+        if subject == ToolMatcher::Capability(Capability::Shell)
             && body.as_ref().is_some_and(|body| body.contains(','))
         {
             remark("comma-in-pattern", "read as one pattern with a comma in it");
         }
-        if matches!(subject, Subject::Named(_)) && !is_known(&name) {
+        if matches!(subject, ToolMatcher::Named(_)) && !is_known(&name) {
             let hint = alias::nearest(&name).map(|near| format!("; did you mean `{near}`?"));
             let meaning = "no tool of the host has this name, so it means a plugin's tool";
             remark(
@@ -90,7 +90,7 @@ impl Rule {
                 &(meaning.to_owned() + &hint.unwrap_or_default()),
             );
         }
-        let test = Test::parse(&subject, body.as_deref(), directories);
+        let test = ArgMatcher::parse(&subject, body.as_deref(), directories);
         let test = test.unwrap_or_else(|(code, why)| {
             remark(code, &purpose.outcome(why));
             purpose.when_in_doubt()
@@ -110,7 +110,7 @@ impl Rule {
             message,
         });
         Self {
-            subject: Subject::of(&name),
+            subject: ToolMatcher::of(&name),
             test: purpose.when_in_doubt(),
             written,
         }
@@ -123,32 +123,32 @@ impl Rule {
 
     /// Whether this is a `*`, which lifts every restriction.
     pub fn is_everything(&self) -> bool {
-        self.subject == Subject::Everything
+        self.subject == ToolMatcher::Everything
     }
 
     /// Whether the entry can grant anything on this host.
     pub fn grants_something(&self) -> bool {
-        self.test != Test::Nothing
+        self.test != ArgMatcher::Nothing
     }
 
     /// Whether this is a `Skill(name)` entry, which limits what may be activated.
     pub fn narrows_skills(&self) -> bool {
-        matches!(self.test, Test::Skill(_))
+        matches!(self.test, ArgMatcher::Skill(_))
     }
 
     /// The capability that the entry names in another client's vocabulary, if any.
     pub fn capability(&self) -> Option<Capability> {
         match self.subject {
-            Subject::Capability(capability) => Some(capability),
+            ToolMatcher::Capability(capability) => Some(capability),
             _ => None,
         }
     }
 
     /// The arguments of a tool that the rule covers; `None` if it does not cover the tool.
-    pub fn test_of(&self, tool: &Tool<'_>) -> Option<&Test> {
+    pub fn test_of(&self, tool: &Tool<'_>) -> Option<&ArgMatcher> {
         // Permission to edit a path includes rewriting it, as in the original client.
-        let writes = self.subject == Subject::Capability(Capability::EditFile)
-            && matches!(self.test, Test::Path(_))
+        let writes = self.subject == ToolMatcher::Capability(Capability::EditFile)
+            && matches!(self.test, ArgMatcher::Path(_))
             && tool.ours.is_none()
             && tool.name == "write_file";
         (writes || self.subject.covers(tool) || self.is_named_as(tool)).then_some(&self.test)
@@ -158,8 +158,8 @@ impl Rule {
     /// it, because its arguments are unknown.
     fn is_named_as(&self, tool: &Tool<'_>) -> bool {
         let is_plugins = tool.ours.is_none() && !tool.is_mcp && tools::find(tool.name).is_none();
-        self.test == Test::Any
-            && matches!(self.subject, Subject::Capability(_))
+        self.test == ArgMatcher::Any
+            && matches!(self.subject, ToolMatcher::Capability(_))
             && is_plugins
             && alias::fold(tool.name) == alias::fold(self.written.trim_end_matches("(*)"))
     }
@@ -172,20 +172,20 @@ impl Rule {
     /// The tools this grants, in the newer or the older host's names.
     pub fn host_names_on(&self, older: bool) -> Vec<String> {
         let pattern = match self.written.find('(') {
-            _ if self.test == Test::Any => String::new(),
+            _ if self.test == ArgMatcher::Any => String::new(),
             Some(open) => self.written[open..].to_owned(),
             None => match &self.subject {
-                Subject::Programs(programs) => format!("({}:*)", programs[0]),
+                ToolMatcher::Programs(programs) => format!("({}:*)", programs[0]),
                 _ => "(*.ipynb)".to_owned(),
             },
         };
         let named = |name: &str| vec![format!("{name}{pattern}")];
         match &self.subject {
-            _ if self.test == Test::Nothing => Vec::new(),
-            Subject::Everything => named("every tool"),
-            Subject::Capability(Capability::Skill) => named("skill_*"),
-            Subject::Capability(Capability::WebSearch) => named("web_search"),
-            Subject::Capability(_) | Subject::Programs(_) => {
+            _ if self.test == ArgMatcher::Nothing => Vec::new(),
+            ToolMatcher::Everything => named("every tool"),
+            ToolMatcher::Capability(Capability::Skill) => named("skill_*"),
+            ToolMatcher::Capability(Capability::WebSearch) => named("web_search"),
+            ToolMatcher::Capability(_) | ToolMatcher::Programs(_) => {
                 let tools = self.subject.host_tools().iter();
                 let here = tools.filter(|name| {
                     let is_older = tools::is_on_older_host(name);
@@ -197,9 +197,11 @@ impl Rule {
                 });
                 here.map(|name| format!("{name}{pattern}")).collect()
             }
-            Subject::Named(_) => vec![self.written.clone()],
-            Subject::Prefix(prefix) => vec![format!("{prefix}*")],
-            Subject::Mcp { name, open } => vec![format!("{name}{}", if *open { "*" } else { "" })],
+            ToolMatcher::Named(_) => vec![self.written.clone()],
+            ToolMatcher::Prefix(prefix) => vec![format!("{prefix}*")],
+            ToolMatcher::Mcp { name, open } => {
+                vec![format!("{name}{}", if *open { "*" } else { "" })]
+            }
         }
     }
 }
@@ -223,10 +225,10 @@ impl Purpose {
         }
     }
 
-    fn when_in_doubt(self) -> Test {
+    fn when_in_doubt(self) -> ArgMatcher {
         match self {
-            Self::Allow => Test::Nothing,
-            Self::Deny => Test::Any,
+            Self::Allow => ArgMatcher::Nothing,
+            Self::Deny => ArgMatcher::Any,
         }
     }
 }

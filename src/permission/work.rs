@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::argument::Ground;
+use super::argument::PathContext;
 use super::call::Call;
 use super::decide::{Decision, decide};
 use super::path::Resolve;
@@ -174,7 +174,7 @@ fn an_honest_command_of_the_greatest_length_costs_a_part_of_the_steps() {
         );
     }
     let places = super::call::Places::default();
-    assert!(Ground::of(&places, &Counting::default(), |ground| !ground
-        .steps
-        .are_spent()));
+    assert!(PathContext::of(&places, &Counting::default(), |ground| {
+        !ground.steps.are_spent()
+    }));
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Confinement, Jobs, Needs, Outcome, Owner, PassEnv, Ran, Request, Terms, run};
+use super::{Confinement, Jobs, Needs, Outcome, Owner, PassEnv, Ran, Request, RunLimits, run};
 use crate::error::Result;
 use crate::sys::Env;
 use crate::sys::process::ProcessId;
@@ -122,7 +122,7 @@ impl Fixture {
             needs: &Needs::default(),
             pass_env: &PassEnv::default(),
             confinement: &self.confinement,
-            terms: Terms {
+            terms: RunLimits {
                 limit: self.limit,
                 wait: self.wait,
                 jobs: &self.jobs(),

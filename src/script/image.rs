@@ -11,7 +11,7 @@ use super::sandbox::Sandbox;
 use crate::error::{Error, Result};
 
 /// A program ready to be executed by a forked process.
-pub struct Image {
+pub struct ProcessSpec {
     program: CString,
     workdir: CString,
     argv: Vec<*const c_char>,
@@ -21,7 +21,7 @@ pub struct Image {
     _strings: Vec<CString>,
 }
 
-impl Image {
+impl ProcessSpec {
     /// Builds an image from the program (also argument zero), its further arguments, environment
     /// and working directory.
     ///

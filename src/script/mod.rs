@@ -54,4 +54,4 @@ pub use run::{Command, Request, run, run_command};
 pub use sandbox::{Confinement, Execution, Mode, Network, lacking as lacking_confinement};
 pub use settings::{CallSeconds, Limit, Settings, SkillSettings};
 pub use supervisor::Release;
-pub use task::{Ran, Terms};
+pub use task::{Ran, RunLimits};

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::capture::Captured;
 use super::descriptor::{self, interest};
-use super::image::Image;
+use super::image::ProcessSpec;
 use super::job::Spools;
 use super::process::Pid;
 use super::relay::Handover;
@@ -34,7 +34,7 @@ impl<'a> Pump<'a> {
     ///
     /// # Errors
     /// See there.
-    pub fn start(image: &Image, start: Start<'a>) -> io::Result<Self> {
+    pub fn start(image: &ProcessSpec, start: Start<'a>) -> io::Result<Self> {
         let mut running = supervisor::start(image, start)?;
         Ok(Self {
             input: Input {

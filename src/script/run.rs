@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::environment::{self, Place};
-use super::image::Image;
+use super::image::ProcessSpec;
 use super::interpreter;
 use super::job::{JobId, Origin, Scratch};
 use super::missing;
@@ -14,7 +14,7 @@ use super::needs::Needs;
 use super::pass_env::PassEnv;
 use super::report::Failure;
 use super::sandbox::{self, Built, Confinement, Kernel, Mode, Places};
-use super::task::{NotRun, Ran, Task, Terms, carry_out};
+use super::task::{NotRun, Ran, RunLimits, Task, carry_out};
 use crate::error::{Error, Result};
 use crate::sys::Env;
 
@@ -46,7 +46,7 @@ pub struct Request<'a> {
     /// How it is confined.
     pub confinement: &'a Confinement,
     /// How long it may run and be waited for, and its owner.
-    pub terms: Terms<'a>,
+    pub terms: RunLimits<'a>,
     /// The environment of this process.
     pub base: &'a Env,
 }
@@ -100,7 +100,7 @@ pub struct Command<'a> {
     /// Variables added to our environment.
     pub env: &'a [(String, String)],
     /// How long it may run and be waited for, and its owner.
-    pub terms: Terms<'a>,
+    pub terms: RunLimits<'a>,
     /// The environment of this process.
     pub base: &'a Env,
 }
@@ -116,7 +116,7 @@ pub fn run_command(command: &Command) -> Result<Ran> {
     })?;
     let env = environment::of_command(command.base, command.env);
     let args = command.args.iter().map(OsString::from);
-    let image = Image::new(program, args, env, &command.base.cwd)?;
+    let image = ProcessSpec::new(program, args, env, &command.base.cwd)?;
     let task = Task {
         image: &image,
         label,
@@ -129,7 +129,11 @@ pub fn run_command(command: &Command) -> Result<Ran> {
 }
 
 /// What to execute, and remarks on what the script will lack.
-fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Image, Vec<String>)> {
+fn prepare(
+    request: &Request,
+    workdir: &Path,
+    temp: Option<&Path>,
+) -> Result<(ProcessSpec, Vec<String>)> {
     let Request {
         script,
         skill_dir,
@@ -174,7 +178,7 @@ fn prepare(request: &Request, workdir: &Path, temp: Option<&Path>) -> Result<(Im
     }
     let args = request.args.iter().map(OsString::from);
     let args = interpreter.args.into_iter().chain(args);
-    let image = Image::new(&interpreter.program, args, env, workdir)?;
+    let image = ProcessSpec::new(&interpreter.program, args, env, workdir)?;
     Ok((image.confined(built.sandbox), notes))
 }
 

@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use super::descriptor;
-use super::image::Image;
+use super::image::ProcessSpec;
 use super::own_environment::Environment;
 use super::process::{self, Pid};
 use super::relay::{self, Relay, Word};
@@ -53,7 +53,7 @@ pub struct Start<'a> {
 /// # Errors
 /// When the system refuses pipes or a process, or the host is gone already.
 #[allow(clippy::disallowed_methods, reason = "/dev/null")]
-pub fn start(image: &Image, start: Start) -> io::Result<Running> {
+pub fn start(image: &ProcessSpec, start: Start) -> io::Result<Running> {
     let Start {
         limit,
         stdin,
@@ -163,7 +163,7 @@ impl Drop for Running {
 
 /// What the supervisor needs, all prepared before the fork.
 struct Setup<'a> {
-    image: &'a Image,
+    image: &'a ProcessSpec,
     host: Option<RawFd>,
     environment: Environment,
     input: &'a [u8],

@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::image::Image;
-use super::job::{Facts, JobId, Jobs, Keeper, Origin, Owner};
+use super::image::ProcessSpec;
+use super::job::{JobId, JobRecord, Jobs, Origin, Owner, SupervisorId};
 use super::outcome::{Outcome, State};
 use super::pump::{Pump, Reports};
 use super::report::Failure;
@@ -17,7 +17,7 @@ use crate::sys::process::ProcessId;
 
 /// The conditions under which something runs.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms<'a> {
+pub struct RunLimits<'a> {
     /// How long it may take altogether.
     pub limit: Duration,
     /// How long its caller waits before it becomes a job: zero for at once, `None` to wait until
@@ -35,7 +35,7 @@ pub struct Terms<'a> {
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
     /// What to execute.
-    pub image: &'a Image,
+    pub image: &'a ProcessSpec,
     /// How the caller wrote it.
     pub label: &'a str,
     /// The script it is; `None` for one of our own commands.
@@ -45,7 +45,7 @@ pub struct Task<'a> {
     /// The job it may become.
     pub id: &'a JobId,
     /// The conditions under which it runs.
-    pub terms: Terms<'a>,
+    pub terms: RunLimits<'a>,
 }
 
 /// The result of starting or running it.
@@ -78,7 +78,7 @@ pub fn carry_out(task: &Task) -> Result<Ran, NotRun> {
     let began = Instant::now();
     let failed =
         |source: io::Error| NotRun::Error(Error::io("run", Path::new(task.label), &source));
-    let Terms {
+    let RunLimits {
         limit, wait, host, ..
     } = task.terms;
     let start = Start {
@@ -156,8 +156,8 @@ impl Run<'_> {
             ..
         } = self.task;
         let waited = self.began.elapsed();
-        let facts = Facts::of_now(terms.owner, label, *origin, waited, terms.limit);
-        let facts = facts.kept_by(Keeper::of(pump.supervisor()));
+        let facts = JobRecord::of_now(terms.owner, label, *origin, waited, terms.limit);
+        let facts = facts.kept_by(SupervisorId::of(pump.supervisor()));
         let spools = terms.jobs.create(id, &facts, pump.captured())?;
         pump.hand_over(&spools, Instant::now() + SLACK)
             .map_err(|source| Error::io("run", Path::new(label), &source))

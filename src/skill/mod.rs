@@ -4,6 +4,7 @@
 
 mod arguments;
 mod body;
+mod cached;
 mod choosing;
 mod diagnostic;
 mod extension;
@@ -12,7 +13,6 @@ mod fork;
 mod frontmatter;
 mod hooks;
 mod injected;
-mod kept;
 mod load;
 mod mapping;
 mod name;

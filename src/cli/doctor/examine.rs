@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::check::{Check, Outcome};
 use super::{host, placement, programs, rules, skills, state, upkeep};
-use crate::app::App;
+use crate::app::RunContext;
 use crate::cli::json;
 use crate::cli::options::Doctor;
 use crate::cli::run::Failure;
@@ -14,7 +14,7 @@ use crate::cli::screen::{Paint, Screen};
 use crate::cli::wrap::hanging;
 use crate::skill::one_line;
 
-type Examination = fn(&App) -> Vec<Check>;
+type Examination = fn(&RunContext) -> Vec<Check>;
 
 /// The column where messages begin, after the outcome.
 const INDENT: usize = 8;
@@ -31,7 +31,7 @@ const AREAS: [(&str, Examination); 7] = [
 ];
 
 #[derive(Serialize)]
-struct Told {
+struct Rendered {
     area: &'static str,
     code: &'static str,
     outcome: Outcome,
@@ -44,14 +44,14 @@ struct Told {
 struct Answer {
     broken: bool,
     fixed: Vec<String>,
-    checks: Vec<Told>,
+    checks: Vec<Rendered>,
 }
 
 /// Runs every check. Fails if something is broken.
-pub fn doctor(app: &App, options: Doctor, screen: Screen) -> Result<String, Failure> {
+pub fn doctor(app: &RunContext, options: Doctor, screen: Screen) -> Result<String, Failure> {
     let fixed = if options.fix { repair(app) } else { Vec::new() };
-    let checks: Vec<Told> = examine(app)
-        .map(|(area, check)| Told {
+    let checks: Vec<Rendered> = examine(app)
+        .map(|(area, check)| Rendered {
             area,
             code: check.code,
             outcome: check.outcome,
@@ -77,12 +77,12 @@ pub fn doctor(app: &App, options: Doctor, screen: Screen) -> Result<String, Fail
     }
 }
 
-fn examine(app: &App) -> impl Iterator<Item = (&'static str, Check)> {
+fn examine(app: &RunContext) -> impl Iterator<Item = (&'static str, Check)> {
     let all = AREAS.into_iter();
     all.flat_map(move |(area, checks)| checks(app).into_iter().map(move |check| (area, check)))
 }
 
-fn repair(app: &App) -> Vec<String> {
+fn repair(app: &RunContext) -> Vec<String> {
     let fixes = examine(app).filter_map(|(_, check)| check.fix);
     fixes
         .map(|fix| match fix() {

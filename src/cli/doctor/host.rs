@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::ask::ask;
 use super::check::Check;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::script::find_program;
 
 /// A release of the host: major and minor.
@@ -18,13 +18,13 @@ const STDIN: Release = (0, 7);
 const KNOWN: Release = (0, 4);
 
 /// The checks of this area.
-pub fn checks(app: &App) -> Vec<Check> {
+pub fn checks(app: &RunContext) -> Vec<Check> {
     let mut checks = vec![host(app)];
     checks.extend(duplicates(app));
     checks
 }
 
-fn host(app: &App) -> Check {
+fn host(app: &RunContext) -> Check {
     let Some(chibi) = find_program("chibi", &app.env) else {
         return Check::warn(
             "host-missing",
@@ -82,7 +82,7 @@ fn release(version: &str) -> Option<Release> {
 }
 
 /// Every `agent-skills` on the path, if they differ.
-fn duplicates(app: &App) -> Option<Check> {
+fn duplicates(app: &RunContext) -> Option<Check> {
     let path = app.env.os("PATH")?;
     let mut found: Vec<PathBuf> = Vec::new();
     let mut real: Vec<PathBuf> = Vec::new();

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::ask::ask;
 use super::check::Check;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::Error;
 use crate::sys::files;
 
@@ -21,7 +21,7 @@ const PROGRAM: u64 = 256 * 1024 * 1024;
 const INSTALL: &str = "run ./install.sh of agent-skills again";
 
 /// The checks of this area.
-pub fn checks(app: &App) -> Vec<Check> {
+pub fn checks(app: &RunContext) -> Vec<Check> {
     let dir = &app.dirs.plugin;
     let file = dir.join(NAME);
     let mut checks: Vec<Check> = elsewhere(app).into_iter().collect();
@@ -37,7 +37,7 @@ pub fn checks(app: &App) -> Vec<Check> {
 }
 
 /// The plugin directory that the host uses by default.
-fn usual(app: &App) -> Option<PathBuf> {
+fn usual(app: &RunContext) -> Option<PathBuf> {
     let set = app
         .env
         .path("CHIBI_HOME")
@@ -46,7 +46,7 @@ fn usual(app: &App) -> Option<PathBuf> {
     Some(home.join("plugins").join(NAME))
 }
 
-fn elsewhere(app: &App) -> Option<Check> {
+fn elsewhere(app: &RunContext) -> Option<Check> {
     let (here, usual) = (&app.dirs.plugin, usual(app)?);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if real(here) == real(&usual) {
@@ -127,7 +127,7 @@ fn unsafe_mode(file: &Path) -> Option<Check> {
     Some(Check::warn("plugin-writable", text, remedy).fix(fix))
 }
 
-fn answers(app: &App, file: &Path) -> Check {
+fn answers(app: &RunContext, file: &Path) -> Check {
     let shown = file.display();
     let answer = ask(file, "--schema", &app.env);
     let tools = answer.and_then(|text| match serde_json::from_str(&text) {
@@ -143,7 +143,7 @@ fn answers(app: &App, file: &Path) -> Check {
     }
 }
 
-fn other_build(app: &App, file: &Path) -> Option<Check> {
+fn other_build(app: &RunContext, file: &Path) -> Option<Check> {
     let own = app.env.exe.as_deref()?;
     let (ours, theirs) = (own.metadata().ok()?, file.metadata().ok()?);
     let content = |path: &Path| files::read_capped(path, PROGRAM).ok();

@@ -1,13 +1,13 @@
 //! Checks the programs that fetch skills or that their scripts need.
 
 use super::check::Check;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
 use crate::skill::{Listing, Skill};
 use crate::sys::limits;
 
 /// The checks of this area.
-pub fn checks(app: &App) -> Vec<Check> {
+pub fn checks(app: &RunContext) -> Vec<Check> {
     let mut checks = vec![
         program(app, "git", "skills are installed with it", Check::fail),
         program(
@@ -27,7 +27,7 @@ pub fn checks(app: &App) -> Vec<Check> {
 
 type Absent = fn(&'static str, String, String) -> Check;
 
-fn program(app: &App, name: &'static str, why: &str, absent: Absent) -> Check {
+fn program(app: &RunContext, name: &'static str, why: &str, absent: Absent) -> Check {
     match find_program(name, &app.env) {
         Some(path) => Check::ok(name, format!("{name} is {}", path.display())),
         None => absent(
@@ -39,7 +39,7 @@ fn program(app: &App, name: &'static str, why: &str, absent: Absent) -> Check {
 }
 
 /// The first of a skill's scripts without an installed interpreter.
-fn interpreters(app: &App, skill: &Skill) -> Option<Check> {
+fn interpreters(app: &RunContext, skill: &Skill) -> Option<Check> {
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
     let scripts = listing.resources.iter().filter_map(|resource| {
         let label = resource.path.display().to_string();
@@ -67,7 +67,7 @@ fn interpreters(app: &App, skill: &Skill) -> Option<Check> {
     Some(Check::warn("interpreter-missing", text, remedy))
 }
 
-fn needs(app: &App, skill: &Skill) -> Vec<Check> {
+fn needs(app: &RunContext, skill: &Skill) -> Vec<Check> {
     let given: Vec<_> = app
         .env
         .vars()
@@ -87,7 +87,7 @@ fn needs(app: &App, skill: &Skill) -> Vec<Check> {
     told.collect()
 }
 
-fn confinement(app: &App) -> Option<Check> {
+fn confinement(app: &RunContext) -> Option<Check> {
     let config = app.config().ok()?;
     let lack = lacking_confinement(config.network)?;
     let text = format!("`sandbox` is on, and {lack}");

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::check::Check;
-use crate::app::{App, Trust, Trusts};
+use crate::app::{RunContext, Trust, Trusts};
 use crate::permission::Enforce;
 
 /// The checks of this area.
-pub fn checks(app: &App) -> Vec<Check> {
+pub fn checks(app: &RunContext) -> Vec<Check> {
     let mut checks = vec![policy(app)];
     checks.push(configuration(app));
     checks.extend(enforcement(app));
@@ -15,7 +15,7 @@ pub fn checks(app: &App) -> Vec<Check> {
     checks
 }
 
-fn policy(app: &App) -> Check {
+fn policy(app: &RunContext) -> Check {
     if let Err(error) = app.policies() {
         return Check::of_error("policy", &error, "ask the administrator of this machine");
     }
@@ -32,7 +32,7 @@ fn policy(app: &App) -> Check {
     )
 }
 
-fn configuration(app: &App) -> Check {
+fn configuration(app: &RunContext) -> Check {
     let remedy = "correct it: docs/configuration.md lists every key";
     if let Err(error) = app.own_config() {
         return Check::of_error("configuration", &error, remedy);
@@ -54,7 +54,7 @@ fn configuration(app: &App) -> Check {
     )
 }
 
-fn enforcement(app: &App) -> Option<Check> {
+fn enforcement(app: &RunContext) -> Option<Check> {
     let config = app.config().ok()?;
     let (word, does) = match config.enforce {
         Enforce::Restrict => return None,
@@ -69,7 +69,7 @@ fn enforcement(app: &App) -> Option<Check> {
     ))
 }
 
-fn trust(app: &App) -> Vec<Check> {
+fn trust(app: &RunContext) -> Vec<Check> {
     if let Err(error) = app.trusted().entries() {
         let remedy = format!(
             "remove `{}` and trust again",
@@ -81,13 +81,13 @@ fn trust(app: &App) -> Vec<Check> {
     let holders = app.project_holders(&app.env.cwd).into_iter();
     let own = app.dirs.plugin.canonicalize().ok();
     let told = holders
-        .filter(|holder| App::brings_something(holder))
+        .filter(|holder| RunContext::brings_something(holder))
         // In the home directory, ~/.chibi belongs to the user.
         .filter(|holder| !own.as_ref().is_some_and(|own| own.starts_with(holder)))
         .filter_map(|holder| {
             let shown = holder.display();
-            let mut parts = App::parts_of(&holder);
-            parts.retain(|part| !(App::is_place(part) && App::is_empty_place(part)));
+            let mut parts = RunContext::parts_of(&holder);
+            parts.retain(|part| !(RunContext::is_place(part) && RunContext::is_empty_place(part)));
             let of = |part: &PathBuf| trusts.of_part(app, &holder, part);
             let count =
                 |is: &dyn Fn(&Trust) -> bool| parts.iter().filter(|part| is(&of(part))).count();

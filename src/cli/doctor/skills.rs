@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::check::Check;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer, Standing};
 use crate::cli::report::Report;
 use crate::marketplace::Verified;
@@ -12,7 +12,7 @@ use crate::skill::{Level, one_line};
 use crate::sys::limits;
 
 /// The checks of this area.
-pub fn checks(app: &App) -> Vec<Check> {
+pub fn checks(app: &RunContext) -> Vec<Check> {
     let catalog = app.catalog();
     let mut checks = vec![Check::ok("skills", counted(&catalog))];
     for root in app.roots(&app.config().unwrap_or_default()) {
@@ -140,7 +140,7 @@ fn cut(cut: &Cut) -> Check {
 }
 
 /// Whether the installed skills match the lockfile.
-fn installed(app: &App, base: &Path) -> Vec<Check> {
+fn installed(app: &RunContext, base: &Path) -> Vec<Check> {
     let verified = match app.market_at(&app.base(base)).verify(&[]) {
         Ok(verified) => verified,
         Err(error) => {

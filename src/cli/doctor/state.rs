@@ -5,12 +5,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use super::check::Check;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::sys::process::effective_user;
 use crate::sys::{EntryName, files};
 
 /// The checks of this area.
-pub fn checks(app: &App) -> Vec<Check> {
+pub fn checks(app: &RunContext) -> Vec<Check> {
     let dir = app.store().dir().to_owned();
     let mut checks = vec![writing(app, &dir)];
     checks.push(match app.store().health() {
@@ -32,7 +32,7 @@ pub fn checks(app: &App) -> Vec<Check> {
     checks
 }
 
-fn writing(app: &App, dir: &Path) -> Check {
+fn writing(app: &RunContext, dir: &Path) -> Check {
     let shown = dir.display();
     if !dir.exists() {
         return Check::ok(

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::check::Check;
-use crate::app::App;
+use crate::app::RunContext;
 use crate::error::{Error, Result};
 use crate::script::JobId;
 use crate::sys::{FileLock, files, limits};
@@ -18,7 +18,7 @@ const LOCKS: [&str; 4] = [
 ];
 
 /// The checks of this area.
-pub fn checks(app: &App) -> Vec<Check> {
+pub fn checks(app: &RunContext) -> Vec<Check> {
     let mut places = app.dirs.private(&app.env).to_vec();
     places.dedup();
     let mut checks: Vec<Check> = places.iter().flat_map(|dir| locks(dir)).collect();
@@ -48,7 +48,7 @@ fn locks(dir: &Path) -> Vec<Check> {
     held.collect()
 }
 
-fn staging(app: &App) -> Option<Check> {
+fn staging(app: &RunContext) -> Option<Check> {
     let base = app.base(&app.dirs.plugin);
     let left = app.market_at(&base).litter();
     if left == 0 {
@@ -58,7 +58,7 @@ fn staging(app: &App) -> Option<Check> {
     let remedy = "the next install or update finishes or undoes them";
     let env = app.env.clone();
     Some(Check::warn("staging-litter", text, remedy).fix(move || {
-        let app = App::new(env, None);
+        let app = RunContext::new(env, None);
         app.market_at(&base).clean_litter();
         match app.market_at(&base).litter() {
             0 => Ok(format!(
@@ -101,7 +101,7 @@ fn remove(files: &[PathBuf]) -> Result<String> {
 }
 
 /// Jobs whose supervisor died without recording an end.
-fn jobs(app: &App) -> Option<Check> {
+fn jobs(app: &RunContext) -> Option<Check> {
     let jobs = app.jobs();
     let lost = jobs.list().into_iter().filter(|job| job.state == "lost");
     let lost: Vec<JobId> = lost.filter_map(|job| JobId::parse(&job.id)).collect();

@@ -5,7 +5,7 @@
 use super::Fault;
 use super::names::Variables;
 use super::read::read;
-use super::shells::{self, Told};
+use super::shells::{self, Rendered};
 use super::step::{Simple, Step};
 use super::word::Word;
 use crate::host::shell::{Language, Shell};
@@ -322,10 +322,10 @@ impl Seeker<'_> {
             persists: false,
         };
         match shells::read(arguments) {
-            Told::Text(text) if !inside.is_filled_in(text) => {
+            Rendered::Text(text) if !inside.is_filled_in(text) => {
                 self.text(text, shell, inside.depth + 1)
             }
-            Told::File(_) => Ok(None),
+            Rendered::File(_) => Ok(None),
             // It reads standard input, which is checked elsewhere; `xargs` appends words.
             _ if arguments.is_empty() && inside.placeholders.is_empty() => Ok(None),
             _ => Err(unknown(program)),

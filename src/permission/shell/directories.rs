@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::judge::Rules;
+use super::check::Rules;
 use super::step::{Scope, ScopeKind};
 
 /// With more directories than this, the directory counts as unknown.

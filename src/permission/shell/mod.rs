@@ -3,6 +3,7 @@
 //! every step against the rules, `deny` against denials.
 
 mod builtins;
+mod check;
 mod conditional;
 mod constants;
 mod deny;
@@ -13,7 +14,6 @@ mod expansion;
 mod filters;
 mod find;
 mod heredoc;
-mod judge;
 mod lexer;
 mod names;
 mod neutral;
@@ -36,8 +36,8 @@ mod word;
 mod wrappers;
 mod zsh;
 
+pub use check::{Finding, Rules, judge};
 pub use deny::denied;
-pub use judge::{Finding, Rules, judge};
 pub use names::{Variables, is_name, may_be_exported};
 pub use reach::Guard;
 pub use redirected::{Touched, touched};

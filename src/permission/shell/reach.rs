@@ -8,7 +8,7 @@ use super::directories::WorkingDirectories;
 use super::names::Variables;
 use super::operand::{Known, Operand, operands};
 use super::word::Word;
-use crate::permission::argument::Ground;
+use crate::permission::argument::PathContext;
 use crate::permission::path::Located;
 use crate::permission::protected::{ANY, ANYTHING, Relation, may_be};
 
@@ -19,7 +19,7 @@ pub type Checked = Result<(), Fault>;
 #[derive(Clone, Copy)]
 pub struct Guard<'a> {
     /// What paths are compared against.
-    pub ground: Ground<'a>,
+    pub ground: PathContext<'a>,
     /// The shell's initial directory.
     pub begin: &'a Path,
     /// The active skills' own directories; other programs may use their files.
@@ -61,7 +61,7 @@ impl Reach<'_> {
 
     /// How one path relates to the protected places.
     pub fn relation_at(&self, path: &Path) -> Relation {
-        let Ground {
+        let PathContext {
             resolve,
             protection,
             ..
@@ -71,7 +71,7 @@ impl Reach<'_> {
 
     /// Whether a path leads to a protected place, or above one, only through links.
     pub fn leads_in(&self, text: &str) -> bool {
-        let Ground {
+        let PathContext {
             resolve,
             protection,
             ..
@@ -168,7 +168,7 @@ impl Reach<'_> {
         if text.is_empty() || text.contains('/') {
             return self.is_our_file(text);
         }
-        let Ground {
+        let PathContext {
             places, resolve, ..
         } = self.guard.ground;
         places.executable.as_ref().is_some_and(|ours| {
@@ -179,7 +179,7 @@ impl Reach<'_> {
 
     /// Whether a path leads to our executable; by its name if the directory is unknown.
     pub fn is_our_file(&self, text: &str) -> bool {
-        let Ground {
+        let PathContext {
             places, resolve, ..
         } = self.guard.ground;
         places.executable.as_ref().is_some_and(|ours| {
@@ -196,7 +196,7 @@ impl Reach<'_> {
         let Some(paths) = self.paths(text) else {
             return self.guard.ground.protection.may_lie_within(Path::new(text));
         };
-        let Ground {
+        let PathContext {
             resolve,
             protection,
             ..

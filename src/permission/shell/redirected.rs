@@ -5,8 +5,8 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use super::Fault;
+use super::check::{Rules, judge};
 use super::directories::WorkingDirectories;
-use super::judge::{Rules, judge};
 use super::names::Variables;
 use super::operand::{Known, Operand, operands};
 use super::operands::Operands;

@@ -14,7 +14,7 @@ pub fn is_read(program: &str) -> bool {
 
 /// What the arguments of a shell mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told<'a> {
+pub enum Rendered<'a> {
     /// `[-e] [-u] [-o pipefail] -c TEXT`; further words are the text's parameters.
     Text(&'a str),
     /// `[-e] [-u] [-o pipefail] FILE`: a script; further words are its arguments.
@@ -24,16 +24,16 @@ pub enum Told<'a> {
 }
 
 /// Reads the arguments of a shell. Options must be in this order, separate or clustered.
-pub fn read(arguments: &[Word]) -> Told<'_> {
+pub fn read(arguments: &[Word]) -> Rendered<'_> {
     let mut words = arguments.iter();
     let mut order = "euoc".chars();
     while let Some(text) = words.next().and_then(Word::text) {
         let Some(letters) = text.strip_prefix('-') else {
             let is_file = !text.is_empty() && !text.starts_with('+');
             return if is_file {
-                Told::File(text)
+                Rendered::File(text)
             } else {
-                Told::Other
+                Rendered::Other
             };
         };
         if letters.is_empty()
@@ -41,21 +41,21 @@ pub fn read(arguments: &[Word]) -> Told<'_> {
                 .chars()
                 .all(|letter| order.any(|next| next == letter))
         {
-            return Told::Other;
+            return Rendered::Other;
         }
         if letters.contains('o') && letters.ends_with('c') {
-            return Told::Other;
+            return Rendered::Other;
         }
         if letters.ends_with('o') && words.next().and_then(Word::text) != Some("pipefail") {
-            return Told::Other;
+            return Rendered::Other;
         }
         if letters.ends_with('c') {
             let text = words.next().and_then(Word::text);
             let text = text.filter(|text| !text.starts_with(['-', '+']));
-            return text.map_or(Told::Other, Told::Text);
+            return text.map_or(Rendered::Other, Rendered::Text);
         }
     }
-    Told::Other
+    Rendered::Other
 }
 
 #[cfg(test)]
@@ -65,9 +65,9 @@ mod tests {
     fn told(arguments: &str) -> String {
         let words: Vec<_> = arguments.split(' ').map(Word::literal).collect();
         match read(&words) {
-            Told::Text(text) => format!("text {text}"),
-            Told::File(file) => format!("file {file}"),
-            Told::Other => "other".to_owned(),
+            Rendered::Text(text) => format!("text {text}"),
+            Rendered::File(file) => format!("file {file}"),
+            Rendered::Other => "other".to_owned(),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::names;
-use super::shells::{self, Told};
+use super::shells::{self, Rendered};
 use super::word::{Arity, Piece, Word};
 
 /// What a wrapper runs.
@@ -32,8 +32,8 @@ pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
         "env" => after(env(arguments)),
         "xargs" => xargs(arguments),
         program if shells::is_read(program) => match shells::read(arguments) {
-            Told::Text(text) => Some(Inner::Text(text.to_owned())),
-            Told::File(_) | Told::Other => None,
+            Rendered::Text(text) => Some(Inner::Text(text.to_owned())),
+            Rendered::File(_) | Rendered::Other => None,
         },
         "eval" => {
             let texts: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();

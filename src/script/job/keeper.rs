@@ -10,13 +10,13 @@ use crate::sys::process::ProcessId;
 
 /// Identifies the supervisor's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Keeper {
+pub struct SupervisorId {
     pid: u32,
     /// Its start time, because its id may be reused.
     start: u64,
 }
 
-impl Keeper {
+impl SupervisorId {
     /// A child of ours; `None` where the system does not report its start time.
     pub fn of(pid: Pid) -> Option<Self> {
         let facts = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -56,14 +56,14 @@ mod tests {
     #[test]
     fn only_the_very_process_is_woken() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let keeper = Keeper::of(child.id().try_into().unwrap()).unwrap();
+        let keeper = SupervisorId::of(child.id().try_into().unwrap()).unwrap();
         let stopped = Command::new("kill")
             .args(["-STOP", &child.id().to_string()])
             .status();
         assert!(stopped.unwrap().success());
         crate::script::fixture::eventually("stopped", || state_of(child.id()) == 'T');
         for other in [0, keeper.start + 1] {
-            Keeper {
+            SupervisorId {
                 start: other,
                 ..keeper
             }

@@ -8,7 +8,7 @@ mod scratch;
 mod store;
 
 pub use id::{JobId, Owner};
-pub use keeper::Keeper;
+pub use keeper::SupervisorId;
 pub use progress::{Job, Look, Summary};
 pub use scratch::Scratch;
-pub use store::{Facts, Jobs, Origin, Spools};
+pub use store::{JobRecord, Jobs, Origin, Spools};

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::id::JobId;
-use super::store::{self, Facts};
+use super::store::{self, JobRecord};
 use crate::error::{Error, Result};
 use crate::script::descriptor;
 use crate::script::missing;
@@ -28,7 +28,7 @@ use crate::sys::{files, limits};
 pub struct Job {
     id: JobId,
     dir: PathBuf,
-    facts: Facts,
+    facts: JobRecord,
 }
 
 /// A snapshot of a job: the output since the last one, and its end position.
@@ -75,12 +75,12 @@ impl Job {
     const SEEN: &'static str = "seen.json";
     pub(super) const EXIT: &'static str = "exit";
 
-    pub(super) fn of(id: JobId, dir: PathBuf, facts: Facts) -> Self {
+    pub(super) fn of(id: JobId, dir: PathBuf, facts: JobRecord) -> Self {
         Self { id, dir, facts }
     }
 
     /// What was recorded when it began.
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &JobRecord {
         &self.facts
     }
 

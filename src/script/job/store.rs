@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::id::{JobId, Owner};
-use super::keeper::Keeper;
+use super::keeper::SupervisorId;
 use super::progress::{Job, Summary};
 use crate::error::{Error, Result};
 use crate::script::capture::Captured;
@@ -20,7 +20,7 @@ use crate::sys::{Dir, Durable, EntryName, files, limits};
 
 /// What is recorded about a job when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct JobRecord {
     /// Its owner.
     pub owner: Owner,
     /// The script or command, as its caller wrote it.
@@ -33,7 +33,7 @@ pub struct Facts {
     pub limit: u64,
     /// Its supervisor, where the system can identify processes.
     #[serde(default)]
-    pub keeper: Option<Keeper>,
+    pub keeper: Option<SupervisorId>,
 }
 
 /// Which script of which skill it is.
@@ -47,7 +47,7 @@ pub struct Origin {
     pub script: PathBuf,
 }
 
-impl Facts {
+impl JobRecord {
     /// The facts of something that has been running for `waited`.
     pub fn of_now(
         owner: &Owner,
@@ -68,7 +68,7 @@ impl Facts {
 
     /// Sets its supervisor.
     #[must_use]
-    pub fn kept_by(self, keeper: Option<Keeper>) -> Self {
+    pub fn kept_by(self, keeper: Option<SupervisorId>) -> Self {
         Self { keeper, ..self }
     }
 }
@@ -108,7 +108,7 @@ impl Jobs {
     ///
     /// # Errors
     /// When the directory cannot be written, or too many jobs are running.
-    pub fn create(&self, id: &JobId, facts: &Facts, so_far: [&Captured; 2]) -> Result<Spools> {
+    pub fn create(&self, id: &JobId, facts: &JobRecord, so_far: [&Captured; 2]) -> Result<Spools> {
         self.clean();
         let running = self.all().filter(Job::is_running).count();
         if running >= limits::JOBS {

@@ -152,7 +152,7 @@ fn one_of_our_own_commands_runs_as_a_script_does_and_knows_no_call() {
         run_command(&Command {
             args: &args,
             env: &[("MORE".to_owned(), "1".to_owned())],
-            terms: Terms {
+            terms: RunLimits {
                 limit: Duration::from_secs(20),
                 wait,
                 jobs: &jobs,

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::tightening::ProjectConfig;
-use super::{App, Config, Trust, Trusts};
+use super::config_merge::ProjectConfig;
+use super::{Config, RunContext, Trust, Trusts};
 use crate::error::Result;
 use crate::governance::{Enterprise, Policies, read_toml};
 
@@ -19,7 +19,7 @@ pub struct Setting {
     pub origin: String,
 }
 
-impl App {
+impl RunContext {
     /// The administrator's locations.
     pub fn enterprise(&self) -> Enterprise {
         Enterprise::of(&self.env)
@@ -57,7 +57,7 @@ impl App {
     /// The user's own configuration.
     ///
     /// # Errors
-    /// As [`App::config`].
+    /// As [`RunContext::config`].
     pub fn own_config(&self) -> Result<Config> {
         Ok(read_toml(&self.config_path())?.unwrap_or_default())
     }
@@ -70,7 +70,7 @@ impl App {
     /// Every key with its value and origin, sorted.
     ///
     /// # Errors
-    /// As [`App::config`].
+    /// As [`RunContext::config`].
     pub fn settings(&self) -> Result<Vec<Setting>> {
         let (own, with_project, policies) = self.stages()?;
         let in_force = with_project.clone().raised_to(policies.floors());

@@ -20,7 +20,7 @@ use crate::sys::{Directories, Env, last_word, limits};
 
 /// One run's surroundings.
 #[derive(Debug)]
-pub struct App {
+pub struct RunContext {
     /// Environment and working directory.
     pub env: Env,
     /// The directories of this installation.
@@ -44,7 +44,7 @@ pub(super) struct Known {
     pub(super) events: RefCell<Vec<Event>>,
 }
 
-impl App {
+impl RunContext {
     /// The surroundings of a call.
     pub fn new(env: Env, protocol: Option<Protocol>) -> Self {
         let dirs = Directories::of(&env);

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::app::{
-    App, Called, Config, Enforcement, OnDisk, ScriptReads, call_of, call_summary, decision_of,
-    script_of, script_read, under_denied_name,
+    Called, Config, Enforcement, OnDisk, RunContext, ScriptReads, call_of, call_summary,
+    decision_of, script_of, script_read, under_denied_name,
 };
 use crate::error::Error;
 use crate::governance::{Event, Policies};
@@ -49,7 +49,7 @@ impl From<Verdict> for Judged {
 /// Decides on `used`, which activates the skill `called` if given. If the policy, the session or
 /// the configuration is unreadable, only reading is allowed (law 2, docs/spec/README.md#laws).
 pub fn judge(
-    app: &App,
+    app: &RunContext,
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
     called: Option<&Called>,
@@ -107,7 +107,7 @@ pub fn judge(
 
 /// Whether every call of a tool that is not ours is permitted: no skill was activated, so the
 /// user's configuration denies nothing either, and no policy denies a tool.
-pub fn nothing_is_in_force(app: &App, session: &Result<Session, Unreadable>) -> bool {
+pub fn nothing_is_in_force(app: &RunContext, session: &Result<Session, Unreadable>) -> bool {
     let is_idle = session
         .as_ref()
         .is_ok_and(|session| session.activated.is_empty());
@@ -159,7 +159,7 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
 /// Without a readable configuration both must permit the call: the default rules, and the caution
 /// that unknown denials of the user require.
 fn judge_unconfigured(
-    app: &App,
+    app: &RunContext,
     policies: &Policies,
     session: &Session,
     used: &ToolUse,

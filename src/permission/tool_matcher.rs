@@ -8,7 +8,7 @@ use crate::host::tools;
 
 /// Which tools a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
+pub enum ToolMatcher {
     /// All tools: a bare `*`.
     Everything,
     /// A capability that other clients' names map to.
@@ -61,7 +61,7 @@ impl<'a> Tool<'a> {
     }
 }
 
-impl Subject {
+impl ToolMatcher {
     /// Resolves an entry's name.
     pub fn of(name: &str) -> Self {
         if name == "*" {

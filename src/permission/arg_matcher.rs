@@ -4,8 +4,8 @@
 use super::command::{Canonical, CommandPattern};
 use super::domain::DomainPattern;
 use super::path_pattern::PathPattern;
-use super::subject::Subject;
 use super::template::Directories;
+use super::tool_matcher::ToolMatcher;
 use crate::host::alias::{Capability, fold};
 use crate::host::tools::{Argument, HOST_TOOLS, HostTool};
 
@@ -13,7 +13,7 @@ const NOTEBOOK: &str = ".ipynb";
 
 /// Which arguments a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Test {
+pub enum ArgMatcher {
     /// All.
     Any,
     /// Commands that match one of these.
@@ -35,13 +35,13 @@ pub enum Test {
 /// A code and a message about an entry that cannot match.
 pub type Flaw = (&'static str, &'static str);
 
-impl Test {
+impl ArgMatcher {
     /// Parses the text in the parentheses of an entry for `subject`.
     ///
     /// # Errors
     /// If it cannot match.
     pub fn parse(
-        subject: &Subject,
+        subject: &ToolMatcher,
         body: Option<&str>,
         directories: &Directories,
     ) -> Result<Self, Flaw> {
@@ -52,23 +52,23 @@ impl Test {
         let path = |body: &str| PathPattern::parse(&directories.fill(body)).map(Self::Path);
         let body = body.filter(|body| *body != "*");
         match (subject, body) {
-            (Subject::Capability(Capability::NoCounterpart), _) => Ok(Self::Nothing),
-            (Subject::Capability(Capability::EditNotebook), None) => {
+            (ToolMatcher::Capability(Capability::NoCounterpart), _) => Ok(Self::Nothing),
+            (ToolMatcher::Capability(Capability::EditNotebook), None) => {
                 Ok(Self::Path(PathPattern::anywhere(&format!("*{NOTEBOOK}"))))
             }
-            (Subject::Programs(programs), None) => {
+            (ToolMatcher::Programs(programs), None) => {
                 let patterns = programs.iter().map(|name| CommandPattern::program(name));
                 Ok(Self::Command(patterns.collect()))
             }
             (_, None) => Ok(Self::Any),
-            (Subject::Named(name), Some(body)) => {
+            (ToolMatcher::Named(name), Some(body)) => {
                 let tool = HOST_TOOLS.iter().find(|tool| fold(tool.name) == *name);
                 tool.map_or_else(
                     || arguments(body),
                     |tool| Self::of_host_tool(tool, body, directories),
                 )
             }
-            (Subject::Capability(capability), Some(body)) => match capability {
+            (ToolMatcher::Capability(capability), Some(body)) => match capability {
                 Capability::Shell => command(body, directories),
                 Capability::Fetch => DomainPattern::parse(body).map(Self::Domain),
                 Capability::SubAgent => {
@@ -126,16 +126,16 @@ impl Test {
     }
 }
 
-fn command(body: &str, directories: &Directories) -> Result<Test, Flaw> {
+fn command(body: &str, directories: &Directories) -> Result<ArgMatcher, Flaw> {
     let pattern = CommandPattern::parse(&directories.fill(body))?;
     if pattern.is_placeholder() {
         return Err(("placeholder", "`cmd` stands for no program"));
     }
-    Ok(Test::Command(vec![pattern]))
+    Ok(ArgMatcher::Command(vec![pattern]))
 }
 
 /// Parses `key:glob, key:glob`.
-fn arguments(body: &str) -> Result<Test, Flaw> {
+fn arguments(body: &str) -> Result<ArgMatcher, Flaw> {
     let pair = |pair: &str| {
         let (key, glob) = pair.trim().split_once(':')?;
         let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -143,7 +143,7 @@ fn arguments(body: &str) -> Result<Test, Flaw> {
         valid.then(|| (key.to_owned(), CommandPattern::text(glob.trim())))
     };
     let pairs: Option<Vec<_>> = body.split(',').map(pair).collect();
-    pairs.map(Test::Arguments).ok_or((
+    pairs.map(ArgMatcher::Arguments).ok_or((
         "unsupported-pattern",
         "a pattern for this tool is `argument:glob`",
     ))

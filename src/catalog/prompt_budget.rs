@@ -51,7 +51,7 @@ impl<'a> Line<'a> {
 }
 
 /// How the space is divided.
-pub struct Room {
+pub struct PromptBudget {
     /// The maximum for one text, including the separator.
     pub most: usize,
     /// The number of skills named.
@@ -60,7 +60,7 @@ pub struct Room {
     pub is_short: bool,
 }
 
-impl Room {
+impl PromptBudget {
     /// Divides `budget` characters; names may take twice as many. The rest of the block has `intro`
     /// characters, plus `remark` if something is cut and `rest` if some skills are only counted.
     pub fn of(lines: &[Line], budget: usize, intro: usize, remark: usize, rest: usize) -> Self {
@@ -115,7 +115,7 @@ mod tests {
                 text: "t".repeat(text),
             };
             let lines: Vec<Line> = lengths.iter().map(line).collect();
-            let room = Room::of(&lines, budget, intro, remark, rest);
+            let room = PromptBudget::of(&lines, budget, intro, remark, rest);
             let heads: usize = lengths[..room.lines].iter().map(|(head, _)| head + 1).sum();
             let texts = lines[..room.lines].iter().filter_map(|line| line.within(room.most).0);
             let texts: usize = texts.map(|text| chars(&text) + 2).sum();

@@ -6,7 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{App, Config, Trust, Trusts, Visibility, approval, quoted};
+use super::{Config, RunContext, Trust, Trusts, Visibility, approval, quoted};
 use crate::catalog::{self, Admission, Entry, Layer};
 use crate::error::{Error, Result};
 use crate::governance::{Policies, any_matches, matches};
@@ -17,7 +17,7 @@ use crate::sys::Base;
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]
 pub struct Rules<'a> {
-    app: &'a App,
+    app: &'a RunContext,
     config: Result<Config>,
     default: Config,
     policies: Result<Policies>,
@@ -29,7 +29,7 @@ pub struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     /// The rules for this run.
-    pub fn of(app: &'a App) -> Self {
+    pub fn of(app: &'a RunContext) -> Self {
         let policies = app.policies();
         let config = match &policies {
             Ok(_) => app.config(),
@@ -206,7 +206,10 @@ impl catalog::Rules for Rules<'_> {
                 format!("it comes with the project and changed since you trusted it{what}")
             }
         };
-        let holder = entry.dir.parent().map_or(&*entry.dir, App::holder_of);
+        let holder = entry
+            .dir
+            .parent()
+            .map_or(&*entry.dir, RunContext::holder_of);
         let text = format!(
             "{why}: look at it, then run `agent-skills trust {}`",
             holder.display()
@@ -275,7 +278,7 @@ fn unreadable(what: &str, error: &Error) -> String {
     format!("the {what} cannot be read, so no skill is offered: {error}")
 }
 
-impl App {
+impl RunContext {
     /// The marketplace for what is installed below `base`.
     pub fn market_at<'a>(&'a self, base: &'a Base) -> crate::marketplace::Market<'a> {
         crate::marketplace::Market {
