@@ -9,7 +9,7 @@ use crate::sys::limits;
 const COMMANDS: usize = 200;
 
 /// Findings on the size of the instructions.
-pub fn judge(source: &Source) -> Vec<Finding> {
+pub fn lint(source: &Source) -> Vec<Finding> {
     let body = source.body_text().trim();
     let mut found = Vec::new();
     let mut say = |code: &str, offset: usize, message: &str| {

@@ -25,7 +25,7 @@ const FOREIGN: [&str; 9] = [
 const NAMES: [&str; 5] = ["LICENSE", "README", "NOTICE", "Makefile", "Dockerfile"];
 
 /// Findings on links and on sizes.
-pub fn judge(dir: &Path) -> Vec<Finding> {
+pub fn lint(dir: &Path) -> Vec<Finding> {
     let mut walk = Walk {
         root: dir.canonicalize().unwrap_or_else(|_| dir.to_owned()),
         dir,

@@ -10,10 +10,10 @@ use crate::skill::{Skill, SkillName, ToolList, over_yaml_limits, split_frontmatt
 
 /// A fix: returns the fixed text, or `None` if there is nothing to fix. The name is the one implied
 /// by the skill's directory.
-type Mend = fn(&str, &SkillName) -> Option<String>;
+type Fix = fn(&str, &SkillName) -> Option<String>;
 
 /// In this order: the first ones make the rest readable.
-const MENDS: [Mend; 7] = [
+const FIXES: [Fix; 7] = [
     byte_order_mark,
     line_ends,
     wrapping,
@@ -29,21 +29,21 @@ const PASSES: usize = 8;
 
 /// The text with all safe fixes applied; `None` if there are none. `dir` is the skill's directory.
 /// Fixing the result again changes nothing.
-pub fn mend(dir: &Path, text: &str) -> Option<String> {
+pub fn fix(dir: &Path, text: &str) -> Option<String> {
     let directory = dir.file_name()?.to_str()?;
     let name = SkillName::from_written(directory).filter(|name| name.as_str() == directory)?;
-    let mut mended = text.to_owned();
+    let mut fixed = text.to_owned();
     for _ in 0..PASSES {
-        let before = mended.clone();
-        for mend in MENDS {
-            if let Some(next) = mend(&mended, &name)
-                && meaning(dir, &mended) == meaning(dir, &next)
+        let before = fixed.clone();
+        for fix in FIXES {
+            if let Some(next) = fix(&fixed, &name)
+                && meaning(dir, &fixed) == meaning(dir, &next)
             {
-                mended = next;
+                fixed = next;
             }
         }
-        if mended == before {
-            return (mended != text).then_some(mended);
+        if fixed == before {
+            return (fixed != text).then_some(fixed);
         }
     }
     None
@@ -121,12 +121,12 @@ fn fences(text: &str, _: &SkillName) -> Option<String> {
     let opens = before.is_empty() || before.trim_end() == "---";
     // A comment before the frontmatter, or a guessed end, is left alone.
     let closes = text[start + yaml.len()..].starts_with("---");
-    let mended = format!(
+    let fixed = format!(
         "---\n{}\n---\n{}",
         yaml.trim_end_matches('\n'),
         split.body.trim_start_matches([' ', '\t'])
     );
-    (opens && closes && mended != text).then_some(mended)
+    (opens && closes && fixed != text).then_some(fixed)
 }
 
 /// Quotes single-line values that are not valid YAML.
@@ -137,19 +137,19 @@ fn quotes(text: &str, _: &SkillName) -> Option<String> {
     let yaml = split.yaml.filter(|yaml| over_yaml_limits(yaml).is_none());
     let yaml = yaml.filter(|yaml| repaired(yaml))?;
     let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
-    let mut mended = String::new();
+    let mut fixed = String::new();
     for line in yaml.split_inclusive('\n') {
         let (content, end) = line.split_at(line.trim_end_matches('\n').len());
         match content.split_once(": ") {
             Some((key, value)) if !key.starts_with([' ', '#', '-']) && repaired(content) => {
-                let _ = write!(mended, "{key}: {}{end}", in_quotes(value.trim()));
+                let _ = write!(fixed, "{key}: {}{end}", in_quotes(value.trim()));
             }
-            _ => mended += line,
+            _ => fixed += line,
         }
     }
-    let mended = format!("{}{mended}{}", &text[..start], &text[start + yaml.len()..]);
-    let now = split_frontmatter(&mended).yaml.map(repaired);
-    (now == Some(false)).then_some(mended)
+    let fixed = format!("{}{fixed}{}", &text[..start], &text[start + yaml.len()..]);
+    let now = split_frontmatter(&fixed).yaml.map(repaired);
+    (now == Some(false)).then_some(fixed)
 }
 
 fn in_quotes(value: &str) -> String {
@@ -163,7 +163,7 @@ fn names(text: &str, name: &SkillName) -> Option<String> {
     let start = yaml.as_ptr() as usize - text.as_ptr() as usize;
     let key = |line: &str| line.split_once(':').map_or("", |(key, _)| key).to_owned();
     let lists = yaml.lines().filter(|line| is_tool_list(&key(line))).count();
-    let mut mended = String::new();
+    let mut fixed = String::new();
     let mut has_name = false;
     for line in yaml.split_inclusive('\n') {
         let (key, value) = line.split_once(':').unwrap_or((line, ""));
@@ -171,20 +171,20 @@ fn names(text: &str, name: &SkillName) -> Option<String> {
             has_name = true;
             let written = value.trim().trim_matches(['"', '\'']);
             if written != name.as_str() && !value.contains(" #") {
-                let _ = writeln!(mended, "name: {name}");
+                let _ = writeln!(fixed, "name: {name}");
                 continue;
             }
         } else if lists == 1 && is_tool_list(key) {
-            let _ = write!(mended, "allowed-tools:{value}");
+            let _ = write!(fixed, "allowed-tools:{value}");
             continue;
         }
-        mended += line;
+        fixed += line;
     }
     if !has_name {
-        mended = format!("name: {name}\n{mended}");
+        fixed = format!("name: {name}\n{fixed}");
     }
-    let mended = format!("{}{mended}{}", &text[..start], &text[start + yaml.len()..]);
-    (mended != text).then_some(mended)
+    let fixed = format!("{}{fixed}{}", &text[..start], &text[start + yaml.len()..]);
+    (fixed != text).then_some(fixed)
 }
 
 #[cfg(test)]
@@ -192,11 +192,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn mended(text: &str) -> Option<String> {
+    fn fixed(text: &str) -> Option<String> {
         let dir = Path::new("/skills/pdf-ocr");
-        let once = mend(dir, text);
+        let once = fix(dir, text);
         if let Some(once) = &once {
-            assert_eq!(mend(dir, once), None, "{text:?}: {once:?}");
+            assert_eq!(fix(dir, once), None, "{text:?}: {once:?}");
             assert_eq!(meaning(dir, text), meaning(dir, once), "{text:?}");
         }
         once
@@ -217,17 +217,17 @@ mod tests {
             "---\nname: \"pdf_ocr\"\ndescription: d\n---\n# T\n",
             "---\ndescription: d\n---\n# T\n",
         ] {
-            assert_eq!(mended(bad).as_deref(), Some(good), "{bad:?}");
+            assert_eq!(fixed(bad).as_deref(), Some(good), "{bad:?}");
         }
     }
 
     #[test]
     fn values_are_quoted_and_mean_the_same() {
-        let mended = mended(
+        let fixed = fixed(
             "---\nname: pdf-ocr\ndescription: Use when: it's *this*\nargument-hint: [a] [b]\nallowed_tools: Read\n---\nb\n",
         );
         assert_eq!(
-            mended.as_deref(),
+            fixed.as_deref(),
             Some(
                 "---\nname: pdf-ocr\ndescription: 'Use when: it''s *this*'\nargument-hint: '[a] [b]'\nallowed-tools: Read\n---\nb\n"
             )
@@ -245,10 +245,10 @@ mod tests {
             "---\nname: pdf-ocr\nallowed-tools: Read\nallowed_tools: Bash\n---\n",
             "no frontmatter",
         ] {
-            assert_eq!(mended(text), None, "{text:?}");
+            assert_eq!(fixed(text), None, "{text:?}");
         }
         let text = "---\nname: X\ndescription: d\n---\n";
-        assert_eq!(mend(Path::new("/skills/Not A Name"), text), None);
+        assert_eq!(fix(Path::new("/skills/Not A Name"), text), None);
     }
 
     proptest! {
@@ -256,7 +256,7 @@ mod tests {
         fn mending_never_changes_the_meaning_and_ends(
             text in "(---|\\n|\\r\\n|name: |pdf-ocr|PDF OCR|description: |allowed_tools: |Read|x: y|'|\\*|`{3}| |\u{feff}|# T){0,25}"
         ) {
-            mended(&text);
+            fixed(&text);
         }
     }
 }

@@ -34,7 +34,7 @@ const KNOWN: [&str; 19] = [
 ];
 
 /// The findings about the skill in `dir`, and the skill if there is one.
-pub fn judge(dir: &Path) -> (Vec<Finding>, Option<Source>) {
+pub fn lint(dir: &Path) -> (Vec<Finding>, Option<Source>) {
     let skill = match Skill::load(dir) {
         Ok(skill) => skill,
         Err(diagnostic) => {
@@ -52,9 +52,9 @@ pub fn judge(dir: &Path) -> (Vec<Finding>, Option<Source>) {
         .collect();
     found.extend(fields(&source));
     found.extend(text(&source));
-    found.extend(body::judge(&source));
-    found.extend(references::judge(&source));
-    found.extend(files::judge(dir));
+    found.extend(body::lint(&source));
+    found.extend(references::lint(&source));
+    found.extend(files::lint(dir));
     (found, Some(source))
 }
 
@@ -206,7 +206,7 @@ mod tests {
             std::fs::create_dir(&dir).unwrap();
             std::fs::write(dir.join("SKILL.md"), &text).unwrap();
             let lines = text.split('\n').count().max(text.split('\r').count());
-            for found in judge(&dir).0.into_iter().chain(judge_strictly(&dir)) {
+            for found in lint(&dir).0.into_iter().chain(judge_strictly(&dir)) {
                 prop_assert!((1..=lines).contains(&found.line) && found.column >= 1, "{:?}", found);
                 prop_assert!(!found.message.is_empty() && !found.message.contains('\n'));
             }

@@ -23,7 +23,7 @@ const OWN_DIRECTORY: [&str; 4] = [
 ];
 
 /// Findings about the references in every Markdown file of the skill.
-pub fn judge(source: &Source) -> Vec<Finding> {
+pub fn lint(source: &Source) -> Vec<Finding> {
     let dir = &source.skill.dir;
     let mut found = Vec::new();
     let body = source.body_text();
@@ -34,7 +34,7 @@ pub fn judge(source: &Source) -> Vec<Finding> {
         whole: &source.text,
         body_at: source.body,
     };
-    own.judge(&Markdown::of(body), true, &mut found);
+    own.lint(&Markdown::of(body), true, &mut found);
     let mut left = limits::INSTALL_BYTES;
     for resource in Listing::of(dir, limits::WALKED_FILES).resources {
         let is_markdown = resource
@@ -57,7 +57,7 @@ pub fn judge(source: &Source) -> Vec<Finding> {
             whole: &text,
             body_at: 0,
         };
-        other.judge(&Markdown::of(&text), false, &mut found);
+        other.lint(&Markdown::of(&text), false, &mut found);
     }
     found
 }
@@ -71,7 +71,7 @@ struct Text<'a> {
 }
 
 impl Text<'_> {
-    fn judge(&self, markdown: &Markdown, code: bool, found: &mut Vec<Finding>) {
+    fn lint(&self, markdown: &Markdown, code: bool, found: &mut Vec<Finding>) {
         let mut seen = BTreeSet::new();
         let mut say = |rule: &str, at: usize, target: &str, why: &str| {
             if seen.len() < EACH && seen.insert(target.to_owned()) {

@@ -153,7 +153,7 @@ fn scalar(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::author::{judge, judge_strictly};
+    use crate::author::{judge_strictly, lint};
 
     #[test]
     fn a_new_skill_has_no_findings_whatever_its_description_says() {
@@ -184,7 +184,7 @@ mod tests {
                         std::fs::write(path, file.text).unwrap();
                     }
                     assert_eq!(judge_strictly(&dir), [], "{description}");
-                    let (found, source) = judge(&dir);
+                    let (found, source) = lint(&dir);
                     assert_eq!(found, [], "{description}");
                     let read = source.unwrap().skill.description.unwrap();
                     assert_eq!(read, one_line(description));

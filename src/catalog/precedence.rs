@@ -42,7 +42,7 @@ impl Rules for NoRules {
 pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: &dyn Rules) {
     let mut contests: BTreeMap<SkillName, Vec<usize>> = BTreeMap::new();
     for (at, entry) in entries.iter_mut().enumerate() {
-        if let Some(name) = judge(entry, rules) {
+        if let Some(name) = check_eligibility(entry, rules) {
             contests.entry(name).or_default().push(at);
         }
     }
@@ -73,7 +73,7 @@ pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: &dyn Rules) {
 }
 
 /// Sets the entry's standing by the rules; returns the name it competes for, if any.
-fn judge(entry: &mut Entry, rules: &dyn Rules) -> Option<SkillName> {
+fn check_eligibility(entry: &mut Entry, rules: &dyn Rules) -> Option<SkillName> {
     if let Some(why) = rules.distrusts(entry) {
         entry.standing = Standing::Untrusted(why);
         return None;

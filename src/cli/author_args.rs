@@ -39,7 +39,7 @@ pub struct Validate {
     /// Judge exactly as the specification's reference validator does
     #[arg(long)]
     pub strict: bool,
-    /// Mend what is safe to mend, and show the difference
+    /// Fix what is safe to fix, and show the difference
     #[arg(long)]
     pub fix: bool,
     /// The form of the report

@@ -25,7 +25,7 @@ const COMMANDS: usize = 3;
 
 /// The findings about the skill in `dir`, sorted by file and place.
 pub fn of_skill(app: &RunContext, dir: &Path, installed: &Catalog) -> Vec<Finding> {
-    let (mut found, source) = author::judge(dir);
+    let (mut found, source) = author::lint(dir);
     if let Some(source) = &source {
         found.extend(tools_of(app, source));
         found.extend(overlaps(source, installed));

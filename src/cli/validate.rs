@@ -99,12 +99,12 @@ fn fix(dir: &Path) -> Result<()> {
         return Ok(());
     };
     let own = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-    if let Some(mended) = author::mend(&own, &text) {
+    if let Some(fixed) = author::fix(&own, &text) {
         let mode = metadata.permissions().mode() & 0o777;
-        files::replace_file(&file, mended.as_bytes(), mode).map_err(|error| {
+        files::replace_file(&file, fixed.as_bytes(), mode).map_err(|error| {
             error.hint("nothing was changed; check the directory's permissions")
         })?;
-        let diff = author::unified(&file.display().to_string(), &text, &mended);
+        let diff = author::unified(&file.display().to_string(), &text, &fixed);
         tell(format_args!("{}", super::consent::printable(&diff)));
     }
     Ok(())

@@ -48,7 +48,7 @@ impl From<Verdict> for Judged {
 
 /// Decides on `used`, which activates the skill `called` if given. If the policy, the session or
 /// the configuration is unreadable, only reading is allowed (law 2, docs/spec/README.md#laws).
-pub fn judge(
+pub fn authorize(
     app: &RunContext,
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
@@ -75,7 +75,7 @@ pub fn judge(
     let config = match app.config() {
         Ok(config) => config,
         Err(_) if session.activated.is_empty() => Config::default(),
-        Err(error) => return judge_unconfigured(app, &policies, session, used, call, &error),
+        Err(error) => return authorize_unconfigured(app, &policies, session, used, call, &error),
     };
     let enforcement = match Enforcement::of(app, &config, &policies, session) {
         Ok(enforcement) => enforcement,
@@ -158,7 +158,7 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
 
 /// Without a readable configuration both must permit the call: the default rules, and the caution
 /// that unknown denials of the user require.
-fn judge_unconfigured(
+fn authorize_unconfigured(
     app: &RunContext,
     policies: &Policies,
     session: &Session,

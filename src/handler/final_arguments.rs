@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use super::authorize::{Verdict, judge, nothing_is_in_force};
+use super::authorize::{Verdict, authorize, nothing_is_in_force};
 use crate::app::RunContext;
 use crate::closed;
 use crate::request::ToolUse;
@@ -24,7 +24,7 @@ pub fn final_arguments(app: &RunContext, used: Option<&ToolUse>) -> Response {
             denied(UNCLEAR)
         };
     };
-    let judged = judge(app, &session, used, None);
+    let judged = authorize(app, &session, used, None);
     match judged.verdict {
         Verdict::Refused(reason) => {
             // `pre_tool` recorded its decision; this one differs from it.

@@ -1,7 +1,7 @@
 //! Whether a skill that asks to run in a sub-agent may: an active restriction can refuse the call
 //! that this takes.
 
-use super::authorize::{Verdict, judge};
+use super::authorize::{Verdict, authorize};
 use crate::app::RunContext;
 use crate::app::fork::{self, Place};
 use crate::host::tools;
@@ -17,7 +17,7 @@ pub fn place(app: &RunContext, skill: &Skill, session: &Result<Session, Unreadab
             arguments: fork::call(skill, "", Some("")),
         };
         matches!(
-            judge(app, session, &used, None).verdict,
+            authorize(app, session, &used, None).verdict,
             Verdict::Refused(_)
         )
     })

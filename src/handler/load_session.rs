@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::authorize::{Verdict, judge};
+use super::authorize::{Verdict, authorize};
 use super::pre_tool::refuse;
 use crate::app::{Called, RunContext, load, offered_by_names, snapshot};
 use crate::catalog::Offered;
@@ -35,7 +35,7 @@ pub fn load_session(
             tool: one.tool.to_owned(),
             arguments: Value::Null,
         };
-        let judged = judge(app, &ahead, &own_tool, Some(&Called::by_own_tool(one)));
+        let judged = authorize(app, &ahead, &own_tool, Some(&Called::by_own_tool(one)));
         if let Verdict::Refused(message) = judged.verdict {
             if let Some(event) = judged.event {
                 app.record(event);

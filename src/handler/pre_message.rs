@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::activate::hand_over;
-use super::authorize::{Verdict, judge};
+use super::authorize::{Verdict, authorize};
 use super::fork::place;
 use crate::app::fork::Place;
 use crate::app::{Called, RunContext};
@@ -112,7 +112,7 @@ fn invoke(app: &RunContext, call: Call) -> Result<Option<String>> {
         arguments: Value::Null,
     };
     let session = Ok(Session::default());
-    if let Verdict::Refused(reason) = judge(app, &session, &used, Some(&called)).verdict {
+    if let Verdict::Refused(reason) = authorize(app, &session, &used, Some(&called)).verdict {
         return Err(Error::new(format!(
             "the skill `{}` was not called: {reason}",
             skill.name

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::authorize::{Verdict, judge, nothing_is_in_force};
+use super::authorize::{Verdict, authorize, nothing_is_in_force};
 use super::fork::place;
 use super::load_session::load_session;
 use crate::app::fork::Place;
@@ -36,7 +36,7 @@ pub fn pre_tool(app: &RunContext, used: Option<&ToolUse>) -> Response {
         Err(_) if is_free => return Response::nothing(),
         Err(error) => return Response::block(&error.with_next_step()),
     };
-    let judged = judge(app, &session, used, called.as_ref());
+    let judged = authorize(app, &session, used, called.as_ref());
     if let Some(event) = judged.event {
         app.record(event);
     }

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::authorize::{Verdict, judge};
+use super::authorize::{Verdict, authorize};
 use crate::app::{RunContext, called};
 use crate::host::ours;
 use crate::request::ToolResult;
@@ -19,7 +19,7 @@ pub fn pre_tool_output(app: &RunContext, result: Option<&ToolResult>) -> Respons
     let session = app.store().session(&app.session());
     let called = called(app, &result.used.tool, &result.used.arguments);
     let called = called.transpose().unwrap_or_default();
-    match judge(app, &session, &result.used, called.as_ref()).verdict {
+    match authorize(app, &session, &result.used, called.as_ref()).verdict {
         Verdict::Noted(note) if session.is_ok() => Response::json(
             &json!({"output": format!("{}\n\n[agent-skills: {note}]", result.output)}),
         ),

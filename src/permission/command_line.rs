@@ -32,7 +32,7 @@ pub fn findings(
         ground,
         pipe_filters: scope.settings.pipe_filters,
     };
-    shell::judge(command, &rules, ground.steps)
+    shell::check(command, &rules, ground.steps)
 }
 
 /// What a command touches besides running programs, regardless of the rules.

@@ -39,7 +39,9 @@ pub enum Granted {
 
 /// Decides about a call.
 pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
-    match PathContext::of(scope.places, resolve, |ground| judge(scope, call, ground)) {
+    match PathContext::of(scope.places, resolve, |ground| {
+        evaluate(scope, call, ground)
+    }) {
         Ok(granted) => Decision::Allow(granted),
         Err(refusal) => Decision::Block(refusal),
     }
@@ -97,12 +99,12 @@ pub fn forbidden_outright<'t>(
     tools.filter(forbidden).map(|(name, _)| name).collect()
 }
 
-fn judge(scope: &Scope, call: &Call, ground: PathContext) -> Result<Granted, Refusal> {
+fn evaluate(scope: &Scope, call: &Call, ground: PathContext) -> Result<Granted, Refusal> {
     if call.ours == Some(OurTool::Direct) {
         return Err(Refusal::new(call.tool, Reason::ForPeople));
     }
     let in_force = InForce::of(scope);
-    let judged = judge_in_force(&in_force, scope, call, ground);
+    let judged = evaluate_in_force(&in_force, scope, call, ground);
     // A result obtained after the steps ran out is void.
     let too_much = || Refusal::new(call.tool, Reason::TooMuchWork);
     if ground.steps.are_spent() && in_force.may_refuse() {
@@ -114,7 +116,7 @@ fn judge(scope: &Scope, call: &Call, ground: PathContext) -> Result<Granted, Ref
     Ok(cut_short().or(warned).map_or(granted, Granted::Warned))
 }
 
-fn judge_in_force(
+fn evaluate_in_force(
     in_force: &InForce,
     scope: &Scope,
     call: &Call,
@@ -133,7 +135,7 @@ fn judge_in_force(
     let mut granted = Granted::Unrestricted;
     for group in &in_force.groups {
         let judged = well_formed(group, call)
-            .and_then(|()| judge_group(group, in_force, scope, call, ground))
+            .and_then(|()| evaluate_group(group, in_force, scope, call, ground))
             .and_then(|granted| {
                 // Only for calls that would be granted, because it examines many directories.
                 protect(&group.skill(), call, touched.as_ref(), ground).map(|()| granted)
@@ -222,7 +224,7 @@ pub fn command_key(call: &Call) -> Option<&'static str> {
     tool.keys(&[Argument::Command]).next()
 }
 
-fn judge_group(
+fn evaluate_group(
     group: &Group,
     in_force: &InForce,
     scope: &Scope,

@@ -71,7 +71,7 @@ impl Handover {
 
 /// A message from the lifeline.
 #[derive(Debug, Clone, Copy)]
-pub enum Word {
+pub enum Control {
     /// Nothing to read after all.
     Nothing,
     /// The plugin wants the script to become a job.
@@ -83,15 +83,15 @@ pub enum Word {
 }
 
 /// Reads the lifeline.
-pub fn listen(control: RawFd) -> Word {
+pub fn listen(control: RawFd) -> Control {
     let mut bytes = [0; Handover::BYTES];
     match descriptor::receive_with(control, &mut bytes) {
-        descriptor::Received::NotNow => Word::Nothing,
-        descriptor::Received::Closed => Word::End,
+        descriptor::Received::NotNow => Control::Nothing,
+        descriptor::Received::Closed => Control::End,
         descriptor::Received::Message(length, fds) => match Handover::of(&bytes[..length], fds) {
-            Some(handover) => Word::HandOver(handover),
-            None if bytes[..length] == RELEASE => Word::Release,
-            None => Word::End,
+            Some(handover) => Control::HandOver(handover),
+            None if bytes[..length] == RELEASE => Control::Release,
+            None => Control::End,
         },
     }
 }

@@ -13,7 +13,7 @@ use super::descriptor;
 use super::image::ProcessSpec;
 use super::own_environment::Environment;
 use super::process::{self, Pid};
-use super::relay::{self, Relay, Word};
+use super::relay::{self, Control, Relay};
 use super::report::{Ended, Failure, Report};
 use super::sandbox::Sandbox;
 use super::spool::CHUNK;
@@ -209,9 +209,9 @@ fn supervise(setup: &Setup) -> ! {
         let mut fds = [descriptor::interest(Some(setup.control), libc::POLLIN)];
         process::wait_event(&mut fds, setup.limit);
         match relay::listen(setup.control) {
-            Word::Nothing => {}
-            Word::HandOver(handover) => relay = Some(adopt(setup, &handover)),
-            Word::Release | Word::End => leave(0),
+            Control::Nothing => {}
+            Control::HandOver(handover) => relay = Some(adopt(setup, &handover)),
+            Control::Release | Control::End => leave(0),
         }
     }
     let supervisor = process::own_pid();
@@ -319,12 +319,12 @@ fn watch<'a>(
         // Everything sent before the plugin's end counts: a job may have been released.
         while let Some(lifeline) = control {
             match relay::listen(lifeline) {
-                Word::Nothing => break,
-                Word::HandOver(handover) => {
+                Control::Nothing => break,
+                Control::HandOver(handover) => {
                     *relay = Some(adopt(setup, &handover));
                 }
-                Word::Release if relay.is_some() => (control, host) = (None, None),
-                Word::Release | Word::End => return Why::Stopped,
+                Control::Release if relay.is_some() => (control, host) = (None, None),
+                Control::Release | Control::End => return Why::Stopped,
             }
         }
         if host.is_some() && fds[1].revents != 0 {

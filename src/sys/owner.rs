@@ -25,10 +25,10 @@ impl Owner {
 
     /// The owner according to `metadata`.
     pub fn of(metadata: &Metadata) -> Self {
-        Self::judge(metadata.uid(), effective_user(), is_shown)
+        Self::classify(metadata.uid(), effective_user(), is_shown)
     }
 
-    fn judge(uid: u32, us: u32, is_shown: impl Fn(u32) -> bool) -> Self {
+    fn classify(uid: u32, us: u32, is_shown: impl Fn(u32) -> bool) -> Self {
         match uid {
             0 => Self::Root,
             uid if !is_shown(uid) => Self::Unknown,
@@ -99,7 +99,7 @@ mod tests {
             (65_534, 65_534, false, Owner::Unknown),
         ] {
             assert_eq!(
-                Owner::judge(uid, us, |_| shown),
+                Owner::classify(uid, us, |_| shown),
                 owner,
                 "{uid} {us} {shown}"
             );

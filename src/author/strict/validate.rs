@@ -48,25 +48,25 @@ pub fn validate(dir: &Path) -> Vec<Problem> {
         );
     };
     match read_text(&file).and_then(|text| parse_frontmatter(&text)) {
-        Ok(fields) => Judge::of(&fields, dir),
+        Ok(fields) => Validator::of(&fields, dir),
         Err(problem) => vec![problem],
     }
 }
 
-struct Judge<'a> {
+struct Validator<'a> {
     fields: &'a [(String, Node)],
     found: Vec<Problem>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> Validator<'a> {
     fn of(fields: &'a [(String, Node)], dir: &Path) -> Vec<Problem> {
         let found = Vec::new();
-        let mut judge = Judge { fields, found };
-        judge.fields();
-        judge.name(dir);
-        judge.description();
-        judge.compatibility();
-        judge.found
+        let mut validator = Validator { fields, found };
+        validator.fields();
+        validator.name(dir);
+        validator.description();
+        validator.compatibility();
+        validator.found
     }
 
     fn say(&mut self, code: &'static str, key: &str, message: String) {

@@ -32,7 +32,7 @@ const ARCHIVE_NAMES: [&str; 22] = [
 ];
 
 /// The finding, if any, for a file that starts with `head`.
-pub fn judge(path: &str, head: &[u8]) -> Option<(Severity, &'static str, &'static str)> {
+pub fn inspect(path: &str, head: &[u8]) -> Option<(Severity, &'static str, &'static str)> {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let starts = |beginnings: &[&[u8]]| beginnings.iter().any(|start| head.starts_with(start));
@@ -97,7 +97,7 @@ mod tests {
             ("a.pyc", b"", Some("bytecode")),
             (".env", b"A=1", Some("secret-file")),
         ] {
-            assert_eq!(judge(path, head).map(|(_, code, _)| code), code, "{path}");
+            assert_eq!(inspect(path, head).map(|(_, code, _)| code), code, "{path}");
         }
     }
 }

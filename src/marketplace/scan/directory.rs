@@ -20,7 +20,7 @@ pub fn scan(dir: &Path) -> Vec<Finding> {
     collect(dir, "", &mut paths);
     paths.sort();
     for path in paths {
-        judge(dir, &path, &mut found);
+        inspect(dir, &path, &mut found);
     }
     if let Ok(skill) = Skill::load(dir) {
         let file = skill
@@ -29,7 +29,7 @@ pub fn scan(dir: &Path) -> Vec<Finding> {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        found.extend(frontmatter::judge(&skill, &file));
+        found.extend(frontmatter::inspect(&skill, &file));
     }
     found.sort_by(|a, b| {
         let place = |f: &Finding| (f.file.clone(), f.line, f.code);
@@ -63,7 +63,7 @@ fn collect(root: &Path, below: &str, paths: &mut Vec<String>) {
     }
 }
 
-fn judge(dir: &Path, path: &str, found: &mut Vec<Finding>) {
+fn inspect(dir: &Path, path: &str, found: &mut Vec<Finding>) {
     let full = dir.join(path);
     let mut say = |code, message| found.push(Finding::new((Warn, code, message), path, 0, ""));
     if full.is_symlink() {
@@ -76,13 +76,13 @@ fn judge(dir: &Path, path: &str, found: &mut Vec<Finding>) {
         return say("unreadable", "cannot be read");
     }
     let start = &head[..head.len().min(512)];
-    if let Some(what) = bytes::judge(path, start) {
+    if let Some(what) = bytes::inspect(path, start) {
         found.push(Finding::new(what, path, 0, ""));
     }
     if !start.contains(&0) {
         let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
         let script = !PROSE.contains(&extension.to_ascii_lowercase().as_str());
-        found.extend(text::judge(path, &String::from_utf8_lossy(&head), script));
+        found.extend(text::inspect(path, &String::from_utf8_lossy(&head), script));
     }
 }
 

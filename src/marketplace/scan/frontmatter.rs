@@ -7,7 +7,7 @@ use crate::skill::{Skill, ToolList};
 
 /// The findings in the frontmatter. A model reads the description before anybody has chosen the
 /// skill, so a finding that is high elsewhere blocks there.
-pub fn judge(skill: &Skill, file: &str) -> Vec<Finding> {
+pub fn inspect(skill: &Skill, file: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut say = |severity: Severity, code, message, text: &str| {
         found.push(Finding::new((severity, code, message), file, 0, text));
@@ -60,7 +60,7 @@ pub fn judge(skill: &Skill, file: &str) -> Vec<Finding> {
         );
     }
     let description = skill.description.as_deref().unwrap_or_default();
-    for mut finding in text::judge(file, description, false) {
+    for mut finding in text::inspect(file, description, false) {
         if finding.severity >= High || finding.code == "program-url" {
             finding.severity = Block;
             finding.message = "lures in the description, which a model reads unasked";

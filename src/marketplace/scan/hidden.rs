@@ -3,7 +3,7 @@
 use super::Severity::{self, Block, Warn};
 
 /// The kinds of hidden text in a line, each once.
-pub fn judge(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
+pub fn inspect(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
     if line.is_ascii() {
         return Vec::new();
     }
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn hidden_text_is_seen_and_honest_text_is_not() {
         let codes = |line: &str| {
-            judge(line)
+            inspect(line)
                 .into_iter()
                 .map(|(_, code, _)| code)
                 .collect::<Vec<_>>()

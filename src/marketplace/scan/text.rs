@@ -13,7 +13,7 @@ const EACH: usize = 3;
 const LINE: usize = 20_000;
 
 /// The findings in a text. `script` means that it is run rather than read.
-pub fn judge(file: &str, text: &str, script: bool) -> Vec<Finding> {
+pub fn inspect(file: &str, text: &str, script: bool) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let mut say = |line: usize, text: &str, what: (Severity, &'static str, &'static str)| {
         if found.iter().filter(|other| other.code == what.1).count() < EACH {
@@ -23,7 +23,7 @@ pub fn judge(file: &str, text: &str, script: bool) -> Vec<Finding> {
     let lines: Vec<&str> = text.lines().map(|line| cut(line, LINE)).collect();
     let lower: Vec<String> = lines.iter().map(|line| line.to_lowercase()).collect();
     for (at, (line, low)) in lines.iter().zip(&lower).enumerate() {
-        for what in hidden::judge(line) {
+        for what in hidden::inspect(line) {
             say(at + 1, line, what);
         }
         for rule in RULES.iter().filter(|rule| (rule.matches)(low)) {
@@ -206,7 +206,7 @@ mod tests {
     use base64::Engine;
 
     fn codes(text: &str, script: bool) -> Vec<(&'static str, Severity)> {
-        judge("f", text, script)
+        inspect("f", text, script)
             .into_iter()
             .map(|f| (f.code, f.severity))
             .collect()

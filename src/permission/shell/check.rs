@@ -70,8 +70,8 @@ pub struct Finding {
 const MAX_WRAPPERS: usize = 8;
 
 /// Judges a command line; it may run if every finding is a grant.
-pub fn judge(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
-    let mut judge = Judge {
+pub fn check(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
+    let mut checker = Checker {
         rules,
         steps,
         shell: rules.shell(),
@@ -80,15 +80,15 @@ pub fn judge(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
         texts: 0,
         exports_all: false,
     };
-    if judge.shell.persists {
+    if checker.shell.persists {
         // A previous command may have changed the directory.
-        judge.directories.lose();
+        checker.directories.lose();
     }
-    judge.text(command, false);
-    judge.findings
+    checker.text(command, false);
+    checker.findings
 }
 
-struct Judge<'a> {
+struct Checker<'a> {
     rules: &'a dyn Rules,
     steps: &'a Steps,
     /// The shell that reads the current text.
@@ -112,7 +112,7 @@ struct View<'a> {
     depth: usize,
 }
 
-impl Judge<'_> {
+impl Checker<'_> {
     fn text(&mut self, text: &str, in_loop: bool) {
         // A nested text may run in another shell, so it starts without constants.
         let known = match self.texts {

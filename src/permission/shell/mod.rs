@@ -36,7 +36,7 @@ mod word;
 mod wrappers;
 mod zsh;
 
-pub use check::{Finding, Rules, judge};
+pub use check::{Finding, Rules, check};
 pub use deny::denied;
 pub use names::{Variables, is_name, may_be_exported};
 pub use reach::Guard;

@@ -5,7 +5,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use super::Fault;
-use super::check::{Rules, judge};
+use super::check::{Rules, check};
 use super::directories::WorkingDirectories;
 use super::names::Variables;
 use super::operand::{Known, Operand, operands};
@@ -43,12 +43,12 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
         guard,
         held: OnceCell::new(),
     };
-    judge(command, &recorder, guard.ground.steps);
+    check(command, &recorder, guard.ground.steps);
     for _ in 0..MAX_TEXTS {
         let Some(text) = recorder.texts.borrow_mut().pop() else {
             break;
         };
-        judge(&text, &recorder, guard.ground.steps);
+        check(&text, &recorder, guard.ground.steps);
     }
     recorder.seen.into_inner()
 }

@@ -1,10 +1,10 @@
 //! Checks the target of a redirection against the rules for files.
 
-use super::{Finding, Judge};
+use super::{Checker, Finding};
 use crate::permission::shell::step::Redirect;
 use crate::permission::shell::word::{Arity, Piece};
 
-impl Judge<'_> {
+impl Checker<'_> {
     pub(super) fn redirect(&mut self, redirect: &Redirect) {
         let outcome = self.target(redirect);
         if outcome.is_err() {

@@ -1,13 +1,13 @@
 //! Command lines within a command line.
 
-use super::{Judge, View};
+use super::{Checker, View};
 use crate::host::shell::Shell;
 use crate::permission::shell::Fault;
 use crate::permission::shell::step::{self, Scope, ScopeKind};
 
 /// The limit of nested texts: `bash -c "bash -c …"`.
 const MAX_TEXTS: usize = 8;
-impl Judge<'_> {
+impl Checker<'_> {
     /// Judges a command line that `program` runs, in this shell or in its own.
     pub(super) fn text_within(
         &mut self,

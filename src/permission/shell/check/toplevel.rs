@@ -1,9 +1,9 @@
 //! `cd` to the top of the working tree (docs/spec/restriction.md#the-top-of-the-working-tree), if
 //! the shell is already there.
 
-use super::{Judge, View};
+use super::{Checker, View};
 
-impl Judge<'_> {
+impl Checker<'_> {
     /// Whether this is `cd "$(git rev-parse --show-toplevel)"` as the first command in a shell that
     /// is already there. If git finds no repository, the shell stays too.
     pub(super) fn stays_at_toplevel(&self, view: &View) -> bool {
