@@ -43,7 +43,7 @@ use error::Error;
 use request::{Hook, Input, Kind, Payload, Protocol, Request, ToolCall};
 use response::Response;
 use sys::stdin::PatientStdin;
-use sys::{last_word, limits, remark, tell};
+use sys::{eprint, last_word, limits, warn};
 
 /// Prepares the answer to a failure of this call, before its input is read.
 pub fn prepared(mut input: Input) -> Input {
@@ -148,14 +148,14 @@ fn person(app: &RunContext, words: &[OsString]) -> Response {
         Ok(stdout) => Response::text(stdout),
         Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),
         Err(Failure::Failed(error)) => {
-            remark(format_args!("{error}"));
+            warn(format_args!("{error}"));
             if let Some(hint) = error.next_step() {
-                tell(format_args!("hint: {hint}\n"));
+                eprint(format_args!("hint: {hint}\n"));
             }
             Response::text("").status(1)
         }
         Err(Failure::Misused(usage)) => {
-            tell(format_args!("{usage}"));
+            eprint(format_args!("{usage}"));
             Response::text("").status(2)
         }
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::sys::last_word::{self, Sent};
-use crate::sys::{Shown, remark, shown};
+use crate::sys::{Shown, shown, warn};
 
 /// The one answer of a run.
 pub struct Response {
@@ -96,7 +96,7 @@ impl Response {
             action();
         }
         if sent == Sent::Lost && self.status == 0 {
-            remark(format_args!("could not write the answer"));
+            warn(format_args!("could not write the answer"));
             return ExitCode::FAILURE;
         }
         ExitCode::from(self.status)
@@ -123,7 +123,7 @@ pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(move |info| {
         if last_word::is_prepared() {
             // No backtrace: release builds have no tables for one, and taking it may abort.
-            remark(format_args!("{info}"));
+            warn(format_args!("{info}"));
             last_word::say();
         }
         default(info);

@@ -12,7 +12,7 @@ use crate::permission::{Deactivate, Stacking};
 use crate::request::LoadMode;
 use crate::session::{ActiveSkill, Handed, KeptArguments, Loading, Session};
 use crate::skill::Skill;
-use crate::sys::{limits, remark};
+use crate::sys::{limits, warn};
 
 /// The offered skills that `names` mean, in order and without duplicates.
 ///
@@ -100,7 +100,7 @@ fn make_active(
     let changed = match store.load(&key, snapshots, loading, most) {
         // With nothing to enforce, an unwritable state is no reason to refuse.
         Err(error) if harmless => {
-            remark(format_args!("{error}"));
+            warn(format_args!("{error}"));
             let began = skills.iter().map(|(skill, _)| skill.name.to_string());
             crate::session::Changed {
                 began: began.collect(),

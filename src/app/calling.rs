@@ -13,7 +13,7 @@ use crate::permission::{Call, OurTool, Scope, denied};
 use crate::request::{Activate, ToolCall, ToolUse, written_skill};
 use crate::session::Session;
 use crate::skill::{Skill, one_line};
-use crate::sys::remark;
+use crate::sys::warn;
 
 /// A skill being called.
 #[derive(Debug, Clone)]
@@ -184,5 +184,5 @@ pub fn announce(skill: &Skill) {
         (None, []) => String::new(),
         (None, denied) => format!(" (never {})", list(denied)),
     };
-    remark(format_args!("skill {} is active{restricted}", skill.name));
+    warn(format_args!("skill {} is active{restricted}", skill.name));
 }

@@ -10,7 +10,7 @@ use crate::governance::Event;
 use crate::script::{self, Confinement, Execution, Limit, Needs, Outcome, Request, RunLimits};
 use crate::session::{HookRecord, HookRecords};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
-use crate::sys::{limits, remark};
+use crate::sys::{limits, warn};
 
 /// Whether the user approved a skill's hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub fn run_pre_hooks(app: &RunContext, skill: &Skill, until: Instant) -> Result<
             .withdraw(&app.session(), &skill.dir.display().to_string())
             .unwrap_or_else(|error| {
                 // It stays restricted, which is safe.
-                remark(format_args!("{error}"));
+                warn(format_args!("{error}"));
                 Vec::new()
             });
         let (what, next) = if ended.is_empty() {
@@ -104,7 +104,7 @@ pub fn run_post_hooks(app: &RunContext, session_ends: bool, began: Instant) {
         if record.owes
             && let Err(error) = run_owed(app, &record)
         {
-            remark(format_args!(
+            warn(format_args!(
                 "the `post` hook of the skill `{}` failed: {}",
                 record.skill,
                 one_line(&error.to_string())

@@ -7,7 +7,7 @@ use crate::app::RunContext;
 use crate::error::{Error, Result};
 use crate::governance::{Line, read_log};
 use crate::skill::SkillName;
-use crate::sys::{Moment, remark};
+use crate::sys::{Moment, warn};
 
 /// The events that match the filter.
 pub fn audit(app: &RunContext, filter: &AuditFilter) -> Result<String> {
@@ -46,7 +46,7 @@ pub fn events(app: &RunContext, since: Option<&str>) -> Result<Vec<Line>> {
     };
     let (mut lines, torn) = read_log(&app.audit_file())?;
     if torn > 0 {
-        remark(format_args!(
+        warn(format_args!(
             "{torn} lines of the audit log cannot be read and were left out"
         ));
     }

@@ -14,7 +14,7 @@ use crate::app::RunContext;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance, Reach, Severity};
 use crate::skill::{one_line, visible};
-use crate::sys::tell;
+use crate::sys::eprint;
 
 /// Maximum number of findings shown per skill.
 const SHOWN: usize = 20;
@@ -72,7 +72,7 @@ impl Consenting {
     /// # Errors
     /// When nobody can be asked and the scan's findings are too severe.
     pub fn to_install(self, plan: &Plan, command: &str) -> Result<bool> {
-        tell(format_args!("{}", describe(plan)));
+        eprint(format_args!("{}", describe(plan)));
         if self.asks() {
             return Ok(agrees("Install?"));
         }
@@ -97,7 +97,7 @@ impl Consenting {
         let regress = difference.regress().filter(|_| !downgrade);
         let needed = difference.needs_consent() || regress.is_some();
         if self.asks() || needed {
-            tell(format_args!("{}", describe_difference(difference)));
+            eprint(format_args!("{}", describe_difference(difference)));
         }
         if self.asks() && needed || self.asked == Asked::Person && regress.is_some() {
             return Ok(agrees("Update?"));
@@ -124,9 +124,9 @@ impl Consenting {
     /// # Errors
     /// When nobody can be asked and nobody said yes, or the scan's findings are too severe.
     pub fn to_improve(self, difference: &Difference) -> Result<bool> {
-        tell(format_args!("{}", describe_difference(difference)));
+        eprint(format_args!("{}", describe_difference(difference)));
         if !difference.new_tools.is_empty() {
-            tell(format_args!(
+            eprint(format_args!(
                 "ATTENTION: while it is active, the model could use more than now: {}\n",
                 list(&difference.new_tools)
             ));
@@ -139,7 +139,7 @@ impl Consenting {
     /// # Errors
     /// As [`Consenting::to_improve`].
     pub fn to_create(self, plan: &Plan) -> Result<bool> {
-        tell(format_args!("{}", describe(plan)));
+        eprint(format_args!("{}", describe(plan)));
         let findings = plan.skills.iter().flat_map(|skill| &skill.findings);
         self.decides("Install it?", findings, "installed")
     }
@@ -323,7 +323,7 @@ pub fn agrees(question: &str) -> bool {
 
 /// The trimmed answer of a person at the terminal; empty if nothing can be read.
 pub fn asked(question: &str) -> String {
-    tell(format_args!("{question}"));
+    eprint(format_args!("{question}"));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     read.map_or_else(|_| String::new(), |_| answer.trim().to_owned())

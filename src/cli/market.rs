@@ -18,7 +18,7 @@ use crate::marketplace::{
     Change, Edited, InstallOptions, Installed, State, Status, UpdateOptions, Updated, Verified,
 };
 use crate::skill::{Skill, one_line};
-use crate::sys::{remark, tell};
+use crate::sys::{eprint, warn};
 
 /// Installs what a reference names, after showing it to anyone who can be asked. Without a
 /// reference, installs from the lockfile: the project's, otherwise the user's.
@@ -198,7 +198,7 @@ pub fn update(app: &RunContext, update: &Update, caller: Caller) -> Result<Strin
         let shown =
             difference.needs_consent() || difference.regress().is_some() && !update.allow_downgrade;
         if update.diff && !shown {
-            tell(format_args!("{}", consent::describe_difference(difference)));
+            eprint(format_args!("{}", consent::describe_difference(difference)));
         }
         consenting.to_update(difference, update.allow_downgrade)
     };
@@ -236,8 +236,8 @@ fn unless_failed(
             if caller == Caller::Host {
                 let _ = writeln!(answer, "Error: {error}\n{hint}");
             } else {
-                remark(format_args!("{error}"));
-                tell(format_args!("hint: {hint}\n"));
+                warn(format_args!("{error}"));
+                eprint(format_args!("hint: {hint}\n"));
             }
         }
     }

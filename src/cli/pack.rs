@@ -11,7 +11,7 @@ use crate::app::RunContext;
 use crate::author::{Findings, Format, package, render};
 use crate::error::Error;
 use crate::skill::{Level, SkillName, one_line};
-use crate::sys::{files, tell};
+use crate::sys::{eprint, files};
 
 /// Writes the package and lists its content.
 pub fn pack(app: &RunContext, wanted: &Pack) -> Result<String, Failure> {
@@ -32,7 +32,7 @@ pub fn pack(app: &RunContext, wanted: &Pack) -> Result<String, Failure> {
             skills: 1,
             findings: found,
         };
-        tell(format_args!("{}", render(&report, Format::Text)?));
+        eprint(format_args!("{}", render(&report, Format::Text)?));
         let text = format!("`{}` was not packed, for it has errors", skill.name);
         return Err(Error::new(text)
             .hint(format!(

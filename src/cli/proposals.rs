@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Plan};
 use crate::proposal::{Change, Comment, Proposal, ProposalId};
 use crate::skill::one_line;
-use crate::sys::{Dir, Moment, limits, remark};
+use crate::sys::{Dir, Moment, limits, warn};
 
 /// What can be done with proposals.
 #[derive(Debug, Subcommand)]
@@ -119,7 +119,7 @@ impl<'p> Row<'p> {
 fn list(app: &RunContext, json: bool) -> Result<String> {
     let (proposals, broken) = app.proposals().list();
     for error in broken {
-        remark(format_args!("{error}"));
+        warn(format_args!("{error}"));
     }
     let catalog = app.catalog();
     let rows = proposals
@@ -259,7 +259,7 @@ fn approve(app: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) 
     let consenting = Consenting::of(app, consent, caller);
     let policies = app.policies()?;
     let catalog = app.catalog();
-    remark(format_args!("{}", introduction(&proposal).trim_end()));
+    warn(format_args!("{}", introduction(&proposal).trim_end()));
     let skill = &proposal.skill;
     let (dir, back) = match today(app, &catalog, &proposal)? {
         Today::Changed(entry, _) => {
@@ -294,7 +294,7 @@ fn approve(app: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) 
             let source = format!("proposal {id}");
             let mut confirm = |plan: &Plan| {
                 permits_new(&policies, plan)?;
-                remark(format_args!("the skill:\n{}", printable(text).trim_end()));
+                warn(format_args!("the skill:\n{}", printable(text).trim_end()));
                 consenting.to_create(plan)
             };
             let base = app.base(&app.dirs.plugin);

@@ -8,7 +8,7 @@ use crate::catalog::Layer;
 use crate::marketplace::Market;
 use crate::request::Protocol;
 use crate::skill::one_line;
-use crate::sys::{Base, limits, progress, remark};
+use crate::sys::{Base, limits, progress, warn};
 
 /// Where this command installs skills.
 #[derive(Debug)]
@@ -79,5 +79,5 @@ fn mirror(app: &RunContext) -> Option<String> {
 
 /// Tells a person what is happening.
 pub fn note(text: &str) {
-    remark(format_args!("{}", one_line(text)));
+    warn(format_args!("{}", one_line(text)));
 }

@@ -12,7 +12,7 @@ use crate::app::RunContext;
 use crate::author::{self, Finding, Findings, strict};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
-use crate::sys::{files, limits, tell};
+use crate::sys::{eprint, files, limits};
 
 /// The report; a failure if a skill has an error.
 pub fn validate(app: &RunContext, validate: &Validate) -> Result<String, Failure> {
@@ -105,7 +105,7 @@ fn fix(dir: &Path) -> Result<()> {
             error.hint("nothing was changed; check the directory's permissions")
         })?;
         let diff = author::unified(&file.display().to_string(), &text, &fixed);
-        tell(format_args!("{}", super::consent::printable(&diff)));
+        eprint(format_args!("{}", super::consent::printable(&diff)));
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::masking::{mask, mask_value};
-use crate::sys::{Dir, EntryName, FileLock, Moment, limits, remark};
+use crate::sys::{Dir, EntryName, FileLock, Moment, limits, warn};
 
 /// The destinations of events.
 #[derive(Debug, Clone)]
@@ -105,7 +105,7 @@ impl Audit {
     pub fn write(&self, event: &Event) {
         let line = event.line();
         let failed = |path: &Path, error: &io::Error| {
-            remark(format_args!(
+            warn(format_args!(
                 "could not write to the audit log `{}`: {error}",
                 path.display()
             ));

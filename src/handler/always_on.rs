@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::session::ActiveSkill;
 use crate::skill::{Wrapper, one_line};
-use crate::sys::remark;
+use crate::sys::warn;
 
 const LEAD: &str = "## Skills in force\n\n\
     These instructions hold in this conversation from the start. Their skills need not be called.";
@@ -25,7 +25,7 @@ pub fn instructions(app: &RunContext, context: Option<&str>, is_first: bool) -> 
         if is_first {
             let name = one_line(name);
             let why = one_line(&why.to_string());
-            remark(format_args!("the skill `{name}` is not always on: {why}"));
+            warn(format_args!("the skill `{name}` is not always on: {why}"));
         }
     };
     // Most users have none, and their prompt needs no catalog.
@@ -43,7 +43,7 @@ pub fn instructions(app: &RunContext, context: Option<&str>, is_first: bool) -> 
     if let Err(error) = put_in_force(app, &chosen, &snapshots) {
         let names: Vec<&str> = snapshots.iter().map(|skill| skill.name.as_str()).collect();
         let names = names.join(", ");
-        remark(format_args!("not always on this time: {names}: {error}"));
+        warn(format_args!("not always on this time: {names}: {error}"));
         return None;
     }
     chosen.block(catalog.has_one_tool(config.budget().tools))
@@ -54,7 +54,7 @@ pub fn end(app: &RunContext) {
     match app.store().keep_always_on(&app.session(), &[]) {
         Ok(kept) => app.record_ends(kept.ended),
         // They stay active, which is safe.
-        Err(error) => remark(format_args!("{error}")),
+        Err(error) => warn(format_args!("{error}")),
     }
 }
 

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::RunContext;
 use crate::catalog::{Cut, Left};
-use crate::sys::{Dir, Durable, EntryName, files, limits, remark};
+use crate::sys::{Dir, Durable, EntryName, files, limits, warn};
 
 const TOLD_FILE: EntryName = EntryName::of("told");
 
@@ -37,7 +37,7 @@ pub fn tell_once(app: &RunContext, cut: &[Cut]) {
             (false, more) => format!("; {what}: {shown} and {more} more"),
         }
     };
-    remark(format_args!(
+    warn(format_args!(
         "the prompt has no room for every skill's description{}{}; `agent-skills doctor` \
          shows all, and `prompt_chars` in the configuration makes room",
         told(|left| left != Left::Count, "shortened"),

@@ -13,7 +13,7 @@ use crate::permission::{OurTool, forbidden_outright};
 use crate::request::ListedTool;
 use crate::response::Response;
 use crate::session::{Session, SessionKey, Store};
-use crate::sys::remark;
+use crate::sys::warn;
 
 /// Hides the command line, the tools that need a skill when there is none, those of skills not
 /// offered here, and what an active skill forbids whatever the arguments.
@@ -100,6 +100,6 @@ fn remember(
     session.mcp_tools.clone_from(&names);
     if let Err(error) = store.remember_tools(key, names, sub_agents) {
         // Then `mcp__…` entries grant nothing in this prompt, which is the safe side.
-        remark(format_args!("could not remember the tools: {error}"));
+        warn(format_args!("could not remember the tools: {error}"));
     }
 }

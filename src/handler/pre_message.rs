@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::request::{Prompt, Protocol, ToolUse};
 use crate::response::Response;
 use crate::session::Session;
-use crate::sys::remark;
+use crate::sys::warn;
 
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. A prompt
 /// without a usable call stays unchanged; if the skill cannot be used, the user is told why.
@@ -34,7 +34,7 @@ pub fn pre_message(app: &RunContext, prompt: Option<&Prompt>) -> Response {
         Ok(None) => Response::nothing(),
         Err(error) => {
             let hint = error.next_step().map(|hint| format!("; {hint}"));
-            remark(format_args!("{error}{}", hint.unwrap_or_default()));
+            warn(format_args!("{error}{}", hint.unwrap_or_default()));
             Response::nothing()
         }
     }

@@ -15,7 +15,7 @@ use crate::host::ours;
 use crate::request::ToolUse;
 use crate::response::Response;
 use crate::session::{Session, SessionKey, Unreadable};
-use crate::sys::remark;
+use crate::sys::warn;
 
 /// Decides on a tool call.
 pub fn pre_tool(app: &RunContext, used: Option<&ToolUse>) -> Response {
@@ -47,7 +47,7 @@ pub fn pre_tool(app: &RunContext, used: Option<&ToolUse>) -> Response {
         return activate(app, &session, called);
     }
     if let Verdict::Noted(note) = judged.verdict {
-        remark(format_args!("{note}"));
+        warn(format_args!("{note}"));
     }
     // A note from a skill's rules must not replace a decision that only the user makes.
     match used.tool.as_str() {

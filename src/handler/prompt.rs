@@ -12,7 +12,7 @@ use crate::catalog::{Catalog, Disclosure, Standing};
 use crate::error::Error;
 use crate::response::Response;
 use crate::skill::one_line;
-use crate::sys::remark;
+use crate::sys::warn;
 
 /// The catalog block and the always-on instructions, or nothing if there are no skills.
 pub fn post_system_prompt(app: &RunContext, context: Option<&str>) -> Response {
@@ -30,7 +30,7 @@ pub fn post_system_prompt(app: &RunContext, context: Option<&str>) -> Response {
         }
     });
     for line in told.remarks {
-        remark(format_args!("{line}"));
+        warn(format_args!("{line}"));
     }
     tell_of_proposals(app);
     let disclosed = Some(told.text).filter(|text| !text.is_empty());
@@ -62,7 +62,7 @@ fn enter(app: &RunContext, context: Option<&str>) -> bool {
             Ok(ended) => app.record_ends(ended),
             // Then jobs belong to this run of the host, and skills limited to some contexts are
             // hidden; neither is a reason to fail.
-            Err(error) => remark(format_args!("{error}")),
+            Err(error) => warn(format_args!("{error}")),
         }
     }
     is_first
@@ -79,7 +79,7 @@ fn tell_of_proposals(app: &RunContext) {
         1 => "a proposal for a skill waits".to_owned(),
         count => format!("{count} proposals for skills wait"),
     };
-    remark(format_args!(
+    warn(format_args!(
         "{waiting} for your decision: agent-skills proposals list"
     ));
 }

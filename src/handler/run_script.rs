@@ -11,7 +11,7 @@ use crate::response::Response;
 use crate::script::{self, Confinement, Execution, Needs, Outcome, Ran, Request, RunLimits};
 use crate::skill::{Skill, SkillPath};
 use crate::sys::limits;
-use crate::sys::remark;
+use crate::sys::warn;
 
 /// Starts a script, or waits for or stops a job.
 pub fn run_skill_script(app: &RunContext, call: &RunSkillScript) -> Response {
@@ -106,7 +106,7 @@ fn look_after(app: &RunContext, call: &UseJob) -> Result<Response> {
     let text = shown(&look.outcome, &job.facts().label, call.format);
     Ok(Response::text(text).once_written(move || {
         if let Err(error) = job.mark_seen(look.seen) {
-            remark(format_args!("{error}"));
+            warn(format_args!("{error}"));
         }
     }))
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::app::{RunContext, run_post_hooks};
 use crate::response::Response;
-use crate::sys::remark;
+use crate::sys::warn;
 
 /// Forgets what this session had active, and sessions that ended. Runs their skills' end hooks that
 /// have not run.
@@ -12,7 +12,7 @@ pub fn on_start(app: &RunContext) -> Response {
     match app.store().begin(&app.session()) {
         Ok(ended) => app.record_ends(ended),
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
-        Err(error) => remark(format_args!("could not reset the active skills: {error}")),
+        Err(error) => warn(format_args!("could not reset the active skills: {error}")),
     }
     tell_contested(app);
     run_post_hooks(app, false, Instant::now());
@@ -37,7 +37,7 @@ fn tell_contested(app: &RunContext) {
     } else {
         String::new()
     };
-    remark(format_args!(
+    warn(format_args!(
         "several skills are called {}{more}; `agent-skills info NAME` tells which is used, and how to name \
          the others",
         shown.join(", ")

@@ -99,11 +99,11 @@ impl<'de> Deserialize<'de> for PassEnv {
         #[derive(Deserialize)]
         #[serde(untagged)]
         enum Form {
-            Control(String),
+            Word(String),
             Names(Vec<String>),
         }
         match Form::deserialize(deserializer) {
-            Ok(Form::Control(word)) if word == "all" => Ok(Self::All),
+            Ok(Form::Word(word)) if word == "all" => Ok(Self::All),
             Ok(Form::Names(names)) => Ok(Self::Named(names)),
             _ => Err(serde::de::Error::custom(
                 "`pass_env` is \"all\" or a list of names",

@@ -111,7 +111,7 @@ mod tests {
     fn no_honest_skill_of_the_corpus_is_blocked() {
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
         if !corpus.is_dir() {
-            crate::sys::remark(format_args!("skipped: there is no {}", corpus.display()));
+            crate::sys::warn(format_args!("skipped: there is no {}", corpus.display()));
             return;
         }
         let mut skills = Vec::new();
@@ -137,11 +137,11 @@ mod tests {
                 .collect();
             assert!(blocked.is_empty(), "{}: {blocked:?}", dir.display());
             for finding in found.iter().filter(|f| f.severity == Severity::High) {
-                crate::sys::remark(format_args!("{}: {}", dir.display(), finding.summary()));
+                crate::sys::warn(format_args!("{}: {}", dir.display(), finding.summary()));
                 high += 1;
             }
         }
-        crate::sys::remark(format_args!(
+        crate::sys::warn(format_args!(
             "{} skills, none blocked, {high} findings of severity high",
             skills.len()
         ));

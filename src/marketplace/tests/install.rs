@@ -381,7 +381,7 @@ fn one_skill_installed_by_many_at_once_is_there_once_and_whole() {
 fn every_skill_of_the_corpus_installs_from_its_collection() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
     if !corpus.is_dir() {
-        crate::sys::remark(format_args!("skipped: there is no {}", corpus.display()));
+        crate::sys::warn(format_args!("skipped: there is no {}", corpus.display()));
         return;
     }
     let mut installed = 0;
@@ -413,5 +413,5 @@ fn every_skill_of_the_corpus_installs_from_its_collection() {
         }
         installed += skills.len();
     }
-    crate::sys::remark(format_args!("{installed} skills installed"));
+    crate::sys::warn(format_args!("{installed} skills installed"));
 }

@@ -7,7 +7,7 @@ use super::shown::{shown, visible};
 
 /// Writes to standard error through [`shown`] and ignores failures. The standard macros panic if it
 /// is full or closed, and a panicking hook gives the wrong answer.
-pub fn tell(text: Arguments) {
+pub fn eprint(text: Arguments) {
     let text = shown(&text.to_string(), false);
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
@@ -19,8 +19,8 @@ pub fn progress(line: &str) {
 }
 
 /// One line with the program's name, to standard error.
-pub fn remark(text: Arguments) {
-    tell(format_args!("agent-skills: {text}\n"));
+pub fn warn(text: Arguments) {
+    eprint(format_args!("agent-skills: {text}\n"));
 }
 
 /// Whether the answer goes to a terminal: then nothing in it may control that terminal.
