@@ -79,7 +79,7 @@ const ENDS: [libc::c_int; 7] = [
 ];
 /// Signals that are left alone: they do not end the process.
 const LEFT_ALONE: [libc::c_int; 8] = [
-    // The standard library ignores it, and restores it for children.
+    // Ignored, as by the standard library, which restores it for children.
     libc::SIGPIPE,
     libc::SIGCHLD,
     libc::SIGCONT,
@@ -232,10 +232,13 @@ fn know_surroundings() {
 #[allow(unsafe_code)]
 fn take_signals() {
     let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = end_of_call;
-    keep_waiting();
+    // What arrives before its handler is there waits for it.
+    block_all_but(std::iter::empty());
     // SAFETY: all structures are plain data for which zero is valid; the stack is static, and the
     // handler is async-signal-safe.
     unsafe {
+        // The standard library ignores it only when it starts, which is later.
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
         let mut stack: libc::stack_t = std::mem::zeroed();
         stack.ss_sp = STACK.0.get().cast();
         stack.ss_size = size_of::<HandlerStack>();
@@ -247,16 +250,16 @@ fn take_signals() {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
     }
+    // Every other signal that could end the call stays blocked, also the one for a write beyond a
+    // limit (SIGXFSZ), which then is an ordinary error. The deadline, which our parent may have
+    // blocked, is not.
+    block_all_but(FAULTS.into_iter().chain(ENDS).chain(LEFT_ALONE));
     #[cfg(target_os = "linux")]
     end_before_kill();
 }
 
-/// Blocks every other signal that could end the call, including the one for a write beyond a limit
-/// (SIGXFSZ), which then is an ordinary error. Unblocks the deadline, which our parent may have
-/// blocked and which may fire at once.
 #[allow(unsafe_code)]
-fn keep_waiting() {
-    let meant = FAULTS.into_iter().chain(ENDS).chain(LEFT_ALONE);
+fn block_all_but(meant: impl Iterator<Item = libc::c_int>) {
     // The C libraries' functions leave out signals of their own (32 to 34), which end the process
     // too, so this calls the kernel, with one bit for each signal.
     #[cfg(target_os = "linux")]
