@@ -75,6 +75,7 @@ mod tests {
             "{error}"
         );
         drop(held);
-        FileLock::exclusive(&path, Duration::ZERO).unwrap();
+        // A child that another test starts at this moment holds it until its exec.
+        FileLock::exclusive(&path, Duration::from_secs(10)).unwrap();
     }
 }
