@@ -9,7 +9,7 @@ use agent_skills::permission::{
 };
 use serde_json::json;
 
-use crate::shell_world::{Disk, Happened, Logged, World};
+use crate::shell_world::{Disk, Happened, Logged, SECRET, World};
 
 /// A list, and what it grants of what the programs of a world can write down.
 pub struct Profile {
@@ -148,7 +148,7 @@ impl Profile {
             if !self.guards_files {
                 continue;
             }
-            if call.input.contains("SECRET") {
+            if call.input.contains(SECRET) {
                 return Some(format!("`{}` was handed a secret", call.program));
             }
             let steered = call
@@ -159,7 +159,7 @@ impl Profile {
                 return Some(format!("`{}` with {name}={value}", call.program));
             }
         }
-        let told = self.guards_files && happened.output.contains("SECRET");
+        let told = self.guards_files && happened.output.contains(SECRET);
         told.then(|| format!("a secret was read: {}", happened.output))
     }
 

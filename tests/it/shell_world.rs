@@ -41,6 +41,8 @@ const HOSTILE_NAMES: &[&str] = &[
     "{}",
     "=evil",
 ];
+/// What only a file holds that must not be read: no command spells it.
+pub const SECRET: &str = "CLASSIFIED";
 const SECRETS: &[&str] = &[
     "project/canary",
     "project/sub/in/data",
@@ -167,7 +169,7 @@ impl World {
             }
         }
         for path in SECRETS {
-            fs::write(world.at(path), "SECRET\n").unwrap();
+            fs::write(world.at(path), format!("SECRET {SECRET}\n")).unwrap();
         }
         fs::write(world.at("project/in/data"), "data\n").unwrap();
         if has_hostile_names {

@@ -24,6 +24,9 @@ impl Lexer<'_> {
         } else {
             // `>&` and `&>` are single operators, not the end of a command.
             let width = 1 + usize::from(rest[1..].starts_with(['&', '>', '|']));
+            if rest[1..].starts_with('&') {
+                names_a_descriptor_or_file(&rest[2..])?;
+            }
             if self.zsh() {
                 zsh::operator(rest, width)?;
             }
@@ -60,4 +63,21 @@ pub(super) fn heredoc_astray() -> Fault {
         "<<",
         "it is not clear where this here-document begins or ends",
     )
+}
+
+/// Refuses `>&1-`, which moves a descriptor in bash and writes the file `1-` in busybox; the parser
+/// drops the `-`, and that of any other target. One whose end is not plain to see is refused too.
+fn names_a_descriptor_or_file(text: &str) -> Result<(), Fault> {
+    let target = text.trim_start_matches([' ', '\t']);
+    let ends = [' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')'];
+    let target = target.split(ends).next().unwrap_or_default();
+    let is_quoted = target.contains(['"', '\'', '\\', '`']);
+    let has_dash = target.starts_with('-') || target.ends_with('-');
+    if is_quoted || target.len() > 1 && has_dash {
+        return Err(Fault::new(
+            &format!("&{target}"),
+            "shells disagree about this redirection",
+        ));
+    }
+    Ok(())
 }

@@ -167,3 +167,11 @@ fn a_line_goes_on_behind_a_backslash_where_words_end() {
     all_run(&git(), &["git \\\na", "git a\\\n b", "git a \\\n  --b", "git\t\\\n\ta", "git a\\\n\tb", "git a \\\n\n"]);
     none_runs(&git(), &["git a\\\nb", "gi\\\nt a", "git a;evi\\\nl", "git a&\\\nevil"]);
 }
+
+#[test]
+fn a_descriptor_that_is_moved_is_a_file_to_some_shells() {
+    for redirection in [">&1-", "2>&1-", "*2>&1-", "<&0-", "2>&1-x", ">&1x", ">&-1", "1>&2-", "x>&2-"] {
+        none_runs(&git(), &[&format!("git a {redirection}"), &format!("git a {redirection} | sort")]);
+    }
+    all_run(&git(), &["git a 2>&1", "git a >&2", "git a 2>&-", "git a <&-", "git a 2>&1 | sort"]);
+}
