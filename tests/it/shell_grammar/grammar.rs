@@ -323,7 +323,7 @@ impl Grammar {
             return format!(" < <({})", self.list(depth - 1));
         }
         self.pick(&[
-            " 2>&1", " > /dev/null", " 2>/dev/null", " > out/x", " >> out/y", " < in/data",
+            " 2>&1", "2>&1-", " >&1-", " <&0-", " > /dev/null", " 2>/dev/null", " > out/x", " >> out/y", " < in/data",
             " > canary", " < canary", " &> out/z", " > ../x", " > ~/x", " > $x", " > \"out/$x\"",
             " <<< text", " > sub/x", " >| canary", " <> canary", " >&2", " 2>&-",
             " > out/../canary", " < in/../canary", " >& canary", " {x}> canary", " 3>&1",
