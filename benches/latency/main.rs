@@ -39,7 +39,7 @@ fn main() {
     };
     let fixture = Fixture::new(sizes);
     let empty = Program::empty(fixture.path());
-    let ours = Program::at(&executable);
+    let ours = Program::installed(&executable, fixture.path());
     let is_static = is_static(&executable);
 
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();

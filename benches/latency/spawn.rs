@@ -45,15 +45,19 @@ pub struct Run {
 pub struct Program(PathBuf);
 
 impl Program {
-    pub fn at(path: &Path) -> Self {
-        Self(path.to_owned())
+    /// A copy in `dir`, as install.sh makes one. The kernel maps a file that was written in one go with
+    /// fewer page faults than one that a linker wrote piece by piece.
+    pub fn installed(executable: &Path, dir: &Path) -> Self {
+        let path = dir.join("installed");
+        std::fs::copy(executable, &path).unwrap();
+        Self(path)
     }
 
     /// An empty program with the compiler's default settings.
     pub fn empty(dir: &Path) -> Self {
         let source = dir.join("empty.rs");
         std::fs::write(&source, "fn main() {}\n").unwrap();
-        let path = dir.join("empty");
+        let path = dir.join("linked");
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let mut compile = Command::new(rustc);
         // Without symbols, like a release built by cargo; the loader does not read them anyway.
@@ -61,7 +65,9 @@ impl Program {
             .args(["-O", "-Cstrip=symbols", "-o"])
             .args([&path, &source]);
         assert!(compile.status().unwrap().success());
-        Self(path)
+        let empty = dir.join("empty");
+        std::fs::copy(&path, &empty).unwrap();
+        Self(empty)
     }
 
     pub fn run(&self, call: &Call, protocol: Protocol) -> Run {
