@@ -1,9 +1,8 @@
 //! The one error type: a lowercase message that names the thing and the reason, and an optional
 //! hint with the next step. Rooms supply the words.
 
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 /// What went wrong and what to do about it.
 ///

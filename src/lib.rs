@@ -15,20 +15,18 @@
 // Tests may call the functions that the rest of the code must not.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-pub mod app;
+pub mod activation;
 pub mod author;
 pub mod catalog;
 pub mod cli;
-pub mod closed;
 pub mod error;
-pub mod governance;
-pub mod handler;
 pub mod host;
 pub mod marketplace;
 pub mod permission;
+pub mod policy;
 pub mod proposal;
-pub mod request;
-pub mod response;
+pub mod protocol;
+pub mod run_context;
 pub mod script;
 pub mod session;
 pub mod skill;
@@ -36,12 +34,12 @@ pub mod sys;
 
 use std::ffi::OsString;
 
-use app::RunContext;
 use cli::{Caller, Failure};
-use closed::Failing;
 use error::Error;
-use request::{Hook, Input, Kind, Payload, Protocol, Request, ToolCall};
-use response::Response;
+use host::Protocol;
+use protocol::closed::Failing;
+use protocol::{Hook, Input, Kind, Payload, Request, Response, ToolCall};
+use run_context::RunContext;
 use sys::stdin::PatientStdin;
 use sys::{eprint, last_word, limits, warn};
 
@@ -70,7 +68,7 @@ pub fn run(mut input: Input) -> Response {
     // Leaked on purpose: the process ends with the answer and frees everything at once.
     let app = |protocol| &*Box::leak(Box::new(RunContext::new(input.env, protocol)));
     match request {
-        Request::Schema => handler::schema(app(None)),
+        Request::Schema => protocol::schema(app(None)),
         Request::Hook {
             name,
             data,
@@ -95,15 +93,15 @@ pub fn run(mut input: Input) -> Response {
 
 fn hook(app: &RunContext, hook: Hook) -> Response {
     match hook {
-        Hook::OnStart => handler::on_start(app),
-        Hook::OnEnd => handler::on_end(app),
-        Hook::PostSystemPrompt(context) => handler::post_system_prompt(app, context.as_deref()),
-        Hook::PreMessage(prompt) => handler::pre_message(app, prompt.as_ref()),
-        Hook::PreApiTools(tools) => handler::pre_api_tools(app, &tools),
-        Hook::PreTool(used) => handler::pre_tool(app, used.as_ref()),
-        Hook::FinalArguments(used) => handler::final_arguments(app, used.as_ref()),
-        Hook::PreToolOutput(result) => handler::pre_tool_output(app, result.as_ref()),
-        Hook::PreCacheOutput(tool) => handler::pre_cache_output(app, &tool),
+        Hook::OnStart => protocol::on_start(app),
+        Hook::OnEnd => protocol::on_end(app),
+        Hook::PostSystemPrompt(context) => protocol::post_system_prompt(app, context.as_deref()),
+        Hook::PreMessage(prompt) => protocol::pre_message(app, prompt.as_ref()),
+        Hook::PreApiTools(tools) => protocol::pre_api_tools(app, &tools),
+        Hook::PreTool(used) => protocol::pre_tool(app, used.as_ref(), cli::model_install),
+        Hook::FinalArguments(used) => protocol::final_arguments(app, used.as_ref()),
+        Hook::PreToolOutput(result) => protocol::pre_tool_output(app, result.as_ref()),
+        Hook::PreCacheOutput(tool) => protocol::pre_cache_output(app, &tool),
         Hook::Unknown => Response::nothing(),
     }
 }
@@ -111,19 +109,19 @@ fn hook(app: &RunContext, hook: Hook) -> Response {
 fn tool(app: &RunContext, name: &str, arguments: Payload) -> Response {
     match ToolCall::parse(name, arguments) {
         Ok(ToolCall::Command(words)) => command(app, &words),
-        Ok(ToolCall::ReadSkillFile(call)) => handler::read_skill_file(app, &call),
-        Ok(ToolCall::RunSkillScript(call)) => handler::run_skill_script(app, &call),
-        Ok(ToolCall::Activate(wanted)) => handler::activate(app, wanted),
-        Ok(ToolCall::SkillSession(call)) => handler::skill_session(app, &call),
-        Ok(ToolCall::ProposeSkillUpdate(call)) => handler::propose_skill_update(app, &call),
-        Ok(ToolCall::CreateSkill(call)) => handler::create_skill(app, &call),
+        Ok(ToolCall::ReadSkillFile(call)) => protocol::read_skill_file(app, &call),
+        Ok(ToolCall::RunSkillScript(call)) => protocol::run_skill_script(app, &call),
+        Ok(ToolCall::Activate(wanted)) => protocol::activate(app, wanted),
+        Ok(ToolCall::SkillSession(call)) => protocol::skill_session(app, &call),
+        Ok(ToolCall::ProposeSkillUpdate(call)) => protocol::propose_skill_update(app, &call),
+        Ok(ToolCall::CreateSkill(call)) => protocol::create_skill(app, &call),
         Err(error) => Response::failure(&error),
     }
 }
 
 /// The command line as a tool: as in a shell, except for the exit status.
 fn command(app: &RunContext, words: &[String]) -> Response {
-    if let Some(response) = handler::long_command(app, words) {
+    if let Some(response) = protocol::long_command(app, words) {
         return response;
     }
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
@@ -144,7 +142,7 @@ fn command(app: &RunContext, words: &[String]) -> Response {
 }
 
 fn person(app: &RunContext, words: &[OsString]) -> Response {
-    match cli::run(app, words, Caller::person(), &mut response::live()) {
+    match cli::run(app, words, Caller::person(), &mut protocol::live()) {
         Ok(stdout) => Response::text(stdout),
         Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),
         Err(Failure::Failed(error)) => {

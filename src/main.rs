@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use agent_skills::request::Input;
-use agent_skills::{prepared, response, run};
+use agent_skills::protocol::{Input, install_panic_hook};
+use agent_skills::{prepared, run};
 
-agent_skills::before_main!(agent_skills::closed::prepare_early);
+agent_skills::before_main!(agent_skills::protocol::closed::prepare_early);
 
 fn main() -> ExitCode {
-    response::install_panic_hook();
+    install_panic_hook();
     run(prepared(Input::of_process())).write()
 }

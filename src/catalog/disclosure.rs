@@ -4,6 +4,7 @@
 use super::budget::{chars, shorten};
 use super::prompt_budget::{Line, PromptBudget};
 use super::{Catalog, Entry};
+use crate::policy::Config;
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::limits;
 
@@ -14,6 +15,15 @@ pub struct Budget {
     pub tools: usize,
     /// Characters of the block. Names alone may take twice as many.
     pub chars: usize,
+}
+
+impl From<&Config> for Budget {
+    fn from(config: &Config) -> Self {
+        Self {
+            tools: config.max_tools.0,
+            chars: config.prompt_chars.0,
+        }
+    }
 }
 
 /// The disclosed catalog.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::error::Error;
+use crate::policy::Config;
 
 /// Whose skills they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,6 +37,16 @@ pub enum Order {
     PersonalFirst,
     /// Project before personal.
     ProjectFirst,
+}
+
+impl From<&Config> for Order {
+    fn from(config: &Config) -> Self {
+        if config.project_over_personal {
+            Self::ProjectFirst
+        } else {
+            Self::PersonalFirst
+        }
+    }
 }
 
 impl Layer {

@@ -2,29 +2,33 @@
 //! is told about them. Eligibility comes from rules that are passed in.
 
 mod budget;
+mod cached;
 mod disclosure;
 mod discovery;
+mod eligibility;
 mod entry;
 mod index;
 mod index_file;
 mod layer;
-mod listing;
+mod lookup;
 mod naming;
 mod precedence;
 mod prompt_budget;
 mod requires;
+mod roots;
 mod search;
 #[cfg(test)]
 mod testing;
 mod tool_name;
 
+pub use cached::{PROMPT, Rendered};
 pub use disclosure::{Budget, Cut, Disclosure, Left, plain};
 pub use discovery::Catalog;
 pub use entry::{Admission, Entry, Offered, Standing};
 pub use index::Index;
 pub use index_file::Answer;
 pub use layer::{Layer, Order, Root};
-pub use listing::skill_directories;
+pub use lookup::{is_qualified, quoted, suggestion, usable};
 pub use precedence::{NoRules, Rules};
 pub use requires::Required;
 pub use tool_name::tool_name;

@@ -1,10 +1,10 @@
 //! `approve`: an administrator approves a skill in its current state, or a user approves its hooks.
 
 use super::named;
-use crate::app::{RunContext, approval_digest};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
-use crate::governance::Event;
+use crate::policy::{Event, approval_digest};
+use crate::run_context::RunContext;
 use crate::skill::{Hooks, one_line};
 
 /// Records the skill's digest.

@@ -3,9 +3,9 @@
 use super::installed::brief;
 use super::json;
 use super::options::AuditFilter;
-use crate::app::RunContext;
 use crate::error::{Error, Result};
-use crate::governance::{Line, read_log};
+use crate::policy::{Line, read_log};
+use crate::run_context::RunContext;
 use crate::skill::SkillName;
 use crate::sys::{Moment, warn};
 

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::author;
 use crate::catalog::Layer;
-use crate::request::Protocol;
+use crate::host::Protocol;
 
 /// Arguments of `new`.
 #[derive(Debug, Args)]

@@ -6,9 +6,9 @@ use super::options::{Catalogue, SortAvailable};
 use super::screen::{Paint, Screen};
 use super::shop::{Shop, note};
 use super::table::{Cell, Column, Table};
-use crate::app::RunContext;
 use crate::error::Result;
 use crate::marketplace::Listed;
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 
 /// The length of a description that is enough for a model to choose.

@@ -4,17 +4,16 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::json;
-use super::named;
 use super::run::Failure;
-use crate::app::{
-    Enforcement, OnDisk, RunContext, call_of, called, script_of, snapshot, under_denied_name,
-    usable,
-};
+use super::{json, named};
+use crate::activation::Enforcement;
+use crate::catalog::usable;
 use crate::error::{Error, Result};
 use crate::permission::{Explanation, explain};
-use crate::request::ToolUse;
-use crate::session::Session;
+use crate::policy::OnDisk;
+use crate::protocol::{ToolUse, call_of, called, script_of, under_denied_name};
+use crate::run_context::RunContext;
+use crate::session::{Session, snapshot};
 use crate::skill::one_line;
 
 /// A call that might be made while a skill is active.

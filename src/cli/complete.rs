@@ -6,7 +6,7 @@ use clap::{Arg, Command, CommandFactory};
 use super::args::Cli;
 use super::installed::brief;
 use super::options::Shell;
-use crate::app::RunContext;
+use crate::run_context::RunContext;
 use crate::skill::{SkillName, one_line};
 
 /// Verbs and arguments that take the name of an installed skill.

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::json;
 use super::options::ConfigVerb;
-use crate::app::{Config, RunContext, Setting};
 use crate::error::{Error, Result};
-use crate::governance::{parse_toml, set_key};
+use crate::policy::{Config, Setting, parse_toml, set_key};
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 
 /// Runs a `config` command.

@@ -10,9 +10,9 @@ use super::model_install::safe;
 use super::options::Consent;
 use super::person::is_by_host;
 use super::run::Caller;
-use crate::app::RunContext;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance, Reach, Severity};
+use crate::run_context::RunContext;
 use crate::skill::{one_line, visible};
 use crate::sys::eprint;
 
@@ -331,8 +331,8 @@ pub fn asked(question: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::person::BY_HOST;
     use super::*;
+    use crate::host::ours::BY_HOST;
     use crate::sys::Env;
     use std::path::Path;
 

@@ -6,15 +6,17 @@ use std::path::Path;
 use serde_json::json;
 
 use super::installed::brief;
-use crate::app::{Config, Enforcement, OnDisk, RunContext, snapshot, unmet_but};
+use crate::activation::{Enforcement, unmet_but};
 use crate::author::{self, Finding, Source, similarity};
 use crate::catalog::Catalog;
-use crate::governance::Policies;
-use crate::host::{alias::Capability, mentions, tools};
+use crate::host::alias::Capability;
+use crate::host::{mentions, tools};
 use crate::marketplace::{Severity, scan_directory};
 use crate::permission::{Call, Part, Restriction, Rule, explain};
+use crate::policy::{Config, OnDisk, Policies};
+use crate::run_context::RunContext;
 use crate::script;
-use crate::session::Session;
+use crate::session::{Session, snapshot};
 use crate::skill::{Diagnostic, Level, SkillName};
 
 /// Descriptions more similar than this are too hard to tell apart for a model. The two most similar

@@ -9,10 +9,10 @@ use super::installed::brief;
 use super::json;
 use super::options::Scope;
 use super::shop::Shop;
-use crate::app::RunContext;
 use crate::error::Result;
-use crate::governance::Line;
 use crate::marketplace::{Earlier, History, State};
+use crate::policy::Line;
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 
 /// Maximum number of events and tags shown.

@@ -7,9 +7,10 @@ use super::options::{Listing, SortInstalled};
 use super::report::Report;
 use super::screen::{Paint, Screen};
 use super::table::{Cell, Column, Table};
-use crate::app::{RunContext, quoted, run_post_hooks};
-use crate::catalog::{Entry, Standing};
+use crate::activation::run_post_hooks;
+use crate::catalog::{Entry, Standing, quoted};
 use crate::error::{Error, Result};
+use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Level, one_line};
 
 /// Every skill directory, including those that are not offered.

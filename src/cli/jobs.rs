@@ -5,7 +5,7 @@ use std::io::Write;
 
 use super::json;
 use super::run::Failure;
-use crate::app::RunContext;
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::Shown;
 

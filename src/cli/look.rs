@@ -7,9 +7,9 @@ use super::json;
 use super::options::{Sources, Wanted};
 use super::run::Failure;
 use super::shop::{Shop, note};
-use crate::app::RunContext;
 use crate::error::{Error, Result};
 use crate::marketplace::{Finding, InstallOptions, Severity};
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 
 /// The plan of an install.

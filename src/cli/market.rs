@@ -10,13 +10,14 @@ use super::options::{Consent, Install, Scope, Update};
 use super::permitted::{deciding, permits_update};
 use super::run::{Caller, Failure};
 use super::shop::{Shop, note};
-use crate::app::{RunContext, unmet};
+use crate::activation::unmet;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
-use crate::governance::Event;
 use crate::marketplace::{
     Change, Edited, InstallOptions, Installed, State, Status, UpdateOptions, Updated, Verified,
 };
+use crate::policy::Event;
+use crate::run_context::RunContext;
 use crate::skill::{Skill, one_line};
 use crate::sys::{eprint, warn};
 

@@ -45,6 +45,5 @@ mod visibility;
 mod welcome;
 mod wrap;
 
-pub use model_install::{ModelInstall, model_install};
-pub use person::BY_HOST;
+pub use model_install::model_install;
 pub use run::{Caller, Failure, run};

@@ -7,21 +7,11 @@ use clap::Parser;
 
 use super::args::{Cli, Verb};
 use super::decisions::decision;
-use crate::app::{ModelInstalls, RunContext};
-use crate::host::ours;
+use crate::host::{Protocol, ours};
 use crate::marketplace::within_sources;
-use crate::request::{Protocol, ToolCall};
-
-/// The decision about a model's call of the marketplace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ModelInstall {
-    /// It installs nothing, or something from a configured source.
-    Allowed,
-    /// Allowed once the reference is rewritten so that it can mean nothing else.
-    AllowedAs(String),
-    /// The user has to do it; the message contains the command.
-    Refused(String),
-}
+use crate::policy::ModelInstalls;
+use crate::protocol::{ModelInstall, ToolCall};
+use crate::run_context::RunContext;
 
 const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list, show and \
     comment them. Tell the user: agent-skills proposals list";

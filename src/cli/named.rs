@@ -1,8 +1,8 @@
 //! Finds the installed skill that somebody named, or suggests similar names.
 
-use crate::app::{RunContext, quoted, suggestion};
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, quoted, suggestion};
 use crate::error::{Error, Result};
+use crate::run_context::RunContext;
 
 /// The entry that `written` means.
 ///

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::author_args::New;
 use super::consent::{agrees, asked};
 use super::run::Caller;
-use crate::app::RunContext;
 use crate::author::{NewFile, Script, Wish, scaffold};
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::marketplace::{InstalledName, SKILLS};
 use crate::permission::{Restriction, RuleNote};
+use crate::run_context::RunContext;
 use crate::skill::{SkillName, one_line};
 use crate::sys::{Base, Dir, EntryPath};
 

@@ -7,9 +7,9 @@ use super::author_args::Pack;
 use super::findings;
 use super::run::Failure;
 use super::try_skill::find;
-use crate::app::RunContext;
 use crate::author::{Findings, Format, package, render};
 use crate::error::Error;
+use crate::run_context::RunContext;
 use crate::skill::{Level, SkillName, one_line};
 use crate::sys::{eprint, files};
 

@@ -5,11 +5,11 @@ use super::consent::Consenting;
 use super::options::{Consent, Scope};
 use super::person::decided_by_a_person;
 use super::run::Caller;
-use crate::app::RunContext;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
-use crate::governance::{Policies, Severity};
 use crate::marketplace::{self, Difference, Finding, Plan, Provenance};
+use crate::policy::{Policies, Severity};
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 
 /// The decision about an install for `command`: first the policies; then a person, if a commit may

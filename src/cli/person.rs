@@ -5,11 +5,14 @@ use std::io::IsTerminal;
 
 use super::args::Verb;
 use super::decisions::{Who, decision};
-use super::model_install::{ModelInstall, model_may, safe};
+use super::model_install::{model_may, safe};
 use super::run::Caller;
-use crate::app::{RunContext, snapshot};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
+use crate::host::ours;
+use crate::protocol::ModelInstall;
+use crate::run_context::RunContext;
+use crate::session::snapshot;
 use crate::skill::one_line;
 
 /// Variables of a host call, inherited by its child processes.
@@ -20,13 +23,10 @@ const OF_A_CALL: [&str; 4] = [
     "CHIBI_TOOL_ARGS",
 ];
 
-/// Tells a process that it runs on behalf of a host call.
-pub const BY_HOST: &str = "AGENT_SKILLS_BY_HOST";
-
 /// Whether the call came through the host, here or in the parent process; then it may come from the
 /// model.
 pub fn is_by_host(app: &RunContext, caller: Caller) -> bool {
-    caller == Caller::Host || app.env.os(BY_HOST).is_some()
+    caller == Caller::Host || app.env.os(ours::BY_HOST).is_some()
 }
 
 /// Allows the caller to run `verb`, whose words are `words`, or refuses.

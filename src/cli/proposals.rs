@@ -14,11 +14,13 @@ use super::options::Consent;
 use super::permitted::{permits_change, permits_new};
 use super::person::decided_by_a_person;
 use super::run::Caller;
-use crate::app::{ChangedFile, RunContext, apply_diff, proposed_for};
 use crate::catalog::{Catalog, Entry, Layer};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Plan};
-use crate::proposal::{Change, Comment, Proposal, ProposalId};
+use crate::proposal::{
+    Change, ChangedFile, Comment, Proposal, ProposalId, apply_diff, proposed_for,
+};
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::{Dir, Moment, limits, warn};
 

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::app::{RunContext, snapshot, unmet};
-use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer};
+use crate::activation::unmet;
+use crate::catalog::{Budget, Catalog, Cut, Disclosure, Entry, Layer};
 use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::Restriction;
+use crate::run_context::RunContext;
+use crate::session::snapshot;
 use crate::skill::{Diagnostic, Level, Skill, tokens};
 
 /// One skill directory, offered or not.
@@ -86,7 +88,7 @@ impl Report {
     /// know.
     pub fn of_all(app: &RunContext, catalog: &Catalog) -> Vec<Self> {
         let mut origins = Origins::default();
-        let budget = app.config().unwrap_or_default().budget();
+        let budget = Budget::from(&app.config().unwrap_or_default());
         let disclosure = Disclosure::of(catalog, budget);
         let report = |entry| {
             let mut report = Self::of(app, catalog, entry, &mut origins);

@@ -9,14 +9,14 @@ use super::args::{Cli, Verb};
 use super::check::check;
 use super::person::may;
 use super::screen::Screen;
-use super::trust::TrustOf;
+use super::trust::{self, TrustOf};
 use super::{
     approve, audit, available, complete, config, doctor, history, info, installed, jobs, look, man,
-    market, new, pack, proposals, search, simulate, stats, tree, trust, try_skill, validate,
-    visibility, welcome,
+    market, new, pack, proposals, search, simulate, stats, tree, try_skill, validate, visibility,
+    welcome,
 };
-use crate::app::RunContext;
 use crate::error::Error;
+use crate::run_context::RunContext;
 use crate::sys::shown;
 
 /// Who runs a command.

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::json;
-use crate::app::{RunContext, quoted};
-use crate::catalog::plain;
+use crate::catalog::{plain, quoted};
 use crate::error::{Error, Result};
+use crate::run_context::RunContext;
 use crate::sys::limits;
 
 #[derive(Serialize)]

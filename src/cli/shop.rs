@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::options::Scope;
-use crate::app::RunContext;
 use crate::catalog::Layer;
+use crate::host::Protocol;
 use crate::marketplace::Market;
-use crate::request::Protocol;
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::{Base, limits, progress, warn};
 

@@ -10,9 +10,9 @@ use super::author_args::Simulate;
 use super::consent::printable;
 use super::json;
 use super::run::Failure;
-use crate::app::RunContext;
 use crate::author::{Conversation, Played, PlayedStep};
 use crate::error::{Error, Result};
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::files;
 

@@ -8,9 +8,9 @@ use super::audit::events;
 use super::json;
 use super::screen::Screen;
 use super::table::{Cell, Column, Table};
-use crate::app::RunContext;
 use crate::error::Result;
-use crate::governance::Line;
+use crate::policy::Line;
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 
 #[derive(Debug, Default, Serialize)]

@@ -10,8 +10,8 @@ use super::info::{shown, size};
 use super::screen::{Paint, Screen};
 use super::table::shortened;
 use super::{json, named};
-use crate::app::RunContext;
 use crate::error::{Error, Result};
+use crate::run_context::RunContext;
 use crate::sys::limits;
 
 #[derive(Debug, Serialize)]

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::app::{RunContext, Trust, Trusts};
 use crate::error::{Error, Result};
-use crate::governance::Event;
+use crate::policy::{Event, Trust, Trusts};
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 
 /// What is meant of a project.

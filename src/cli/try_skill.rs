@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::author_args::Try;
 use super::consent::printable;
-use crate::app::fork::{self, Place};
-use crate::app::{Instructions, RunContext, hooks_ahead, quoted, required_line, suggestion};
+use crate::activation::fork::{self, Place};
+use crate::activation::{Instructions, hooks_ahead, required_line};
+use crate::catalog::{quoted, suggestion};
+use crate::run_context::RunContext;
 
 use crate::author::strict;
 use crate::error::{Error, Result};

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::author_args::Validate;
 use super::findings;
 use super::run::Failure;
-use crate::app::RunContext;
 use crate::author::{self, Finding, Findings, strict};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
+use crate::run_context::RunContext;
 use crate::sys::{eprint, files, limits};
 
 /// The report; a failure if a skill has an error.

@@ -2,9 +2,9 @@
 
 use super::config::set;
 use super::named;
-use crate::app::RunContext;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
+use crate::run_context::RunContext;
 
 /// Shows a skill to the model, or only its name.
 pub fn enable(app: &RunContext, name: &str, name_only: bool) -> Result<String> {

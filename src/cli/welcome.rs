@@ -2,7 +2,7 @@
 
 use super::screen::{Paint, Screen};
 use super::wrap::hanging;
-use crate::app::RunContext;
+use crate::run_context::RunContext;
 
 const HANG: usize = 4;
 /// Maximum number of names in the summary of installed skills.

@@ -5,5 +5,8 @@ pub mod alias;
 pub mod mentions;
 pub mod ours;
 pub mod paths;
+mod protocol;
 pub mod shell;
 pub mod tools;
+
+pub use protocol::Protocol;

@@ -1,4 +1,4 @@
-//! The tools this program adds to the host's, by name.
+//! What this program adds to the host: its tools, by name, and a variable.
 
 /// Finds and installs skills; it carries the hooks.
 pub const MARKETPLACE: &str = "skill_marketplace";
@@ -16,6 +16,9 @@ pub const PROPOSE: &str = "propose_skill_update";
 pub const CREATE: &str = "create_skill";
 /// The command line, for people: `chibi -p agent-skills …` looks up a tool of this name.
 pub const DIRECT: &str = "agent-skills";
+
+/// Tells a process that it runs on behalf of a host's call.
+pub const BY_HOST: &str = "AGENT_SKILLS_BY_HOST";
 
 /// The tools that exist regardless of what is installed, in schema order.
 pub const FIXED: [&str; 7] = [

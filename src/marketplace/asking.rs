@@ -7,13 +7,12 @@ use super::address::RepoUrl;
 use super::cache::Slot;
 use super::failure::{Class, Failure};
 use super::fetch::Fetcher;
-use super::lineage;
 use super::past::{self, Commit};
 use super::pin::{Ancestry, CommitId, Pin, Reach};
 use super::reference::At;
 use super::refs::{Refs, Resolved};
 use super::remote::Remote;
-use super::repository;
+use super::{lineage, repository};
 
 impl Fetcher<'_> {
     /// The commit that `at` means now.

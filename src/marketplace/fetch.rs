@@ -8,14 +8,11 @@ use std::rc::Rc;
 use sha2::{Digest, Sha256};
 
 use super::address::{RepoUrl, SubPath};
-use super::archive;
 use super::cache::Slot;
 use super::choose::Want;
 use super::content::Content;
 use super::discover::{self, Found};
-use super::download;
 use super::failure::{Class, Failure};
-use super::forms;
 use super::git::Git;
 use super::local::{self, LocalDir};
 use super::lock_fields::LockRef;
@@ -23,6 +20,7 @@ use super::lockfile::Kind;
 use super::manifest::Manifest;
 use super::memory::Memory;
 use super::origin::Origin;
+use super::{archive, download, forms};
 
 use super::pin::{Ancestry, CommitId, Reach};
 use super::reference::{Place, Reading};

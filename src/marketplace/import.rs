@@ -11,9 +11,8 @@ use super::address::RepoUrl;
 use super::install::{Confirm, InstallOptions, Installed, Note};
 use super::lockfile::Kind;
 use super::market::Market;
-use super::origin;
 use super::reference::{Reading, Reference};
-use super::tree;
+use super::{origin, tree};
 use crate::error::{Error, Result};
 use crate::sys::{files, limits};
 

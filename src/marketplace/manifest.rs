@@ -8,10 +8,9 @@ use serde_json::Value;
 
 use super::address::{RepoUrl, SubPath};
 use super::choose::Want;
-use super::forms;
 use super::reference::{self, Place, Reading};
-use super::tree;
 use super::web::WebUrl;
+use super::{forms, tree};
 use crate::error::Result;
 
 /// Paths of the manifest in a repository, best first.

@@ -3,9 +3,7 @@
 
 use super::arg_matcher::ArgMatcher;
 use super::argument::PathContext;
-use super::baseline;
 use super::call::{Call, OurTool, Scope};
-use super::command_line;
 use super::path::Resolve;
 use super::protect::protect;
 use super::refusal::{Reason, Refusal};
@@ -13,6 +11,7 @@ use super::settings::Enforce;
 use super::shell::Touched;
 use super::stacking::{Group, InForce};
 use super::tool_matcher::Tool;
+use super::{baseline, command_line};
 use crate::host::tools::{self, Argument, Effect};
 
 /// The decision about a call.

@@ -4,10 +4,12 @@
 mod apply;
 mod patch;
 mod paths;
+mod proposed;
 mod record;
 mod store;
 
 pub use apply::Applied;
 pub use patch::{FilePatch, Patch};
+pub use proposed::{ChangedFile, apply_diff, proposed_for};
 pub use record::{Change, Comment, Proposal, ProposalId, digest};
 pub use store::{Added, Proposals};

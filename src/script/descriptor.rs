@@ -2,10 +2,9 @@
 //! `exec`: they allocate nothing, take no lock and cannot panic. They know nothing of scripts.
 
 use std::ffi::CStr;
-use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-use std::ptr;
 use std::time::Duration;
+use std::{io, ptr};
 
 /// Where the kernel has no `close_range` (before Linux 5.9), descriptors beyond this are not
 /// closed; the host opens three.

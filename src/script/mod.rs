@@ -21,6 +21,7 @@ mod limit;
 mod manifest;
 mod missing;
 mod needs;
+mod of_run;
 mod outcome;
 mod own_environment;
 mod pass_env;

@@ -1,10 +1,9 @@
 //! The raw process calls. All of them may run between `fork` and `exec` in a process that had other
 //! threads: they allocate nothing, take no lock and cannot panic. They know nothing of scripts.
 
-use std::io;
 use std::os::fd::RawFd;
-use std::ptr;
 use std::time::Duration;
+use std::{io, ptr};
 
 /// A process id as the system calls take it.
 pub type Pid = libc::pid_t;

@@ -7,14 +7,13 @@ use std::path::Path;
 
 use super::environment::{self, Place};
 use super::image::ProcessSpec;
-use super::interpreter;
 use super::job::{JobId, Origin, Scratch};
-use super::missing;
 use super::needs::Needs;
 use super::pass_env::PassEnv;
 use super::report::Failure;
 use super::sandbox::{self, Built, Confinement, Kernel, Mode, Places};
 use super::task::{NotRun, Ran, RunLimits, Task, carry_out};
+use super::{interpreter, missing};
 use crate::error::{Error, Result};
 use crate::sys::Env;
 

@@ -9,7 +9,6 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use super::descriptor;
 use super::image::ProcessSpec;
 use super::own_environment::Environment;
 use super::process::{self, Pid};
@@ -17,8 +16,8 @@ use super::relay::{self, Control, Relay};
 use super::report::{Ended, Failure, Report};
 use super::sandbox::Sandbox;
 use super::spool::CHUNK;
-use super::tree;
 use super::watched::Watched;
+use super::{descriptor, tree};
 use crate::sys::process::{ProcessId, leave};
 
 /// A script under supervision, as the plugin sees it. Dropping it ends the script.

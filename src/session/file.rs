@@ -2,12 +2,11 @@
 //! written it.
 
 use std::cell::RefCell;
-use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
+use std::{fs, io};
 
 use super::state::State;
 use super::unreadable::Unreadable;

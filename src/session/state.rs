@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::KeptArguments;
-use super::SessionKey;
 use super::contexts::Contexts;
+use super::{KeptArguments, SessionKey};
 
 /// Prefix of the owner of an activation kept for a conversation. No session's key begins so.
 pub(super) const OF_CONTEXT: &str = "context:";

@@ -1,8 +1,7 @@
 //! Splits a `SKILL.md` into frontmatter and body. Accepts every fence found in 56,213 real files
 //! (docs/spec/skills.md#fences) and reports what it tolerated.
 
-use super::Diagnostic;
-use super::mapping;
+use super::{Diagnostic, mapping};
 
 /// A split `SKILL.md`.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ mod body;
 mod cached;
 mod choosing;
 mod diagnostic;
+pub mod directories;
 mod extension;
 mod fields;
 mod fork;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use agent_skills::governance::{Audit, Event, read_log};
+use agent_skills::policy::{Audit, Event, read_log};
 use agent_skills::sys::Moment;
 use serde_json::{Value, json};
 

@@ -388,17 +388,17 @@ fn fails_when_asked_to() {
     let Ok(way) = std::env::var("AGENT_SKILLS_TEST_FAILS") else {
         return;
     };
-    agent_skills::response::install_panic_hook();
-    agent_skills::closed::prepare_early();
+    agent_skills::protocol::install_panic_hook();
+    agent_skills::protocol::closed::prepare_early();
     if std::env::var_os("CHIBI_HOOK").is_none() && std::env::var_os("CHIBI_TOOL_NAME").is_none() {
-        agent_skills::closed::Failing::Schema.prepare();
+        agent_skills::protocol::closed::Failing::Schema.prepare();
     }
     match way.as_str() {
         "overflow" => println!("{}", deeper(0)),
         "abort" => std::process::abort(),
         "memory" => drop(vec![1u8; 1 << 46]),
         "answered" => {
-            agent_skills::response::Response::text("the answer").write();
+            agent_skills::protocol::Response::text("the answer").write();
             std::process::abort()
         }
         _ => {}
@@ -504,7 +504,7 @@ fn has_a_child_when_asked_to() {
         return;
     };
     if generation == "parent" {
-        agent_skills::closed::Failing::Hook(b"pre_tool").prepare();
+        agent_skills::protocol::closed::Failing::Hook(b"pre_tool").prepare();
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args([
             "--exact",

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use super::parse::{At, Problem, find_skill_md, parse_frontmatter, read_text};
 use super::yaml::Node;

@@ -378,19 +378,19 @@ fn a_linked_skill_that_goes_away_and_comes_back_is_seen_again() {
 #[test]
 fn a_root_that_cannot_be_read_is_not_kept_as_an_empty_one() {
     let world = World::new();
-    let listing = crate::catalog::listing::list(&world.at("one"));
+    let listing = crate::skill::directories::list(&world.at("one"));
     sleep(SETTLED);
     assert!(listing.dirs.is_empty());
     // Permissions do not stop root, so a file acts as the unreadable directory.
     fs::write(world.at("file"), "x").unwrap();
     sleep(SETTLED);
     assert!(
-        crate::catalog::listing::list(&world.at("file"))
+        crate::skill::directories::list(&world.at("file"))
             .stamp
             .is_none()
     );
     assert!(
-        crate::catalog::listing::list(&world.at("one"))
+        crate::skill::directories::list(&world.at("one"))
             .stamp
             .is_some()
     );

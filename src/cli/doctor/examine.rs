@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::check::{Check, Outcome};
 use super::{host, placement, programs, rules, skills, state, upkeep};
-use crate::app::RunContext;
 use crate::cli::json;
 use crate::cli::options::Doctor;
 use crate::cli::run::Failure;
 use crate::cli::screen::{Paint, Screen};
 use crate::cli::wrap::hanging;
+use crate::run_context::RunContext;
 use crate::skill::one_line;
 
 type Examination = fn(&RunContext) -> Vec<Check>;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::ask::ask;
 use super::check::Check;
-use crate::app::RunContext;
+use crate::run_context::RunContext;
 use crate::script::find_program;
 
 /// A release of the host: major and minor.

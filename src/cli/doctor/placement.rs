@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::ask::ask;
 use super::check::Check;
-use crate::app::RunContext;
 use crate::error::Error;
+use crate::run_context::RunContext;
 use crate::sys::files;
 
 /// The host starts a program of this name in a directory of this name.

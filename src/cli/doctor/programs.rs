@@ -1,7 +1,7 @@
 //! Checks the programs that fetch skills or that their scripts need.
 
 use super::check::Check;
-use crate::app::RunContext;
+use crate::run_context::RunContext;
 use crate::script::{Mode, Needs, find_program, lacking_confinement, program_of};
 use crate::skill::{Listing, Skill};
 use crate::sys::limits;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::check::Check;
-use crate::app::{RunContext, Trust, Trusts};
 use crate::permission::Enforce;
+use crate::policy::{Trust, Trusts};
+use crate::run_context::RunContext;
 
 /// The checks of this area.
 pub fn checks(app: &RunContext) -> Vec<Check> {

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use super::check::Check;
-use crate::app::RunContext;
-use crate::catalog::{Catalog, Cut, Disclosure, Entry, Layer, Standing};
+use crate::catalog::{Budget, Catalog, Cut, Disclosure, Entry, Layer, Standing};
 use crate::cli::report::Report;
 use crate::marketplace::Verified;
+use crate::run_context::RunContext;
 use crate::skill::{Level, one_line};
 use crate::sys::limits;
 
@@ -21,7 +21,7 @@ pub fn checks(app: &RunContext) -> Vec<Check> {
     checks.extend(catalog.entries().iter().filter_map(standing));
     let reports = Report::of_all(app, &catalog);
     checks.extend(reports.iter().filter_map(remarks));
-    let disclosure = Disclosure::of(&catalog, app.config().unwrap_or_default().budget());
+    let disclosure = Disclosure::of(&catalog, Budget::from(&app.config().unwrap_or_default()));
     checks.extend(disclosure.cut().iter().map(cut));
     checks.extend(catalog.entries().iter().filter_map(too_long));
     for layer in [Layer::Plugin, Layer::Personal] {

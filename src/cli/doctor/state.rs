@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use super::check::Check;
-use crate::app::RunContext;
+use crate::run_context::RunContext;
 use crate::sys::process::effective_user;
 use crate::sys::{EntryName, files};
 

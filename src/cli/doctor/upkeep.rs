@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::check::Check;
-use crate::app::RunContext;
 use crate::error::{Error, Result};
+use crate::run_context::RunContext;
 use crate::script::JobId;
 use crate::sys::{FileLock, files, limits};
 

@@ -6,8 +6,7 @@ use std::path::Path;
 use super::*;
 use crate::marketplace::lock_fields::LockPath;
 use crate::marketplace::lockfile::Kind;
-use crate::marketplace::staging;
-use crate::marketplace::staging::NEW;
+use crate::marketplace::staging::{self, NEW};
 
 /// A plugin directory, and a staging directory whose command was killed.
 struct Killed {

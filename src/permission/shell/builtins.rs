@@ -1,10 +1,9 @@
 //! Shell builtins: neutral ones, and forms that can set a variable or run text, which no rule can
 //! grant (docs/spec/restriction.md#neutral-commands).
 
-use super::Fault;
 use super::names::{self, Variables};
-use super::neutral;
 use super::word::Word;
+use super::{Fault, neutral};
 
 /// How the shell treats a command.
 #[derive(Debug, Clone, PartialEq, Eq)]

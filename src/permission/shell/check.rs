@@ -1,17 +1,14 @@
 //! Checks every step of a command line against the rules: commands, redirections, and where they
 //! lead after a directory change.
 
-use super::Fault;
 use super::builtins::{self, Builtin};
-use super::deny;
 use super::directories::WorkingDirectories;
-use super::filters;
-use super::find;
 use super::names::{self, Variables};
 use super::read::read;
 use super::step::{self, Assignment, Simple, Step};
 use super::word::Word;
 use super::wrappers::{self, Inner};
+use super::{Fault, deny, filters, find};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 use crate::permission::steps::Steps;

@@ -3,8 +3,7 @@
 
 use rable::{Node, NodeKind};
 
-use super::Fault;
-use super::expansion;
+use super::{Fault, expansion};
 
 const UNARY: &str = "abcdefghkprstuwxzGLNOSno";
 const BINARY: [&str; 7] = ["=", "==", "!=", "=~", "-nt", "-ot", "-ef"];

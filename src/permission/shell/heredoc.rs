@@ -1,8 +1,7 @@
 //! Here-documents as the scan reads them: a plain delimiter, and a body up to a line that is only
 //! the delimiter.
 
-use super::Fault;
-use super::expansion;
+use super::{Fault, expansion};
 
 /// macOS's `sh` is bash 3.2, which looks for the end of `$(…)` without recognising here-documents.
 const OLD_BASH: bool = cfg!(target_os = "macos");

@@ -1,12 +1,10 @@
 //! The scan's single pass: tracks the position and the enclosing constructs, and refuses what
 //! shells read differently. Builds no tree and knows no rules.
 
-use super::Fault;
-use super::expansion;
 use super::heredoc::Pending;
 use super::position::Position;
 use super::scan::Scan;
-use super::zsh;
+use super::{Fault, expansion, zsh};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 

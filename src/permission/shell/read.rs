@@ -4,15 +4,11 @@
 
 use rable::{ListOperator, Node, NodeKind};
 
-use super::Fault;
-use super::conditional;
-use super::constants;
-use super::expansion;
 use super::names::{self, Variables};
 use super::scan::scan;
 use super::step::{Assignment, Scope, ScopeKind, Simple, Step};
-use super::tree;
 use super::word::Word;
+use super::{Fault, conditional, constants, expansion, tree};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 

@@ -15,12 +15,10 @@ use serde::Serialize;
 use super::id::JobId;
 use super::store::{self, JobRecord};
 use crate::error::{Error, Result};
-use crate::script::descriptor;
-use crate::script::missing;
 use crate::script::outcome::{Outcome, State};
-use crate::script::relay;
 use crate::script::report::Ended;
 use crate::script::spool::{self, News};
+use crate::script::{descriptor, missing, relay};
 use crate::sys::{files, limits};
 
 /// A job.

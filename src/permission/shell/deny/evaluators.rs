@@ -2,10 +2,11 @@
 //! (docs/spec/restriction.md#commands-that-evaluate-text). Under a denial their operands must be
 //! plain; otherwise it is unknown what runs.
 
+use crate::permission::shell::Fault;
+use crate::permission::shell::builtins::{self, Builtin};
 use crate::permission::shell::names::{self, Variables};
 use crate::permission::shell::special::is_special;
 use crate::permission::shell::word::Word;
-use crate::permission::shell::{Fault, builtins, builtins::Builtin};
 
 /// Variables whose value, or the file it names, a shell runs.
 const RUN: [&str; 8] = [

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Checked, Fault, KEPT, NOT_KNOWN, Operand, Operands, Program, Relation};
-use super::{is_option, plain, refuse_if};
+use super::{
+    Checked, Fault, KEPT, NOT_KNOWN, Operand, Operands, Program, Relation, is_option, plain,
+    refuse_if,
+};
 use crate::permission::shell::word::{Arity, Piece, Word};
 
 impl Operands<'_> {

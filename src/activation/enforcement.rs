@@ -1,0 +1,141 @@
+//! Builds the scope of a decision from a session's active skills.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::host::shell;
+use crate::permission::{Enforce, Places, Restriction, Scope, Settings, Stacking};
+use crate::policy::{Config, Policies};
+use crate::run_context::RunContext;
+use crate::session::{ActiveSkill, Session, Standing};
+use crate::sys::Env;
+
+/// Owns the data that a [`Scope`] borrows.
+#[derive(Debug)]
+pub struct Enforcement {
+    restrictions: Vec<Restriction>,
+    denials: Vec<Restriction>,
+    settings: Settings,
+    places: Places,
+    mcp_tools: BTreeSet<String>,
+}
+
+impl Enforcement {
+    /// What is in force in a session.
+    ///
+    /// # Errors
+    /// If a policy or the configuration denies something that has no meaning.
+    pub fn of(
+        app: &RunContext,
+        config: &Config,
+        policies: &Policies,
+        session: &Session,
+    ) -> Result<Self> {
+        let activated = &session.activated;
+        let project_root = app.project_dir();
+        let (unloaded, counting): (Vec<_>, Vec<_>) = activated
+            .iter()
+            .partition(|skill| skill.standing == Standing::Unloaded);
+        // If the last activation decides, ending it does not restore the one that it replaced.
+        let nothing_is_active = session.active().next().is_none();
+        let lifted = nothing_is_active && config.stacking == Stacking::Replace;
+        let parse = |skill: &&ActiveSkill| {
+            let allowed = skill.allowed.as_deref().filter(|_| !lifted);
+            let dir = Path::new(&skill.dir);
+            Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
+        };
+        let settings = config.permission();
+        // Among the others an unloaded skill would count as unrestricted.
+        let mut denied: Vec<Restriction> = unloaded
+            .iter()
+            .filter(|skill| settings.enforcement(&skill.name) == Enforce::Restrict)
+            .map(parse)
+            .collect();
+        for (file, entries) in policies.denied_tools() {
+            let source = format!("the policy {}", file.display());
+            denied.push(denials(&source, entries, &project_root)?);
+        }
+        if !activated.is_empty() {
+            denied.push(denials("the configuration", &config.deny, &project_root)?);
+        }
+        let active = counting.iter().chain(&unloaded);
+        let active = active.map(|skill| PathBuf::from(&skill.dir));
+        Ok(Self {
+            restrictions: counting.iter().map(parse).collect(),
+            denials: denied,
+            settings,
+            places: Places {
+                home: app.env.home(),
+                environment: known_variables(&app.env),
+                shell: shell::CHIBI,
+                cdpath: app.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
+                protected: app.protected_places(config, active),
+                executable: app.env.exe.clone(),
+                path: app.program_directories(),
+                working_dir: app.env.cwd.clone(),
+                project_root,
+            },
+            mcp_tools: session.mcp_tools.clone(),
+        })
+    }
+
+    /// The scope of a decision.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope {
+            restrictions: &self.restrictions,
+            policy_deny: &self.denials,
+            settings: &self.settings,
+            places: &self.places,
+            mcp_tools: &self.mcp_tools,
+        }
+    }
+}
+
+/// The names of the variables in the initial environment of the host's shell, which is also ours.
+/// They are unknown if a startup file of bash may export more, or if the shell exports everything
+/// it sets.
+fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
+    let exports_all = env
+        .text("SHELLOPTS")
+        .is_some_and(|options| options.contains("allexport"));
+    if exports_all || env.path("BASH_ENV").is_some() {
+        return None;
+    }
+    // `~` does not use an empty `HOME`.
+    let name = |(name, value): (&OsStr, &OsStr)| {
+        let counts = name != "HOME" || !value.is_empty();
+        name.to_str().filter(|_| counts).map(str::to_owned)
+    };
+    Some(env.vars().filter_map(name).collect())
+}
+
+/// Denials that come from no skill. A meaningless one might have meant anything.
+fn denials(source: &str, denied: &[String], project_root: &Path) -> Result<Restriction> {
+    let deny = |entries: &[String]| Restriction::policy(source, entries, project_root);
+    let means_nothing = |entry: &&String| deny(std::slice::from_ref(entry)).denied().is_empty();
+    match denied.iter().find(means_nothing) {
+        None => Ok(deny(denied)),
+        Some(entry) => Err(
+            Error::new(format!("{source} denies `{entry}`, which is no tool"))
+                .hint("correct it; until then only reading is allowed"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_known_where_nothing_adds_to_them() {
+        let known =
+            |vars: &[(&str, &str)]| known_variables(&Env::new(vars.to_vec(), Path::new("/")));
+        let names = known(&[("PATH", "/bin"), ("HOME", "")]).unwrap();
+        assert!(names.contains("PATH") && !names.contains("HOME"));
+        assert!(known(&[("BASH_ENV", "x")]).is_none());
+        assert!(known(&[("SHELLOPTS", "braceexpand:allexport")]).is_none());
+        assert!(known(&[("SHELLOPTS", "braceexpand"), ("BASH_ENV", "")]).is_some());
+    }
+}

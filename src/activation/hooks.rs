@@ -1,0 +1,293 @@
+//! Runs a skill's hooks: only if the user approved the skill as it is, under the limits and in the
+//! sandbox of its other scripts; `pre` at its activation, `post` after its end.
+
+use std::time::{Duration, Instant};
+
+use crate::catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::policy::{Event, approval_digest};
+use crate::run_context::RunContext;
+use crate::script::{self, Confinement, Execution, Limit, Needs, Outcome, Request, RunLimits};
+use crate::session::{HookRecord, HookRecords};
+use crate::skill::{Hooks, Skill, SkillPath, one_line};
+use crate::sys::{limits, warn};
+
+/// Whether the user approved a skill's hooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Approval {
+    /// For the skill with this digest, which is its current one.
+    Given(String),
+    /// For an earlier version of the skill.
+    Outdated,
+    /// Not so far.
+    Missing,
+}
+
+/// Runs the `pre` hooks of a newly activated skill, unless this activation has already run them;
+/// stops them at `until`. Returns what the model must know.
+///
+/// # Errors
+/// If a script cannot run or fails; then the skill is no longer in force, unless it was before.
+pub fn run_pre_hooks(app: &RunContext, skill: &Skill, until: Instant) -> Result<Option<String>> {
+    let hooks = Hooks::of(&skill.fields);
+    if hooks.is_empty() {
+        return Ok(None);
+    }
+    let digest = match app.hook_approval(skill) {
+        Approval::Given(digest) => digest,
+        not_given => return Ok(Some(unapproved(skill, &not_given))),
+    };
+    let session = app.store().session(&app.session()).unwrap_or_default();
+    let record = HookRecord {
+        owner: session.owner(&app.session(), &skill.dir.display().to_string()),
+        skill: skill.name.to_string(),
+        dir: skill.dir.clone(),
+        digest,
+        owes: !hooks.post.is_empty(),
+    };
+    let records = app.hook_records();
+    let pre = || {
+        if !records.begin(&record)? {
+            return Ok(None);
+        }
+        run_all(app, skill, "pre", &hooks.pre, until).inspect_err(|_| {
+            if let Some(taken) = records.take(&record) {
+                taken.done();
+            }
+        })
+    };
+    pre().map_err(|error| {
+        let ended = app
+            .store()
+            .withdraw(&app.session(), &skill.dir.display().to_string())
+            .unwrap_or_else(|error| {
+                // It stays restricted, which is safe.
+                warn(format_args!("{error}"));
+                Vec::new()
+            });
+        let (what, next) = if ended.is_empty() {
+            (
+                "was active already",
+                "what it restricts stays restricted: tell the user",
+            )
+        } else {
+            (
+                "was not activated",
+                "it is not in force: do the task without it, or tell the user",
+            )
+        };
+        app.record_ends(ended);
+        Error::new(format!("the skill `{}` {what}: {error}", skill.name)).hint(next)
+    })
+}
+
+/// Runs the `post` hooks due for ended activations; with `session_ends`, those of this session
+/// count. Skips hooks that another process is running, or that have no time left in a call that
+/// `began` then.
+pub fn run_post_hooks(app: &RunContext, session_ends: bool, began: Instant) {
+    let records = app.hook_records();
+    let own = app.session();
+    for record in records.all() {
+        let is_over = session_ends && record.owner == own.as_str()
+            || app
+                .store()
+                .is_over(&record.owner, &record.dir.display().to_string());
+        if !is_over {
+            continue;
+        }
+        if record.owes && began.elapsed() + limits::POST_HOOKS > limits::HOOKS_TOTAL {
+            return;
+        }
+        let Some(taken) = records.take(&record) else {
+            continue;
+        };
+        if record.owes
+            && let Err(error) = run_owed(app, &record)
+        {
+            warn(format_args!(
+                "the `post` hook of the skill `{}` failed: {}",
+                record.skill,
+                one_line(&error.to_string())
+            ));
+        }
+        taken.done();
+    }
+}
+
+fn run_owed(app: &RunContext, record: &HookRecord) -> Result<()> {
+    let changed =
+        || Error::new("the skill has changed or is no longer approved, so it was not run");
+    let mut skill = Skill::load(&record.dir).map_err(|_| changed())?;
+    // A skill beside another of its name has a different name from its author's.
+    skill.name = crate::skill::SkillName::from_written(&record.skill).ok_or_else(changed)?;
+    if app.hook_approval(&skill) != Approval::Given(record.digest.clone()) {
+        return Err(changed());
+    }
+    let post = Hooks::of(&skill.fields).post;
+    let until = Instant::now() + limits::POST_HOOKS;
+    run_all(app, &skill, "post", &post, until).map(|_| ())
+}
+
+/// Runs scripts in sequence until one fails or `until` is reached. Returns what they printed.
+fn run_all(
+    app: &RunContext,
+    skill: &Skill,
+    hook: &str,
+    scripts: &[String],
+    until: Instant,
+) -> Result<Option<String>> {
+    let mut printed = String::new();
+    for script in scripts {
+        let shown = one_line(script);
+        let left = until.saturating_duration_since(Instant::now());
+        let failed = |why: &str| {
+            let why = cut(why);
+            Error::new(format!("its `{hook}` hook `{shown}` failed: {why}"))
+        };
+        if left.is_zero() {
+            return Err(failed("there was no time left for it"));
+        }
+        let outcome = run(app, skill, script, left).map_err(|error| failed(&error.to_string()))?;
+        record(app, skill, hook, script, &outcome);
+        if outcome.exit_code() != Some(0) {
+            return Err(failed(&outcome.text()));
+        }
+        printed.push_str(&outcome.stdout.text());
+    }
+    let printed = printed.trim();
+    Ok((!printed.is_empty()).then(|| format!("Output of its `{hook}` hook:\n{}", cut(printed))))
+}
+
+fn run(app: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
+    let path = SkillPath::parse(script, &skill.dir)?.resolve(&skill.dir)?;
+    let settings = app.script_settings()?;
+    let own = settings.for_skill(skill.name.as_str());
+    let limit = own.timeout.map_or(most, Limit::duration).min(most);
+    let ran = script::run(&Request {
+        script: &path,
+        label: script,
+        skill_name: skill.name.as_str(),
+        skill_dir: &skill.dir,
+        project_dir: &app.env.project_root(),
+        workdir: Some(&skill.dir),
+        args: &[],
+        stdin: &[],
+        env: &[],
+        needs: &Needs::of(&skill.fields),
+        pass_env: own.pass_env.as_ref().unwrap_or(&settings.pass_env),
+        confinement: &Confinement::of(&own, &Execution::of(&skill.fields)),
+        terms: RunLimits {
+            limit,
+            // No one could manage a job.
+            wait: None,
+            jobs: &app.jobs(),
+            owner: &app.owner(),
+            host: app.host(),
+        },
+        base: &app.env,
+    })?;
+    Ok(ran.outcome)
+}
+
+fn record(app: &RunContext, skill: &Skill, hook: &str, script: &str, outcome: &Outcome) {
+    let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
+    let event = Event::new("script")
+        .with("skill", skill.name.as_str())
+        .with("hook", hook)
+        .with("script", script)
+        .with("exit_code", outcome.exit_code())
+        .with("signal", outcome.signal())
+        .with("timed_out", outcome.timed_out())
+        .with("duration_ms", duration);
+    app.record(event);
+}
+
+fn unapproved(skill: &Skill, approval: &Approval) -> String {
+    let since = match approval {
+        Approval::Outdated => " since it changed",
+        _ => "",
+    };
+    format!(
+        "This skill has hooks, which did not run: they are not approved{since}. The user can look at \
+         them and run `agent-skills approve {}`.",
+        skill.name
+    )
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(limits::HOOK_OUTPUT_CHARS) {
+        Some((at, _)) => format!("{}… (truncated)", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// An activation's message about hooks without running them: the model's text, or a placeholder for
+/// their output.
+pub fn hooks_ahead(app: &RunContext, skill: &Skill) -> Option<String> {
+    let hooks = Hooks::of(&skill.fields);
+    if hooks.is_empty() {
+        return None;
+    }
+    match app.hook_approval(skill) {
+        Approval::Given(_) if hooks.pre.is_empty() => None,
+        Approval::Given(_) => Some(format!(
+            "(Here would stand what {} prints.)",
+            hooks.pre.join(", ")
+        )),
+        not_given => Some(unapproved(skill, &not_given)),
+    }
+}
+
+/// The note on a skill that is active without a call of its tool.
+pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
+    let has_hooks = !Hooks::of(&skill.fields).is_empty();
+    has_hooks.then_some("This skill has hooks, which run only when its tool is called.")
+}
+
+impl RunContext {
+    fn hook_records(&self) -> HookRecords {
+        HookRecords::at(self.store().dir())
+    }
+
+    fn hook_approval(&self, skill: &Skill) -> Approval {
+        let approved = self.approved().entries().unwrap_or_default();
+        match approved.get(skill.name.as_str()) {
+            None => Approval::Missing,
+            Some(digest) if approval_digest(&skill.dir).is_ok_and(|now| now == *digest) => {
+                Approval::Given(digest.clone())
+            }
+            Some(_) => Approval::Outdated,
+        }
+    }
+
+    /// Whether an offered skill has a hook for the end of its activation, approved or not.
+    pub fn may_have_post_hooks(&self, catalog: &Catalog) -> bool {
+        let mut offered = catalog.offered().into_iter();
+        offered.any(|offered| !Hooks::of(&offered.skill.fields).post.is_empty())
+    }
+
+    /// Whether an offered skill has an approved hook for the end of its activation.
+    pub fn has_post_hooks(&self, catalog: &Catalog) -> bool {
+        let offered = catalog.offered().into_iter();
+        let mut skills = offered.map(|offered| offered.skill);
+        skills.any(|skill| {
+            !Hooks::of(&skill.fields).post.is_empty()
+                && matches!(self.hook_approval(skill), Approval::Given(_))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_answered_in_time() {
+        // A stopped script is waited for, and its supervisor one second longer.
+        let stopping = limits::REAP + Duration::from_secs(1);
+        let patience = Duration::from_secs(limits::HOST_CALL_SECONDS);
+        assert!(limits::PRE_HOOKS + stopping < patience);
+        assert!(limits::HOOKS_TOTAL + stopping < patience);
+        assert!(limits::POST_HOOKS * 2 <= limits::HOOKS_TOTAL);
+    }
+}

@@ -1,0 +1,124 @@
+//! The text handed over on activation, for the model and for an author who previews it.
+
+use crate::activation::fork::hand_over;
+use crate::error::{Error, Result};
+use crate::host::{Protocol, mentions, ours};
+use crate::permission::{Enforce, Restriction};
+use crate::run_context::RunContext;
+use crate::session::snapshot;
+use crate::skill::{self, Activation, Listing, Skill, Wrapper};
+use crate::sys::limits;
+
+/// Instructions to hand over.
+#[derive(Debug)]
+pub struct Instructions<'a> {
+    /// The skill they belong to.
+    pub skill: &'a Skill,
+    /// The name by which other tools find exactly this skill.
+    pub reference: &'a str,
+    /// What the skill is applied to.
+    pub arguments: Option<&'a str>,
+    /// Additional notes.
+    pub more: Vec<String>,
+    /// The markup around them.
+    pub wrapper: Wrapper,
+}
+
+impl RunContext {
+    /// The instructions for a host of this protocol. Nothing is recorded.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn instructions(&self, wanted: Instructions) -> Result<String> {
+        let listing = Listing::of(&wanted.skill.dir, limits::LISTED_RESOURCES);
+        let body = wanted.skill.body().map_err(|why| Error::new(why.message))?;
+        let mut notes = notes(self.protocol, &body, wanted.reference, &listing);
+        notes.extend(self.permitted_line(wanted.skill));
+        notes.extend(long_line(&body));
+        notes.extend(wanted.more);
+        let activation = Activation {
+            skill: wanted.skill,
+            body: &body,
+            listing: &listing,
+            arguments: wanted.arguments,
+            notes: &notes,
+        };
+        Ok(activation.render_in(wanted.wrapper))
+    }
+
+    /// The model's text about a skill that runs in a sub-agent.
+    ///
+    /// # Errors
+    /// If its instructions cannot be read.
+    pub fn handed_over(
+        &self,
+        skill: &Skill,
+        reference: &str,
+        arguments: Option<&str>,
+    ) -> Result<String> {
+        let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
+        let body = skill.body().map_err(|why| Error::new(why.message))?;
+        let activation = Activation {
+            skill,
+            body: &body,
+            listing: &listing,
+            arguments,
+            notes: &[],
+        };
+        Ok(hand_over(&activation, reference))
+    }
+}
+
+impl RunContext {
+    /// What the model may use while a skill is active; `None` if this is not enforced.
+    fn permitted_line(&self, skill: &Skill) -> Option<String> {
+        let enforced = self.config().ok()?.permission();
+        if enforced.enforcement(skill.name.as_str()) != Enforce::Restrict {
+            return None;
+        }
+        let active = snapshot(skill, "");
+        let (allowed, denied) = (active.allowed.as_deref(), &active.denied);
+        let name = skill.name.as_str();
+        let brought = Restriction::parse(name, allowed, denied, &skill.dir, &self.project_dir());
+        brought.permitted_line(self.protocol == Some(Protocol::Environment))
+    }
+}
+
+/// A warning if the instructions fill much of the model's context.
+fn long_line(body: &str) -> Option<String> {
+    let tokens = skill::tokens(body);
+    (tokens > limits::MANY_TOKENS).then(|| {
+        format!(
+            "These instructions are long: approx. {} tokens. Tell the user if context runs short.",
+            skill::shown_tokens(tokens)
+        )
+    })
+}
+
+fn notes(protocol: Option<Protocol>, body: &str, name: &str, listing: &Listing) -> Vec<String> {
+    let mut notes = Vec::new();
+    let paths = || {
+        listing
+            .resources
+            .iter()
+            .map(|resource| resource.path.as_path())
+    };
+    if let Some(path) = paths().find(|path| !skill::is_script(path) && !path.starts_with("tests")) {
+        let call = serde_json::json!({"skill": name, "path": path.display().to_string()});
+        notes.push(format!(
+            "To read one of its files: {} {call}",
+            ours::READ_FILE
+        ));
+    }
+    if let Some(path) = paths().find(|path| skill::is_script(path)) {
+        let call =
+            serde_json::json!({"skill": name, "script": path.display().to_string(), "args": []});
+        notes.push(format!(
+            "To run one of its scripts: {} {call}",
+            ours::RUN_SCRIPT
+        ));
+    }
+    let older = protocol == Some(Protocol::Environment);
+    notes.extend(mentions::mapping_line(body, older));
+    notes
+}

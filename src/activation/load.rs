@@ -1,0 +1,230 @@
+//! Makes skills active in this call's session, and finds what was last active.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::catalog::{Catalog, Offered, quoted, usable};
+use crate::error::{Error, Result};
+use crate::host::ours;
+use crate::permission::{Deactivate, Stacking};
+use crate::policy::Config;
+use crate::run_context::RunContext;
+use crate::session::{ActiveSkill, Handed, KeptArguments, Loading, latest, snapshot};
+use crate::skill::{Skill, one_line};
+use crate::sys::{limits, warn};
+
+/// What loading does to skills that are active already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadMode {
+    /// They are unloaded.
+    Replace,
+    /// They stay.
+    Add,
+}
+
+/// The offered skills that `names` mean, in order and without duplicates.
+///
+/// # Errors
+/// If one is unavailable; the hint has the nearest names.
+pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Vec<Offered<'a>>> {
+    if names.len() > limits::SESSION_NAMES {
+        let text = format!("{} names are too many", names.len());
+        return Err(Error::new(text).hint("name fewer skills"));
+    }
+    let offered = catalog.offered();
+    let mut found: Vec<Offered> = Vec::new();
+    for name in names {
+        let skill = usable(catalog, name)?;
+        // A shadowed skill has no tool: its name means the offered one.
+        let one = offered.iter().find(|one| one.skill.dir == skill.dir);
+        let one = one.ok_or_else(|| {
+            let text = format!(
+                "the skill `{}` is not the one of its name that is offered",
+                quoted(name)
+            );
+            Error::new(text).hint(format!("load `{}`, which is", skill.name))
+        })?;
+        if found.iter().all(|known| known.skill.dir != one.skill.dir) {
+            found.push(*one);
+        }
+    }
+    Ok(found)
+}
+
+/// Makes a skill active because its own tool is called, unless it already is. It replaces the
+/// others if the last activation decides, otherwise it joins them.
+///
+/// # Errors
+/// If too many would be active, or if the activation cannot be recorded and there is something to
+/// enforce.
+pub fn put_in_force(app: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
+    let config = app.config()?;
+    let loading = match config.stacking {
+        Stacking::Replace => Loading::InPlace,
+        Stacking::Ratchet | Stacking::Intersect | Stacking::Union => Loading::Add,
+    };
+    make_active(app, &config, &[(skill, tool)], loading)
+}
+
+/// Makes skills active at the request of `skill_session`.
+///
+/// # Errors
+/// As [`put_in_force`], and if this would unload a restricted skill that only the user may end.
+pub fn load(app: &RunContext, skills: &[Offered], mode: LoadMode) -> Result<()> {
+    let config = app.config()?;
+    let loading = match mode {
+        LoadMode::Add => Loading::Add,
+        LoadMode::Replace => Loading::Replace {
+            restricted_too: config.deactivate == Deactivate::Model,
+        },
+    };
+    let skills: Vec<_> = skills.iter().map(|one| (one.skill, one.tool)).collect();
+    make_active(app, &config, &skills, loading)
+}
+
+fn make_active(
+    app: &RunContext,
+    config: &Config,
+    skills: &[(&Skill, &str)],
+    loading: Loading,
+) -> Result<()> {
+    let (store, key, most) = (app.store(), app.session(), config.most_active());
+    let snapshots: Vec<ActiveSkill> = skills
+        .iter()
+        .map(|(skill, tool)| snapshot(skill, tool))
+        .collect();
+    let mut harmless = !snapshots.iter().any(ActiveSkill::is_restricted);
+    match store.session(&key) {
+        Ok(before) => {
+            let mut after = before.clone();
+            after.load(snapshots.clone(), loading, most)?;
+            if after == before {
+                return Ok(());
+            }
+            harmless &= !before.is_restricted();
+        }
+        Err(_) => harmless = false,
+    }
+    let changed = match store.load(&key, snapshots, loading, most) {
+        // With nothing to enforce, an unwritable state is no reason to refuse.
+        Err(error) if harmless => {
+            warn(format_args!("{error}"));
+            let began = skills.iter().map(|(skill, _)| skill.name.to_string());
+            crate::session::Changed {
+                began: began.collect(),
+                ended: Vec::new(),
+            }
+        }
+        result => result?,
+    };
+    for (skill, _) in skills {
+        if changed.began.iter().any(|name| skill.name.as_str() == name) {
+            app.record_activation(skill);
+            announce(skill);
+        }
+    }
+    app.record_ends(changed.ended);
+    Ok(())
+}
+
+fn digest(arguments: Option<&str>) -> String {
+    let text = arguments.unwrap_or_default().trim();
+    format!("{:x}", Sha256::digest(text))[..32].to_owned()
+}
+
+impl RunContext {
+    /// Whether a lasting activation gave the model a skill's current instructions with these
+    /// arguments.
+    pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
+        let Ok(session) = self.store().session(&self.session()) else {
+            return false;
+        };
+        let wanted = digest(arguments);
+        session.active().any(|active| {
+            active.digest == skill.digest
+                && Path::new(&active.dir) == skill.dir
+                && active.handed.as_ref() == Some(&wanted)
+        })
+    }
+
+    /// The last arguments of an active skill, as far as kept.
+    pub fn kept_arguments(&self, skill: &Skill) -> Option<String> {
+        let session = self.store().session(&self.session()).ok()?;
+        let mut active = session.active();
+        let active = active.find(|active| Path::new(&active.dir) == skill.dir)?;
+        Some(active.arguments.as_ref()?.as_str().to_owned())
+    }
+
+    /// Records that the model receives these skills' instructions and arguments.
+    pub fn handed(&self, skills: &[(&Skill, Option<&str>)]) {
+        let mut news = skills.iter();
+        if news.all(|(skill, arguments)| self.has_handed(skill, *arguments)) {
+            return;
+        }
+        let handed: Vec<_> = skills
+            .iter()
+            .map(|(skill, arguments)| Handed {
+                dir: skill.dir.display().to_string(),
+                digest: digest(*arguments),
+                arguments: KeptArguments::of(*arguments),
+            })
+            .collect();
+        // If this fails, the instructions are handed over again; there was a remark already.
+        let _ = self.store().handed(&self.session(), &handed);
+    }
+
+    /// Passes `then` the skill that a call means: the one it names, or the most recently loaded
+    /// one, by directory. It is the skill that `pre_tool` judged.
+    ///
+    /// # Errors
+    /// If there is no such skill, or none is named and none is active.
+    pub fn with_meant_skill<T>(
+        &self,
+        written: Option<&str>,
+        then: impl FnOnce(&Skill) -> Result<T>,
+    ) -> Result<T> {
+        if let Some(written) = written {
+            let catalog = self.catalog_naming(written);
+            let session = self.store().session(&self.session()).unwrap_or_default();
+            return then(self.usable_or_active(&catalog, written, &session)?);
+        }
+        let session = self.store().session(&self.session());
+        let session = session.map_err(|unreadable| unreadable.error())?;
+        let latest = latest(&session).ok_or_else(|| {
+            Error::new("no skill is active, so `skill` must say which one is meant").hint(format!(
+                "give `skill`, or activate one first; `{}` with action list_installed shows what \
+                 there is",
+                ours::MARKETPLACE
+            ))
+        })?;
+        let catalog = self.catalog();
+        let skill = catalog.by_dir(Path::new(&latest.dir));
+        then(skill.ok_or_else(|| {
+            let text = format!("the active skill `{}` is no longer there", latest.name);
+            Error::new(text).hint("give `skill`: another one's name")
+        })?)
+    }
+}
+
+/// Tells a person at a terminal, in one line, that a skill became active.
+pub fn announce(skill: &Skill) {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    let kept = snapshot(skill, "");
+    let list = |entries: &[String]| -> String {
+        let line = one_line(&entries.join(", "));
+        line.chars().take(200).collect()
+    };
+    let restricted = match (&kept.allowed, &kept.denied[..]) {
+        (Some(allowed), []) => format!(" (restricted: {})", list(allowed)),
+        (Some(allowed), denied) => {
+            format!(" (restricted: {}; never {})", list(allowed), list(denied))
+        }
+        (None, []) => String::new(),
+        (None, denied) => format!(" (never {})", list(denied)),
+    };
+    warn(format_args!("skill {} is active{restricted}", skill.name));
+}

@@ -1,0 +1,16 @@
+//! Putting a skill in force: what a model is handed, the hooks that run, and what restricts its
+//! calls from then on. It does not know how a host calls or answers. Open load.rs first.
+
+mod enforcement;
+pub mod fork;
+mod hooks;
+mod instructions;
+mod load;
+mod protected;
+mod required;
+
+pub use enforcement::Enforcement;
+pub use hooks::{hooks_ahead, hooks_wait, run_post_hooks, run_pre_hooks};
+pub use instructions::Instructions;
+pub use load::{LoadMode, load, offered_by_names, put_in_force};
+pub use required::{required_line, unmet, unmet_but};

@@ -1,0 +1,55 @@
+//! Every place where a skill could appear or its restrictions are stored, existing or not: none may
+//! be changed while a skill restricts.
+
+use std::path::{Path, PathBuf};
+
+use crate::permission::ProtectedPlaces;
+use crate::policy::Config;
+use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext};
+
+impl RunContext {
+    /// The protected places of this run; `active` are the directories of the skills in force.
+    pub fn protected_places(
+        &self,
+        config: &Config,
+        active: impl Iterator<Item = PathBuf>,
+    ) -> ProtectedPlaces {
+        let home = self.env.home();
+        let enterprise = self.enterprise();
+        let policies = enterprise.policy_files().into_iter().map(|file| file.path);
+        let mut places: Vec<PathBuf> = active.chain(policies).collect();
+        places.extend(enterprise.dirs().into_iter().map(Path::to_owned));
+        places.extend(home.iter().map(|home| home.join(".chibi")));
+        places.extend(chibi_home(&self.dirs.plugin).map(Path::to_owned));
+        places.extend(self.dirs.private(&self.env));
+        places.push(self.config_path());
+        let mut holders = self.project_holders(&self.env.cwd);
+        holders.push(self.project_dir());
+        places.extend(holders.iter().map(|holder| holder.join(PROJECT_CONFIG)));
+        let mut roots: Vec<PathBuf> = self
+            .roots(config)
+            .into_iter()
+            .map(|root| root.dir)
+            .collect();
+        for holder in holders.iter().chain(&home) {
+            roots.extend(HOLDS.iter().map(|dir| holder.join(dir)));
+        }
+        roots.push(self.dirs.skills());
+        ProtectedPlaces::new(places, roots)
+    }
+
+    /// The directories where the host's shell looks for programs.
+    pub fn program_directories(&self) -> Vec<PathBuf> {
+        let path = self.env.os("PATH").unwrap_or_default();
+        std::env::split_paths(&path)
+            .map(|dir| self.env.cwd.join(dir))
+            .collect()
+    }
+}
+
+/// The host's own home, which contains the plugin directory.
+fn chibi_home(plugin: &Path) -> Option<&Path> {
+    plugin
+        .ends_with("plugins/agent-skills")
+        .then(|| plugin.ancestors().nth(2))?
+}

@@ -1,0 +1,119 @@
+//! Messages about required skills: at activation, and for people beforehand.
+
+use serde_json::json;
+
+use crate::catalog::{Catalog, Required, is_qualified, plain};
+use crate::host::ours;
+use crate::run_context::RunContext;
+use crate::skill::{Diagnostic, Skill, SkillName};
+use crate::sys::limits;
+
+/// Why a skill cannot get everything it requires; empty if it can.
+pub fn unmet(app: &RunContext, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
+    unmet_but(app, catalog, skill, &|_| false)
+}
+
+/// The same, counting skills for which `elsewhere` holds as present.
+pub fn unmet_but(
+    app: &RunContext,
+    catalog: &Catalog,
+    skill: &Skill,
+    elsewhere: &dyn Fn(&str) -> bool,
+) -> Vec<Diagnostic> {
+    if skill.fields.value("requires").is_none() {
+        return Vec::new();
+    }
+    let mut required = required(app, catalog, skill);
+    required.missing.retain(|name| !elsewhere(name));
+    let mut found = Vec::new();
+    if !required.missing.is_empty() {
+        let missing = listed(required.missing.iter().map(|name| plain(name)));
+        let text = format!("it requires what is not installed, or not offered: {missing}");
+        found.push(Diagnostic::warning("requires-missing", text));
+    }
+    if let Some(cycle) = &required.cycle {
+        let text = format!("its requirements run in a circle: {}", circle(cycle));
+        found.push(Diagnostic::warning("requires-circle", text));
+    }
+    let most = app.config().unwrap_or_default().most_active();
+    if required.names.len() >= most {
+        let text = format!(
+            "it and the skills that it requires are {}, and at most {most} can be active \
+             (`max_active`)",
+            required.names.len() + 1
+        );
+        found.push(Diagnostic::warning("requires-too-many", text));
+    }
+    found
+}
+
+/// Which skills to load first, and how; `None` if there are none.
+pub fn required_line(app: &RunContext, skill: &Skill) -> Option<String> {
+    skill.fields.value("requires")?;
+    let mut required = required(app, &app.catalog(), skill);
+    let session = app.store().session(&app.session()).unwrap_or_default();
+    let is_active = |name: &SkillName| session.active().any(|active| active.name == name.as_str());
+    required.names.retain(|name| !is_active(name));
+    let mut said = Vec::new();
+    // The skill itself is active or will be.
+    let others = session
+        .active()
+        .filter(|active| active.name != skill.name.as_str());
+    let would_be = required.names.len() + 1 + others.count();
+    let most = app.config().unwrap_or_default().most_active();
+    if !required.names.is_empty() && would_be > most {
+        said.push(format!(
+            "This skill requires {}. Loading them would make {would_be} skills active, and at most {most} \
+             can be. Load the ones this task needs, and tell the user, who can change `max_active`.",
+            listed(required.names.iter().map(SkillName::as_str)),
+        ));
+    } else if !required.names.is_empty() {
+        let mut names = required.names.clone();
+        names.push(skill.name.clone());
+        let call = json!({"action": "load", "names": names, "mode": "add"});
+        said.push(format!(
+            "This skill requires {}. Load in this order: {} {call}",
+            listed(required.names.iter().map(SkillName::as_str)),
+            ours::SESSION
+        ));
+    }
+    if !required.missing.is_empty() {
+        said.push(format!(
+            "It requires what is not installed, or not offered: {}. Tell the user.",
+            listed(required.missing.iter().map(|name| plain(name)))
+        ));
+    }
+    if let Some(cycle) = required.cycle {
+        said.push(format!(
+            "Its requirements run in a circle: {}.",
+            circle(&cycle)
+        ));
+    }
+    if required.goes_on {
+        said.push(format!(
+            "Only {} levels of requirements, and {} skills, were looked at: there are more.",
+            limits::REQUIRES_DEPTH,
+            limits::REQUIRED_SKILLS
+        ));
+    }
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
+/// Everything that `skill` requires. Owners are looked up once, and only for a qualified name.
+fn required(app: &RunContext, catalog: &Catalog, skill: &Skill) -> Required {
+    let required = catalog.required(skill);
+    if required.missing.iter().any(|name| is_qualified(name)) {
+        return app.known_owners().required(skill);
+    }
+    required
+}
+
+fn circle(names: &[SkillName]) -> String {
+    let names: Vec<&str> = names.iter().map(SkillName::as_str).collect();
+    names.join(" → ")
+}
+
+fn listed(names: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{}`", name.as_ref())).collect();
+    names.join(", ")
+}

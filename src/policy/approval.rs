@@ -1,0 +1,172 @@
+//! Which skills need an administrator's approval, and where approvals are stored.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::host::ours;
+use crate::host::tools::{self, Argument, Effect, HostTool};
+use crate::permission::{Restriction, Rule};
+use crate::policy::{Ledger, Need};
+use crate::run_context::RunContext;
+use crate::session::snapshot;
+use crate::skill::{Skill, is_script};
+use crate::sys::{files, limits, tree};
+
+impl RunContext {
+    /// The approvals that count here: only root's if root has, or may have, set up the system
+    /// directory.
+    pub fn approved(&self) -> Ledger {
+        let enterprise = self.enterprise();
+        if enterprise.may_be_roots() {
+            return Ledger::of_root(enterprise.dirs()[0].join("approvals.json"));
+        }
+        Ledger::of_user(self.store().dir().join("approvals.json"))
+    }
+}
+
+/// The digest that an approval covers: every file of the skill.
+///
+/// # Errors
+/// If part of it cannot be read, or it exceeds the limits of a skill.
+pub fn digest(dir: &Path) -> std::io::Result<String> {
+    tree::digest(&[dir.to_owned()])
+}
+
+/// Why a skill needs an approval, if it does. In doubt, it does.
+pub fn needed(skill: &Skill, needs: &BTreeSet<Need>) -> Option<&'static str> {
+    needs.iter().find_map(|need| match need {
+        Need::All => Some("it is a skill"),
+        Need::Scripts if has_scripts(&skill.dir) => Some("it has scripts"),
+        Need::Network if may(skill, reaches_the_network) => Some("it may use the network"),
+        Need::Write if may(skill, writes) => Some("it may write files"),
+        _ => None,
+    })
+}
+
+/// Whether its list permits a tool for which `does` holds. Unknown tools may do anything.
+fn may(skill: &Skill, does: fn(&HostTool) -> bool) -> bool {
+    let kept = snapshot(skill, "");
+    let allowed = kept.allowed.as_deref();
+    let restriction = Restriction::parse(&kept.name, allowed, &[], &skill.dir, Path::new("/"));
+    restriction.allowed().is_none_or(|rules| {
+        let names = rules.iter().flat_map(Rule::host_names);
+        names.into_iter().any(|name| {
+            let name = name.split('(').next().unwrap_or_default();
+            tools::find(name).map_or(!ours::FIXED.contains(&name), does)
+        })
+    })
+}
+
+fn reaches_the_network(tool: &HostTool) -> bool {
+    tool.effect == Effect::Execute || tool.keys(&[Argument::Url]).next().is_some()
+}
+
+fn writes(tool: &HostTool) -> bool {
+    matches!(tool.effect, Effect::Change | Effect::Execute)
+}
+
+/// Whether anything below `dir` can be run, even if hidden. Unreadable files count as runnable.
+pub fn has_scripts(dir: &Path) -> bool {
+    has_scripts_below(dir, 0)
+}
+
+fn has_scripts_below(dir: &Path, depth: usize) -> bool {
+    let Ok(entries) = fs::read_dir(dir) else {
+        return true;
+    };
+    if depth > limits::DIGEST_DEPTH {
+        return true;
+    }
+    entries.flatten().any(|entry| {
+        let path = entry.path();
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => has_scripts_below(&path, depth + 1),
+            Ok(metadata) => {
+                metadata.permissions().mode() & 0o111 != 0
+                    || is_script(&path)
+                    || begins_like_a_script(&path)
+            }
+            Err(_) => false,
+        }
+    })
+}
+
+fn begins_like_a_script(path: &Path) -> bool {
+    let mut head = [0; 2];
+    let read = files::open_regular(path).and_then(|mut file| file.read(&mut head));
+    read.is_ok() && head == *b"#!"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill(more: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Skill) {
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path().join("x");
+        for (path, text) in files {
+            let path = dir.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(
+            dir.join("SKILL.md"),
+            format!("---\nname: x\ndescription: d\n{more}\n---\n"),
+        )
+        .unwrap();
+        let skill = Skill::load(&dir).unwrap();
+        (root, skill)
+    }
+
+    #[test]
+    fn scripts_are_seen_wherever_they_are_hidden() {
+        for files in [
+            &[("scripts/a.py", "x")][..],
+            &[("run", "#!/bin/sh\n")],
+            &[("nested/SKILL.md", "x"), ("nested/a.sh", "x")],
+            &[("node_modules/a.js", "x")],
+            &[(".git/hook", "#!/bin/sh")],
+        ] {
+            let (_root, skill) = skill("", files);
+            assert!(
+                needed(&skill, &[Need::Scripts].into()).is_some(),
+                "{files:?}"
+            );
+        }
+        let (_root, plain) = skill("", &[("references/notes.md", "text")]);
+        assert_eq!(needed(&plain, &[Need::Scripts].into()), None);
+    }
+
+    #[test]
+    fn what_a_skill_may_do_is_what_its_list_leaves() {
+        for (more, network, write) in [
+            ("", true, true),
+            ("allowed-tools: Read Grep", false, false),
+            ("allowed-tools: Read WebFetch", true, false),
+            ("allowed-tools: Read Write", false, true),
+            ("allowed-tools: Bash(git status)", true, true),
+            ("allowed-tools: mcp__docs__search", true, true),
+            ("allowed-tools: run_skill_script", false, false),
+            ("allowed-tools: ''", false, false),
+            ("allowed-tools: '*'", true, true),
+            ("allowed-tools:", true, true),
+        ] {
+            let (_root, skill) = skill(more, &[]);
+            assert_eq!(
+                needed(&skill, &[Need::Network].into()).is_some(),
+                network,
+                "{more}"
+            );
+            assert_eq!(
+                needed(&skill, &[Need::Write].into()).is_some(),
+                write,
+                "{more}"
+            );
+            assert!(needed(&skill, &[Need::All].into()).is_some());
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The audit log: one JSON line per event, appended by any number of processes at once. What counts
+//! as an event is decided elsewhere. Nothing here fails: a call must not depend on the log.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::masking::{mask, mask_value};
+use crate::sys::{Dir, EntryName, FileLock, Moment, limits, warn};
+
+/// The destinations of events.
+#[derive(Debug, Clone)]
+pub struct Audit {
+    /// The log.
+    pub file: PathBuf,
+    /// The size in bytes at which it is rotated.
+    pub max: u64,
+    /// Files that also get every event and are never rotated: others maintain them.
+    pub copies: Vec<PathBuf>,
+    /// Whether the system log also gets every event.
+    pub syslog: bool,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    fields: Map<String, Value>,
+    /// Texts that may exceed the usual limit, already masked and cut to their own.
+    long: Map<String, Value>,
+}
+
+impl Event {
+    /// An event of this kind, now.
+    pub fn new(kind: &str) -> Self {
+        let time = Value::from(Moment::now().to_string());
+        let fields = [("time".to_owned(), time), ("event".to_owned(), kind.into())];
+        Self {
+            fields: fields.into_iter().collect(),
+            long: Map::new(),
+        }
+    }
+
+    /// Adds a field; `null` adds nothing. Texts are cut, and secrets in them masked, on writing.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        let value = value.into();
+        if !value.is_null() {
+            self.fields.insert(key.to_owned(), value);
+        }
+        self
+    }
+
+    /// Adds a text of up to `bytes`; nothing for 0. Secrets are masked before the cut, which could
+    /// leave half of one.
+    #[must_use]
+    pub fn with_text(mut self, key: &str, text: &str, bytes: usize) -> Self {
+        if bytes > 0 && !text.is_empty() {
+            let masked = mask(text);
+            let cut = &masked[..masked.floor_char_boundary(bytes)];
+            self.long.insert(key.to_owned(), cut.into());
+        }
+        self
+    }
+
+    /// One line, of at most [`limits::AUDIT_EVENT`] if possible; long texts are cut first.
+    fn line(&self) -> Vec<u8> {
+        let mut fields = self.fields.clone();
+        // The top-level names are ours and never those of secrets.
+        let cut = |fields: &mut Map<String, Value>, max| {
+            let texts = fields.values_mut();
+            texts.for_each(|field| mask_value(field, max));
+        };
+        cut(&mut fields, limits::AUDIT_TEXT);
+        // One byte may take six in JSON.
+        for times in 0..4 {
+            let line = self.joined(&fields, limits::AUDIT_EVENT >> times);
+            if line.len() <= limits::AUDIT_EVENT {
+                return line;
+            }
+        }
+        cut(&mut fields, limits::AUDIT_TEXT / 10);
+        self.joined(&fields, limits::AUDIT_TEXT)
+    }
+
+    /// The line with long texts cut to `max_long` bytes.
+    fn joined(&self, fields: &Map<String, Value>, max_long: usize) -> Vec<u8> {
+        let mut fields = fields.clone();
+        for (key, text) in &self.long {
+            let text = text.as_str().unwrap_or_default();
+            let cut = &text[..text.floor_char_boundary(max_long)];
+            fields.insert(key.clone(), cut.into());
+        }
+        let mut line = Value::Object(fields).to_string();
+        line.push('\n');
+        line.into_bytes()
+    }
+}
+
+impl Audit {
+    /// Writes an event to every available destination.
+    pub fn write(&self, event: &Event) {
+        let line = event.line();
+        let failed = |path: &Path, error: &io::Error| {
+            warn(format_args!(
+                "could not write to the audit log `{}`: {error}",
+                path.display()
+            ));
+        };
+        if let Err(error) = self.append(&line) {
+            failed(&self.file, &error);
+        }
+        for copy in &self.copies {
+            if let Err(error) = open(copy).and_then(|file| write_line(&file, &line)) {
+                failed(copy, &error);
+            }
+        }
+        if self.syslog
+            && let Err(error) = to_syslog(&line)
+        {
+            failed(Path::new(SYSLOG), &error);
+        }
+    }
+
+    fn append(&self, line: &[u8]) -> io::Result<()> {
+        let name = self.file.file_name().and_then(EntryName::parse);
+        let (path, name) = self
+            .file
+            .parent()
+            .zip(name)
+            .ok_or(io::ErrorKind::InvalidInput)?;
+        // The user's state directory may not exist yet.
+        let dir = Dir::make_anchor(path)?;
+        let mut file = dir.append(&name, 0o600)?;
+        if file.metadata()?.len() + line.len() as u64 > self.max {
+            self.put_aside(&dir, &name);
+            file = dir.append(&name, 0o600)?;
+        }
+        write_line(&file, line)
+    }
+
+    /// Rotates the log. A process that has the old one open writes to the rotated file, where
+    /// nothing is lost.
+    fn put_aside(&self, dir: &Dir, name: &EntryName) {
+        // If busy, another process is rotating; meanwhile the log may grow a little too long.
+        let lock = FileLock::exclusive(&self.file.with_extension("lock"), limits::AUDIT_LOCK);
+        let now = || dir.open_file(name);
+        let still_full = || now().is_ok_and(|(_, now)| now.len() > self.max / 2);
+        if lock.is_err() || !still_full() {
+            return;
+        }
+        for kept in (0..limits::AUDIT_KEPT).rev() {
+            // A file that does not exist yet needs no move.
+            let numbered = |kept| EntryName::parse(numbered(Path::new(name.as_os_str()), kept));
+            if let Some((old, new)) = numbered(kept).zip(numbered(kept + 1)) {
+                let _ = dir.rename(&old, dir, &new);
+            }
+        }
+    }
+}
+
+/// The log `number` rotations ago; 0 is the current one.
+pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
+    if number == 0 {
+        return file.to_owned();
+    }
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    name.into()
+}
+
+/// A configured file, which may be a link or a device.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "its path is written in a configuration"
+)]
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    // A FIFO without a reader would block.
+    options.append(true).create(true).mode(0o600);
+    options.custom_flags(libc::O_NONBLOCK).open(path)
+}
+
+/// A single write, which the system appends whole: lines of processes do not mix.
+fn write_line(mut file: &File, line: &[u8]) -> io::Result<()> {
+    let written = file.write(line)?;
+    if written == line.len() {
+        return Ok(());
+    }
+    // The disk is full. A line break keeps the next event readable.
+    let _ = file.write(b"\n");
+    Err(io::ErrorKind::StorageFull.into())
+}
+
+const SYSLOG: &str = "/dev/log";
+
+fn to_syslog(line: &[u8]) -> io::Result<()> {
+    let socket = UnixDatagram::unbound()?;
+    socket.set_nonblocking(true)?;
+    // Facility user, severity notice.
+    let message = [b"<13>agent-skills: ", line.trim_ascii_end()].concat();
+    socket.send_to(&message, SYSLOG).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::read_log;
+    use std::fs;
+
+    fn audit(dir: &Path, max: u64) -> Audit {
+        Audit {
+            file: dir.join("audit.jsonl"),
+            max,
+            copies: Vec::new(),
+            syslog: false,
+        }
+    }
+
+    #[test]
+    fn a_full_log_is_put_aside_and_the_oldest_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let audit = audit(dir.path(), 1000);
+        for n in 0..200 {
+            audit.write(&Event::new("x").with("n", n));
+        }
+        let (lines, torn) = read_log(&audit.file).unwrap();
+        let numbers: Vec<u64> = lines
+            .iter()
+            .filter_map(|line| line.value["n"].as_u64())
+            .collect();
+        assert!(
+            numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]),
+            "{numbers:?}"
+        );
+        assert_eq!((numbers.last(), torn), (Some(&199), 0));
+        let mut sizes = (0..9).filter_map(|n| fs::metadata(numbered(&audit.file, n)).ok());
+        assert!(sizes.all(|file| file.len() <= 1000));
+        assert!(numbered(&audit.file, limits::AUDIT_KEPT).exists());
+        assert!(!numbered(&audit.file, limits::AUDIT_KEPT + 1).exists());
+    }
+
+    #[test]
+    fn threads_that_put_it_aside_at_once_lose_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        // The retained logs hold 800 events of about 60 bytes.
+        let audit = audit(dir.path(), 16_000);
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let audit = &audit;
+                scope.spawn(move || {
+                    for n in 0..100 {
+                        audit.write(&Event::new("x").with("n", thread * 100 + n));
+                    }
+                });
+            }
+        });
+        let (lines, torn) = read_log(&audit.file).unwrap();
+        let numbers: std::collections::BTreeSet<_> = lines
+            .iter()
+            .filter_map(|line| line.value["n"].as_u64())
+            .collect();
+        assert_eq!((numbers.len(), lines.len(), torn), (800, 800, 0));
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_no_trouble() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("audit.jsonl");
+        let made = std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap();
+        assert!(made.success());
+        audit(dir.path(), 10).write(&Event::new("x"));
+        audit(Path::new("/no/such/place"), 10).write(&Event::new("x"));
+        if Path::new("/dev/full").exists() {
+            let mut full = audit(&dir.path().join("missing"), 10);
+            full.file = "/dev/full".into();
+            full.write(&Event::new("x"));
+        }
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_it_was_asked_for_and_no_longer_than_a_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let audit = audit(dir.path(), 10_000_000);
+        let texts = [
+            "x".repeat(20_000),
+            "é".repeat(100_000),
+            "\u{1}".repeat(100_000),
+        ];
+        for text in &texts {
+            audit.write(&Event::new("x").with_text("output", text, 20_000));
+            audit.write(&Event::new("x").with_text("output", text, 200_000));
+        }
+        let secret = "x ".repeat(48) + "ghp_0123456789abcdefghijABCDEF";
+        audit.write(&Event::new("x").with_text("output", &secret, 110));
+        audit.write(&Event::new("x").with_text("output", "x", 0));
+        let (lines, _) = read_log(&audit.file).unwrap();
+        let output = |n: usize| lines[n].value["output"].as_str().unwrap_or_default().len();
+        assert_eq!((output(0), output(1), output(2)), (20_000, 20_000, 20_000));
+        assert!(output(3) > 30_000 && output(4) > 8_000 && output(5) > 8_000);
+        assert_eq!(lines[6].value["output"], "x ".repeat(48) + "***");
+        assert!(lines[7].value.get("output").is_none());
+        let log = fs::read_to_string(&audit.file).unwrap();
+        assert!(log.lines().all(|line| line.len() < limits::AUDIT_EVENT));
+    }
+
+    #[test]
+    fn a_huge_event_is_cut_to_one_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let audit = audit(dir.path(), 10_000_000);
+        let many: Vec<String> = (0..1000).map(|_| "x y ".repeat(1000)).collect();
+        audit.write(&Event::new("x").with("many", many).with("none", Value::Null));
+        let (lines, _) = read_log(&audit.file).unwrap();
+        assert_eq!(lines.len(), 1);
+        assert!(fs::metadata(&audit.file).unwrap().len() <= 2 * limits::AUDIT_EVENT as u64);
+        assert!(lines[0].value.get("none").is_none());
+    }
+}

@@ -1,0 +1,233 @@
+//! `config.toml` in the plugin directory: every key, and the values for the modules that use them.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
+use crate::policy::ByContext;
+use crate::policy::count::Count;
+use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
+use crate::sys::limits;
+
+/// The user's configuration. An absent key has its default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a key of the configuration"
+)]
+pub struct Config {
+    /// `restrict` (default), `warn` or `off`: what happens to a call that a skill does not allow.
+    pub enforce: Enforce,
+    /// The same for single skills, by name.
+    pub enforce_for: BTreeMap<String, Enforce>,
+    /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
+    pub stacking: Stacking,
+    /// Whether filters such as `| head -20` need no rule of their own; `true` by default.
+    #[serde(serialize_with = "true_by_default")]
+    pub pipe_filters: Option<bool>,
+    /// `own` (default), `listed` or `any`: whose scripts a restricted skill may run.
+    pub scripts: ScriptScope,
+    /// Tools that no restriction forbids, by name.
+    pub always_allowed: Vec<String>,
+    /// What no active skill may do, in the grammar of `allowed-tools`.
+    pub deny: Vec<String>,
+    /// `prompt` (default) or `context`: how long an activation lasts.
+    pub scope: Lifetime,
+    /// The limit of skills active at the same time; 5 by default.
+    #[serde(serialize_with = "few_by_default")]
+    pub max_active: Option<NonZeroUsize>,
+    /// `user` (default) or `model`: who may end a restriction.
+    pub deactivate: Deactivate,
+    /// `note` (default) or `block`: what happens if the active skill's script is read instead of
+    /// run.
+    pub script_reads: ScriptReads,
+    /// `sources` (default), `any` or `off`: what a model may install without asking the user.
+    pub model_installs: ModelInstalls,
+    /// Whether a model may propose changes to skills, which the user decides about; `true` by
+    /// default.
+    #[serde(serialize_with = "true_by_default")]
+    pub proposals: Option<bool>,
+    /// Whether it may propose new skills too; `true` by default.
+    #[serde(serialize_with = "true_by_default")]
+    pub create_skill: Option<bool>,
+    /// Whether commands without a terminal may make the user's decisions; `false` by default.
+    pub unattended: bool,
+    /// The owner of this machine, for skills with a `scope` and for the audit log.
+    pub tenant: Option<String>,
+    /// The purpose of this machine, for skills with a `scope` and for the audit log.
+    pub environment: Option<String>,
+    /// Whether `~/.claude/skills` belongs to the personal layer; `false` by default.
+    pub claude_skills: bool,
+    /// Whether a project's skill precedes a personal one of its name; `false` by default.
+    pub project_over_personal: bool,
+    /// Up to this many skills have a tool each; above it one tool serves all. 32 by default.
+    pub max_tools: Count<{ limits::SKILL_TOOLS }>,
+    /// Characters of the prompt used to disclose skills; 12,000 by default.
+    pub prompt_chars: Count<{ limits::PROMPT_CHARS }>,
+    /// Who sees a skill, by name.
+    pub visibility: BTreeMap<String, Visibility>,
+    /// By context, the skills whose instructions apply from the start, in this order.
+    pub uses_skills: ByContext,
+    /// Their total limit in characters; 40,000 by default.
+    pub uses_skills_chars: Count<{ limits::ALWAYS_ON_CHARS }>,
+    /// By context, the names or globs of the visible skills; all if a context is not listed.
+    pub catalog: ByContext,
+    /// The audit log.
+    pub audit: AuditConfig,
+    /// Which of the host's variables scripts receive: `"all"` or a list of names; by default all
+    /// that do not look like secrets.
+    pub pass_env: PassEnv,
+    /// `off` (default), `auto` or `require`: whether scripts are confined (Linux).
+    pub sandbox: Mode,
+    /// The network access of a confined script.
+    pub network: Network,
+    /// Additional paths that a confined script may write to.
+    pub allowed_paths: Vec<PathBuf>,
+    /// The total seconds a script may run; 120 by default.
+    pub script_seconds: Limit,
+    /// Seconds after which a call answers and its script becomes a job, by host generation.
+    pub call_seconds: CallSeconds,
+    /// Settings that differ for the scripts of single skills, by name.
+    pub skills: BTreeMap<String, SkillSettings>,
+}
+
+/// What may be installed at the model's request alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelInstalls {
+    /// Skills of the configured sources.
+    #[default]
+    Sources,
+    /// Any skill.
+    Any,
+    /// None.
+    Off,
+}
+
+/// What happens if a script of the active skill is read instead of run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScriptReads {
+    /// The result says how to run it.
+    #[default]
+    Note,
+    /// The refusal says how to run it.
+    Block,
+}
+
+/// How long an activation lasts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Lifetime {
+    /// As long as the host process that it began in, which is one prompt.
+    #[default]
+    Prompt,
+    /// As long as the conversation, across any number of prompts.
+    Context,
+}
+
+/// Who sees a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Visibility {
+    /// The model, even if the author excluded it.
+    On,
+    /// The model, but only the name.
+    NameOnly,
+    /// People only.
+    User,
+    /// Nobody.
+    Off,
+}
+
+/// The audit log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditConfig {
+    /// Bytes of each script's output that are recorded; 0 by default.
+    pub output_bytes: usize,
+    /// Bytes after which the log is rotated; 10 MiB by default.
+    pub max_bytes: u64,
+    /// A file that also gets every event.
+    pub path: Option<PathBuf>,
+    /// Whether the system log also gets every event.
+    pub syslog: bool,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self {
+            output_bytes: 0,
+            max_bytes: limits::AUDIT_FILE,
+            path: None,
+            syslog: false,
+        }
+    }
+}
+
+// The signature is given by serde.
+#[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)]
+fn true_by_default<S: Serializer>(flag: &Option<bool>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(flag.unwrap_or(true))
+}
+
+// The signature is given by serde.
+#[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)]
+fn few_by_default<S: Serializer>(
+    most: &Option<NonZeroUsize>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(most.map_or(limits::ACTIVE_SKILLS, NonZeroUsize::get) as u64)
+}
+
+impl Config {
+    /// The limit of skills active at the same time.
+    pub fn most_active(&self) -> usize {
+        self.max_active
+            .map_or(limits::ACTIVE_SKILLS, NonZeroUsize::get)
+    }
+
+    /// The settings for running scripts.
+    pub fn script(&self) -> script::Settings {
+        script::Settings {
+            pass_env: self.pass_env.clone(),
+            sandbox: self.sandbox,
+            network: self.network,
+            allowed_paths: self.allowed_paths.clone(),
+            timeout: self.script_seconds,
+            call_seconds: self.call_seconds,
+            skills: self.skills.clone(),
+        }
+    }
+
+    /// The settings for permission decisions.
+    pub fn permission(&self) -> Settings {
+        Settings {
+            enforce: self.enforce,
+            enforce_for: self.enforce_for.clone(),
+            stacking: self.stacking,
+            pipe_filters: self
+                .pipe_filters
+                .unwrap_or(Settings::default().pipe_filters),
+            scripts: self.scripts,
+            always_allowed: self.always_allowed.clone(),
+            deactivate: self.deactivate,
+            proposals: self.takes_proposals(),
+            new_skills: self.takes_new_skills(),
+        }
+    }
+
+    /// Whether a model may propose changes.
+    pub fn takes_proposals(&self) -> bool {
+        self.proposals.unwrap_or(true)
+    }
+
+    /// Whether a model may propose new skills.
+    pub fn takes_new_skills(&self) -> bool {
+        self.takes_proposals() && self.create_skill.unwrap_or(true)
+    }
+}

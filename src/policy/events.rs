@@ -1,0 +1,221 @@
+//! What is recorded about any event: who, where, under which skill. The writer masks secrets.
+
+use std::cell::{LazyCell, RefCell};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::host::tools::{self, Argument};
+use crate::permission::{
+    Call, Decision, Granted, Reason, Refusal, Restriction, Scope, Settings, decide,
+};
+use crate::policy::{Audit, AuditConfig, Config, Event, OnDisk, last_heard};
+use crate::run_context::RunContext;
+use crate::session::{End, Ended};
+use crate::skill::Skill;
+use crate::sys::process::effective_user;
+use crate::sys::{Moment, limits};
+
+/// Events of a host's call, written once its answer is sent.
+#[derive(Debug, Default)]
+struct HeldBack(RefCell<Vec<Event>>);
+
+impl RunContext {
+    /// The path of the log, for reading it.
+    pub fn audit_file(&self) -> PathBuf {
+        self.store().dir().join("audit.jsonl")
+    }
+
+    /// Records an event of this session.
+    pub fn record(&self, event: Event) {
+        let key = self.session();
+        let event = event
+            .with("session", key.as_str())
+            .with("context", self.context());
+        self.write_down(event.with("host_pid", std::os::unix::process::parent_id()));
+    }
+
+    /// Records that a skill became active.
+    pub fn record_activation(&self, skill: &Skill) {
+        let event = Event::new("activate")
+            .with("skill", skill.name.as_str())
+            .with("path", skill.dir.display().to_string())
+            .with("digest", skill.digest.as_str());
+        self.record(event);
+    }
+
+    /// Records that activations of this or other sessions have ended. A host process ends
+    /// unobserved: its activations are dated to its last event, if that is still in the log.
+    pub fn record_ends(&self, ended: Vec<Ended>) {
+        let now = Moment::now();
+        let heard = LazyCell::new(|| last_heard(&self.audit_file()));
+        for end in ended {
+            let why = match end.why {
+                End::HostGone => "host-gone",
+                End::NextStart => "next-start",
+                End::Replaced => "replaced",
+                End::Unloaded => "unloaded",
+                End::ContextLeft => "context-left",
+                End::Deactivated => "deactivated",
+            };
+            let session = end.session.as_deref();
+            let pid = session
+                .and_then(|key| key.split_once('-'))
+                .and_then(|(pid, _)| pid.parse::<u32>().ok());
+            let unseen = matches!(end.why, End::HostGone | End::NextStart);
+            let last = session
+                .filter(|_| unseen)
+                .and_then(|key| heard.get(key).copied())
+                .filter(|last| last.0 >= end.began);
+            let until = if unseen { last } else { Some(now) };
+            let lasted = until.map(|until| until.since(Moment(end.began)));
+            let event = Event::new("end")
+                .with("skill", end.skill)
+                .with("reason", why)
+                .with("duration_ms", lasted)
+                .with("last_seen", last.map(|last| last.to_string()))
+                .with("session", end.session)
+                .with("context", end.context)
+                .with("host_pid", pid);
+            self.write_down(event);
+        }
+    }
+
+    fn write_down(&self, event: Event) {
+        // If the configuration is unreadable, the defaults apply.
+        let config = self.own_config().unwrap_or_default();
+        let user = self.env.text("USER").or_else(|| self.env.text("LOGNAME"));
+        let event = event
+            .with("user", user)
+            .with("uid", effective_user())
+            .with("project", self.project_dir().display().to_string())
+            .with("tenant", config.tenant.clone())
+            .with("environment", config.environment.clone());
+        // The host is waiting, and an unwritable log must not delay the answer.
+        if self.protocol.is_some() {
+            self.once(HeldBack::default).0.borrow_mut().push(event);
+        } else {
+            self.audit(config).write(&event);
+        }
+    }
+
+    /// Writes the events held back until the answer was sent.
+    pub fn write_events(&self) {
+        let Some(held_back) = self.known::<HeldBack>() else {
+            return;
+        };
+        let events = held_back.0.take();
+        let audit = self.audit(self.own_config().unwrap_or_default());
+        for event in events {
+            audit.write(&event);
+        }
+    }
+
+    fn audit(&self, config: Config) -> Audit {
+        let AuditConfig {
+            max_bytes,
+            path,
+            syslog,
+            ..
+        } = config.audit;
+        let (mut copies, syslog_too) = self
+            .policies()
+            .map(|policies| policies.audit())
+            .unwrap_or_default();
+        copies.extend(path);
+        Audit {
+            file: self.audit_file(),
+            max: max_bytes,
+            copies,
+            syslog: syslog || syslog_too,
+        }
+    }
+}
+
+/// A call as recorded in an event: the arguments that rules cover, without content.
+pub fn call_summary(call: &Call) -> Value {
+    let Some(tool) = tools::find(call.tool) else {
+        return ours(call);
+    };
+    let telling = [
+        Argument::Command,
+        Argument::Path,
+        Argument::Url,
+        Argument::Source,
+    ];
+    let text = |key: &'static str| Some((key.to_owned(), Value::from(call.text(key)?)));
+    Value::Object(tool.keys(&telling).filter_map(text).collect::<Map<_, _>>())
+}
+
+fn ours(call: &Call) -> Value {
+    let keys = [
+        "skill",
+        "script",
+        "path",
+        "action",
+        "skill_ref",
+        "skill_name",
+    ];
+    let text = |key: &&str| Some(((*key).to_owned(), Value::from(call.text(key)?)));
+    match call.ours {
+        Some(_) => Value::Object(keys.iter().filter_map(text).collect::<Map<_, _>>()),
+        None => json!({}),
+    }
+}
+
+/// An event that records the decision about a call, and the rule that decided.
+pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
+    let skill = scope.restrictions.last().map(Restriction::source);
+    let event = Event::new("tool")
+        .with("skill", skill)
+        .with("tool", call.tool)
+        .with("arguments", call_summary(call));
+    let (outcome, by) = match decision {
+        Decision::Allow(Granted::Unrestricted) => ("allowed", "nothing restricts".to_owned()),
+        Decision::Allow(Granted::Baseline) => ("allowed", "always allowed".to_owned()),
+        Decision::Allow(Granted::Rules) => ("allowed", granting_entry(scope, call)),
+        Decision::Allow(Granted::Warned(refusal)) => ("warned", reason(refusal)),
+        Decision::Block(refusal) => ("blocked", reason(refusal)),
+    };
+    event.with("decision", outcome).with("by", by)
+}
+
+fn reason(refusal: &Refusal) -> String {
+    match refusal.reason() {
+        Reason::Denied { source, rule } => format!("{source}: {rule}"),
+        Reason::NotGranted { skill, .. } => format!("{skill}: no entry"),
+        Reason::Protected { .. } => "protected path".to_owned(),
+        Reason::Unclear { why, .. } => why.clone(),
+        Reason::ForPeople | Reason::OurProgram => "for people".to_owned(),
+        Reason::TooMuchWork => "too much work".to_owned(),
+        Reason::UnreadableState => "unreadable state".to_owned(),
+    }
+}
+
+/// The entry that alone grants the call. A command of several parts may need several.
+fn granting_entry(scope: &Scope, call: &Call) -> String {
+    let settings = Settings::default();
+    let root = &scope.places.project_root;
+    let grants = |skill: &Restriction, dir: &Path, entry: &str| {
+        let alone = Restriction::parse(skill.source(), Some(&[entry.to_owned()]), &[], dir, root);
+        let scope = Scope {
+            restrictions: &[alone],
+            policy_deny: &[],
+            settings: &settings,
+            ..*scope
+        };
+        decide(&scope, call, &OnDisk) == Decision::Allow(Granted::Rules)
+    };
+    let entries = scope.restrictions.iter().rev().flat_map(|skill| {
+        let rules = skill.allowed().into_iter().flatten();
+        rules.map(move |rule| (skill, skill.directory(), rule.written()))
+    });
+    let mut tried = BTreeSet::new();
+    for (skill, dir, entry) in entries.take(limits::AUDIT_ENTRIES) {
+        if tried.insert((skill.source(), entry)) && grants(skill, dir, entry) {
+            return format!("{}: {entry}", skill.source());
+        }
+    }
+    "several entries".to_owned()
+}

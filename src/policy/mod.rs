@@ -1,0 +1,40 @@
+//! What people decided beforehand, and the record of what happened: the configuration, the
+//! administrator's policy, trust, approvals, the audit log. It does not know which skills there are
+//! or what a call wants. Open effective_config.rs first: it tells what is in force.
+
+mod approval;
+mod audit;
+mod by_context;
+mod config;
+mod config_merge;
+mod count;
+mod edit;
+mod effective_config;
+mod enterprise;
+mod events;
+mod file;
+mod glob;
+mod ledger;
+mod log;
+mod masking;
+mod on_disk;
+mod policies;
+mod script_settings;
+mod trust;
+
+pub use approval::{digest as approval_digest, has_scripts, needed as approval_needed};
+pub use audit::{Audit, Event};
+pub use by_context::ByContext;
+pub use config::{AuditConfig, Config, Lifetime, ModelInstalls, ScriptReads, Visibility};
+pub use edit::set_key;
+pub use effective_config::Setting;
+pub use enterprise::Enterprise;
+pub use events::{call_summary, decision_of};
+pub use file::{parse_toml, read_toml};
+pub use glob::{any_matches, matches};
+pub use ledger::{Ledger, Record};
+pub use log::{Line, last_heard, read_log};
+pub use masking::mask;
+pub use on_disk::OnDisk;
+pub use policies::{Combining, Confinement, Floors, Mode, Need, Policies, Severity};
+pub use trust::{Trust, Trusts};

@@ -1,0 +1,31 @@
+//! The settings for a run's scripts.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::host::Protocol;
+use crate::run_context::RunContext;
+use crate::script::{Limit, Settings};
+use crate::sys::{last_word, limits};
+
+impl RunContext {
+    /// The settings for scripts.
+    ///
+    /// # Errors
+    /// If the configuration or a policy contains a mistake; then what it forbids is unknown.
+    pub fn script_settings(&self) -> Result<Settings> {
+        Ok(self.config()?.script().with_env(&self.env))
+    }
+
+    /// How long a call of this host waits for a script before it becomes a job. If the user
+    /// configured more than the host's default, this call's deadline is extended.
+    pub fn script_wait(&self, settings: &Settings) -> Option<Duration> {
+        let wait = match self.protocol? {
+            Protocol::Environment => settings.call_seconds.environment,
+            Protocol::Stdin => settings.call_seconds.stdin,
+        };
+        let wait = wait.map(Limit::duration)?;
+        last_word::allow(wait + limits::BESIDES_SCRIPT);
+        Some(wait)
+    }
+}

@@ -1,0 +1,363 @@
+//! What the user trusts in a project: each skill separately, the configuration, and shared files
+//! beside the skills, which any of them may use. A change needs new consent only for what changed,
+//! and is reported.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::policy::{Ledger, Record};
+use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext, real};
+use crate::skill::directories::skill_directories;
+use crate::skill::{Skill, find_skill_file};
+use crate::sys::{limits, tree};
+
+/// The record for a directory that stays trusted regardless of changes.
+const ALWAYS: &str = "always";
+
+/// The record for a directory with skills.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Trusted {
+    /// `always`, or, from version 1, one digest of everything, valid while nothing has changed.
+    Whole(String),
+    /// The trusted parts, by path below the directory.
+    Parts(BTreeMap<String, Part>),
+}
+
+/// One skill, the configuration, or the shared files of one skills directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Digest of its whole content.
+    digest: String,
+    /// Digests by file, to report changes; empty if there are too many files.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    files: BTreeMap<String, String>,
+}
+
+impl Trusted {
+    /// Whether it counts regardless of changes.
+    pub fn is_always(&self) -> bool {
+        matches!(self, Self::Whole(word) if word == ALWAYS)
+    }
+}
+
+impl Record for Trusted {
+    const VERSION: u32 = 2;
+}
+
+/// Whether the user trusts something of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// Yes, as it is now.
+    Given,
+    /// An earlier state; these paths have changed since, as far as known.
+    Outdated(Vec<String>),
+    /// No.
+    Missing,
+}
+
+/// The record, read once, and cached comparisons with it.
+#[derive(Debug, Default)]
+pub struct Trusts {
+    entries: OnceCell<BTreeMap<String, Trusted>>,
+    found: RefCell<BTreeMap<PathBuf, Trust>>,
+}
+
+impl Trusts {
+    /// Whether the skill in `dir` and the shared files beside it are trusted.
+    pub fn of_skill(&self, app: &RunContext, dir: &Path) -> Trust {
+        let Some(root) = dir.parent() else {
+            return Trust::Missing;
+        };
+        // A directory without a skill belongs to the shared files.
+        let own = match find_skill_file(dir) {
+            Some(_) => self.of_part(app, RunContext::holder_of(root), dir),
+            None => Trust::Given,
+        };
+        match own {
+            Trust::Given => match self.of_part(app, RunContext::holder_of(root), root) {
+                Trust::Missing => Trust::Missing,
+                Trust::Outdated(changed) => {
+                    let beside = changed.into_iter().map(|path| format!("../{path}"));
+                    Trust::Outdated(beside.collect())
+                }
+                Trust::Given => Trust::Given,
+            },
+            other => other,
+        }
+    }
+
+    /// Whether the configuration in `holder` is trusted.
+    pub fn of_config(&self, app: &RunContext, holder: &Path) -> Trust {
+        self.of_part(app, holder, &holder.join(PROJECT_CONFIG))
+    }
+
+    /// Whether `path`, one of the parts of `holder`, is trusted.
+    pub fn of_part(&self, app: &RunContext, holder: &Path, path: &Path) -> Trust {
+        if let Some(found) = self.found.borrow().get(path) {
+            return found.clone();
+        }
+        let read = || app.trusted().entries().unwrap_or_default();
+        let entries = self.entries.get_or_init(read);
+        let trust = match real(holder).to_str().and_then(|key| entries.get(key)) {
+            None => Trust::Missing,
+            Some(recorded) if recorded.is_always() => Trust::Given,
+            Some(Trusted::Whole(digest)) => self.of_whole(holder, digest),
+            Some(Trusted::Parts(parts)) => {
+                let key = path.strip_prefix(holder).ok().and_then(Path::to_str);
+                match key.and_then(|key| parts.get(key)) {
+                    Some(part) => part.compared_with(path),
+                    None => Trust::Missing,
+                }
+            }
+        };
+        self.found
+            .borrow_mut()
+            .insert(path.to_owned(), trust.clone());
+        trust
+    }
+
+    /// Whether all of `holder` still has this digest.
+    fn of_whole(&self, holder: &Path, digest: &str) -> Trust {
+        if let Some(found) = self.found.borrow().get(holder) {
+            return found.clone();
+        }
+        let paths = HOLDS.iter().chain([&PROJECT_CONFIG]);
+        let paths: Vec<PathBuf> = paths.map(|path| holder.join(path)).collect();
+        // Unreadable content cannot be what was trusted.
+        let trust = match tree::digest(&paths) {
+            Ok(now) if now == digest => Trust::Given,
+            _ => Trust::Outdated(Vec::new()),
+        };
+        self.found
+            .borrow_mut()
+            .insert(holder.to_owned(), trust.clone());
+        trust
+    }
+}
+
+impl Part {
+    /// The current state of `path`.
+    fn of(path: &Path) -> io::Result<Self> {
+        let digest = tree::digest(&paths_of(path)?)?;
+        let files = files_of(path)?;
+        let few = files.len() <= limits::TRUSTED_FILES;
+        let files = if few { files } else { BTreeMap::new() };
+        Ok(Self { digest, files })
+    }
+
+    fn compared_with(&self, path: &Path) -> Trust {
+        let now = paths_of(path).and_then(|paths| tree::digest(&paths));
+        if now.is_ok_and(|now| now == self.digest) {
+            return Trust::Given;
+        }
+        let now = files_of(path).unwrap_or_default();
+        Trust::Outdated(self.differences(&now))
+    }
+
+    fn differences(&self, now: &BTreeMap<String, String>) -> Vec<String> {
+        if self.files.is_empty() {
+            return Vec::new();
+        }
+        let gone = self.files.keys().filter(|path| !now.contains_key(*path));
+        let gone = gone.map(|path| format!("{path} (gone)"));
+        let differing = now
+            .iter()
+            .filter_map(|(path, digest)| match self.files.get(path) {
+                None => Some(format!("{path} (new)")),
+                Some(before) => (before != digest).then(|| path.clone()),
+            });
+        differing.chain(gone).collect()
+    }
+}
+
+/// The paths of a part: for a skills directory its shared files, otherwise the part itself. A
+/// skill's file may just name another, in a skill's directory beside it.
+fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if RunContext::is_place(path) {
+        return beside(path);
+    }
+    let skill = path.is_dir().then(|| Skill::load(path).ok()).flatten();
+    let file = skill.map(|skill| skill.file);
+    let elsewhere = file.filter(|file| file.parent() != Some(path));
+    Ok(std::iter::once(path.to_owned()).chain(elsewhere).collect())
+}
+
+fn files_of(path: &Path) -> io::Result<BTreeMap<String, String>> {
+    let mut all = BTreeMap::new();
+    for part in paths_of(path)? {
+        let name = part.file_name().unwrap_or_default().to_string_lossy();
+        for (file, digest) in tree::files(&part)? {
+            let shown = match (file.is_empty(), part == path) {
+                (true, _) => name.clone().into_owned(),
+                (false, true) => file,
+                (false, false) => format!("{name}/{file}"),
+            };
+            all.insert(shown, digest);
+        }
+    }
+    Ok(all)
+}
+
+/// Everything in a skills directory that is not a skill; any skill there may use it.
+fn beside(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let paths = entries.map(|entry| Ok(entry?.path()));
+    let mut paths: Vec<PathBuf> = paths.collect::<io::Result<_>>()?;
+    let skills = skill_directories(root);
+    paths.retain(|path| skills.binary_search(path).is_err());
+    paths.sort();
+    Ok(paths)
+}
+
+impl RunContext {
+    /// The record of what the user trusts.
+    pub fn trusted(&self) -> Ledger<Trusted> {
+        Ledger::of_user(self.store().dir().join("trust.json"))
+    }
+
+    /// Whether a directory contains anything that needs trust.
+    pub fn brings_something(holder: &Path) -> bool {
+        let mut holds = HOLDS.iter().chain([&PROJECT_CONFIG]);
+        holds.any(|path| holder.join(path).symlink_metadata().is_ok())
+    }
+
+    /// The current parts of `holder`: its skills, the shared files beside them, and its
+    /// configuration.
+    pub fn parts_of(holder: &Path) -> Vec<PathBuf> {
+        let mut parts = Vec::new();
+        for root in HOLDS.map(|root| holder.join(root)) {
+            if root.symlink_metadata().is_ok() {
+                parts.extend(skill_directories(&root));
+                parts.push(root);
+            }
+        }
+        let config = holder.join(PROJECT_CONFIG);
+        parts.extend(config.symlink_metadata().is_ok().then_some(config));
+        parts
+    }
+
+    /// Whether `part` is a skills directory, which represents its shared files.
+    pub fn is_place(part: &Path) -> bool {
+        HOLDS.iter().any(|root| part.ends_with(root))
+    }
+
+    /// Whether a skills directory has no shared files.
+    pub fn is_empty_place(part: &Path) -> bool {
+        beside(part).is_ok_and(|beside| beside.is_empty())
+    }
+
+    /// Trusts `holder` regardless of changes.
+    ///
+    /// # Errors
+    /// If its path cannot be recorded.
+    pub fn trust_always(&self, holder: &Path) -> Result<()> {
+        let word = Trusted::Whole(ALWAYS.to_owned());
+        self.trusted().put(&trust_key(holder)?, word)
+    }
+
+    /// Trusts these parts of `holder` as they are now; with `keep`, in addition to those already
+    /// recorded. Returns errors for unreadable parts, which are not trusted.
+    ///
+    /// # Errors
+    /// If nothing could be recorded.
+    pub fn trust(&self, holder: &Path, wanted: &[PathBuf], keep: bool) -> Result<Vec<Error>> {
+        let mut parts = if keep {
+            self.recorded_parts(holder)?
+        } else {
+            BTreeMap::new()
+        };
+        let mut unread = Vec::new();
+        for path in wanted {
+            if let Err(error) = record(&mut parts, holder, path) {
+                unread.push(error);
+            }
+        }
+        match unread.pop() {
+            Some(error) if unread.len() + 1 == wanted.len() => return Err(error),
+            last => unread.extend(last),
+        }
+        self.trusted()
+            .put(&trust_key(holder)?, Trusted::Parts(parts))?;
+        Ok(unread)
+    }
+
+    /// Revokes trust in `holder`, or only in these parts of it; returns whether it was trusted.
+    ///
+    /// # Errors
+    /// If this cannot be recorded.
+    pub fn distrust(&self, holder: &Path, only: Option<&[PathBuf]>) -> Result<bool> {
+        let key = trust_key(holder)?;
+        let Some(only) = only else {
+            return self.trusted().take(&key);
+        };
+        let mut parts = self.recorded_parts(holder)?;
+        let before = parts.len();
+        for path in only {
+            let key = path.strip_prefix(holder).ok().and_then(Path::to_str);
+            key.and_then(|key| parts.remove(key));
+        }
+        if parts.len() == before {
+            return Ok(false);
+        }
+        self.trusted().put(&key, Trusted::Parts(parts))?;
+        Ok(true)
+    }
+
+    /// What is recorded about single parts of `holder`; if the whole is recorded, its current
+    /// parts.
+    fn recorded_parts(&self, holder: &Path) -> Result<BTreeMap<String, Part>> {
+        let mut entries = self.trusted().entries()?;
+        let digest = match entries.remove(&trust_key(holder)?) {
+            None => return Ok(BTreeMap::new()),
+            Some(Trusted::Parts(parts)) => return Ok(parts),
+            Some(recorded) if recorded.is_always() => {
+                let text = format!("`{}` is trusted whatever becomes of it", holder.display());
+                return Err(Error::new(text).hint(
+                    "`agent-skills trust` trusts it as it is now; then single skills can be chosen",
+                ));
+            }
+            Some(Trusted::Whole(digest)) => digest,
+        };
+        let mut parts = BTreeMap::new();
+        if Trusts::default().of_whole(holder, &digest) == Trust::Given {
+            for path in Self::parts_of(holder) {
+                record(&mut parts, holder, &path)?;
+            }
+        }
+        Ok(parts)
+    }
+}
+
+fn record(parts: &mut BTreeMap<String, Part>, holder: &Path, path: &Path) -> Result<()> {
+    let part = Part::of(path).map_err(|error| {
+        Error::io("read", path, &error).hint("without a digest, only `--always` could trust it")
+    })?;
+    let key = path.strip_prefix(holder).ok().and_then(Path::to_str);
+    let key = key.ok_or_else(|| unnamed(path))?;
+    parts.insert(key.to_owned(), part);
+    Ok(())
+}
+
+fn trust_key(holder: &Path) -> Result<String> {
+    let key = real(holder);
+    key.to_str().map(str::to_owned).ok_or_else(|| unnamed(&key))
+}
+
+fn unnamed(path: &Path) -> Error {
+    let text = format!(
+        "the path `{}` is not UTF-8 and cannot be recorded",
+        path.display()
+    );
+    Error::new(text).hint("rename the directory")
+}

@@ -1,0 +1,150 @@
+//! Proposals and their skills: where those can be changed, and the result of applying a diff to
+//! their current files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::catalog::{Catalog, Entry, Layer};
+use crate::error::{Error, Result};
+use crate::marketplace::check_kept;
+use crate::policy::Event;
+use crate::proposal::{Applied, Change, Patch, Proposal, Proposals, digest};
+use crate::run_context::RunContext;
+use crate::skill::{Skill, SkillPath};
+use crate::sys::{files, limits};
+
+/// A file with a diff applied.
+#[derive(Debug)]
+pub struct ChangedFile {
+    /// Its path in the skill.
+    pub path: SkillPath,
+    /// Its current digest.
+    pub digest: String,
+    /// Its content after the change.
+    pub applied: Applied,
+}
+
+impl RunContext {
+    /// The pending proposals of this user.
+    pub fn proposals(&self) -> Proposals {
+        Proposals::at(self.store().dir().to_owned())
+    }
+
+    /// The audit event for a decision about a proposal.
+    #[must_use]
+    pub fn proposal_event(&self, proposal: &Proposal, decision: &str) -> Event {
+        let kind = match proposal.change {
+            Change::Update { .. } => "update",
+            Change::Create { .. } => "create",
+        };
+        Event::new("proposal")
+            .with("skill", proposal.skill.as_str())
+            .with("id", proposal.id.as_str())
+            .with("change", kind)
+            .with("decision", decision)
+    }
+
+    /// The directory with `skills/` where an entry was installed, and its name there.
+    ///
+    /// # Errors
+    /// If other programs manage that directory.
+    pub fn home_of(&self, entry: &Entry) -> Result<(PathBuf, String)> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let root = entry.dir.parent().and_then(real);
+        let mut bases: Vec<PathBuf> = Layer::ALL.map(|layer| self.layer_dir(layer)).to_vec();
+        bases.extend(self.enterprise().dirs().into_iter().map(Path::to_owned));
+        let base = bases
+            .into_iter()
+            .find(|base| root.is_some() && real(&base.join("skills")) == root);
+        let name = entry.dir.file_name().and_then(std::ffi::OsStr::to_str);
+        base.zip(name.map(str::to_owned)).ok_or_else(|| {
+            let text = format!(
+                "`{}` is in a directory that agent-skills does not look after",
+                entry.dir.display()
+            );
+            Error::new(text).hint("change the file by hand, or with the program that put it there")
+        })
+    }
+}
+
+/// The skill that a proposal concerns.
+///
+/// # Errors
+/// If it no longer exists.
+pub fn proposed_for<'c>(catalog: &'c Catalog, proposal: &Proposal) -> Result<&'c Entry> {
+    let gone = || {
+        Error::new(format!("the skill `{}` is no longer there", proposal.skill)).hint(format!(
+            "`agent-skills proposals reject {}` forgets the proposal",
+            proposal.id
+        ))
+    };
+    let Change::Update { dir, .. } = &proposal.change else {
+        return Err(gone());
+    };
+    let mut entries = catalog.entries().iter();
+    let found = entries.find(|entry| entry.dir.display().to_string() == *dir);
+    found
+        .filter(|entry| entry.disclosed().is_some())
+        .ok_or_else(gone)
+}
+
+/// Applies a diff to the skill in `dir`, possibly a copy of the one in `own` that it was written
+/// for. `known` are the digests of its files then; `None` for a new diff.
+///
+/// # Errors
+/// If the diff is invalid, does not apply, or would leave a different skill or none.
+pub fn apply_diff(
+    dir: &Path,
+    own: &Path,
+    diff: &str,
+    known: Option<&BTreeMap<String, String>>,
+) -> Result<Vec<ChangedFile>> {
+    let patch = Patch::parse(diff, own)?;
+    let mut changed = Vec::new();
+    let mut seen = BTreeSet::new();
+    for file in patch.files() {
+        let real = file.path.resolve(dir)?;
+        let shown = file.path.as_path().display().to_string();
+        let text = read_text(&real, &shown)?;
+        let digest = digest(text.as_bytes());
+        let exact = known.is_none_or(|known| known.get(&shown) == Some(&digest));
+        let applied = file.apply(&text, exact)?;
+        if let Ok(before) = Skill::load(dir)
+            && before.file.canonicalize().ok() == Some(real.clone())
+        {
+            check_skill(&before, &applied.text)?;
+        }
+        if !seen.insert(real) {
+            let text = format!("`{shown}` is changed under two names");
+            return Err(Error::new(text).hint("change it under one"));
+        }
+        changed.push(ChangedFile {
+            path: file.path.clone(),
+            digest,
+            applied,
+        });
+    }
+    Ok(changed)
+}
+
+fn check_skill(before: &Skill, text: &str) -> Result<()> {
+    let after = Skill::parse(&before.dir, before.file.clone(), text.as_bytes());
+    let after = after.map_err(|diagnostic| {
+        Error::new(format!(
+            "the skill could not be read any more: {}",
+            diagnostic.message
+        ))
+        .hint("keep its frontmatter whole")
+    })?;
+    check_kept(before, &after)
+}
+
+fn read_text(real: &Path, shown: &str) -> Result<String> {
+    let bytes = files::read_capped(real, limits::SKILL_FILE)
+        .map_err(|error| Error::io("read", Path::new(shown), &error))?;
+    let text = String::from_utf8(bytes).ok();
+    text.filter(|text| !text.contains('\0')).ok_or_else(|| {
+        Error::new(format!("`{shown}` is not text"))
+            .hint("a proposal changes the text of files only")
+    })
+}

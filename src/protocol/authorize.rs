@@ -1,0 +1,190 @@
+//! The decision on one call under the active restrictions, for every hook that needs one.
+
+use serde_json::Value;
+
+use crate::activation::Enforcement;
+use crate::error::Error;
+use crate::permission::{
+    Call, Decision, Granted, OurTool, absolute_arguments, decide, decide_unreadable_state,
+};
+use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_summary, decision_of};
+use crate::protocol::{Called, ToolUse, call_of, script_of, script_read, under_denied_name};
+use crate::run_context::RunContext;
+use crate::session::{Session, Unreadable};
+
+/// The decision on a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It proceeds.
+    Allowed,
+    /// It proceeds, and this note is added to its result.
+    Noted(String),
+    /// It is blocked, for this reason.
+    Refused(String),
+}
+
+/// A decision, and what to record about it.
+#[derive(Debug)]
+pub struct Judged {
+    /// The decision on the call.
+    pub verdict: Verdict,
+    /// The audit event, if a restriction decided.
+    pub event: Option<Event>,
+    /// The arguments as they were checked, if they have to replace the call's own.
+    pub arguments: Option<Value>,
+}
+
+impl From<Verdict> for Judged {
+    fn from(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            event: None,
+            arguments: None,
+        }
+    }
+}
+
+/// Decides on `used`, which activates the skill `called` if given. If the policy, the session or
+/// the configuration is unreadable, only reading is allowed (law 2, docs/spec/README.md#laws).
+pub fn authorize(
+    app: &RunContext,
+    session: &Result<Session, Unreadable>,
+    used: &ToolUse,
+    called: Option<&Called>,
+) -> Judged {
+    // With nothing active, the call need not be matched to a skill's script.
+    let active = session
+        .as_ref()
+        .ok()
+        .filter(|session| !session.activated.is_empty());
+    let script_of = active.and_then(|session| script_of(app, used, session));
+    let call = call_of(used, called, script_of.as_deref());
+    let policies = match app.policies() {
+        Ok(policies) => policies,
+        Err(error) => return closed(&call, "the policy", &error),
+    };
+    let session = match session {
+        Ok(session) if nothing_is_decided(session, &policies, &call) => {
+            return Verdict::Allowed.into();
+        }
+        Ok(session) => session,
+        Err(_) => return verdict(decide_unreadable_state(&call)).into(),
+    };
+    let config = match app.config() {
+        Ok(config) => config,
+        Err(_) if session.activated.is_empty() => Config::default(),
+        Err(error) => return authorize_unconfigured(app, &policies, session, used, call, &error),
+    };
+    let enforcement = match Enforcement::of(app, &config, &policies, session) {
+        Ok(enforcement) => enforcement,
+        Err(error) => return closed(&call, "what is denied", &error),
+    };
+    let call = under_denied_name(&enforcement.scope(), call, used);
+    let decision = decide(&enforcement.scope(), &call, &OnDisk);
+    let event = decision_of(&enforcement.scope(), &call, &decision);
+    let judged = match (verdict(decision), script_read(app, session, used)) {
+        (Verdict::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => {
+            let event = event.with("decision", "blocked").with("by", "script_reads");
+            let refused = Verdict::Refused(format!("Reading it is not allowed: {advice}."));
+            return Judged {
+                verdict: refused,
+                event: Some(event),
+                arguments: None,
+            };
+        }
+        (Verdict::Allowed, Some(advice)) => Verdict::Noted(advice),
+        (decided, _) => decided,
+    };
+    Judged {
+        // A policy that lets a call pass while no skill is active decided nothing about a skill.
+        event: (!session.activated.is_empty() || judged != Verdict::Allowed).then_some(event),
+        verdict: judged,
+        arguments: absolute_arguments(&enforcement.scope(), &call),
+    }
+}
+
+/// Whether every call of a tool that is not ours is permitted: no skill was activated, so the
+/// user's configuration denies nothing either, and no policy denies a tool.
+pub fn nothing_is_in_force(app: &RunContext, session: &Result<Session, Unreadable>) -> bool {
+    let is_idle = session
+        .as_ref()
+        .is_ok_and(|session| session.activated.is_empty());
+    is_idle
+        && app
+            .policies()
+            .is_ok_and(|policies| policies.denied_tools().next().is_none())
+}
+
+/// Nothing is active, and no policy has a rule for tools.
+fn nothing_is_decided(session: &Session, policies: &Policies, call: &Call) -> bool {
+    session.activated.is_empty()
+        && call.ours != Some(OurTool::Direct)
+        && policies.denied_tools().next().is_none()
+}
+
+/// Allows reading, and those of our own tools that only inform: using a skill is blocked, since the
+/// unreadable file may forbid it.
+fn closed(call: &Call, what: &str, error: &Error) -> Judged {
+    let only_tells = match call.ours {
+        Some(OurTool::ReadSkillFile { .. }) => true,
+        Some(OurTool::Marketplace { action }) => {
+            action.is_some_and(|action| !["install", "remove", "update"].contains(&action))
+        }
+        Some(_) => false,
+        None => matches!(decide_unreadable_state(call), Decision::Allow(_)),
+    };
+    if only_tells {
+        return Verdict::Allowed.into();
+    }
+    let message = format!(
+        "`{}` is not allowed while {what} cannot be read: {error}. Tell the user.",
+        call.tool
+    );
+    let event = Event::new("tool")
+        .with("tool", call.tool)
+        .with("arguments", call_summary(call));
+    Judged {
+        verdict: Verdict::Refused(message),
+        event: Some(
+            event
+                .with("decision", "blocked")
+                .with("by", format!("{what} cannot be read")),
+        ),
+        arguments: None,
+    }
+}
+
+/// Without a readable configuration both must permit the call: the default rules, and the caution
+/// that unknown denials of the user require.
+fn authorize_unconfigured(
+    app: &RunContext,
+    policies: &Policies,
+    session: &Session,
+    used: &ToolUse,
+    call: Call,
+    error: &Error,
+) -> Judged {
+    let by_default = Enforcement::of(app, &Config::default(), policies, session);
+    let enforcement = match by_default {
+        Ok(enforcement) => enforcement,
+        Err(error) => return closed(&call, "what is denied", &error),
+    };
+    let call = under_denied_name(&enforcement.scope(), call, used);
+    let decision = decide(&enforcement.scope(), &call, &OnDisk);
+    let Decision::Block(refusal) = &decision else {
+        return closed(&call, "the configuration", error);
+    };
+    Judged {
+        verdict: Verdict::Refused(format!("{} ({error})", refusal.message(false))),
+        event: Some(decision_of(&enforcement.scope(), &call, &decision)),
+        arguments: None,
+    }
+}
+
+fn verdict(decision: Decision) -> Verdict {
+    match decision {
+        Decision::Block(refusal) => Verdict::Refused(refusal.message(false)),
+        Decision::Allow(Granted::Warned(refusal)) => Verdict::Noted(refusal.message(false)),
+        Decision::Allow(_) => Verdict::Allowed,
+    }
+}

@@ -1,0 +1,166 @@
+//! Which skill a call activates. One parser finds both what is judged and what is run.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::catalog::{Catalog, Offered, quoted, suggestion, tool_name, usable};
+use crate::error::{Error, Result};
+use crate::host::ours;
+use crate::permission::{Call, OurTool, Scope, denied};
+use crate::policy::OnDisk;
+use crate::protocol::{Activate, ToolCall, ToolUse, our_tool, written_skill};
+use crate::run_context::RunContext;
+use crate::session::{Session, latest};
+use crate::skill::Skill;
+
+/// A skill being called.
+#[derive(Debug, Clone)]
+pub struct Called {
+    /// The skill as it is on disk now.
+    pub skill: Skill,
+    /// The name of its own tool, which a restriction may cover.
+    pub tool: String,
+    /// A name by which other tools find exactly this skill.
+    pub reference: String,
+    /// What it is applied to.
+    pub arguments: Option<String>,
+    /// Whether the called tool is ours with the current skills: with few skills, another plugin may
+    /// have a tool `skill`.
+    pub is_listed: bool,
+}
+
+impl Called {
+    /// An offered skill, as if its own tool were called without arguments.
+    pub fn by_own_tool(offered: &Offered) -> Self {
+        Self {
+            skill: offered.skill.clone(),
+            tool: offered.tool.to_owned(),
+            reference: offered.skill.name.to_string(),
+            arguments: None,
+            is_listed: true,
+        }
+    }
+}
+
+/// The skill that a call of `tool` activates; `None` if it is not such a call of ours.
+///
+/// # Errors
+/// If the call is ours but activates nothing; its tool reports the same.
+pub fn called(app: &RunContext, tool: &str, arguments: &Value) -> Option<Result<Called>> {
+    if !tool.starts_with(ours::SKILL) {
+        return None;
+    }
+    let wanted = match ToolCall::parse(tool, Ok(arguments.clone())) {
+        Ok(ToolCall::Activate(wanted)) => Ok(wanted),
+        Ok(_) => return None,
+        Err(_) if tool == ours::MARKETPLACE => return None,
+        Err(error) => Err(error),
+    };
+    let catalog = match &wanted {
+        Ok(wanted) => catalog_of(app, wanted),
+        Err(_) => app.catalog(),
+    };
+    is_listed(app, &catalog, tool).then(|| find(app, &catalog, wanted?))
+}
+
+/// The skill that a call of one of our tools activates.
+///
+/// # Errors
+/// If there is no such skill or it cannot be used; the hint says what to do.
+pub fn resolve(app: &RunContext, wanted: Activate) -> Result<Called> {
+    find(app, &catalog_of(app, &wanted), wanted)
+}
+
+fn catalog_of(app: &RunContext, wanted: &Activate) -> Catalog {
+    match &wanted.skill {
+        Some(written) => app.catalog_naming(written),
+        None => app.catalog_about(&wanted.tool),
+    }
+}
+
+fn is_listed(app: &RunContext, catalog: &Catalog, tool: &str) -> bool {
+    match tool {
+        ours::MARKETPLACE => true,
+        ours::SKILL => {
+            let config = app.config().unwrap_or_default();
+            app.offered() > config.max_tools.0
+        }
+        own => catalog.by_tool(own).is_some(),
+    }
+}
+
+fn find(app: &RunContext, catalog: &Catalog, wanted: Activate) -> Result<Called> {
+    let found = match &wanted.skill {
+        Some(written) => usable(catalog, written),
+        None => catalog.by_tool(&wanted.tool).ok_or_else(|| {
+            let text = format!("there is no tool `{}`", quoted(&wanted.tool));
+            Error::new(text).hint(suggestion(catalog, &wanted.tool))
+        }),
+    };
+    // With an unreadable configuration nothing is offered.
+    let skill = found.map_err(|missing| match app.config() {
+        Ok(_) => missing,
+        Err(error) => error.context("no skill is offered"),
+    })?;
+    let tool = tool_name(&skill.name);
+    let is_first = |first: &Skill| first.dir == skill.dir;
+    let reference = match wanted.skill {
+        // Its plain name would find the other skill.
+        Some(written) if !catalog.by_tool(&tool).is_some_and(is_first) => written,
+        _ => skill.name.to_string(),
+    };
+    Ok(Called {
+        skill: skill.clone(),
+        tool,
+        reference,
+        arguments: wanted.arguments,
+        is_listed: is_listed(app, catalog, &wanted.tool),
+    })
+}
+
+/// The directory of the skill whose script a call runs, resolved as its tool resolves it: skills
+/// may share a name, and a skill may have several spellings.
+pub fn script_of(app: &RunContext, used: &ToolUse, session: &Session) -> Option<PathBuf> {
+    if used.tool != ours::RUN_SCRIPT {
+        return None;
+    }
+    match written_skill(&used.arguments) {
+        Some(written) => {
+            let catalog = app.catalog_naming(written);
+            app.usable_or_active(&catalog, written, session)
+                .ok()
+                .map(|skill| skill.dir.clone())
+        }
+        None => latest(session).map(|active| PathBuf::from(&active.dir)),
+    }
+}
+
+/// A call as it is judged: an activation counts as a call of the skill's own tool.
+pub fn call_of<'a>(
+    used: &'a ToolUse,
+    called: Option<&'a Called>,
+    script_of: Option<&'a Path>,
+) -> Call<'a> {
+    Call {
+        tool: called.map_or(&used.tool, |called| &called.tool),
+        arguments: &used.arguments,
+        ours: match called {
+            Some(called) => Some(OurTool::Skill(called.skill.name.as_str())),
+            None => our_tool(used, script_of),
+        },
+    }
+}
+
+/// The call under the name of the forwarding tool if that is denied, otherwise the same call.
+pub fn under_denied_name<'a>(scope: &Scope, call: Call<'a>, used: &'a ToolUse) -> Call<'a> {
+    let handed_on = Call {
+        tool: &used.tool,
+        ..call
+    };
+    if call.tool != used.tool && denied(scope, &handed_on, &OnDisk) {
+        handed_on
+    } else {
+        call
+    }
+}

@@ -1,0 +1,123 @@
+//! The system prompt's block on active skills. The older host forgets tool results between prompts,
+//! so the block repeats the instructions; the newer one keeps them, and a reminder covers what
+//! compaction may have dropped (docs/spec/hosts.md#generations).
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::activation::Instructions;
+use crate::host::{Protocol, ours};
+use crate::run_context::RunContext;
+use crate::session::{ActiveSkill, KeptArguments, Session};
+use crate::skill::{Skill, Wrapper, guarded};
+use crate::sys::limits;
+
+/// The block; `None` if nothing is active.
+pub fn active_block(app: &RunContext) -> Option<String> {
+    let session = app.store().session(&app.session()).ok()?;
+    // Always-on skills are in the prompt already.
+    activated(&session).next()?;
+    let mut block = reminder(&session);
+    if app.protocol == Some(Protocol::Environment) {
+        block.push_str("\n\n<active_skills>");
+        let catalog = app.catalog();
+        let mut room = limits::REINJECTED;
+        let mut given: Vec<(&Skill, Option<&str>)> = Vec::new();
+        for active in activated(&session) {
+            let skill = catalog.by_dir(Path::new(&active.dir));
+            let text = again(app, skill, active);
+            let text = if text.len() > room {
+                let name = &active.name;
+                let left_out = "Its instructions are too long to stand here.";
+                Wrapper::Skill.around(name, &format!("{left_out} {}", to_read(active)))
+            } else {
+                room -= text.len();
+                given.extend(skill.map(|skill| (skill, arguments(active))));
+                text
+            };
+            block.push('\n');
+            block.push_str(&text);
+        }
+        block.push_str("\n</active_skills>");
+        // Arguments too long to be kept are forgotten with the call: called with them again, the
+        // skill's tool hands over its instructions anew.
+        app.handed(&given);
+    } else if let Some(last) = activated(&session)
+        .next_back()
+        .filter(|last| is_there(last))
+    {
+        block.push_str(" If they are no longer there: ");
+        block.push_str(&to_read(last));
+        if let Some(arguments) = arguments(last) {
+            let text = "Its arguments, for which $ARGUMENTS stands there:";
+            let text = format!("{text}\n\n{}", guarded(arguments));
+            block.push_str("\n\n");
+            block.push_str(&Wrapper::Skill.around(&last.name, &text));
+        }
+    }
+    Some(block)
+}
+
+fn activated(session: &Session) -> impl DoubleEndedIterator<Item = &ActiveSkill> {
+    let besides = |skill: &&ActiveSkill| !session.always.contains(&skill.dir);
+    session.active().filter(besides)
+}
+
+fn reminder(session: &Session) -> String {
+    let restricts = |active: &ActiveSkill| {
+        let note = " (restricts which tools may be used)";
+        let note = if active.is_restricted() { note } else { "" };
+        let gone = " (its files are gone: tell the user)";
+        let gone = if is_there(active) { "" } else { gone };
+        format!("`{}`{note}{gone}", active.name)
+    };
+    let names: Vec<String> = activated(session).map(restricts).collect();
+    format!(
+        "## Active Skills\n\nActive now, the most recently loaded last: {}. Go on following their \
+         instructions; later ones take precedence.",
+        names.join(", ")
+    )
+}
+
+/// A skill's current instructions. Its restriction stays as it was at activation.
+fn again(app: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> String {
+    let Some(skill) = skill else {
+        let gone = "This skill is no longer there, or no longer offered. What it restricted \
+                    stays restricted. Tell the user.";
+        return Wrapper::Skill.around(&active.name, gone);
+    };
+    let changed = (skill.digest != active.digest).then(|| {
+        format!(
+            "It was changed since it was loaded; which tools may be used is still as it was. \
+             To load it as it is now: {} {}",
+            ours::SESSION,
+            json!({"action": "load", "names": [active.name], "mode": "add"})
+        )
+    });
+    let name = skill.name.as_str();
+    let instructions = app.instructions(Instructions {
+        skill,
+        reference: name,
+        arguments: arguments(active),
+        more: changed.into_iter().collect(),
+        wrapper: Wrapper::Skill,
+    });
+    instructions.unwrap_or_else(|why| {
+        let unread = format!("Its instructions cannot be read: {why}. Tell the user.");
+        Wrapper::Skill.around(name, &unread)
+    })
+}
+
+fn arguments(active: &ActiveSkill) -> Option<&str> {
+    active.arguments.as_ref().map(KeptArguments::as_str)
+}
+
+fn is_there(active: &ActiveSkill) -> bool {
+    Path::new(&active.dir).is_dir()
+}
+
+fn to_read(active: &ActiveSkill) -> String {
+    let call = json!({"skill": active.name, "path": "SKILL.md"});
+    format!("{} {call}", ours::READ_FILE)
+}

@@ -1,0 +1,176 @@
+//! Skills that the configuration activates in a context from the start (`uses_skills`): activated
+//! like any other, by the prompt instead of a call.
+
+use std::fmt::Write;
+
+use crate::activation::{Instructions, fork, hooks_wait};
+use crate::catalog::{Catalog, Offered};
+use crate::error::{Error, Result};
+use crate::host::ours;
+use crate::policy::Config;
+use crate::run_context::RunContext;
+use crate::session::{ActiveSkill, snapshot};
+use crate::skill::{Wrapper, one_line};
+use crate::sys::warn;
+
+const LEAD: &str = "## Skills in force\n\n\
+    These instructions hold in this conversation from the start. Their skills need not be called.";
+
+/// Activates them and returns the instructions that fit; a skill that cannot be activated is not
+/// handed over. On the first prompt the user learns what is missing and why.
+pub fn instructions(app: &RunContext, context: Option<&str>, is_first: bool) -> Option<String> {
+    // With an unreadable configuration nothing is offered, and the user has been told.
+    let config = app.config().ok()?;
+    let names = config.uses_skills.of(context.unwrap_or_default());
+    let names = names.unwrap_or_default();
+    let tell = |name: &str, why: &dyn std::fmt::Display| {
+        if is_first {
+            let name = one_line(name);
+            let why = one_line(&why.to_string());
+            warn(format_args!("the skill `{name}` is not always on: {why}"));
+        }
+    };
+    // Most users have none, and their prompt needs no catalog.
+    let catalog = if names.is_empty() {
+        Catalog::default()
+    } else {
+        app.catalog()
+    };
+    let chosen = choose(app, &config, &catalog, &names, &tell);
+    let snapshots: Vec<ActiveSkill> = chosen
+        .fitting
+        .iter()
+        .map(|(offered, _)| snapshot(offered.skill, offered.tool))
+        .collect();
+    if let Err(error) = put_in_force(app, &chosen, &snapshots) {
+        let names: Vec<&str> = snapshots.iter().map(|skill| skill.name.as_str()).collect();
+        let names = names.join(", ");
+        warn(format_args!("not always on this time: {names}: {error}"));
+        return None;
+    }
+    chosen.block(catalog.has_one_tool(config.max_tools.0))
+}
+
+/// Ends the always-on skills: the conversation has changed.
+pub fn end(app: &RunContext) {
+    match app.store().keep_always_on(&app.session(), &[]) {
+        Ok(kept) => app.record_ends(kept.ended),
+        // They stay active, which is safe.
+        Err(error) => warn(format_args!("{error}")),
+    }
+}
+
+#[derive(Default)]
+struct Chosen<'a> {
+    /// Each with its instructions.
+    fitting: Vec<(Offered<'a>, String)>,
+    too_long: Vec<Offered<'a>>,
+}
+
+/// Selects skills in order while there is room; a shorter one may still fit after one that is too
+/// long.
+fn choose<'a>(
+    app: &RunContext,
+    config: &Config,
+    catalog: &'a Catalog,
+    names: &[&str],
+    tell: &dyn Fn(&str, &dyn std::fmt::Display),
+) -> Chosen<'a> {
+    let mut chosen = Chosen::default();
+    let mut room = config.uses_skills_chars.0;
+    for name in names {
+        let offered = match offered(catalog, name) {
+            Ok(offered) => offered,
+            Err(error) => {
+                tell(name, &error);
+                continue;
+            }
+        };
+        let is_this = |other: &Offered| other.skill.name == offered.skill.name;
+        if chosen.all().any(is_this) {
+            continue;
+        }
+        let forked = offered.skill.fields.is_forked();
+        let notes = forked.then(|| fork::note(fork::ALWAYS_ON));
+        let hooks = hooks_wait(offered.skill).map(str::to_owned);
+        let notes = notes.into_iter().chain(hooks).collect();
+        let own_name = offered.skill.name.as_str();
+        let wrapper = Wrapper::SkillContent;
+        let kept = app.kept_arguments(offered.skill);
+        let text = app.instructions(Instructions {
+            skill: offered.skill,
+            reference: own_name,
+            arguments: kept.as_deref(),
+            more: notes,
+            wrapper,
+        });
+        let text = match text {
+            Ok(text) => text,
+            Err(error) => {
+                tell(name, &error);
+                continue;
+            }
+        };
+        let length = text.chars().count();
+        if length > room {
+            let all = config.uses_skills_chars.0;
+            let why = format!(
+                "it has {length} characters and {room} of {all} are left; \
+                 `uses_skills_chars` in the configuration sets how many there are"
+            );
+            tell(name, &why);
+            chosen.too_long.push(offered);
+            continue;
+        }
+        room -= length;
+        chosen.fitting.push((offered, text));
+    }
+    chosen
+}
+
+fn offered<'a>(catalog: &'a Catalog, name: &str) -> Result<Offered<'a>> {
+    let entry = catalog
+        .by_name(name)
+        .ok_or_else(|| Error::new("there is no skill of this name"))?;
+    entry
+        .offered()
+        .ok_or_else(|| Error::new(entry.reason_not_offered().unwrap_or_default()))
+}
+
+fn put_in_force(app: &RunContext, chosen: &Chosen, snapshots: &[ActiveSkill]) -> Result<()> {
+    let kept = app.store().keep_always_on(&app.session(), snapshots)?;
+    app.record_ends(kept.ended);
+    for (offered, _) in &chosen.fitting {
+        if kept.new.contains(&offered.skill.name.to_string()) {
+            app.record_activation(offered.skill);
+        }
+    }
+    Ok(())
+}
+
+impl<'a> Chosen<'a> {
+    fn all(&self) -> impl Iterator<Item = &Offered<'a>> {
+        let fitting = self.fitting.iter().map(|(offered, _)| offered);
+        fitting.chain(&self.too_long)
+    }
+
+    fn block(&self, one_tool: bool) -> Option<String> {
+        if self.fitting.is_empty() && self.too_long.is_empty() {
+            return None;
+        }
+        let mut block = LEAD.to_owned();
+        for (_, text) in &self.fitting {
+            block.push_str("\n\n");
+            block.push_str(text);
+        }
+        if !self.too_long.is_empty() {
+            block.push_str("\n\nNot shown for want of room; call the tool before anything else:");
+        }
+        for offered in &self.too_long {
+            // Writing to a string cannot fail.
+            let tool = if one_tool { ours::SKILL } else { offered.tool };
+            let _ = write!(block, "\n- {} (tool `{tool}`)", offered.skill.name);
+        }
+        Some(block)
+    }
+}

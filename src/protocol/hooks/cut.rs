@@ -1,0 +1,71 @@
+//! Telling the user which skills did not fit into the prompt, once for each set of them.
+
+use sha2::{Digest, Sha256};
+
+use crate::catalog::{Cut, Left};
+use crate::run_context::RunContext;
+use crate::sys::{Dir, Durable, EntryName, files, limits, warn};
+
+const TOLD_FILE: EntryName = EntryName::of("told");
+
+/// How many sets are remembered: one for each project worked in alternately.
+const REMEMBERED: usize = 20;
+/// How many names are listed.
+const TOLD: usize = 8;
+
+/// One line about the skills that were cut, unless it was shown before.
+pub fn tell_once(app: &RunContext, cut: &[Cut]) {
+    if cut.is_empty() || is_told(app, cut) {
+        return;
+    }
+    let told = |is: fn(Left) -> bool, what: &str| {
+        let names: Vec<&str> = cut
+            .iter()
+            .filter(|cut| is(cut.left))
+            .map(|cut| cut.name.as_str())
+            .collect();
+        let more = names.len().saturating_sub(TOLD);
+        let shown = names
+            .iter()
+            .take(TOLD)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ");
+        match (names.is_empty(), more) {
+            (true, _) => String::new(),
+            (false, 0) => format!("; {what}: {shown}"),
+            (false, more) => format!("; {what}: {shown} and {more} more"),
+        }
+    };
+    warn(format_args!(
+        "the prompt has no room for every skill's description{}{}; `agent-skills doctor` \
+         shows all, and `prompt_chars` in the configuration makes room",
+        told(|left| left != Left::Count, "shortened"),
+        told(|left| left == Left::Count, "not named"),
+    ));
+}
+
+/// Whether the user was told; if not, records it. If that fails, the user is told again.
+fn is_told(app: &RunContext, cut: &[Cut]) -> bool {
+    let mut digest = Sha256::new();
+    for cut in cut {
+        digest.update(format!("{} {:?}\n", cut.name, cut.left));
+    }
+    let digest = format!("{:x}", digest.finalize());
+    let store = app.store();
+    let path = store.dir().join(TOLD_FILE.as_os_str());
+    let known = files::read_capped(&path, limits::TOLD_FILE).unwrap_or_default();
+    let known = String::from_utf8_lossy(&known).into_owned();
+    if known.lines().any(|line| line == digest) {
+        return true;
+    }
+    let kept = known.lines().rev().take(REMEMBERED - 1);
+    let mut lines: Vec<&str> = kept.collect();
+    lines.reverse();
+    lines.push(&digest);
+    if let Ok(dir) = Dir::make_anchor(store.dir()) {
+        let text = lines.join("\n") + "\n";
+        let _ = dir.replace(&TOLD_FILE, text.as_bytes(), 0o600, Durable::No);
+    }
+    false
+}

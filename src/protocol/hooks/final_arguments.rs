@@ -1,0 +1,43 @@
+//! `pre_shell_exec`, `pre_file_write`, `pre_file_read`, `pre_fetch_url`: the same rules again, on
+//! the tool's final arguments. Another plugin may have rewritten them since `pre_tool`
+//! (docs/spec/hosts.md#hooks).
+
+use serde_json::json;
+
+use crate::protocol::authorize::{Verdict, authorize, nothing_is_in_force};
+use crate::protocol::{Response, ToolUse, closed};
+use crate::run_context::RunContext;
+
+/// Refuses what is not allowed; these hooks never grant.
+pub fn final_arguments(app: &RunContext, used: Option<&ToolUse>) -> Response {
+    let session = app.store().session(&app.session());
+    let is_free = nothing_is_in_force(app, &session);
+    if is_free {
+        closed::nothing_is_in_force();
+    }
+    let Some(used) = used else {
+        return if is_free {
+            Response::nothing()
+        } else {
+            denied(UNCLEAR)
+        };
+    };
+    let judged = authorize(app, &session, used, None);
+    match judged.verdict {
+        Verdict::Refused(reason) => {
+            // `pre_tool` recorded its decision; this one differs from it.
+            if let Some(event) = judged.event {
+                app.record(event.with("final_arguments", true));
+            }
+            denied(&reason)
+        }
+        Verdict::Allowed | Verdict::Noted(_) => Response::nothing(),
+    }
+}
+
+const UNCLEAR: &str = "The call is not allowed: a skill is active or a policy in force, and the \
+    host did not say what is called.";
+
+fn denied(reason: &str) -> Response {
+    Response::json(&json!({"denied": true, "reason": reason}))
+}

@@ -1,0 +1,66 @@
+//! `skill_session` in `pre_tool`: it loads before the tool runs, and only what the skills' own
+//! tools could load one after the other. The tool itself reports failures and does the unloading:
+//! here that would loosen restrictions before the call is certain to happen.
+
+use serde_json::Value;
+
+use super::pre_tool::refuse;
+use crate::activation::{LoadMode, load, offered_by_names};
+use crate::catalog::Offered;
+use crate::permission::Deactivate;
+use crate::protocol::authorize::{Verdict, authorize};
+use crate::protocol::{Called, Response, SkillSession, ToolUse};
+use crate::run_context::RunContext;
+use crate::session::{Loading, Session, Unreadable, snapshot};
+
+/// Loads what `used`, a permitted call of `skill_session`, asks for.
+pub fn load_session(
+    app: &RunContext,
+    session: &Result<Session, Unreadable>,
+    used: &ToolUse,
+) -> Response {
+    let Ok(SkillSession::Load { names, mode }) = SkillSession::parse(used.arguments.clone()) else {
+        return Response::nothing();
+    };
+    let catalog = app.catalog();
+    let Ok(skills) = offered_by_names(&catalog, &names) else {
+        return Response::nothing();
+    };
+    let mut ahead = session.clone();
+    if let Ok(ahead) = &mut ahead {
+        unload_what_may_be(app, ahead, &skills, mode);
+    }
+    for one in &skills {
+        let own_tool = ToolUse {
+            tool: one.tool.to_owned(),
+            arguments: Value::Null,
+        };
+        let judged = authorize(app, &ahead, &own_tool, Some(&Called::by_own_tool(one)));
+        if let Verdict::Refused(message) = judged.verdict {
+            if let Some(event) = judged.event {
+                app.record(event);
+            }
+            return refuse(app, &app.session(), used, &message);
+        }
+        if let Ok(ahead) = &mut ahead {
+            let next = vec![snapshot(one.skill, one.tool)];
+            // `load` checks the number, because it counts all of them.
+            let _ = ahead.load(next, Loading::Add, usize::MAX);
+        }
+    }
+    match load(app, &skills, mode) {
+        Ok(()) => Response::nothing(),
+        Err(error) => Response::block(&format!("Nothing was loaded: {}", error.with_next_step())),
+    }
+}
+
+/// Skills that a replacing load may unload no longer restrict.
+fn unload_what_may_be(app: &RunContext, session: &mut Session, skills: &[Offered], mode: LoadMode) {
+    let config = app.config().unwrap_or_default();
+    if mode == LoadMode::Add || config.deactivate != Deactivate::Model {
+        return;
+    }
+    let stay = skills.iter().map(|one| snapshot(one.skill, one.tool));
+    // Restricted skills may be unloaded here, so this cannot be refused.
+    let _ = session.unload_others(&stay.collect::<Vec<_>>(), true);
+}

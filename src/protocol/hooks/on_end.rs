@@ -1,0 +1,13 @@
+//! `on_end`: a host process ends, and with it everything active in it.
+
+use std::time::Instant;
+
+use crate::activation::run_post_hooks;
+use crate::protocol::Response;
+use crate::run_context::RunContext;
+
+/// Runs the skills' end hooks. The next `on_start` forgets the session.
+pub fn on_end(app: &RunContext) -> Response {
+    run_post_hooks(app, true, Instant::now());
+    Response::nothing()
+}

@@ -1,0 +1,46 @@
+//! `on_start`: a host process begins, so nothing is active in it.
+
+use std::time::Instant;
+
+use crate::activation::run_post_hooks;
+use crate::protocol::Response;
+use crate::run_context::RunContext;
+use crate::sys::warn;
+
+/// Forgets what this session had active, and sessions that ended. Runs their skills' end hooks that
+/// have not run.
+pub fn on_start(app: &RunContext) -> Response {
+    match app.store().begin(&app.session()) {
+        Ok(ended) => app.record_ends(ended),
+        // The answer is the same: what could not be forgotten stays restricted, which is safe.
+        Err(error) => warn(format_args!("could not reset the active skills: {error}")),
+    }
+    tell_contested(app);
+    run_post_hooks(app, false, Instant::now());
+    Response::nothing()
+}
+
+/// Tells the user about names that several skills share: the model gets only one of them.
+fn tell_contested(app: &RunContext) {
+    let catalog = app.catalog();
+    let names = catalog.contested();
+    let shown: Vec<String> = names
+        .iter()
+        .take(3)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if shown.is_empty() {
+        return;
+    }
+    let more = names.len() - shown.len();
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    warn(format_args!(
+        "several skills are called {}{more}; `agent-skills info NAME` tells which is used, and how to name \
+         the others",
+        shown.join(", ")
+    ));
+}

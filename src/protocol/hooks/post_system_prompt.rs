@@ -1,0 +1,111 @@
+//! `post_system_prompt`: tells the model which skills there are, and the user which ones await a
+//! decision. Hands over the always-on skills. Records which conversation this is.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::catalog::{Budget, Catalog, Disclosure, PROMPT, Rendered, Standing};
+use crate::error::Error;
+use crate::policy::Lifetime;
+use crate::protocol::Response;
+use crate::protocol::hooks::active_skills::active_block;
+use crate::protocol::hooks::{always_on, cut};
+use crate::run_context::RunContext;
+use crate::skill::one_line;
+use crate::sys::warn;
+
+/// The catalog block and the always-on instructions, or nothing if there are no skills.
+pub fn post_system_prompt(app: &RunContext, context: Option<&str>) -> Response {
+    let is_first = enter(app, context);
+    let told = app.told(PROMPT, |catalog| {
+        let config = app.config();
+        let remarks = remarks(catalog, config.as_ref().err());
+        let disclosure = Disclosure::of(catalog, Budget::from(&config.unwrap_or_default()));
+        cut::tell_once(app, disclosure.cut());
+        let text = disclosure.prompt_block().unwrap_or_default().to_owned();
+        Rendered {
+            text,
+            remarks,
+            passes: false,
+        }
+    });
+    for line in told.remarks {
+        warn(format_args!("{line}"));
+    }
+    tell_of_proposals(app);
+    let disclosed = Some(told.text).filter(|text| !text.is_empty());
+    let blocks = [
+        disclosed,
+        always_on::instructions(app, context, is_first),
+        active_block(app),
+    ];
+    let blocks: Vec<String> = blocks.into_iter().flatten().collect();
+    if blocks.is_empty() {
+        return Response::nothing();
+    }
+    Response::json(&json!({"inject": blocks.join("\n\n")}))
+}
+
+/// Restores what was active in this conversation, if the user configured that or the configuration
+/// is unreadable. Returns whether this is its first prompt in this run of the host.
+fn enter(app: &RunContext, context: Option<&str>) -> bool {
+    let former = app.context();
+    let is_first = former.is_none() || former.as_deref() != context;
+    if is_first {
+        always_on::end(app);
+    }
+    if let Some(context) = context {
+        let keep = app
+            .config()
+            .map_or(true, |config| config.scope == Lifetime::Context);
+        match app.store().enter(&app.session(), context, keep) {
+            Ok(ended) => app.record_ends(ended),
+            // Then jobs belong to this run of the host, and skills limited to some contexts are
+            // hidden; neither is a reason to fail.
+            Err(error) => warn(format_args!("{error}")),
+        }
+    }
+    is_first
+}
+
+/// One line, once after something was proposed.
+fn tell_of_proposals(app: &RunContext) {
+    let proposals = app.proposals();
+    if !proposals.take_untold() {
+        return;
+    }
+    let waiting = match proposals.list().0.len() {
+        0 => return,
+        1 => "a proposal for a skill waits".to_owned(),
+        count => format!("{count} proposals for skills wait"),
+    };
+    warn(format_args!(
+        "{waiting} for your decision: agent-skills proposals list"
+    ));
+}
+
+/// One line for each directory awaiting the user's trust, and for any error that hides all.
+fn remarks(catalog: &Catalog, hides_all: Option<&Error>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let mut untrusted: BTreeMap<_, usize> = BTreeMap::new();
+    for entry in catalog.entries() {
+        if let Standing::Untrusted(why) = &entry.standing
+            && why.code == "hidden-untrusted"
+        {
+            let holder = entry.dir.parent().map(RunContext::holder_of);
+            *untrusted.entry(holder.unwrap_or(&entry.dir)).or_default() += 1;
+        }
+    }
+    for (holder, count) in untrusted {
+        let holder = one_line(&holder.display().to_string());
+        remarks.push(format!(
+            "skills that come with `{holder}` and are not trusted are not offered \
+             ({count}): look at them, then run agent-skills trust {holder}"
+        ));
+    }
+    if let Some(error) = hides_all {
+        remarks.push(one_line(&format!("no skill is offered: {error}")));
+    }
+    remarks
+}

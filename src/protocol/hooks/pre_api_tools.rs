@@ -1,0 +1,104 @@
+//! `pre_api_tools`: which tools are hidden from the model this turn.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::activation::Enforcement;
+use crate::catalog::Offered;
+use crate::host::ours;
+use crate::host::tools::SUB_AGENT;
+use crate::permission::{OurTool, forbidden_outright};
+use crate::protocol::{ListedTool, Response};
+use crate::run_context::RunContext;
+use crate::session::{Session, SessionKey, Store};
+use crate::sys::warn;
+
+/// Hides the command line, the tools that need a skill when there is none, those of skills not
+/// offered here, and what an active skill forbids whatever the arguments.
+pub fn pre_api_tools(app: &RunContext, tools: &[ListedTool]) -> Response {
+    let catalog = app.catalog();
+    let offered = catalog.offered();
+    let mut hidden: Vec<&str> = vec![ours::DIRECT];
+    // Hiding only helps the model; the decision is made when the tool is called.
+    let (store, key) = (app.store(), app.session());
+    let mut session = store.session(&key).unwrap_or_default();
+    // A person may have activated a skill that is hidden from the model.
+    if offered.is_empty() && session.active().next().is_none() {
+        hidden.extend([
+            ours::READ_FILE,
+            ours::RUN_SCRIPT,
+            ours::SESSION,
+            ours::PROPOSE,
+        ]);
+    }
+    let withheld = catalog.withheld_tools();
+    let listed = tools.iter().map(|tool| tool.name.as_str());
+    hidden.extend(listed.filter(|tool| withheld.contains(*tool)));
+    let cares = |offered: &Offered| offered.skill.fields.is_forked();
+    let sub_agents = offered
+        .iter()
+        .any(cares)
+        .then(|| tools.iter().any(|tool| tool.name == SUB_AGENT));
+    remember(&store, &key, &mut session, tools, sub_agents);
+    let config = app.config().unwrap_or_default();
+    let policies = app.policies().unwrap_or_default();
+    let enforcement = Enforcement::of(app, &config, &policies, &session);
+    let skills = offered.iter().map(|offered| {
+        let skill = OurTool::Skill(offered.skill.name.as_str());
+        (offered.tool, Some(skill))
+    });
+    let one_tool = catalog.has_one_tool(config.max_tools.0);
+    let others = tools
+        .iter()
+        .filter(|tool| !one_tool || tool.name != ours::SKILL);
+    let known = others.map(|tool| {
+        let ours = match tool.name.as_str() {
+            ours::DIRECT => Some(OurTool::Direct),
+            ours::MARKETPLACE => Some(OurTool::Marketplace { action: None }),
+            ours::READ_FILE => Some(OurTool::ReadSkillFile { skill: None }),
+            ours::SESSION => Some(OurTool::Session),
+            ours::PROPOSE => Some(OurTool::Propose { new: false }),
+            ours::CREATE => Some(OurTool::Propose { new: true }),
+            ours::RUN_SCRIPT => Some(OurTool::RunSkillScript { skill: None }),
+            name => offered
+                .iter()
+                .find(|offered| offered.tool == name)
+                .map(|offered| OurTool::Skill(offered.skill.name.as_str())),
+        };
+        (tool.name.as_str(), ours)
+    });
+    if let Ok(enforcement) = &enforcement {
+        if one_tool && forbidden_outright(&enforcement.scope(), skills).len() == offered.len() {
+            hidden.push(ours::SKILL);
+        }
+        hidden.extend(forbidden_outright(&enforcement.scope(), known));
+    }
+    hidden.sort_unstable();
+    hidden.dedup();
+    Response::json(&json!({"exclude": hidden}))
+}
+
+/// Only this hook gets the list of tools and which of them belong to MCP servers; later decisions
+/// in this prompt need both.
+fn remember(
+    store: &Store,
+    key: &SessionKey,
+    session: &mut Session,
+    tools: &[ListedTool],
+    sub_agents: Option<bool>,
+) {
+    let names = tools
+        .iter()
+        .filter(|tool| tool.is_mcp)
+        .map(|tool| tool.name.clone());
+    let names: BTreeSet<String> = names.collect();
+    if names == session.mcp_tools && sub_agents == session.sub_agents {
+        return;
+    }
+    session.mcp_tools.clone_from(&names);
+    if let Err(error) = store.remember_tools(key, names, sub_agents) {
+        // Then `mcp__…` entries grant nothing in this prompt, which is the safe side.
+        warn(format_args!("could not remember the tools: {error}"));
+    }
+}

@@ -1,0 +1,22 @@
+//! `pre_cache_output`: keeps the newer host from replacing our results by stubs. A stub of
+//! instructions is useless, and reading the original may be forbidden (docs/spec/hosts.md#answers).
+
+use serde_json::json;
+
+use crate::host::ours;
+use crate::protocol::Response;
+use crate::run_context::RunContext;
+
+/// Keeps the output of our own tools whole.
+pub fn pre_cache_output(app: &RunContext, tool: &str) -> Response {
+    let is_ours = ours::FIXED.contains(&tool)
+        || tool == ours::SKILL
+        || app
+            .catalog_for(tool)
+            .is_some_and(|catalog| catalog.by_tool(tool).is_some());
+    if is_ours {
+        Response::json(&json!({"block": true}))
+    } else {
+        Response::nothing()
+    }
+}

@@ -1,0 +1,176 @@
+//! `pre_message`: a prompt that begins with `/name` or `agent-skills use name` is the user's call
+//! of that skill, which may be hidden from the model. Only the host runs this hook, with what the
+//! user wrote, so no model can use it.
+
+use serde_json::{Value, json};
+
+use crate::activation::fork::Place;
+use crate::catalog::{Entry, tool_name};
+use crate::error::{Error, Result};
+use crate::host::Protocol;
+use crate::protocol::authorize::{Verdict, authorize};
+use crate::protocol::tools::{hand_over, place};
+use crate::protocol::{Called, Prompt, Response, ToolUse};
+use crate::run_context::RunContext;
+use crate::session::Session;
+use crate::sys::warn;
+
+/// Activates the skill that the prompt calls and adds its instructions to the prompt. A prompt
+/// without a usable call stays unchanged; if the skill cannot be used, the user is told why.
+pub fn pre_message(app: &RunContext, prompt: Option<&Prompt>) -> Response {
+    let called = prompt.and_then(|prompt| Some((prompt, called_in(&prompt.text)?)));
+    let Some((prompt, call)) = called else {
+        return Response::nothing();
+    };
+    if !is_users(app) {
+        return Response::nothing();
+    }
+    if let Some(context) = &prompt.context {
+        app.is_in(context);
+    }
+    match invoke(app, call) {
+        Ok(Some(text)) => Response::json(&json!({"prompt": text})),
+        Ok(None) => Response::nothing(),
+        Err(error) => {
+            let hint = error.next_step().map(|hint| format!("; {hint}"));
+            warn(format_args!("{error}{}", hint.unwrap_or_default()));
+            Response::nothing()
+        }
+    }
+}
+
+/// The skill that a prompt calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Call<'p> {
+    name: &'p str,
+    arguments: &'p str,
+    /// Whether it cannot mean anything else.
+    is_plain: bool,
+}
+
+/// The call in a prompt: it begins with `/name` or `agent-skills use name`. A path is not a call,
+/// unless it is a skill's name with its layer or owner.
+fn called_in(prompt: &str) -> Option<Call<'_>> {
+    let text = prompt.trim_start();
+    let (rest, is_plain) = match text.strip_prefix('/') {
+        Some(rest) => (rest, false),
+        None => (text.strip_prefix("agent-skills use ")?.trim_start(), true),
+    };
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let is_name = |part: &str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || "-_@".contains(c))
+    };
+    let parts: Vec<&str> = name.split('/').collect();
+    (parts.len() <= 2 && parts.into_iter().all(is_name)).then_some(Call {
+        name,
+        arguments: arguments.trim(),
+        is_plain,
+    })
+}
+
+/// Whether a prompt of this run can be the user's, which only the first one can. Later ones are
+/// continuations written by a model, or belong to another conversation.
+fn is_users(app: &RunContext) -> bool {
+    let session = app.store().session(&app.session());
+    session.map_or(true, |session| session.context.is_none())
+}
+
+fn invoke(app: &RunContext, call: Call) -> Result<Option<String>> {
+    let catalog = app.catalog_naming(call.name);
+    let Some(entry) = catalog.by_name(call.name) else {
+        if call.is_plain {
+            let text = format!("there is no skill `{}`", call.name);
+            return Err(Error::new(text).hint("`agent-skills list-installed` shows what there is"));
+        }
+        return Ok(None);
+    };
+    let skill = entry
+        .callable()
+        .ok_or_else(|| not_callable(call.name, entry))?;
+    let tool = tool_name(&skill.name);
+    let is_first = catalog
+        .by_tool(&tool)
+        .is_none_or(|first| first.dir == skill.dir);
+    let called = Called {
+        skill: skill.clone(),
+        reference: if is_first {
+            skill.name.to_string()
+        } else {
+            call.name.to_owned()
+        },
+        arguments: (!call.arguments.is_empty()).then(|| call.arguments.to_owned()),
+        is_listed: true,
+        tool,
+    };
+    // At the start of a run nothing is known yet, and a policy's denials apply to everybody.
+    let used = ToolUse {
+        tool: called.tool.clone(),
+        arguments: Value::Null,
+    };
+    let session = Ok(Session::default());
+    if let Verdict::Refused(reason) = authorize(app, &session, &used, Some(&called)).verdict {
+        return Err(Error::new(format!(
+            "the skill `{}` was not called: {reason}",
+            skill.name
+        )));
+    }
+    let is_apart = place(app, skill, &session) == Place::Apart;
+    let text = hand_over(app, &called, &session)?;
+    let lead = format!("The user calls the skill `{}`.", skill.name);
+    let applied = match call.arguments {
+        "" => String::new(),
+        arguments => format!("\n\n{arguments}"),
+    };
+    // The older host's system prompt carries the active skills' instructions in each turn.
+    if app.protocol == Some(Protocol::Environment) && !is_apart {
+        return Ok(Some(format!(
+            "{lead} Follow its instructions, which stand under <active_skills>.{applied}"
+        )));
+    }
+    Ok(Some(format!("{lead}\n\n{text}{applied}")))
+}
+
+fn not_callable(name: &str, entry: &Entry) -> Error {
+    let reason = entry.reason_not_offered();
+    let reason =
+        reason.unwrap_or_else(|| "its author keeps it from people (`user-invocable`)".to_owned());
+    Error::new(format!("the skill `{name}` was not called: {reason}"))
+        .hint("`agent-skills list-installed` shows what there is")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_the_first_word_and_a_path_is_none() {
+        for (prompt, expected) in [
+            ("/pdf", Some(("pdf", ""))),
+            (
+                "  /pdf fill  this\nform ",
+                Some(("pdf", "fill  this\nform")),
+            ),
+            ("/plugin/pdf x", Some(("plugin/pdf", "x"))),
+            ("/pdf@acme x", Some(("pdf@acme", "x"))),
+            ("agent-skills use pdf x", Some(("pdf", "x"))),
+            ("agent-skills use  pdf", Some(("pdf", ""))),
+            ("/", None),
+            ("/ pdf", None),
+            ("//pdf", None),
+            ("/etc/passwd/x", None),
+            ("/tmp/a.txt is odd", None),
+            ("/../pdf", None),
+            ("pdf", None),
+            ("please /pdf", None),
+            ("agent-skills install pdf", None),
+            ("agent-skills used pdf", None),
+            ("", None),
+        ] {
+            let call = called_in(prompt).map(|call| (call.name, call.arguments));
+            assert_eq!(call, expected, "{prompt:?}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `pre_tool`: calling a skill's tool activates the skill; every other call is checked against the
+//! active restrictions. Fails closed: any failure while something may be restricted blocks the
+//! call.
+
+use serde_json::{Value, json};
+
+use super::load_session::load_session;
+use crate::activation::fork::Place;
+use crate::activation::put_in_force;
+use crate::host::ours;
+use crate::protocol::authorize::{Verdict, authorize, nothing_is_in_force};
+use crate::protocol::tools::place;
+use crate::protocol::{Called, Response, ToolUse, called, closed};
+use crate::run_context::RunContext;
+use crate::session::{Session, SessionKey, Unreadable};
+use crate::sys::warn;
+
+/// The decision about a model's call of the marketplace, which the command line makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelInstall {
+    /// It installs nothing, or something from a configured source.
+    Allowed,
+    /// Allowed once the reference is rewritten so that it can mean nothing else.
+    AllowedAs(String),
+    /// The user has to do it; the message contains the command.
+    Refused(String),
+}
+
+/// Decides about a call of the marketplace by its arguments.
+pub type DecideInstall = fn(&RunContext, &Value) -> ModelInstall;
+
+/// Decides on a tool call.
+pub fn pre_tool(
+    app: &RunContext,
+    used: Option<&ToolUse>,
+    decide_install: DecideInstall,
+) -> Response {
+    // It may be one of our own tools, which are always checked. The host nests the arguments one
+    // level deeper in the hook's data, so they may exceed our depth limit but not the host's.
+    let Some(used) = used else {
+        return Response::block(UNCLEAR);
+    };
+    let (store, key) = (app.store(), app.session());
+    let session = store.session(&key);
+    let is_free = nothing_is_in_force(app, &session);
+    if is_free && !ours::is_ours(&used.tool) {
+        closed::nothing_is_in_force();
+    }
+    let called = match called(app, &used.tool, &used.arguments).transpose() {
+        Ok(called) => called,
+        // The tool itself reports the error, and activates nothing.
+        Err(_) if is_free => return Response::nothing(),
+        Err(error) => return Response::block(&error.with_next_step()),
+    };
+    let judged = authorize(app, &session, used, called.as_ref());
+    if let Some(event) = judged.event {
+        app.record(event);
+    }
+    if let Verdict::Refused(message) = judged.verdict {
+        return refuse(app, &key, used, &message);
+    }
+    if let Some(called) = &called {
+        return activate(app, &session, called);
+    }
+    if let Verdict::Noted(note) = judged.verdict {
+        warn(format_args!("{note}"));
+    }
+    // A note from a skill's rules must not replace a decision that only the user makes.
+    match used.tool.as_str() {
+        ours::SESSION => load_session(app, &session, used),
+        ours::MARKETPLACE => install(app, used, decide_install),
+        _ => as_judged(judged.arguments),
+    }
+}
+
+/// Lets a call pass, with the paths as checked where its own could mean others.
+fn as_judged(arguments: Option<Value>) -> Response {
+    arguments.map_or_else(Response::nothing, |arguments| {
+        Response::json(&json!({ "arguments": arguments }))
+    })
+}
+
+const UNCLEAR: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
+    Call the tool with plain arguments, or tell the user.";
+
+/// Blocks the call, more firmly the second time: a model that repeats it word for word did not
+/// understand.
+pub fn refuse(app: &RunContext, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
+    let call = json!([used.tool, used.arguments]).to_string();
+    if app.refusals().seen_before(key, &call) {
+        return Response::block(&format!(
+            "{message} This was already refused: do not retry."
+        ));
+    }
+    Response::block(message)
+}
+
+/// Activates the skill before its tool hands over the instructions, so that the next call is
+/// checked already. A skill that goes to a sub-agent is not activated.
+fn activate(app: &RunContext, session: &Result<Session, Unreadable>, called: &Called) -> Response {
+    if place(app, &called.skill, session) == Place::Apart {
+        return Response::nothing();
+    }
+    match put_in_force(app, &called.skill, &called.tool) {
+        Ok(()) => Response::nothing(),
+        Err(error) => Response::block(&format!(
+            "The skill `{}` is not allowed to become active: {}",
+            called.skill.name,
+            error.with_next_step()
+        )),
+    }
+}
+
+/// What a model may install without the user: only this hook knows that a model is asking.
+fn install(app: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> Response {
+    match decide_install(app, &used.arguments) {
+        ModelInstall::Allowed => Response::nothing(),
+        ModelInstall::AllowedAs(reference) => {
+            let mut arguments = used.arguments.clone();
+            arguments["skill_ref"] = Value::String(reference);
+            Response::json(&json!({"arguments": arguments}))
+        }
+        ModelInstall::Refused(message) => Response::block(&message),
+    }
+}

@@ -1,0 +1,27 @@
+//! `pre_tool_output`: adds a note to the result of a call permitted with one. No other hook can
+//! tell the model something without blocking.
+
+use serde_json::json;
+
+use crate::host::ours;
+use crate::protocol::authorize::{Verdict, authorize};
+use crate::protocol::{Response, ToolResult, called};
+use crate::run_context::RunContext;
+
+/// The output with its note, or no change without one.
+pub fn pre_tool_output(app: &RunContext, result: Option<&ToolResult>) -> Response {
+    // Our own tools write their notes themselves.
+    let Some(result) = result.filter(|result| !ours::FIXED.contains(&result.used.tool.as_str()))
+    else {
+        return Response::nothing();
+    };
+    let session = app.store().session(&app.session());
+    let called = called(app, &result.used.tool, &result.used.arguments);
+    let called = called.transpose().unwrap_or_default();
+    match authorize(app, &session, &result.used, called.as_ref()).verdict {
+        Verdict::Noted(note) if session.is_ok() => Response::json(
+            &json!({"output": format!("{}\n\n[agent-skills: {note}]", result.output)}),
+        ),
+        _ => Response::nothing(),
+    }
+}

@@ -1,0 +1,33 @@
+//! The door for hosts: which call this is, with its typed arguments (`request`); one file per hook
+//! and per tool; the one walk that every judged call takes (`authorize`); the answer. It has no
+//! rules of its own. Open request.rs first.
+
+mod answer;
+mod authorize;
+mod called;
+pub mod closed;
+mod hooks;
+mod our_tool;
+mod request;
+mod schema;
+mod script_reads;
+mod tools;
+
+pub use answer::{Response, install_panic_hook, live};
+pub use called::{Called, call_of, called, resolve, script_of, under_denied_name};
+pub use hooks::{
+    DecideInstall, ModelInstall, final_arguments, on_end, on_start, post_system_prompt,
+    pre_api_tools, pre_cache_output, pre_message, pre_tool, pre_tool_output,
+};
+pub use our_tool::our_tool;
+pub use request::{
+    Activate, CreateSkill, Format, Hook, Input, Kind, ListedTool, Payload, Prompt,
+    ProposeSkillUpdate, ReadSkillFile, Request, RunSkillScript, SkillSession, StartScript,
+    ToolCall, ToolResult, ToolUse, UseJob, WorkDir, written_skill,
+};
+pub use schema::schema;
+pub use script_reads::{advice, script_read};
+pub use tools::{
+    activate, create_skill, long_command, propose_skill_update, read_skill_file, run_skill_script,
+    skill_session,
+};

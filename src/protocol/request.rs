@@ -1,0 +1,249 @@
+//! Identifies the call. The order of the checks matters (docs/spec/hosts.md#which-call).
+
+mod activate;
+mod hook;
+mod run_script;
+mod skill_session;
+mod tool;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io::Read;
+
+use serde_json::Value;
+
+use crate::host::Protocol;
+use crate::sys::files::read_all_capped;
+use crate::sys::stdin::PatientStdin;
+use crate::sys::{Env, limits};
+
+pub use activate::Activate;
+pub use hook::{Hook, ListedTool, Prompt, ToolResult, ToolUse};
+pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
+pub use skill_session::SkillSession;
+pub use tool::{CreateSkill, ProposeSkillUpdate, ReadSkillFile, ToolCall, written_skill};
+
+/// Everything a run depends on.
+pub struct Input {
+    /// The arguments, without the program's name.
+    pub args: Vec<OsString>,
+    /// Environment and working directory.
+    pub env: Env,
+    /// Read to its end in the stdin protocol, never otherwise.
+    pub stdin: Box<dyn Read>,
+}
+
+impl Input {
+    /// The input of this process.
+    pub fn of_process() -> Self {
+        Self {
+            args: std::env::args_os().skip(1).collect(),
+            env: Env::of_process(),
+            stdin: Box::new(PatientStdin::new(
+                limits::STDIN_SILENCE,
+                limits::STDIN_TOTAL,
+            )),
+        }
+    }
+}
+
+impl Input {
+    /// The kind of call, which is known before its data is read.
+    ///
+    /// The host passes no arguments except `--schema`, so any others come from a person, even in a
+    /// shell that inherited a call's variables.
+    pub fn kind(&self) -> Kind {
+        let is_set = |name| self.env.os(name).is_some();
+        match self.args.first() {
+            Some(word) if word == "--schema" => Kind::Schema,
+            Some(_) => Kind::Person,
+            None if is_set("CHIBI_TOOL_ARGS") => Kind::Tool(Protocol::Environment),
+            None => match self.env.text("CHIBI_HOOK") {
+                Some(name) => Kind::Hook(name),
+                None if is_set("CHIBI_TOOL_NAME") => Kind::Tool(Protocol::Stdin),
+                None => Kind::Person,
+            },
+        }
+    }
+
+    /// The data in this variable, or else on standard input.
+    fn payload(&mut self, variable: &str) -> (Payload, Protocol) {
+        match self.env.os(variable) {
+            Some(data) => (parse(data.as_encoded_bytes()), Protocol::Environment),
+            None => (read_json(&mut self.stdin), Protocol::Stdin),
+        }
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input")
+            .field("args", &self.args)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The JSON of a call, or why it could not be read.
+pub type Payload = Result<Value, String>;
+
+/// The kind of call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// `--schema`.
+    Schema,
+    /// The hook with this name.
+    Hook(String),
+    /// A tool.
+    Tool(Protocol),
+    /// A person's command.
+    Person,
+}
+
+/// One call.
+#[derive(Debug)]
+pub enum Request {
+    /// `--schema`.
+    Schema,
+    /// A hook.
+    Hook {
+        /// `CHIBI_HOOK`.
+        name: String,
+        /// The hook's data.
+        data: Payload,
+        /// Where the data came from.
+        protocol: Protocol,
+    },
+    /// A tool call.
+    Tool {
+        /// `CHIBI_TOOL_NAME`.
+        name: String,
+        /// The tool's arguments.
+        arguments: Payload,
+        /// Where the arguments came from.
+        protocol: Protocol,
+    },
+    /// A person at a shell.
+    Person(Vec<OsString>),
+}
+
+impl Request {
+    /// Reads the call. In the stdin protocol, standard input is read to its end first: the host
+    /// writes all of it before it waits for us (docs/spec/hosts.md#tool-calls).
+    pub fn read(input: &mut Input) -> Self {
+        match input.kind() {
+            Kind::Schema => Self::Schema,
+            Kind::Person => Self::Person(std::mem::take(&mut input.args)),
+            Kind::Hook(name) => {
+                let (data, protocol) = input.payload("CHIBI_HOOK_DATA");
+                Self::Hook {
+                    name,
+                    data,
+                    protocol,
+                }
+            }
+            Kind::Tool(_) => {
+                let (arguments, protocol) = input.payload("CHIBI_TOOL_ARGS");
+                Self::Tool {
+                    name: input.env.text("CHIBI_TOOL_NAME").unwrap_or_default(),
+                    arguments,
+                    protocol,
+                }
+            }
+        }
+    }
+}
+
+fn read_json(stdin: &mut dyn Read) -> Payload {
+    let bytes = read_all_capped(stdin, limits::REQUEST);
+    parse(&bytes.map_err(|error| format!("could not read standard input: {error}"))?)
+}
+
+/// Empty input counts as `null`, which every call takes as "no arguments".
+fn parse(bytes: &[u8]) -> Payload {
+    if bytes.trim_ascii().is_empty() {
+        return Ok(Value::Null);
+    }
+    // The host replaces invalid UTF-8 too; refusing the call would only lose it.
+    let text = String::from_utf8_lossy(bytes);
+    serde_json::from_str(&text).map_err(|error| format!("not JSON: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn read(args: &[&str], vars: &[(&str, &str)], stdin: &'static str) -> String {
+        let mut input = Input {
+            args: args.iter().map(OsString::from).collect(),
+            env: Env::new(vars.iter().copied(), Path::new("/")),
+            stdin: Box::new(stdin.as_bytes()),
+        };
+        match Request::read(&mut input) {
+            Request::Schema => "schema".to_owned(),
+            Request::Hook { name, data, .. } => format!("hook {name:?} {}", shown(data)),
+            Request::Tool {
+                name, arguments, ..
+            } => format!("tool {name:?} {}", shown(arguments)),
+            Request::Person(args) => format!("person {args:?}"),
+        }
+    }
+
+    fn shown(payload: Payload) -> String {
+        payload.map_or_else(|_| "malformed".to_owned(), |value| value.to_string())
+    }
+
+    #[test]
+    fn calls_are_told_apart_in_the_documented_order() {
+        let args = ("CHIBI_TOOL_ARGS", r#"{"a":1}"#);
+        let name = ("CHIBI_TOOL_NAME", "t");
+        let hook = ("CHIBI_HOOK", "on_start");
+        let data = ("CHIBI_HOOK_DATA", r#"{"d":1}"#);
+        for (argv, vars, expected) in [
+            (&["--schema"][..], &[args, name, hook, data][..], "schema"),
+            (&[], &[args, name, hook, data], r#"tool "t" {"a":1}"#),
+            (&[], &[args], r#"tool "" {"a":1}"#),
+            (&[], &[hook, data, name], r#"hook "on_start" {"d":1}"#),
+            (&[], &[hook, name], r#"hook "on_start" {"s":1}"#),
+            (&[], &[("CHIBI_HOOK", ""), name], r#"hook "" {"s":1}"#),
+            (&[], &[name], r#"tool "t" {"s":1}"#),
+            (&[], &[], "person []"),
+            (&["list"], &[], r#"person ["list"]"#),
+            (&["list"], &[name], r#"person ["list"]"#),
+        ] {
+            assert_eq!(
+                read(argv, vars, r#"{"s":1}"#),
+                expected,
+                "{argv:?} {vars:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn odd_payloads_are_told_and_never_fatal() {
+        let name = ("CHIBI_TOOL_NAME", "t");
+        for (stdin, expected) in [
+            ("", "null"),
+            (" \n", "null"),
+            ("null", "null"),
+            ("[1]", "[1]"),
+            ("{", "malformed"),
+            ("{} x", "malformed"),
+        ] {
+            assert_eq!(
+                read(&[], &[name], stdin),
+                format!("tool \"t\" {expected}"),
+                "{stdin:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn deep_json_is_malformed_and_does_not_overflow() {
+        let deep: &'static str = Box::leak("[".repeat(1_000_000).into_boxed_str());
+        assert_eq!(
+            read(&[], &[("CHIBI_TOOL_NAME", "t")], deep),
+            "tool \"t\" malformed"
+        );
+    }
+}

@@ -1,0 +1,45 @@
+//! Detects that a script is read instead of run, and advises how to run it.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::host::ours;
+use crate::host::tools::{self, Argument, Effect};
+use crate::permission::Resolve;
+use crate::policy::OnDisk;
+use crate::protocol::{ToolUse, written_skill};
+use crate::run_context::RunContext;
+use crate::session::Session;
+use crate::skill::is_script;
+
+/// The advice if a call reads a script of the active skill; `None` for any other call.
+pub fn script_read(app: &RunContext, session: &Session, used: &ToolUse) -> Option<String> {
+    let active = session.active().next_back()?;
+    let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
+    let dir = Path::new(&active.dir);
+    let path = if used.tool == ours::READ_FILE {
+        let is_its = written_skill(&used.arguments).is_none_or(|name| name == active.name);
+        is_its.then(|| dir.join(text("path").unwrap_or_default()))?
+    } else {
+        let tool = tools::find(&used.tool).filter(|tool| tool.effect == Effect::Read)?;
+        let key = tool.keys(&[Argument::Path]).next()?;
+        app.env.project_root().join(text(key)?)
+    };
+    if !is_script(&path) {
+        return None;
+    }
+    let (real, dir) = (OnDisk.canonical(&path), OnDisk.canonical(dir));
+    let inside = real.strip_prefix(&dir).ok()?;
+    real.is_file().then(|| advice(&active.name, inside))
+}
+
+/// How to run the script instead.
+pub fn advice(skill: &str, script: &Path) -> String {
+    let script = script.display().to_string();
+    let call = json!({"skill": skill, "script": script, "args": []});
+    format!(
+        "`{script}` is a script of the skill `{skill}`: run it with {} {call} instead of reading it",
+        ours::RUN_SCRIPT
+    )
+}

@@ -1,0 +1,87 @@
+//! Activation through a skill's own tool, `skill` or `skill_marketplace`: hands over the skill's
+//! instructions.
+
+use std::time::Instant;
+
+use crate::activation::fork::{self, Place};
+use crate::activation::{Instructions, put_in_force, required_line, run_post_hooks, run_pre_hooks};
+use crate::error::{Error, Result};
+use crate::host::ours;
+use crate::protocol::authorize::nothing_is_in_force;
+use crate::protocol::tools::fork::place;
+use crate::protocol::{Activate, Called, Response, resolve};
+use crate::run_context::RunContext;
+use crate::session::{Session, Unreadable};
+use crate::skill::{Skill, Wrapper};
+use crate::sys::limits;
+
+/// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
+/// this is a direct call; repeating it is harmless.
+pub fn activate(app: &RunContext, wanted: Activate) -> Response {
+    try_activate(app, wanted).map_or_else(|e| Response::failure(&e), Response::text)
+}
+
+fn try_activate(app: &RunContext, wanted: Activate) -> Result<String> {
+    let called = resolve(app, wanted)?;
+    let session = app.store().session(&app.session());
+    // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
+    if !called.is_listed && !nothing_is_in_force(app, &session) {
+        let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
+        let text = format!("`{}` is no tool here any more", ours::SKILL);
+        return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
+    }
+    hand_over(app, &called, &session)
+}
+
+/// Activates a skill and returns its instructions, or those for handing it to a sub-agent.
+///
+/// # Errors
+/// When it cannot become active, or its instructions cannot be read.
+pub fn hand_over(
+    app: &RunContext,
+    called: &Called,
+    session: &Result<Session, Unreadable>,
+) -> Result<String> {
+    let skill = &called.skill;
+    let arguments = called.arguments.as_deref();
+    let mut more = Vec::new();
+    match place(app, skill, session) {
+        Place::Here => {}
+        Place::HereBecause(why) => more.push(fork::note(why)),
+        Place::Apart => {
+            app.record_activation(skill);
+            return app.handed_over(skill, &called.reference, arguments);
+        }
+    }
+    put_in_force(app, skill, &called.tool)?;
+    let began = Instant::now();
+    more.extend(run_pre_hooks(app, skill, began + limits::PRE_HOOKS)?);
+    // The end hooks of the skills that this one replaced.
+    run_post_hooks(app, false, began);
+    if app.has_handed(skill, arguments) {
+        return Ok(still_active(skill, Wrapper::SkillContent));
+    }
+    more.extend(required_line(app, skill));
+    let text = app.instructions(Instructions {
+        skill,
+        reference: &called.reference,
+        arguments,
+        more,
+        wrapper: Wrapper::SkillContent,
+    })?;
+    app.handed(&[(skill, arguments)]);
+    Ok(text)
+}
+
+/// The note that replaces instructions which are in the conversation already.
+pub fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
+    let call = serde_json::json!({"skill": skill.name, "path": "SKILL.md"});
+    wrapper.around(
+        skill.name.as_str(),
+        &format!(
+            "This skill is active already and has not changed: follow the instructions that it gave \
+             in this conversation. If they are no longer there: {} {call}",
+            ours::READ_FILE
+        ),
+    )
+}

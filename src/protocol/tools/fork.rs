@@ -1,0 +1,24 @@
+//! Whether a skill that asks to run in a sub-agent may: an active restriction can refuse the call
+//! that this takes.
+
+use crate::activation::fork::{self, Place};
+use crate::host::tools;
+use crate::protocol::ToolUse;
+use crate::protocol::authorize::{Verdict, authorize};
+use crate::run_context::RunContext;
+use crate::session::{Session, Unreadable};
+use crate::skill::Skill;
+
+/// Where `skill` runs, given the restrictions before its activation.
+pub fn place(app: &RunContext, skill: &Skill, session: &Result<Session, Unreadable>) -> Place {
+    fork::place(app, skill, session, || {
+        let used = ToolUse {
+            tool: tools::SUB_AGENT.to_owned(),
+            arguments: fork::call(skill, "", Some("")),
+        };
+        matches!(
+            authorize(app, session, &used, None).verdict,
+            Verdict::Refused(_)
+        )
+    })
+}

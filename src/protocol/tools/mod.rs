@@ -1,0 +1,17 @@
+//! One file per tool, and what several of them share.
+
+mod activate;
+mod fork;
+mod long_command;
+mod propose;
+mod read_skill_file;
+mod run_skill_script;
+mod skill_session;
+
+pub use activate::{activate, hand_over};
+pub use fork::place;
+pub use long_command::long_command;
+pub use propose::{create_skill, propose_skill_update};
+pub use read_skill_file::read_skill_file;
+pub use run_skill_script::run_skill_script;
+pub use skill_session::skill_session;

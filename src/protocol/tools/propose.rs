@@ -1,0 +1,205 @@
+//! `propose_skill_update` and `create_skill`: record a change that the model proposes, for the user
+//! to decide. Nothing else changes.
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::usable;
+use crate::error::{Error, Result};
+use crate::proposal::{Added, Change, Proposal, ProposalId, apply_diff};
+use crate::protocol::{CreateSkill, ProposeSkillUpdate, Response};
+use crate::run_context::RunContext;
+use crate::skill::{Level, Skill, SkillName, ToolList, one_line};
+use crate::sys::{Moment, limits};
+
+/// Proposes a change to an installed skill.
+pub fn propose_skill_update(app: &RunContext, call: &ProposeSkillUpdate) -> Response {
+    update(app, call).map_or_else(|error| Response::failure(&error), Response::text)
+}
+
+/// Proposes a new skill.
+pub fn create_skill(app: &RunContext, call: &CreateSkill) -> Response {
+    create(app, call).map_or_else(|error| Response::failure(&error), Response::text)
+}
+
+fn update(app: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
+    if !app.config()?.takes_proposals() {
+        return Err(switched_off("proposals"));
+    }
+    at_most(&call.diff, limits::PROPOSAL, "the diff")?;
+    at_most(
+        &call.justification,
+        limits::PROPOSAL_TEXT,
+        "the justification",
+    )?;
+    let evidence = call.evidence.as_deref().unwrap_or_default();
+    at_most(evidence, limits::PROPOSAL_TEXT, "the evidence")?;
+    if one_line(&call.justification).is_empty() {
+        return Err(Error::new("the justification is empty")
+            .hint("say in a sentence what is wrong and why this is better"));
+    }
+    let catalog = app.catalog_naming(&call.skill);
+    let skill = usable(&catalog, &call.skill)?;
+    let entry = catalog
+        .entries()
+        .iter()
+        .find(|entry| entry.dir == skill.dir);
+    let entry = entry.ok_or_else(|| Error::new("the skill is gone").hint("try again"))?;
+    let (base, directory) = app.home_of(entry)?;
+    app.market_at(&app.base(&base))
+        .check_changeable(&directory)?;
+    let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?;
+    let shown = |path: &std::path::Path| path.display().to_string();
+    let files = changed
+        .iter()
+        .map(|file| (shown(file.path.as_path()), file.digest.clone()));
+    let change = Change::Update {
+        dir: shown(&skill.dir),
+        diff: call.diff.clone(),
+        files: files.collect(),
+    };
+    let evidence = call
+        .evidence
+        .clone()
+        .filter(|text| !one_line(text).is_empty());
+    hand_in(
+        app,
+        skill.name.as_str(),
+        change,
+        &call.justification,
+        evidence,
+    )
+}
+
+fn create(app: &RunContext, call: &CreateSkill) -> Result<String> {
+    if !app.config()?.takes_new_skills() {
+        return Err(switched_off("create_skill"));
+    }
+    at_most(&call.body, limits::PROPOSAL, "the body")?;
+    at_most(&call.description, limits::PROPOSAL_TEXT, "the description")?;
+    let name = SkillName::from_written(&call.name)
+        .filter(|name| name.as_str() == call.name && call.name.is_ascii())
+        .ok_or_else(|| {
+            let shown: String = call.name.escape_debug().take(100).collect();
+            Error::new(format!("`{shown}` cannot be a new skill's name"))
+                .hint("use lowercase letters, digits and single hyphens, at most 64 characters")
+        })?;
+    let taken = app
+        .dirs
+        .skills()
+        .join(name.as_str())
+        .symlink_metadata()
+        .is_ok();
+    if taken || app.catalog().by_name(name.as_str()).is_some() {
+        return Err(Error::new(format!("there is a skill `{name}` already"))
+            .hint("propose a change to it with propose_skill_update, or choose another name"));
+    }
+    if let Some(reason) = app.policies()?.refuses_skill(name.as_str(), name.as_str()) {
+        return Err(Error::new(reason).hint("choose another name, or tell the user"));
+    }
+    let text = skill_file(&name, call)?;
+    let description = one_line(&call.description);
+    hand_in(
+        app,
+        name.as_str(),
+        Change::Create { text },
+        &description,
+        None,
+    )
+}
+
+/// The `SKILL.md` of a new skill, checked to parse as what was asked for.
+fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
+    let description = one_line(&call.description);
+    let mut fields = Map::new();
+    fields.insert("name".to_owned(), json!(name));
+    fields.insert("description".to_owned(), json!(description));
+    let tools = call.allowed_tools.as_ref();
+    let tools = tools.map(|tools| tools.iter().map(|tool| one_line(tool)).collect::<Vec<_>>());
+    if let Some(tools) = &tools {
+        fields.insert("allowed-tools".to_owned(), json!(tools));
+    }
+    fields.insert(
+        "metadata".to_owned(),
+        json!({"author": "a model, through create_skill"}),
+    );
+    let yaml = serde_yaml::to_string(&Value::Object(fields))
+        .map_err(|error| Error::new(format!("the frontmatter cannot be written: {error}")))?;
+    let body = call.body.trim();
+    let text = format!("---\n{yaml}---\n\n{body}\n");
+    let wrong = |why: &str| {
+        Error::new(format!("the skill would not be a valid one: {why}"))
+            .hint("a description has 1 to 1024 characters; the body is Markdown and not empty")
+    };
+    if description.is_empty() || description.chars().count() > 1024 {
+        return Err(wrong("its description is empty or too long"));
+    }
+    if body.is_empty() || body.contains('\0') {
+        return Err(wrong("its body is empty or not text"));
+    }
+    let dir = std::path::Path::new(name.as_str());
+    let skill = Skill::parse(dir, dir.join("SKILL.md"), text.as_bytes())
+        .map_err(|diagnostic| wrong(&diagnostic.message))?;
+    if let Some(odd) = skill.diagnostics.iter().find(|odd| odd.level > Level::Note) {
+        return Err(wrong(&odd.message));
+    }
+    let listed = match skill.fields.allowed_tools() {
+        ToolList::Listed(entries) => Some(entries),
+        ToolList::Absent | ToolList::Null => None,
+    };
+    if skill.name != *name || skill.description != Some(description) || listed != tools {
+        return Err(wrong("it would not be read as it was meant"));
+    }
+    Ok(text)
+}
+
+fn hand_in(
+    app: &RunContext,
+    skill: &str,
+    change: Change,
+    justification: &str,
+    evidence: Option<String>,
+) -> Result<String> {
+    let what = match &change {
+        Change::Update { files, .. } => {
+            let files: Vec<&str> = files.keys().map(String::as_str).collect();
+            format!("to change `{skill}` ({})", one_line(&files.join(", ")))
+        }
+        Change::Create { .. } => format!("to make the skill `{skill}`"),
+    };
+    let proposal = Proposal {
+        id: ProposalId::of(skill, &change),
+        skill: skill.to_owned(),
+        change,
+        justification: justification.to_owned(),
+        evidence,
+        written: Moment::now().to_string(),
+        context: app.context(),
+        comments: Vec::new(),
+    };
+    let added = app.proposals().add(&proposal)?;
+    let state = match added {
+        Added::New => "is written",
+        Added::Already => "was written before",
+    };
+    if added == Added::New {
+        app.record(app.proposal_event(&proposal, "written"));
+    }
+    let id = &proposal.id;
+    Ok(format!(
+        "The proposal {id} {state}: {what}. Nothing has changed. The user decides: agent-skills \
+         proposals show {id}"
+    ))
+}
+
+fn at_most(text: &str, max: usize, what: &str) -> Result<()> {
+    if text.len() <= max {
+        return Ok(());
+    }
+    let text = format!("{what} has {} bytes, and {max} are the most", text.len());
+    Err(Error::new(text).hint("propose the part that matters most"))
+}
+
+fn switched_off(key: &str) -> Error {
+    Error::new(format!("the configuration has `{key}` switched off"))
+        .hint("tell the user what you would change")
+}

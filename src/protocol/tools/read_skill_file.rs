@@ -1,0 +1,244 @@
+//! `read_skill_file`: a bundled file as text, or as base64 when it is not text.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use crate::error::{Error, Result};
+use crate::protocol::{ReadSkillFile, Response, advice};
+use crate::run_context::RunContext;
+use crate::skill::{Skill, SkillPath, is_script};
+use crate::sys::{files, limits};
+
+/// The file's text first, notices after it.
+pub fn read_skill_file(app: &RunContext, call: &ReadSkillFile) -> Response {
+    read(app, call).map_or_else(|error| Response::failure(&error), Response::text)
+}
+
+fn read(app: &RunContext, call: &ReadSkillFile) -> Result<String> {
+    app.with_meant_skill(call.skill.as_deref(), |skill| read_from(skill, call))
+}
+
+fn read_from(skill: &Skill, call: &ReadSkillFile) -> Result<String> {
+    let (found, open, metadata) = SkillPath::parse(&call.path, &skill.dir)?.open(&skill.dir)?;
+    let file = found.path;
+    let bytes = files::read_file_capped(&open, metadata.len(), limits::RESOURCE_FILE).map_err(
+        |source| {
+            Error::io("read", &file, &source)
+                .hint("its first bytes, or a part of it, can be had with the host's own tools")
+        },
+    )?;
+    let Some(whole) = as_text(&bytes) else {
+        return binary(&file, &bytes);
+    };
+    let mut text = text(whole, call.offset, call.limit);
+    if is_script(&file) {
+        let inside = file
+            .strip_prefix(skill.dir.canonicalize().unwrap_or_default())
+            .unwrap_or(&file);
+        text = with_notices(text, &[advice(skill.name.as_str(), inside)]);
+    }
+    Ok(text)
+}
+
+/// The file as text; `None` if it is not UTF-8 or contains a byte that text never has, which would
+/// be lost.
+fn as_text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains('\0'))
+}
+
+/// Lines `offset` to `offset + limit` of a text, cut at the cap.
+fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
+    let total = whole.lines().count();
+    let as_count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let first = offset.map_or(0, |n| as_count(n).saturating_sub(1));
+    // An answer without any line would only say to ask again.
+    let wanted = limit.map_or(usize::MAX, as_count).max(1);
+    let mut shown = String::new();
+    let mut lines = 0;
+    let mut cut_in_line = false;
+    for line in whole.split_inclusive('\n').skip(first).take(wanted) {
+        if shown.len() + line.len() > limits::READ_ANSWER {
+            // If the first line alone exceeds the cap, show a part of it rather than nothing.
+            if lines == 0 {
+                shown.push_str(&line[..line.floor_char_boundary(limits::READ_ANSWER)]);
+                lines = 1;
+                cut_in_line = true;
+            }
+            break;
+        }
+        shown.push_str(line);
+        lines += 1;
+    }
+    let mut notices = Vec::new();
+    if cut_in_line {
+        notices.push(format!(
+            "line {} is longer than {} bytes and was cut",
+            first + 1,
+            limits::READ_ANSWER
+        ));
+    }
+    if first >= total && total > 0 {
+        notices.push(format!("the file ends at line {total}"));
+    } else if lines < total {
+        let last = first + lines;
+        let go_on = if last < total {
+            format!("; go on with offset {}", last + 1)
+        } else {
+            String::new()
+        };
+        notices.push(format!("lines {}-{last} of {total}{go_on}", first + 1));
+    }
+    if total == 0 {
+        notices.push("the file is empty".to_owned());
+    }
+    with_notices(shown, &notices)
+}
+
+fn binary(file: &Path, bytes: &[u8]) -> Result<String> {
+    let kind = media_type(file, bytes);
+    if bytes.len() > limits::READ_ANSWER {
+        let size = bytes.len();
+        return Err(Error::new(format!(
+            "the file is {kind} of {size} bytes, too large to show as base64"
+        ))
+        .hint(format!("use it where it is: {}", file.display())));
+    }
+    let data = format!("data:{kind};base64,{}", BASE64.encode(bytes));
+    Ok(with_notices(
+        data,
+        &[format!(
+            "a file of {} bytes that is no UTF-8 text, as base64, {kind}",
+            bytes.len()
+        )],
+    ))
+}
+
+fn with_notices(mut text: String, notices: &[String]) -> String {
+    for notice in notices {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let _ = write!(text, "[{notice}]");
+    }
+    text
+}
+
+/// The media type, by magic bytes or else by extension, of the binary files that skills bundle
+/// (docs/spec/skills.md#files).
+fn media_type(file: &Path, bytes: &[u8]) -> &'static str {
+    const MAGIC: [(&[u8], &str); 9] = [
+        (b"\x89PNG\r\n", "image/png"),
+        (b"\xff\xd8\xff", "image/jpeg"),
+        (b"GIF8", "image/gif"),
+        (b"%PDF-", "application/pdf"),
+        (b"\x1f\x8b", "application/gzip"),
+        (b"wOF2", "font/woff2"),
+        (b"wOFF", "font/woff"),
+        (b"OTTO", "font/otf"),
+        (b"\0\x01\0\0", "font/ttf"),
+    ];
+    if let Some((_, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return kind;
+    }
+    let extension = file
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
+    match extension.as_str() {
+        "docx" => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "xlsx" => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "pptx" => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "zip" => "application/zip",
+        "webp" => "image/webp",
+        "ico" => "image/x-icon",
+        "wav" => "audio/wav",
+        "mp3" => "audio/mpeg",
+        "mp4" => "video/mp4",
+        "wasm" => "application/wasm",
+        "sqlite" | "db" => "application/vnd.sqlite3",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_text_comes_as_it_is() {
+        assert_eq!(text("a\r\nb", None, None), "a\r\nb");
+        assert_eq!(text("", None, None), "[the file is empty]");
+    }
+
+    #[test]
+    fn lines_are_counted_from_one_and_the_notice_says_how_to_go_on() {
+        let five = "1\n2\n3\n4\n5\n";
+        assert_eq!(
+            text(five, Some(2), Some(2)),
+            "2\n3\n[lines 2-3 of 5; go on with offset 4]"
+        );
+        assert_eq!(text(five, Some(4), None), "4\n5\n[lines 4-5 of 5]");
+        assert_eq!(
+            text(five, Some(0), Some(1)),
+            "1\n[lines 1-1 of 5; go on with offset 2]"
+        );
+        assert_eq!(text(five, Some(9), None), "[the file ends at line 5]");
+        assert_eq!(
+            text(five, Some(u64::MAX), Some(u64::MAX)),
+            "[the file ends at line 5]"
+        );
+    }
+
+    #[test]
+    fn a_large_text_is_cut_between_lines_and_a_long_line_within() {
+        let lines = "x".repeat(99) + "\n";
+        let shown = text(&lines.repeat(4000), None, None);
+        assert!(shown.len() <= limits::READ_ANSWER + 100);
+        assert!(
+            shown.ends_with("[lines 1-2621 of 4000; go on with offset 2622]"),
+            "{}",
+            &shown[shown.len() - 60..]
+        );
+        let shown = text(&"é".repeat(limits::READ_ANSWER), None, None);
+        assert!(shown.contains("was cut") && shown.len() < limits::READ_ANSWER + 200);
+    }
+
+    #[test]
+    fn what_is_not_wholly_text_is_not_taken_for_text() {
+        for bytes in [
+            &b"caf\xe9"[..],
+            b"a\0b",
+            b"\xff\xfea\0",
+            b"ok \xc3",
+            b"\xed\xa0\x80",
+        ] {
+            assert_eq!(as_text(bytes), None, "{bytes:?}");
+            let shown = binary(Path::new("x.txt"), bytes).unwrap();
+            let data = shown.split_once(',').unwrap().1.split_once('\n').unwrap().0;
+            assert_eq!(BASE64.decode(data).unwrap(), bytes);
+        }
+        assert_eq!(as_text("\u{feff}é".as_bytes()), Some("\u{feff}é"));
+    }
+
+    #[test]
+    fn binary_files_are_base64_with_a_media_type() {
+        let shown = binary(Path::new("x"), b"\x89PNG\r\n\0").unwrap();
+        assert!(
+            shown.starts_with("data:image/png;base64,iVBORw0KAA==\n["),
+            "{shown}"
+        );
+        assert!(binary(Path::new("x.bin"), &vec![0; limits::READ_ANSWER + 1]).is_err());
+        assert_eq!(
+            media_type(Path::new("a.DOCX"), b"PK\0")
+                .split('.')
+                .next_back(),
+            Some("document")
+        );
+    }
+}

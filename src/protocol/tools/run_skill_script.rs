@@ -1,0 +1,149 @@
+//! `run_skill_script`: runs a bundled script and returns its output, or the new output of a job.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::error::Result;
+use crate::policy::Event;
+use crate::protocol::{Format, Response, RunSkillScript, StartScript, UseJob, WorkDir};
+use crate::run_context::RunContext;
+use crate::script::{self, Confinement, Execution, Needs, Outcome, Ran, Request, RunLimits};
+use crate::skill::{Skill, SkillPath};
+use crate::sys::{limits, warn};
+
+/// Starts a script, or waits for or stops a job.
+pub fn run_skill_script(app: &RunContext, call: &RunSkillScript) -> Response {
+    let answer = match call {
+        RunSkillScript::Start(start) => run(app, start),
+        RunSkillScript::Job(job) => look_after(app, job),
+    };
+    answer.unwrap_or_else(|error| Response::failure(&error))
+}
+
+fn run(app: &RunContext, call: &StartScript) -> Result<Response> {
+    app.with_meant_skill(call.skill.as_deref(), |skill| run_of(app, skill, call))
+}
+
+fn run_of(app: &RunContext, skill: &Skill, call: &StartScript) -> Result<Response> {
+    let script = resolve(skill, &call.script)?;
+    let project_dir = app.env.project_root();
+    let settings = app.script_settings()?;
+    let own = settings.for_skill(skill.name.as_str());
+    let most = own.timeout.unwrap_or_default().duration();
+    let workdir = match &call.workdir {
+        WorkDir::Temp => None,
+        WorkDir::Skill => Some(skill.dir.clone()),
+        WorkDir::Project => Some(project_dir.clone()),
+        WorkDir::Inside(path) => Some(SkillPath::parse(path, &skill.dir)?.resolve_dir(&skill.dir)?),
+    };
+    let env: Vec<_> = call.env.clone().into_iter().collect();
+    let ran = script::run(&Request {
+        script: &script,
+        label: &call.script,
+        skill_name: skill.name.as_str(),
+        skill_dir: &skill.dir,
+        project_dir: &project_dir,
+        workdir: workdir.as_deref(),
+        args: &call.args,
+        stdin: call.stdin.as_bytes(),
+        env: &env,
+        needs: &Needs::of(&skill.fields),
+        pass_env: own.pass_env.as_ref().unwrap_or(&settings.pass_env),
+        confinement: &Confinement::of(&own, &Execution::of(&skill.fields)),
+        terms: RunLimits {
+            limit: script::time_limit(call.timeout_secs, most)?,
+            wait: if call.background {
+                Some(Duration::ZERO)
+            } else {
+                app.script_wait(&settings)
+            },
+            jobs: &app.jobs(),
+            owner: &app.owner(),
+            host: app.host(),
+        },
+        base: &app.env,
+    })?;
+    app.record(started(app, call, skill, &ran.outcome));
+    Ok(answer(ran, &call.script, call.format))
+}
+
+/// The answer, which releases a new job once it has been written: a job whose id nobody knows ends
+/// with us.
+fn answer(ran: Ran, label: &str, format: Format) -> Response {
+    let response = Response::text(shown(&ran.outcome, label, format));
+    match ran.release {
+        Some(release) => response.once_written(|| release.release()),
+        None => response,
+    }
+}
+
+fn look_after(app: &RunContext, call: &UseJob) -> Result<Response> {
+    let job = app.jobs().find(&call.job, &app.owner())?;
+    if call.stop {
+        job.stop()?;
+    } else {
+        let wait = app.script_wait(&app.script_settings()?);
+        let wait = wait.unwrap_or(Duration::from_secs_f64(limits::SCRIPT_SECONDS_MOST));
+        job.wait(Instant::now() + wait)?;
+    }
+    let look = job.look()?;
+    if look.outcome.ended().is_some() {
+        let skill = job
+            .facts()
+            .origin
+            .as_ref()
+            .map(|origin| origin.skill.clone());
+        let event = Event::new("job").with("skill", skill);
+        let event = event.with("script", job.facts().label.as_str());
+        app.record(with_outcome(
+            app,
+            event.with("job", call.job.as_str()),
+            &look.outcome,
+        ));
+    }
+    let text = shown(&look.outcome, &job.facts().label, call.format);
+    Ok(Response::text(text).once_written(move || {
+        if let Err(error) = job.mark_seen(look.seen) {
+            warn(format_args!("{error}"));
+        }
+    }))
+}
+
+fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
+    match format {
+        Format::Text => outcome.text(),
+        Format::Json => outcome.json(label).to_string(),
+    }
+}
+
+/// The audit event of a started script.
+fn started(app: &RunContext, call: &StartScript, skill: &Skill, outcome: &Outcome) -> Event {
+    let event = Event::new("script")
+        .with("skill", skill.name.as_str())
+        .with("script", call.script.as_str())
+        .with("args", call.args.clone())
+        .with("job", outcome.job().map(ToString::to_string));
+    with_outcome(app, event, outcome)
+}
+
+fn with_outcome(app: &RunContext, event: Event, outcome: &Outcome) -> Event {
+    let shown = app.own_config().unwrap_or_default().audit.output_bytes;
+    let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
+    event
+        .with("exit_code", outcome.exit_code())
+        .with("signal", outcome.signal())
+        .with("timed_out", outcome.timed_out())
+        .with("duration_ms", duration)
+        .with_text("output", &outcome.text(), shown)
+}
+
+/// The script's real path. A bare name may also mean a file in `scripts/`, where most scripts are.
+fn resolve(skill: &Skill, written: &str) -> Result<PathBuf> {
+    let path = SkillPath::parse(written, &skill.dir)?;
+    path.resolve(&skill.dir).or_else(|error| {
+        let in_scripts = SkillPath::parse(&format!("scripts/{written}"), &skill.dir);
+        in_scripts
+            .and_then(|path| path.resolve(&skill.dir))
+            .map_err(|_| error)
+    })
+}

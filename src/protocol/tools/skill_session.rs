@@ -1,0 +1,167 @@
+//! `skill_session`: reports what is active, and loads and unloads several skills at once.
+//! `pre_tool` has loaded already, unless the host has no hooks; repeating it is harmless.
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::activation::{
+    Instructions, LoadMode, fork, load, offered_by_names, required_line, run_post_hooks,
+    run_pre_hooks,
+};
+use crate::catalog::{Catalog, quoted, suggestion};
+use crate::error::{Error, Result};
+use crate::permission::Deactivate;
+use crate::protocol::tools::activate::still_active;
+use crate::protocol::{Response, SkillSession};
+use crate::run_context::RunContext;
+use crate::session::{ActiveSkill, Session};
+use crate::skill::{Skill, Wrapper, guarded};
+use crate::sys::limits;
+
+/// The receipt, and for a load the instructions after it.
+pub fn skill_session(app: &RunContext, call: &SkillSession) -> Response {
+    let answer = match call {
+        SkillSession::Status => receipt(app),
+        SkillSession::Load { names, mode } => load_all(app, names, *mode),
+        SkillSession::Unload(names) => unload(app, names.as_deref()),
+    };
+    answer.map_or_else(|error| Response::failure(&error), Response::text)
+}
+
+fn load_all(app: &RunContext, names: &[String], mode: LoadMode) -> Result<String> {
+    let catalog = app.catalog_naming_each(names);
+    let offered =
+        offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
+    load(app, &offered, mode)?;
+    let began = Instant::now();
+    let until = began + limits::PRE_HOOKS;
+    let bodies: Vec<String> = offered
+        .iter()
+        .map(|one| body(app, one.skill, until))
+        .collect::<Result<_>>()?;
+    run_post_hooks(app, false, began);
+    let kept: Vec<_> = offered
+        .iter()
+        .map(|one| (one.skill, app.kept_arguments(one.skill)))
+        .collect();
+    let handed: Vec<_> = kept
+        .iter()
+        .map(|(skill, kept)| (*skill, kept.as_deref()))
+        .collect();
+    app.handed(&handed);
+    let later = match bodies.len() {
+        1 => "",
+        _ => "\nWhere these skills contradict each other, the later one takes precedence.",
+    };
+    Ok(format!(
+        "{}\n\n<active_skills>\n{}\n</active_skills>{later}",
+        receipt(app)?,
+        bodies.join("\n")
+    ))
+}
+
+fn body(app: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
+    let mut notes = Vec::new();
+    match run_pre_hooks(app, skill, until) {
+        Ok(note) => notes.extend(note),
+        Err(error) => {
+            let hint = error.next_step().unwrap_or_default();
+            let text = guarded(&format!("Error: {error}\n{hint}"));
+            return Ok(Wrapper::Skill.around(skill.name.as_str(), &text));
+        }
+    }
+    if skill.fields.is_forked() {
+        notes.push(fork::note("it was loaded into the conversation"));
+    }
+    // This tool takes no arguments: those of the activating call remain valid.
+    let kept = app.kept_arguments(skill);
+    if app.has_handed(skill, kept.as_deref()) {
+        return Ok(still_active(skill, Wrapper::Skill));
+    }
+    notes.extend(required_line(app, skill));
+    app.instructions(Instructions {
+        skill,
+        reference: skill.name.as_str(),
+        arguments: kept.as_deref(),
+        more: notes,
+        wrapper: Wrapper::Skill,
+    })
+}
+
+fn unload(app: &RunContext, written: Option<&[String]>) -> Result<String> {
+    let session = session(app)?;
+    let names: Option<Result<Vec<String>>> = written.map(|written| {
+        let catalog = app.catalog_naming_each(written);
+        let meant = |name: &String| meant(&catalog, &session, name);
+        written.iter().map(meant).collect()
+    });
+    let names = names.transpose()?;
+    let restricted_too = app.config()?.deactivate == Deactivate::Model;
+    // Without a change, nothing is written.
+    if session.active().next().is_some() {
+        let store = app.store();
+        let changed = store.unload(&app.session(), names.as_deref(), restricted_too)?;
+        app.record_ends(changed.ended);
+        run_post_hooks(app, false, Instant::now());
+    }
+    receipt(app)
+}
+
+/// The name of the active skill that `written` means. One that is not active counts as unloaded.
+fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<String> {
+    if let Some(active) = session
+        .active()
+        .find(|active| active.name == written || active.tool == written)
+    {
+        return Ok(active.name.clone());
+    }
+    let entry = catalog.by_name(written).ok_or_else(|| {
+        let active: Vec<String> = session
+            .active()
+            .map(|active| format!("`{}`", active.name))
+            .collect();
+        let hint = match active.len() {
+            0 => suggestion(catalog, written),
+            _ => format!("active are {}", active.join(", ")),
+        };
+        let text = format!(
+            "nothing was unloaded: there is no skill `{}`",
+            quoted(written)
+        );
+        Error::new(text).hint(hint)
+    })?;
+    Ok(entry.name())
+}
+
+/// The active skills as JSON, most recent last.
+fn receipt(app: &RunContext) -> Result<String> {
+    let session = session(app)?;
+    let skills: Vec<Value> = session.active().map(described).collect();
+    Ok(json!({"active_skills": skills}).to_string())
+}
+
+fn described(active: &ActiveSkill) -> Value {
+    let dir = Path::new(&active.dir);
+    // What the file says now is reported only while it is the version that was loaded.
+    let skill = Skill::load(dir).ok();
+    let skill = skill.filter(|skill| skill.digest == active.digest);
+    let (file, mut properties) = match &skill {
+        Some(skill) => (skill.file.clone(), skill.properties()),
+        None => (dir.join("SKILL.md"), json!({})),
+    };
+    properties["name"] = active.name.as_str().into();
+    json!({
+        "name": active.name,
+        "location": file.display().to_string(),
+        "root_dir": active.dir,
+        "digest": active.digest,
+        "properties": properties,
+    })
+}
+
+fn session(app: &RunContext) -> Result<Session> {
+    let session = app.store().session(&app.session());
+    session.map_err(|unreadable| unreadable.error())
+}

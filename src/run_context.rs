@@ -1,0 +1,95 @@
+//! What one run has around it: directories, environment, the host's protocol. It knows no room;
+//! rooms add methods for what they read, and keep it here for the rest of the call.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::host::Protocol;
+use crate::sys::{Directories, Env};
+
+/// The subdirectories of a home or project that hold skills, in order of precedence.
+pub const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills"];
+/// A project's own configuration.
+pub const PROJECT_CONFIG: &str = ".chibi/agent-skills.toml";
+
+/// What one run has around it.
+#[derive(Debug)]
+pub struct RunContext {
+    /// Environment and working directory.
+    pub env: Env,
+    /// The directories of this installation.
+    pub dirs: Directories,
+    /// The host's protocol; `None` for `--schema` and for a person.
+    pub protocol: Option<Protocol>,
+    known: RefCell<Vec<Rc<dyn Any>>>,
+}
+
+impl RunContext {
+    /// The context of a call.
+    pub fn new(env: Env, protocol: Option<Protocol>) -> Self {
+        let dirs = Directories::of(&env);
+        Self {
+            env,
+            dirs,
+            protocol,
+            known: RefCell::default(),
+        }
+    }
+
+    /// The run's only value of this type, made when it is first asked for. For what costs a look at
+    /// the disk and stays the same during a call.
+    pub fn once<T: 'static>(&self, make: impl FnOnce() -> T) -> Rc<T> {
+        self.known().unwrap_or_else(|| {
+            let made = Rc::new(make());
+            self.known.borrow_mut().push(made.clone());
+            made
+        })
+    }
+
+    /// The value of this type, if [`RunContext::once`] has made it.
+    pub fn known<T: 'static>(&self) -> Option<Rc<T>> {
+        let known = self.known.borrow();
+        known.iter().find_map(|value| value.clone().downcast().ok())
+    }
+
+    /// The project root, absolute.
+    pub fn project_dir(&self) -> PathBuf {
+        self.env.cwd.join(self.env.project_root())
+    }
+
+    /// The canonical project root.
+    pub fn real_project_dir(&self) -> PathBuf {
+        struct Found(PathBuf);
+        self.once(|| Found(real(&self.project_dir()))).0.clone()
+    }
+
+    /// The directories from `from` up to the project root, nearest first; only the root if `from`
+    /// is outside it.
+    pub fn project_holders(&self, from: &Path) -> Vec<PathBuf> {
+        let root = self.project_dir();
+        let (real_root, real_from) = (self.real_project_dir(), real(from));
+        if !real_from.starts_with(&real_root) {
+            return vec![root];
+        }
+        let inside = |dir: &&Path| dir.starts_with(&real_root);
+        let holders = real_from.ancestors().take_while(inside);
+        holders.map(Path::to_owned).collect()
+    }
+
+    /// The directory whose trust covers a project's skills directory.
+    pub fn holder_of(root: &Path) -> &Path {
+        root.ancestors().nth(2).unwrap_or(root)
+    }
+
+    /// The project's own configuration, if there is one.
+    pub fn project_config_path(&self) -> PathBuf {
+        self.project_dir().join(PROJECT_CONFIG)
+    }
+}
+
+/// The canonical path, or the path itself if it cannot be resolved.
+pub fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

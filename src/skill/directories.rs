@@ -1,0 +1,58 @@
+//! The content of one skills directory, and whether its stamp proves it unchanged.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::find_skill_file;
+use crate::sys::limits;
+use crate::sys::stamp::{Stamp, now};
+
+/// The directories in a root.
+#[derive(Debug)]
+pub struct Listing {
+    /// Sorted.
+    pub dirs: Vec<PathBuf>,
+    /// The root's stamp, if an unchanged one implies the same directories.
+    pub stamp: Option<Stamp>,
+}
+
+/// The skills in `root`, sorted: directories with a `SKILL.md`, in any spelling.
+pub fn skill_directories(root: &Path) -> Vec<PathBuf> {
+    let mut dirs = list(root).dirs;
+    dirs.retain(|dir| find_skill_file(dir).is_some());
+    dirs
+}
+
+/// Lists `root`; a missing or unreadable one is empty. Only a complete listing gets a stamp: who
+/// may read the root can change without changing its stamp.
+pub fn list(root: &Path) -> Listing {
+    let now = now();
+    let stamp = fs::metadata(root).ok().map(|metadata| Stamp::of(&metadata));
+    let mut names = Vec::new();
+    // A link's target can become a directory without a change in the root.
+    let mut vouched = true;
+    let entries = fs::read_dir(root);
+    vouched &= entries.is_ok();
+    for entry in entries.into_iter().flatten().take(limits::CATALOG_ENTRIES) {
+        let Ok(entry) = entry else {
+            vouched = false;
+            continue;
+        };
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let kind = entry.file_type().ok();
+        if kind.is_some_and(|kind| kind.is_dir()) || root.join(&name).is_dir() {
+            names.push(name);
+        } else {
+            vouched &= kind.is_some_and(|kind| kind.is_file());
+        }
+    }
+    names.sort_unstable();
+    let settled = stamp.filter(|stamp| vouched && stamp.is_settled(now));
+    Listing {
+        dirs: names.iter().map(|name| root.join(name)).collect(),
+        stamp: settled,
+    }
+}
