@@ -42,9 +42,9 @@ impl RunContext {
     /// the disk and stays the same during a call.
     pub fn once<T: 'static>(&self, make: impl FnOnce() -> T) -> Rc<T> {
         self.known().unwrap_or_else(|| {
-            let made = Rc::new(make());
-            self.known.borrow_mut().push(made.clone());
-            made
+            let value = Rc::new(make());
+            self.known.borrow_mut().push(value.clone());
+            value
         })
     }
 

@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::fetch::Fetcher;
-use super::git::Git;
-use super::lockfile::{LockEntry, Lockfile};
-use super::staging::{self, Staging};
-use super::tool::Tool;
 use crate::error::Result;
+use crate::marketplace::fetch::git::Git;
+use crate::marketplace::fetch::open::Fetcher;
+use crate::marketplace::fetch::tool::Tool;
+use crate::marketplace::install::staging::{self, Staging};
+use crate::marketplace::lock::lockfile::{LockEntry, Lockfile};
 use crate::sys::{Base, Env, limits};
 
 /// Installs, updates and removes skills in one plugin directory.

@@ -5,11 +5,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::git::Git;
-use super::install::{InstallOptions, Installed};
-use super::market::Market;
-use super::tool::Tool;
 use crate::error::{Error, Result};
+use crate::marketplace::fetch::git::Git;
+use crate::marketplace::fetch::tool::Tool;
+use crate::marketplace::install::add::{InstallOptions, Installed};
+use crate::marketplace::market::Market;
 use crate::sys::{Base, Dir, Env};
 
 /// A temporary environment: `repos/` replaces GitHub, `plugin/` is the plugin directory, and

@@ -30,14 +30,11 @@ impl RunContext {
     /// # Errors
     /// If one cannot be read; then only reads are allowed.
     pub fn policies(&self) -> Result<Policies> {
-        let policies = match self.known::<Policies>() {
-            Some(policies) => policies,
-            None => {
-                let policies = Policies::read(&self.enterprise())?;
-                self.once(|| policies)
-            }
-        };
-        Ok(Policies::clone(&policies))
+        if let Some(policies) = self.known::<Policies>() {
+            return Ok(Policies::clone(&policies));
+        }
+        let policies = Policies::read(&self.enterprise())?;
+        Ok(Policies::clone(&self.once(|| policies)))
     }
 
     /// The effective configuration.

@@ -1,6 +1,6 @@
 //! What people decided beforehand, and the record of what happened: the configuration, the
 //! administrator's policy, trust, approvals, the audit log. It does not know which skills there are
-//! or what a call wants. Open effective_config.rs first: it tells what is in force.
+//! or what a call wants. Open `effective_config.rs` first: it tells what is in force.
 
 mod approval;
 mod audit;

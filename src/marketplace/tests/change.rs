@@ -4,8 +4,8 @@ use std::fs;
 
 use super::two_skills;
 use crate::marketplace::Market;
+use crate::marketplace::install::update::{Change, UpdateOptions};
 use crate::marketplace::testing::{World, everything, skill};
-use crate::marketplace::update::{Change, UpdateOptions};
 
 #[test]
 fn a_new_commit_replaces_the_skill_and_the_same_one_does_not() {

@@ -3,7 +3,7 @@
 mod change;
 mod install;
 
-use super::testing::{World, skill};
+use crate::marketplace::testing::{World, skill};
 
 /// The repository `o/skills` with two skills; returns its commit.
 fn two_skills(world: &World) -> String {

@@ -1,0 +1,146 @@
+//! Reads archives (`.zip`, `.tar`, `.tar.gz`) into memory. Nothing is written and no link is
+//! followed. Unpacked bytes are counted as they arrive; sizes stated by the archive are not
+//! trusted.
+
+use std::io::{Cursor, Read};
+
+use flate2::read::GzDecoder;
+use tar::EntryType;
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::memory::Memory;
+use crate::marketplace::fetch::tree::Node;
+use crate::sys::limits;
+
+struct Budget {
+    bytes: u64,
+    entries: usize,
+}
+
+/// Unpacks an archive; its first bytes determine the format.
+///
+/// # Errors
+/// When it is not an archive, is broken or encrypted, is larger than [`limits::UNPACKED`], has more
+/// entries than [`limits::ARCHIVE_FILES`], or contains a path that leaves it.
+pub fn read(bytes: &[u8]) -> Result<Memory> {
+    let memory = if bytes.starts_with(b"PK") {
+        zip(bytes)?
+    } else if bytes.starts_with(&[0x1f, 0x8b]) {
+        // The largest possible tar of that content; an endless stream ends here.
+        let most = limits::UNPACKED + 2048 * limits::ARCHIVE_FILES as u64;
+        tar(GzDecoder::new(bytes).take(most))?
+    } else {
+        tar(bytes)?
+    };
+    Ok(memory.unwrapped())
+}
+
+impl Budget {
+    fn new() -> Self {
+        let (bytes, entries) = (limits::UNPACKED, limits::ARCHIVE_FILES);
+        Self { bytes, entries }
+    }
+
+    fn entry(&mut self) -> Result<()> {
+        let left = self.entries.checked_sub(1).ok_or_else(too_large)?;
+        self.entries = left;
+        Ok(())
+    }
+
+    fn unpack(&mut self, source: impl Read) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = source.take(self.bytes + 1).read_to_end(&mut bytes);
+        read.map_err(|error| broken(&error))?;
+        let size = bytes.len() as u64;
+        self.bytes = self.bytes.checked_sub(size).ok_or_else(too_large)?;
+        Ok(bytes)
+    }
+}
+
+fn zip(bytes: &[u8]) -> Result<Memory> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|error| broken(&error))?;
+    let (mut memory, mut budget) = (Memory::default(), Budget::new());
+    for index in 0..archive.len() {
+        budget.entry()?;
+        let mut entry = archive.by_index(index).map_err(|error| broken(&error))?;
+        let path = inside(&String::from_utf8_lossy(entry.name_raw()))?;
+        if entry.is_dir() {
+            continue;
+        }
+        let mode = entry.unix_mode().unwrap_or(0o644);
+        let bytes = budget.unpack(&mut entry)?;
+        match mode & 0o170_000 {
+            0 | 0o100_000 => memory.add_file(&path, bytes, mode & 0o100 != 0),
+            0o120_000 => memory.add(&path, link(bytes)),
+            _ => memory.add(&path, Node::Special),
+        }
+    }
+    Ok(memory)
+}
+
+fn tar(source: impl Read) -> Result<Memory> {
+    let mut archive = tar::Archive::new(source);
+    let (mut memory, mut budget) = (Memory::default(), Budget::new());
+    for entry in archive.entries().map_err(|error| broken(&error))? {
+        budget.entry()?;
+        let mut entry = entry.map_err(|error| broken(&error))?;
+        let kind = entry.header().entry_type();
+        if matches!(kind, EntryType::Directory | EntryType::XGlobalHeader) {
+            continue;
+        }
+        let path = inside(&String::from_utf8_lossy(&entry.path_bytes()))?;
+        let target = entry.link_name_bytes().map(std::borrow::Cow::into_owned);
+        match (kind, target) {
+            (EntryType::Symlink, Some(target)) => memory.add(&path, link(target)),
+            // A hard link to an earlier file.
+            (EntryType::Link, Some(target)) => {
+                let target = inside(&String::from_utf8_lossy(&target))?;
+                match memory.get(&target).map(<[u8]>::to_vec) {
+                    Some(bytes) => memory.add_file(&path, budget.unpack(&bytes[..])?, false),
+                    None => memory.add(&path, Node::Special),
+                }
+            }
+            (EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse, _) => {
+                let mode = entry.header().mode().unwrap_or(0o644);
+                let bytes = budget.unpack(&mut entry)?;
+                memory.add_file(&path, bytes, mode & 0o100 != 0);
+            }
+            _ => memory.add(&path, Node::Special),
+        }
+    }
+    Ok(memory)
+}
+
+/// The path, if it stays inside the archive.
+fn inside(path: &str) -> Result<String> {
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    let clean = parts.collect::<Vec<_>>().join("/");
+    let leaves = path.starts_with('/') || path.contains(['\\', '\0']);
+    if leaves || clean.is_empty() && !path.starts_with('.') || clean.split('/').any(|p| p == "..") {
+        let text = format!(
+            "the archive has the path `{}`, which leads out",
+            path.escape_debug()
+        );
+        return Err(Error::new(text).hint("do not use it; tell its author"));
+    }
+    Ok(clean)
+}
+
+fn link(target: Vec<u8>) -> Node {
+    let to = String::from_utf8(target).unwrap_or_default();
+    Node::Link { to }
+}
+
+fn broken(error: &dyn std::fmt::Display) -> Error {
+    Error::new(format!("the archive cannot be read: {error}"))
+        .hint("a .zip, .tar or .tar.gz without a password is wanted")
+}
+
+fn too_large() -> Error {
+    let text = format!(
+        "the archive has more than {} files or {} bytes when unpacked",
+        limits::ARCHIVE_FILES,
+        limits::UNPACKED
+    );
+    Error::new(text).hint("ask its author for an archive of the skill alone")
+}

@@ -1,0 +1,192 @@
+//! The cache of fetched repositories: for each, one bare repository and the last list of its refs.
+//! One command at a time may fetch into it; reading needs no lock.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::failure::{Class, Failure};
+use crate::marketplace::fetch::git::{Call, Git};
+use crate::marketplace::reference::address::RepoUrl;
+use crate::skill::SkillName;
+use crate::sys::{Base, Dir, Durable, EntryKind, EntryName, FileLock, limits};
+
+const CACHE: EntryName = EntryName::of("cache");
+const REPOSITORIES: EntryName = EntryName::of("repositories");
+const OBJECTS: EntryName = EntryName::of("objects");
+const PACK: EntryName = EntryName::of("pack");
+/// For repositories with long (SHA-256) ids.
+const LONG: EntryName = EntryName::of("long");
+const GIT: EntryName = EntryName::of(".git");
+const REFS: EntryName = EntryName::of(".refs");
+const LOCK: EntryName = EntryName::of(".lock");
+const NEW: EntryName = EntryName::of("new.git");
+
+/// The directory `name` in the cache of the plugin directory `home`, created if missing.
+///
+/// # Errors
+/// When it cannot be created, or is a link.
+pub fn cache(home: &Path, name: &EntryName) -> Result<Dir> {
+    let home = Base::own(home.to_owned()).make()?;
+    let made = home.make_dir(&CACHE).and_then(|cache| cache.make_dir(name));
+    made.map_err(|error| home.error("make directory", &CACHE, &error))
+}
+
+/// One repository's place in the cache.
+#[derive(Debug, Clone)]
+pub struct Slot {
+    /// The bare repository.
+    pub dir: PathBuf,
+    home: PathBuf,
+    stem: EntryName,
+}
+
+impl Slot {
+    /// The place in the cache of the plugin directory `home` for what git fetches for `url` from
+    /// `address`.
+    pub fn of(home: &Path, url: &RepoUrl, address: &str) -> Self {
+        let digest = format!("-{:x}", Sha256::digest(address));
+        let name = SkillName::from_written(url.repo_name());
+        let name = name.and_then(|name| EntryName::parse(name.as_str()));
+        let name = name.unwrap_or(EntryName::of("repository"));
+        let digest = EntryName::parse(&digest[..13]).unwrap_or(EntryName::of("-"));
+        let stem = name.with_end(&digest);
+        let repositories = home.join(CACHE.as_os_str()).join(REPOSITORIES.as_os_str());
+        Self {
+            dir: repositories.join(stem.with_end(&GIT).as_os_str()),
+            home: home.to_owned(),
+            stem,
+        }
+    }
+
+    fn repositories(&self) -> Result<Dir> {
+        cache(&self.home, &REPOSITORIES)
+    }
+
+    /// Waits for the lock that allows fetching.
+    ///
+    /// # Errors
+    /// When another command fetches for longer than `wait`, or the cache cannot be written.
+    pub fn turn(&self, wait: Duration) -> Result<FileLock> {
+        self.repositories()?.lock(&self.stem.with_end(&LOCK), wait)
+    }
+
+    /// Creates the repository, or removes what a killed git left in it. The caller holds the lock.
+    pub fn prepare(&self, git: &Git, commit: &str) -> Result<(), Failure> {
+        let unusable = |error: Error| Failure::new(Class::Other, error.to_string());
+        let repositories = self.repositories().map_err(unusable)?;
+        let name = self.stem.with_end(&GIT);
+        let long = commit.len() == 64;
+        let is_there = tidy(&repositories, &name, long).map_err(|e| git.0.local(&e))?;
+        if is_there {
+            return Ok(());
+        }
+        // Created elsewhere and renamed into place, so it is never incomplete.
+        let scratch = git.0.scratch;
+        let path = scratch.path_of(&NEW);
+        let format = if long { "sha256" } else { "sha1" };
+        let format = format!("--object-format={format}");
+        let call = Call {
+            repo: Some(&path),
+            args: &["init", "--quiet", "--bare", "--template=", &format],
+            ..Call::default()
+        };
+        git.run(&call, 4096)?;
+        let moved = (|| {
+            let new = scratch.open_dir(&NEW)?;
+            new.mark()?;
+            if long {
+                new.open_dir(&OBJECTS)?.create(&LONG, 0o644)?;
+            }
+            scratch.rename(&NEW, &repositories, &name)
+        })();
+        moved.map_err(|e| git.0.local(&e))
+    }
+
+    /// The last known list of refs.
+    pub fn refs(&self) -> Option<String> {
+        let refs = self.stem.with_end(&REFS);
+        let bytes = self
+            .repositories()
+            .ok()?
+            .read(&refs, limits::GIT_LISTING)
+            .ok()?;
+        String::from_utf8(bytes).ok()
+    }
+
+    /// Saves the list of refs. If that fails, the refs are queried again next time.
+    pub fn keep_refs(&self, refs: &str, scratch: &Dir) {
+        if let Ok(repositories) = self.repositories() {
+            let name = self.stem.with_end(&REFS);
+            let (bytes, durable) = (refs.as_bytes(), Durable::Yes);
+            let _ = repositories.replace_through(scratch, &name, bytes, 0o644, durable);
+        }
+    }
+}
+
+/// Whether the repository exists and is usable once the leftovers of a killed git are removed. It
+/// is deleted if its ids have the wrong length, or if keeping it costs more than a new fetch.
+fn tidy(repositories: &Dir, name: &EntryName, long: bool) -> io::Result<bool> {
+    let Some(repository) = repositories.find_dir(name)? else {
+        return Ok(false);
+    };
+    let objects = repository.open_dir(&OBJECTS)?;
+    let packs = objects.find_dir(&PACK)?;
+    let size = packs.as_ref().map_or(Ok(0), size)?;
+    if objects.has(&LONG) != long || size > limits::REPOSITORY_CACHE {
+        repositories.remove_ours(name)?;
+        return Ok(false);
+    }
+    remove_litter(&repository, |name| name.ends_with(b".lock"));
+    if let Some(packs) = packs {
+        remove_litter(&packs, |name| name.starts_with(b"tmp_"));
+    }
+    Ok(true)
+}
+
+fn size(dir: &Dir) -> io::Result<u64> {
+    let files = dir.entries()?.into_iter();
+    let files = files.filter(|(_, kind)| *kind == EntryKind::File);
+    let sizes = files.filter_map(|(name, _)| Some(dir.open_file(&name).ok()?.1.len()));
+    Ok(sizes.sum())
+}
+
+/// Removes the files of `dir` whose names mark them as unfinished.
+fn remove_litter(dir: &Dir, is_litter: impl Fn(&[u8]) -> bool) {
+    for (name, _) in dir.entries().unwrap_or_default() {
+        if is_litter(name.as_os_str().as_bytes()) {
+            let _ = dir.remove_file(&name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marketplace::testing::World;
+    use std::fs;
+
+    #[test]
+    fn locks_and_half_packs_of_a_killed_git_are_removed() {
+        let world = World::new();
+        let url = RepoUrl::github("o", "r").unwrap();
+        let slot = Slot::of(&world.path("home"), &url, url.as_str());
+        world.with_git(|git| {
+            let _turn = slot.turn(Duration::ZERO).unwrap();
+            slot.prepare(&git, &"a".repeat(40)).unwrap();
+            let pack = slot.dir.join("objects/pack");
+            let litter = [slot.dir.join("shallow.lock"), pack.join("tmp_pack_x")];
+            for path in &litter {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "").unwrap();
+            }
+            slot.prepare(&git, &"b".repeat(40)).unwrap();
+            assert!(litter.iter().all(|path| !path.exists()));
+            assert!(slot.dir.join("HEAD").exists());
+        });
+    }
+}

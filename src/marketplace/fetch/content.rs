@@ -1,0 +1,65 @@
+//! The bytes of files in a tree, independent of their origin.
+
+use std::io::Read;
+
+use crate::error::Result;
+use crate::marketplace::fetch::tree::Node;
+use crate::sys::limits;
+
+/// A file of a tree to read.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Its path in the tree.
+    pub path: String,
+    /// Its [`Node::File`] id.
+    pub id: String,
+}
+
+/// Receives a file's index, its size and its bytes.
+pub type Visit<'v> = dyn FnMut(usize, u64, &mut dyn Read) -> Result<()> + 'v;
+
+/// Provides the bytes of a tree's files.
+pub trait Content {
+    /// Visits the files in the order given. Bytes that the visitor leaves unread are skipped.
+    ///
+    /// # Errors
+    /// When the files together exceed `max` bytes, cannot be read, or the visitor fails.
+    fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()>;
+
+    /// Fetches files that several later visits will read, so that each is requested once.
+    ///
+    /// # Errors
+    /// When they cannot be fetched.
+    fn bring(&self, _files: &[Wanted]) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Wanted {
+    /// The file at `path`, if `node` is one.
+    pub fn new(path: &str, node: &Node) -> Option<Self> {
+        match node {
+            Node::File { id, .. } => Some(Self {
+                path: path.to_owned(),
+                id: id.clone(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The content of each file of at most `cap` bytes; `None` for a larger one.
+pub fn read_small(
+    content: &dyn Content,
+    files: &[Wanted],
+    cap: u64,
+) -> Result<Vec<Option<Vec<u8>>>> {
+    let mut all = Vec::with_capacity(files.len());
+    content.each(files, limits::TREE_SKILL_BYTES, &mut |_, size, bytes| {
+        let mut read = Vec::new();
+        let whole = size <= cap && bytes.take(cap).read_to_end(&mut read).is_ok();
+        all.push(whole.then_some(read));
+        Ok(())
+    })?;
+    Ok(all)
+}

@@ -1,0 +1,106 @@
+//! Downloads files with the user's own `curl`: https only, limited in size and time. It knows
+//! nothing about skills.
+
+use std::fmt::Write;
+
+use crate::marketplace::fetch::failure::{Class, Failure};
+use crate::marketplace::fetch::tool::Tool;
+use crate::marketplace::reference::web::WebUrl;
+use crate::sys::{files, limits};
+
+/// Marks the line on standard error that describes one transfer.
+const MARK: &str = "agent-skills-transfer";
+
+/// A server's response.
+#[derive(Debug)]
+pub struct Answer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The body, whatever the status.
+    pub body: Vec<u8>,
+}
+
+/// Gets each address in turn, at most `max` bytes in total. With `redirects`, a redirect may lead
+/// to another host, but never away from https.
+pub fn get(
+    tool: &Tool,
+    urls: &[WebUrl],
+    max: u64,
+    redirects: bool,
+) -> Result<Vec<Answer>, Failure> {
+    let mut config = String::new();
+    for url in urls {
+        let _ = writeln!(config, "url = \"{url}\"");
+        config.push_str("output = \"-\"\n");
+    }
+    let mut command = tool.command("curl");
+    let proto = if urls.iter().all(WebUrl::is_encrypted) {
+        "=https"
+    } else {
+        "=http,https"
+    };
+    command.args(["--silent", "--show-error", "--globoff", "--max-redirs", "5"]);
+    command.args(["--proto", proto, "--proto-redir", proto]);
+    command.args(["--connect-timeout", "20", "--max-time"]);
+    command.arg(limits::DOWNLOAD_SECONDS.to_string());
+    command.args(["--max-filesize", &max.to_string()]);
+    command.args(["--no-progress-meter", "--write-out"]);
+    command.arg(format!(
+        "%{{stderr}}{MARK} %{{http_code}} %{{size_download}}\\n"
+    ));
+    if redirects {
+        command.arg("--location");
+    }
+    command.args(["--config", "-"]);
+    let ran = tool.run(command, &config, max)?;
+    if !ran.status.success() {
+        return Err(Failure::from_curl(ran.status.code(), &ran.errors));
+    }
+    let bytes = files::read_all_capped(ran.output, max).map_err(|e| tool.local(&e))?;
+    let mut rest = bytes.as_slice();
+    let mut answers = Vec::new();
+    for line in ran
+        .errors
+        .lines()
+        .filter_map(|line| line.strip_prefix(MARK))
+    {
+        let mut words = line.split_whitespace();
+        let status = words.next().and_then(|word| word.parse().ok());
+        let size = words.next().and_then(|word| word.parse().ok());
+        if let (Some(status), Some(size)) = (status, size)
+            && let Some((body, after)) = rest.split_at_checked(size)
+        {
+            rest = after;
+            let body = body.to_vec();
+            answers.push(Answer { status, body });
+        }
+    }
+    if answers.len() == urls.len() && rest.is_empty() {
+        Ok(answers)
+    } else {
+        let text = "curl's answer broke off";
+        Err(Failure::new(Class::Other, text))
+    }
+}
+
+/// Gets one file, which must exist.
+pub fn file(tool: &Tool, url: &WebUrl, max: u64) -> Result<Vec<u8>, Failure> {
+    let mut answers = get(tool, std::slice::from_ref(url), max, true)
+        .map_err(|failure| failure.context(format!("could not get `{url}`")))?;
+    match answers.pop() {
+        Some(Answer { status: 200, body }) => Ok(body),
+        Some(answer) => Err(refused(url, answer.status)),
+        None => Err(refused(url, 0)),
+    }
+}
+
+/// The failure for a status other than 200.
+pub fn refused(url: &WebUrl, status: u16) -> Failure {
+    let class = match status {
+        401 | 403 => Class::NeedsAuthentication,
+        404 | 410 => Class::NoRepository,
+        408 | 429 | 500..=599 => Class::Unreachable,
+        _ => Class::Other,
+    };
+    Failure::new(class, format!("`{url}` answers with status {status}"))
+}

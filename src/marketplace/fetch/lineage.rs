@@ -1,0 +1,80 @@
+//! How commits of a repository relate to each other and to its branches and tags. Only commits are
+//! fetched, only as deep as the answer needs, and up to a bound; beyond it the answer is unknown.
+
+use crate::marketplace::fetch::failure::{Class, Failure};
+use crate::marketplace::fetch::git::Git;
+use crate::marketplace::fetch::past::Past;
+use crate::marketplace::fetch::remote::Remote;
+use crate::marketplace::reference::pin::{Ancestry, CommitId, Pin, Reach};
+
+/// Fetch depths; the first answers most queries.
+const DEPTHS: [usize; 2] = [200, 20_000];
+/// Fetches commits without their trees and files.
+const COMMITS: &str = "--filter=tree:0";
+
+/// Whether a branch or tag of a repository leads to `commit`.
+pub fn reach(git: &Git, remote: &Remote, commit: &CommitId) -> Reach {
+    reach_within(&DEPTHS, git, remote, commit).unwrap_or(Reach::Unknown)
+}
+
+fn reach_within(
+    depths: &[usize],
+    git: &Git,
+    remote: &Remote,
+    commit: &CommitId,
+) -> Result<Reach, Failure> {
+    let past = Past::new(git, remote)?;
+    for depth in depths {
+        // Use a separate repository, so that nothing else in it can lead to the commit.
+        let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+        past.fetch(*depth, COMMITS, &all)?;
+        if let Some(pin) = past.leading_to(commit)?.and_then(|name| Pin::parse(&name)) {
+            return Ok(Reach::of(&pin));
+        }
+        if !past.is_cut() {
+            return Ok(Reach::None);
+        }
+    }
+    Ok(Reach::Unknown)
+}
+
+/// How `new` relates to `old`, the installed commit.
+pub fn ancestry(git: &Git, remote: &Remote, old: &CommitId, new: &CommitId) -> Ancestry {
+    ancestry_within(&DEPTHS, git, remote, old, new).unwrap_or(Ancestry::Unknown)
+}
+
+fn ancestry_within(
+    depths: &[usize],
+    git: &Git,
+    remote: &Remote,
+    old: &CommitId,
+    new: &CommitId,
+) -> Result<Ancestry, Failure> {
+    if old == new {
+        return Ok(Ancestry::Same);
+    }
+    let past = Past::new(git, remote)?;
+    for depth in depths {
+        past.fetch(*depth, COMMITS, &[new.as_str()])?;
+        if past.leads(new, old)? {
+            return Ok(Ancestry::Forward);
+        }
+        let new_is_cut = past.is_cut();
+        match past.fetch(*depth, COMMITS, &[old.as_str()]) {
+            Ok(()) if past.leads(old, new)? => return Ok(Ancestry::Backward),
+            Ok(()) if !past.is_cut() => return Ok(Ancestry::Unrelated),
+            Ok(()) => {}
+            // The source no longer has the installed commit, and the new one does not descend from
+            // it.
+            Err(failure) if failure.class == Class::NoSuchRef && !new_is_cut => {
+                return Ok(Ancestry::Unrelated);
+            }
+            Err(failure) if failure.class == Class::NoSuchRef => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(Ancestry::Unknown)
+}
+
+#[cfg(test)]
+mod tests;

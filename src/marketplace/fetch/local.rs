@@ -1,0 +1,125 @@
+//! A local directory as a tree and its bytes.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::content::{Content, Visit, Wanted};
+use crate::marketplace::fetch::tree::{Node, Tree};
+use crate::sys::{Env, files, limits};
+
+/// A local directory with its links resolved.
+pub struct LocalDir(PathBuf);
+
+impl LocalDir {
+    /// Opens the directory a person wrote; `~/` means their home directory.
+    ///
+    /// # Errors
+    /// When there is no such directory.
+    pub fn open(written: &str, env: &Env) -> Result<Self> {
+        let path = expand(written, env);
+        let path = path.canonicalize().map_err(|error| {
+            Error::io("open directory", &path, &error)
+                .hint("check the path; it may be relative to the working directory")
+        })?;
+        if !path.is_dir() {
+            let text = format!("`{}` is not a directory", path.display());
+            return Err(Error::new(text).hint("give the directory that holds SKILL.md"));
+        }
+        Ok(Self(path))
+    }
+
+    /// Its absolute path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Its files, and how many paths could not be used.
+    ///
+    /// # Errors
+    /// When a directory cannot be read, or it has too many files for a skill collection.
+    pub fn tree(&self) -> Result<(Tree, usize)> {
+        let mut tree = Tree::default();
+        let mut unusable = 0;
+        let mut todo = vec![String::new()];
+        let mut count = 0;
+        while let Some(below) = todo.pop() {
+            let dir = self.0.join(&below);
+            let unreadable =
+                |error| Error::io("read directory", &dir, &error).hint("check its permissions");
+            for entry in fs::read_dir(&dir).map_err(unreadable)? {
+                let entry = entry.map_err(unreadable)?;
+                count += 1;
+                if count > limits::TREE_ENTRIES {
+                    let text = format!("`{}` has too many files", self.0.display());
+                    return Err(Error::new(text).hint("give the directory of the skill itself"));
+                }
+                let Ok(name) = entry.file_name().into_string() else {
+                    unusable += 1;
+                    continue;
+                };
+                let path = if below.is_empty() {
+                    name
+                } else {
+                    format!("{below}/{name}")
+                };
+                let node =
+                    node(&entry).map_err(|error| Error::io("read", &entry.path(), &error))?;
+                let is_dir = matches!(node, Node::Dir { .. });
+                if tree.insert(path.clone(), node) && is_dir {
+                    todo.push(path);
+                }
+            }
+        }
+        Ok((tree, unusable))
+    }
+}
+
+/// Expands the path that a person wrote; `~/` means their home directory.
+pub fn expand(written: &str, env: &Env) -> PathBuf {
+    match (written.strip_prefix('~'), env.home()) {
+        (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
+        _ => env.cwd.join(written),
+    }
+}
+
+fn node(entry: &fs::DirEntry) -> std::io::Result<Node> {
+    let metadata = entry.metadata()?;
+    let kind = metadata.file_type();
+    Ok(if kind.is_dir() {
+        Node::Dir { id: String::new() }
+    } else if kind.is_symlink() {
+        let to = fs::read_link(entry.path())?;
+        Node::Link {
+            to: to.to_str().unwrap_or_default().to_owned(),
+        }
+    } else if kind.is_file() {
+        let executable = metadata.permissions().mode() & 0o100 != 0;
+        Node::File {
+            id: metadata.len().to_string(),
+            executable,
+        }
+    } else {
+        Node::Special
+    })
+}
+
+impl Content for LocalDir {
+    fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()> {
+        let mut total = 0;
+        for (index, file) in files.iter().enumerate() {
+            let path = self.0.join(&file.path);
+            let unreadable = |error| Error::io("read", &path, &error).hint("check its permissions");
+            let mut open = files::open_regular(&path).map_err(unreadable)?;
+            let size = open.metadata().map_err(unreadable)?.len();
+            total += size;
+            if total > max {
+                let text = format!("the files are larger than {max} bytes together");
+                return Err(Error::new(text).hint("leave out what the skill does not need"));
+            }
+            visit(index, size, &mut std::io::Read::take(&mut open, size))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,22 @@
+//! Reading places where skills are: repositories, archives, sites, directories, all as trees of
+//! files. Git and curl are the user's own programs. Open `open.rs` first.
+
+pub mod archive;
+pub mod asking;
+pub mod cache;
+pub mod content;
+pub mod download;
+pub mod failure;
+pub mod git;
+pub mod lineage;
+pub mod local;
+pub mod memory;
+pub mod open;
+pub mod past;
+pub mod refs;
+pub mod remote;
+pub mod repository;
+pub mod tool;
+pub mod tree;
+pub mod tree_copy;
+pub mod well_known;

@@ -1,0 +1,154 @@
+//! The recent commits of a repository without its files, and which of them changed a skill.
+
+use std::path::PathBuf;
+
+use crate::marketplace::fetch::failure::Failure;
+use crate::marketplace::fetch::git::{Call, Git};
+use crate::marketplace::fetch::remote::{NAME, Remote};
+use crate::marketplace::fetch::repository::FETCH;
+use crate::marketplace::reference::pin::CommitId;
+use crate::sys::{EntryName, limits};
+
+const HISTORY_DIR: EntryName = EntryName::of("history.git");
+
+/// How many generations of commits a log covers.
+const DEPTH: usize = 200;
+/// Maximum number of commits in a log.
+const LOGGED: &str = "--max-count=20";
+
+/// A commit in a log.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Commit {
+    /// Its id.
+    pub commit: String,
+    /// Its date.
+    pub date: String,
+    /// The first line of its message, as its author wrote it.
+    pub subject: String,
+    /// Whether it is later than the commit in use.
+    pub newer: bool,
+}
+
+/// A repository's recent commits, without files, in a separate directory.
+pub struct Past<'a> {
+    git: &'a Git<'a>,
+    settings: &'a [String],
+    dir: PathBuf,
+}
+
+impl<'a> Past<'a> {
+    /// An empty one.
+    pub fn new(git: &'a Git<'a>, remote: &'a Remote) -> Result<Self, Failure> {
+        let past = Self {
+            git,
+            settings: &remote.settings,
+            dir: git.0.scratch.path_of(&HISTORY_DIR),
+        };
+        past.read(&["init", "--quiet", "--bare", "--template="])?;
+        Ok(past)
+    }
+
+    /// Fetches commits, named by id or refspec, and `depth` generations of their ancestors.
+    pub fn fetch(&self, depth: usize, filter: &str, what: &[&str]) -> Result<(), Failure> {
+        let depth = format!("--depth={depth}");
+        let options = ["--quiet", &depth, filter, NAME];
+        self.read(&[&FETCH[..], &options, what].concat())
+            .map(|_| ())
+    }
+
+    /// Whether `old` is `new` or one of its fetched ancestors.
+    pub fn leads(&self, new: &CommitId, old: &CommitId) -> Result<bool, Failure> {
+        let ancestors = self.read(&["rev-list", new.as_str()])?;
+        let mut ancestors = ancestors.split(|b| *b == b'\n');
+        Ok(ancestors.any(|line| line == old.as_str().as_bytes()))
+    }
+
+    /// The full name of a fetched branch or tag that contains `commit`; branches first.
+    pub fn leading_to(&self, commit: &CommitId) -> Result<Option<String>, Failure> {
+        let object = format!("{commit}^{{commit}}");
+        if self.read(&["cat-file", "-e", &object]).is_err() {
+            return Ok(None);
+        }
+        let contains = format!("--contains={commit}");
+        let (format, places) = ("--format=%(refname)", ["refs/heads", "refs/tags"]);
+        let args = [
+            "for-each-ref",
+            "--count=1",
+            &contains,
+            format,
+            places[0],
+            places[1],
+        ];
+        let names = self.read(&args)?;
+        let names = String::from_utf8_lossy(&names);
+        Ok(names.lines().next().map(str::to_owned))
+    }
+
+    fn read(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
+        let call = Call {
+            repo: Some(&self.dir),
+            settings: self.settings,
+            args,
+            no_lazy_fetch: true,
+            ..Call::default()
+        };
+        self.git.read(&call, limits::GIT_LISTING)
+    }
+
+    /// Whether there is more history than was fetched.
+    pub fn is_cut(&self) -> bool {
+        self.dir.join("shallow").exists()
+    }
+}
+
+impl Drop for Past<'_> {
+    fn drop(&mut self) {
+        // If this fails, it is removed together with its parent directory.
+        let _ = self.git.0.scratch.remove_ours(&HISTORY_DIR);
+    }
+}
+
+/// The last commits up to `new` that changed `path`, newest first, with whether they are later than
+/// `old`.
+pub fn log(
+    git: &Git,
+    remote: &Remote,
+    new: &CommitId,
+    old: Option<&CommitId>,
+    path: &str,
+) -> Result<Vec<Commit>, Failure> {
+    let past = Past::new(git, remote)?;
+    past.fetch(DEPTH, "--filter=blob:none", &[new.as_str()])?;
+    // The path must not be read as a pattern.
+    let path = format!(":(literal){path}");
+    let listed = |range: &[&str]| {
+        let options = [
+            "log",
+            LOGGED,
+            "--no-show-signature",
+            "--format=%H%x09%cs%x09%s",
+        ];
+        past.read(&[&options[..], range, &["--", &path]].concat())
+    };
+    let all = String::from_utf8_lossy(&listed(&[new.as_str()])?).into_owned();
+    let exclude = old.map(|old| format!("^{old}")).unwrap_or_default();
+    // If `old` is not a fetched ancestor, nobody knows what is later than it.
+    let newer = if old.is_some() {
+        listed(&[new.as_str(), &exclude]).ok()
+    } else {
+        None
+    };
+    let newer = newer.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let commit = |line: &str| {
+        let mut parts = line.splitn(3, '\t');
+        Some(Commit {
+            commit: parts.next()?.to_owned(),
+            date: parts.next()?.to_owned(),
+            subject: parts.next()?.to_owned(),
+            newer: newer
+                .as_deref()
+                .is_some_and(|newer| newer.lines().any(|n| n == line)),
+        })
+    };
+    Ok(all.lines().filter_map(commit).collect())
+}

@@ -1,0 +1,261 @@
+//! What a repository's branches and tags point to: the output of one `git ls-remote`. Everything
+//! fetched later is fetched by the commit found here, so the listed state is the installed state.
+
+use crate::marketplace::fetch::failure::{Class, Failure};
+use crate::marketplace::reference::address::{Rev, SubPath};
+use crate::marketplace::reference::parse::At;
+use crate::marketplace::reference::pin::{CommitId, Pin, Reach};
+
+/// The refs of one repository.
+#[derive(Debug, Clone, Default)]
+pub struct Refs {
+    head: Option<CommitId>,
+    named: Vec<(Pin, CommitId)>,
+}
+
+/// A resolved state of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The commit.
+    pub commit: CommitId,
+    /// What was requested; `None` for the default branch.
+    pub pin: Option<Pin>,
+    /// The path that followed the ref.
+    pub path: Option<SubPath>,
+}
+
+impl Refs {
+    /// Arguments, placed after the address, of the `git` call whose output [`Refs::parse`] reads.
+    pub const PATTERNS: [&'static str; 3] = ["HEAD", "refs/heads/*", "refs/tags/*"];
+
+    /// Parses lines of `<commit> TAB <ref>`. An annotated tag has a second line, `<ref>^{}`, with
+    /// the commit it points to.
+    pub fn parse(output: &str) -> Self {
+        let mut refs = Self::default();
+        for (id, name) in output.lines().filter_map(|line| line.split_once('\t')) {
+            let Some(id) = CommitId::parse(id) else {
+                continue;
+            };
+            if name == "HEAD" {
+                refs.head = Some(id);
+            } else if let Some(tag) = name.strip_suffix("^{}") {
+                match refs.named.last_mut() {
+                    Some((last, commit)) if Pin::parse(tag).as_ref() == Some(last) => *commit = id,
+                    _ => {}
+                }
+            } else if let Some(pin) = Pin::parse(name) {
+                refs.named.push((pin, id));
+            }
+        }
+        refs
+    }
+
+    /// The commit that `at` means. For `REF/PATH`, the longest prefix that is a ref wins.
+    pub fn resolve(&self, at: &At) -> Result<Resolved, Failure> {
+        let whole = |pin: &Pin| Some(self.found(pin)?.with(None));
+        match at {
+            At::Default => {
+                let commit = self.head.clone().ok_or_else(|| {
+                    Failure::new(
+                        Class::NoSuchRef,
+                        "the repository has no commit on a default branch",
+                    )
+                })?;
+                Ok(Resolved {
+                    commit,
+                    pin: None,
+                    path: None,
+                })
+            }
+            At::Pin(pin) => whole(pin).ok_or_else(|| self.no_such(&pin.to_string())),
+            At::Rev(rev) => self
+                .named(rev.as_str())?
+                .ok_or_else(|| self.no_such(rev.as_str())),
+            At::RefAndPath(place) => {
+                let place = place.as_str();
+                let ends = place.match_indices('/').map(|(at, _)| at);
+                let mut ends: Vec<usize> = ends.chain([place.len()]).collect();
+                ends.reverse();
+                for end in ends {
+                    if let Some(resolved) = self.named(&place[..end])? {
+                        return Ok(resolved.with(SubPath::parse(&place[end..]).ok()));
+                    }
+                }
+                Err(self.no_such(place))
+            }
+        }
+    }
+
+    /// The tags, each with its commit, in the repository's order.
+    pub fn tags(&self) -> impl Iterator<Item = (&str, &CommitId)> {
+        let tags = self.named.iter().filter(|(pin, _)| pin.is_tag());
+        tags.filter_map(|(pin, commit)| Some((pin.short()?, commit)))
+    }
+
+    /// Whether a branch or a tag has this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.named.iter().any(|(pin, _)| pin.short() == Some(name))
+    }
+
+    /// The branch or tag that points directly to this commit.
+    pub fn tip(&self, commit: &CommitId) -> Option<Reach> {
+        if self.head.as_ref() == Some(commit) {
+            return Some(Reach::Branch("HEAD".to_owned()));
+        }
+        let (pin, _) = self.named.iter().find(|(_, tip)| tip == commit)?;
+        Some(Reach::of(pin))
+    }
+
+    fn found(&self, pin: &Pin) -> Option<Resolved> {
+        let commit = match pin {
+            Pin::Commit(id) => id.clone(),
+            _ => self.named.iter().find(|(known, _)| known == pin)?.1.clone(),
+        };
+        Some(Resolved {
+            commit,
+            pin: Some(pin.clone()),
+            path: None,
+        })
+    }
+
+    /// Resolves a full name, a commit id or a short name. It never guesses: a short name of both a
+    /// branch and a tag is refused.
+    fn named(&self, written: &str) -> Result<Option<Resolved>, Failure> {
+        if let Some(found) = Pin::parse(written).and_then(|pin| self.found(&pin)) {
+            return Ok(Some(found));
+        }
+        let Ok(rev) = Rev::parse(written) else {
+            return Ok(None);
+        };
+        let pins = [Pin::Branch(rev.clone()), Pin::Tag(rev)];
+        match pins.each_ref().map(|pin| self.found(pin)) {
+            [Some(_), Some(_)] => {
+                let [branch, tag] = pins;
+                let text = format!(
+                    "`{written}` is a branch and a tag; `#{branch}` and `#{tag}` mean one of them"
+                );
+                Err(Failure::new(Class::Ambiguous, text))
+            }
+            [branch, tag] => Ok(branch.or(tag)),
+        }
+    }
+
+    fn no_such(&self, rev: &str) -> Failure {
+        let names = self.named.iter().filter_map(|(pin, _)| pin.short());
+        let names: Vec<&str> = names.take(8).collect();
+        let text = format!(
+            "no branch or tag is called `{rev}`; there are {}",
+            names.join(", ")
+        );
+        Failure::new(Class::NoSuchRef, text)
+    }
+}
+
+impl Resolved {
+    fn with(self, path: Option<SubPath>) -> Self {
+        Self { path, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEX: &str = "9999999999999999999999999999999999999999";
+
+    fn refs() -> Refs {
+        let id = |digit: char| digit.to_string().repeat(40);
+        let lines = [
+            ('a', "HEAD"),
+            ('a', "refs/heads/main"),
+            ('b', "refs/heads/feature"),
+            ('c', "refs/heads/feature/x"),
+            ('1', "refs/heads/both"),
+            ('2', &format!("refs/heads/{HEX}")),
+            ('d', "refs/tags/v1"),
+            ('e', "refs/tags/v1^{}"),
+            ('f', "refs/tags/both"),
+            ('3', "refs/pull/1/head"),
+        ];
+        let lines = lines.map(|(digit, name)| format!("{}\t{name}\n", id(digit)));
+        Refs::parse(&lines.concat())
+    }
+
+    fn at(text: &str) -> At {
+        crate::marketplace::reference::parse::at(Some(text)).unwrap()
+    }
+
+    fn found(at: &At) -> (char, String, Option<String>) {
+        let resolved = refs().resolve(at).unwrap();
+        let path = resolved.path.map(|path| path.as_str().to_owned());
+        let pin = resolved.pin.map(|pin| pin.to_string());
+        let first = resolved.commit.as_str().chars().next().unwrap();
+        (first, pin.unwrap_or_default(), path)
+    }
+
+    #[test]
+    fn each_name_is_found_under_its_full_one() {
+        for (written, commit, pin) in [
+            ("v1", 'e', "refs/tags/v1"),
+            ("main", 'a', "refs/heads/main"),
+            ("feature/x", 'c', "refs/heads/feature/x"),
+            ("refs/heads/both", '1', "refs/heads/both"),
+            ("refs/tags/both", 'f', "refs/tags/both"),
+            // Never the branch of that name.
+            (HEX, '9', HEX),
+        ] {
+            let expected = (commit, pin.to_owned(), None);
+            assert_eq!(found(&at(written)), expected, "{written}");
+        }
+        assert_eq!(found(&At::Default), ('a', String::new(), None));
+        for (written, class) in [
+            ("nope", Class::NoSuchRef),
+            ("refs/heads/v1", Class::NoSuchRef),
+            ("refs/tags/main", Class::NoSuchRef),
+            ("refs/pull/1/head", Class::NoSuchRef),
+            ("both", Class::Ambiguous),
+        ] {
+            let failure = refs().resolve(&at(written)).unwrap_err();
+            assert_eq!(failure.class, class, "{written}");
+        }
+    }
+
+    #[test]
+    fn of_a_ref_and_a_path_in_one_the_longest_ref_wins() {
+        let place = |text: &str| At::RefAndPath(SubPath::parse(text).unwrap());
+        let hex = format!("{HEX}/s");
+        for (written, commit, pin, path) in [
+            (
+                "feature/x/skills/s",
+                'c',
+                "refs/heads/feature/x",
+                Some("skills/s"),
+            ),
+            ("feature/y", 'b', "refs/heads/feature", Some("y")),
+            ("v1", 'e', "refs/tags/v1", None),
+            ("refs/tags/both/s", 'f', "refs/tags/both", Some("s")),
+            (&hex, '9', HEX, Some("s")),
+        ] {
+            let expected = (commit, pin.to_owned(), path.map(str::to_owned));
+            assert_eq!(found(&place(written)), expected, "{written}");
+        }
+        for (written, class) in [("nope/x", Class::NoSuchRef), ("both/s", Class::Ambiguous)] {
+            let failure = refs().resolve(&place(written)).unwrap_err();
+            assert_eq!(failure.class, class, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_tip_is_known_without_asking_further() {
+        let id = |digit: &str| CommitId::parse(&digit.repeat(40)).unwrap();
+        for (digit, reach) in [
+            ("a", Some(Reach::Branch("HEAD".to_owned()))),
+            ("b", Some(Reach::Branch("feature".to_owned()))),
+            ("e", Some(Reach::Tag("v1".to_owned()))),
+            ("3", None),
+            ("9", None),
+        ] {
+            assert_eq!(refs().tip(&id(digit)), reach, "{digit}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The address git really uses for a repository. The user's configuration may redirect it
+//! (`url.….insteadOf`); the real address is judged and recorded.
+
+use crate::marketplace::fetch::failure::Failure;
+use crate::marketplace::fetch::git::{Call, Git};
+use crate::marketplace::reference::address::RepoUrl;
+
+/// The remote's name in all our git calls, so that they all use the same address.
+pub const NAME: &str = "agent-skills";
+/// The maximum length of an address that git returns, in bytes.
+const ADDRESS: u64 = 16 * 1024;
+
+/// A repository as passed to git.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    /// Settings for each call that uses [`NAME`].
+    pub settings: Vec<String>,
+    /// The address git uses, without user and password.
+    pub address: String,
+    rewritten: bool,
+}
+
+impl Remote {
+    /// Asks git which address it uses for `address`, which is the repository `url` or its mirror.
+    /// This needs no network.
+    ///
+    /// # Errors
+    /// When git cannot be run.
+    pub fn find(git: &Git, address: &RepoUrl, url: &RepoUrl) -> Result<Self, Failure> {
+        let settings = vec![
+            format!("remote.{NAME}.url={}", address.as_str()),
+            format!("remote.{NAME}.promisor=true"),
+            format!("remote.{NAME}.partialclonefilter=blob:none"),
+        ];
+        let call = Call {
+            settings: &settings,
+            args: &["ls-remote", "--get-url", NAME],
+            ..Call::default()
+        };
+        let answer = git.read(&call, ADDRESS)?;
+        let answer = String::from_utf8_lossy(&answer);
+        let answer = answer.trim_end_matches('\n');
+        Ok(Self {
+            rewritten: answer != url.as_str(),
+            address: without_user(answer),
+            settings,
+        })
+    }
+
+    /// The address git uses, if it differs from the given one.
+    pub fn elsewhere(&self) -> Option<&str> {
+        self.rewritten.then_some(&self.address)
+    }
+}
+
+/// The address as `scheme://host/path`, or a directory's path. Tokens that people keep in their git
+/// configuration must not reach a lockfile, and a policy judges hosts and paths.
+fn without_user(address: &str) -> String {
+    let host = |authority: &str| {
+        let host = authority.rsplit_once('@');
+        host.map_or(authority, |(_, host)| host).to_owned()
+    };
+    if let Some((scheme, rest)) = address.split_once("://") {
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        return format!("{scheme}://{}/{path}", host(authority));
+    }
+    // ssh's `user@host:path`; a slash before the colon makes it a path.
+    match address.split_once(':') {
+        Some((authority, path)) if !authority.contains('/') && !path.starts_with(':') => {
+            format!("ssh://{}/{}", host(authority), path.trim_start_matches('/'))
+        }
+        _ => address.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marketplace::testing::World;
+
+    #[test]
+    fn no_credential_is_kept_of_an_address() {
+        for (address, kept) in [
+            ("https://h/o/r", "https://h/o/r"),
+            ("https://me:secret@h/o/r.git", "https://h/o/r.git"),
+            ("https://x-access-token:s@cret@h:1/o/r", "https://h:1/o/r"),
+            ("https://h/o/r?token=secret", "https://h/o/r"),
+            ("git@h:o/r.git", "ssh://h/o/r.git"),
+            ("ssh://git@h:22/o/r", "ssh://h:22/o/r"),
+            ("file:///srv/o/r", "file:///srv/o/r"),
+            ("/srv/o:r", "/srv/o:r"),
+            ("ext::sh -c x", "ext::sh -c x"),
+        ] {
+            assert_eq!(without_user(address), kept, "{address}");
+        }
+    }
+
+    #[test]
+    fn what_the_users_configuration_makes_of_an_address_is_seen() {
+        let world = World::new();
+        let config = |text: &str| std::fs::write(world.path("gitconfig"), text).unwrap();
+        let found = || {
+            let url = RepoUrl::github("acme", "skills").unwrap();
+            world.with_git(|git| Remote::find(&git, &url, &url).unwrap())
+        };
+        config("");
+        assert_eq!(found().elsewhere(), None);
+        for (text, address) in [
+            (
+                "[url \"file:///evil/\"]\n insteadOf = https://github.com/\n",
+                "file:///evil/acme/skills",
+            ),
+            (
+                "[url \"https://u:token@evil.example/x/\"]\n insteadOf = https://github.com/acme/\n",
+                "https://evil.example/x/skills",
+            ),
+            (
+                "[url \"git@github.com:\"]\n insteadOf = https://github.com/\n",
+                "ssh://github.com/acme/skills",
+            ),
+            // Git fetches from the first address of a remote.
+            (
+                "[remote \"agent-skills\"]\n url = https://evil.example/x\n",
+                "https://evil.example/x",
+            ),
+        ] {
+            config(text);
+            assert_eq!(found().elsewhere(), Some(address), "{text}");
+        }
+    }
+}

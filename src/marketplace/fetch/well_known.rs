@@ -1,0 +1,156 @@
+//! Sites that list their skills in `/.well-known/agent-skills/index.json`. Their files must be
+//! below that index on the same host.
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::download;
+use crate::marketplace::fetch::failure::{Class, Failure};
+use crate::marketplace::fetch::memory::Memory;
+use crate::marketplace::fetch::tool::Tool;
+use crate::marketplace::reference::address::SubPath;
+use crate::marketplace::reference::web::WebUrl;
+use crate::marketplace::source::choose::{Miss, Want};
+use crate::skill::SkillName;
+use crate::sys::limits;
+
+/// Paths of the index, newest convention first.
+const INDEXES: [&str; 2] = [".well-known/agent-skills", ".well-known/skills"];
+
+/// A site's index of skills.
+#[derive(Debug)]
+pub struct Index {
+    base: WebUrl,
+    /// Its skills.
+    pub skills: Vec<Offer>,
+}
+
+/// One skill of a site.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Offer {
+    /// Its name, and its directory next to the index.
+    pub name: String,
+    /// Its author's words.
+    #[serde(default)]
+    pub description: String,
+    files: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    skills: Vec<Offer>,
+}
+
+impl Index {
+    /// Queries a site: first below the given URL, then below the host's root.
+    ///
+    /// # Errors
+    /// When the site has no index or cannot be queried.
+    pub fn of(tool: &Tool, site: &WebUrl) -> Result<Self, Failure> {
+        let mut bases = vec![site.clone()];
+        if site.root() != *site {
+            bases.push(site.root());
+        }
+        for base in bases {
+            for index in INDEXES {
+                // Always valid; `SubPath` is only needed for the type.
+                let Ok(dir) = SubPath::parse(index).map(|path| base.join(&path)) else {
+                    continue;
+                };
+                let Ok(file) = SubPath::parse("index.json").map(|path| dir.join(&path)) else {
+                    continue;
+                };
+                let answers =
+                    download::get(tool, std::slice::from_ref(&file), limits::INDEX, false)
+                        .map_err(|failure| failure.context(format!("could not get `{file}`")))?;
+                if let Some(answer) = answers.first().filter(|answer| answer.status == 200)
+                    && let Ok(written) = serde_json::from_slice::<Written>(&answer.body)
+                {
+                    let skills = written.skills;
+                    return Ok(Self { base: dir, skills });
+                }
+            }
+        }
+        let text = format!(
+            "`{site}` has no `/.well-known/agent-skills/index.json`; if it is a git repository, \
+             `--reading repo` takes it as one"
+        );
+        Err(Failure::new(Class::NoRepository, text))
+    }
+
+    /// The skills that `want` means. It never guesses.
+    pub fn choose(&self, want: &Want, names: &[String], all: bool) -> Result<Vec<&Offer>, Miss> {
+        let by_name = |name: &str| {
+            let key = SkillName::from_written(name);
+            let is = |offer: &&Offer| {
+                offer.name == name || key.is_some() && SkillName::from_written(&offer.name) == key
+            };
+            self.skills
+                .iter()
+                .find(is)
+                .ok_or_else(|| self.miss(true, name))
+        };
+        match want {
+            Want::Named(name) => Ok(vec![by_name(name)?]),
+            Want::Path(path) | Want::PathOrName(path) => Ok(vec![by_name(path.as_str())?]),
+            Want::Root => Err(self.miss(true, "")),
+            Want::Any if !names.is_empty() => names.iter().map(|name| by_name(name)).collect(),
+            Want::Any if all || self.skills.len() == 1 => Ok(self.skills.iter().collect()),
+            Want::Any => Err(self.miss(false, "")),
+        }
+    }
+
+    fn miss(&self, absent: bool, name: &str) -> Miss {
+        let names: Vec<String> = self
+            .skills
+            .iter()
+            .map(|s| s.name.escape_debug().to_string())
+            .collect();
+        let there = names.join(", ");
+        let error = if absent {
+            Error::new(format!("there is no skill `{}`", name.escape_debug()))
+                .hint(format!("there are {there}"))
+        } else {
+            Error::new(format!("there are {} skills: {there}", names.len()))
+                .hint("choose some with `--skill a,b`, or all with `--all`")
+        };
+        Miss { absent, error }
+    }
+
+    /// Fetches the files of the skills, each into a directory of the skill's name.
+    ///
+    /// # Errors
+    /// When a name or path would leave the index's directory, or a file cannot be fetched.
+    pub fn fetch(&self, tool: &Tool, offers: &[&Offer]) -> Result<Memory> {
+        let mut paths = Vec::new();
+        for offer in offers {
+            let dir = SubPath::parse(&offer.name)?;
+            if dir.as_str().contains('/') {
+                let text = format!("`{}` is not the name of a skill", offer.name.escape_debug());
+                return Err(Error::new(text).hint("tell the site's owner"));
+            }
+            for file in &offer.files {
+                let file = SubPath::parse(file)?;
+                paths.push(SubPath::parse(&format!(
+                    "{}/{}",
+                    dir.as_str(),
+                    file.as_str()
+                ))?);
+            }
+        }
+        if paths.len() > limits::ARCHIVE_FILES {
+            let text = format!("the skill has more than {} files", limits::ARCHIVE_FILES);
+            return Err(Error::new(text).hint("choose fewer skills"));
+        }
+        let urls: Vec<WebUrl> = paths.iter().map(|path| self.base.join(path)).collect();
+        let answers = download::get(tool, &urls, limits::DOWNLOAD, false)?;
+        let mut memory = Memory::default();
+        for ((path, url), answer) in paths.iter().zip(&urls).zip(answers) {
+            if answer.status != 200 {
+                return Err(download::refused(url, answer.status).into());
+            }
+            memory.add_file(path.as_str(), answer.body, false);
+        }
+        Ok(memory)
+    }
+}

@@ -1,0 +1,279 @@
+//! Installing: parse, fetch, choose, stage, ask, move into place.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::marketplace::install::plan::{self, Plan, Staged};
+use crate::marketplace::install::staging::{Prepared, Staging};
+use crate::marketplace::install::swap::{self, Changes};
+use crate::marketplace::lock::installed_name::InstalledName;
+use crate::marketplace::lock::lockfile::{self, LockEntry, Lockfile};
+use crate::marketplace::market::Market;
+use crate::marketplace::reference::parse::{As, Reference};
+use crate::marketplace::source::discover::Found;
+use crate::marketplace::source::picking::Picked;
+use crate::skill::SkillName;
+
+/// What a person adds to a reference.
+#[derive(Debug, Clone, Default)]
+pub struct InstallOptions {
+    /// Every skill of the source (`--all`).
+    pub all: bool,
+    /// The source's skills of these names (`--skill a,b`).
+    pub skills: Vec<String>,
+    /// The name for its directory (`--name`).
+    pub name: Option<String>,
+    /// How to interpret the reference (`--reading`).
+    pub reading: Option<As>,
+}
+
+/// Receives what would be installed, and decides.
+pub type Confirm<'c> = dyn FnMut(&Plan) -> Result<bool> + 'c;
+/// Receives progress notes on how the reference was understood.
+pub type Note<'n> = dyn FnMut(&str) + 'n;
+
+/// The result for one skill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It was installed.
+    New,
+    /// A skill of that name existed and was left unchanged.
+    Already,
+    /// The person said no.
+    Declined,
+}
+
+/// One skill of an install.
+#[derive(Debug, Clone, Serialize)]
+pub struct Installed {
+    /// Its directory's name.
+    pub name: String,
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Its source; for a skill that already existed, the source of that one, or `None` if it was
+    /// put there by hand.
+    pub source: Option<String>,
+    /// The commit.
+    pub commit: Option<String>,
+    /// See [`Status`].
+    pub status: Status,
+    /// What was left out and why, one sentence each.
+    pub dropped: Vec<String>,
+    /// What is unusual about it, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Installed {
+    /// One sentence for a person or the model, with the next step.
+    pub fn summary(&self) -> String {
+        let name = &self.name;
+        let from = self.source.as_deref().unwrap_or("an unknown source");
+        match self.status {
+            Status::New => {
+                let commit = self
+                    .commit
+                    .as_deref()
+                    .map(|c| format!(" at {}", &c[..c.len().min(12)]));
+                format!(
+                    "installed `{name}` from {from}{}",
+                    commit.unwrap_or_default()
+                )
+            }
+            Status::Already if self.source.is_none() => format!(
+                "`{name}` is already installed and not managed by agent-skills; to replace it, \
+                 first `agent-skills remove {name}`"
+            ),
+            Status::Already => format!(
+                "`{name}` is already installed from {from}; `agent-skills update {name}` updates it"
+            ),
+            Status::Declined => format!("`{name}` was not installed"),
+        }
+    }
+}
+
+enum Seat {
+    Free(InstalledName),
+    Taken(InstalledName),
+}
+
+impl Market<'_> {
+    /// Installs what `reference` means. `confirm` receives the plan before anything is installed;
+    /// `note` receives progress notes on how the reference was understood.
+    ///
+    /// # Errors
+    /// When the reference is refused, nothing matches it, or several skills match and none was
+    /// chosen; when git fails or time runs out; when the skill cannot be written. No partial skill
+    /// remains then.
+    pub fn install(
+        &self,
+        reference: &str,
+        options: &InstallOptions,
+        confirm: &mut Confirm,
+        note: &mut Note,
+    ) -> Result<Vec<Installed>> {
+        let understood = Reference::parse(reference, options.reading)?;
+        self.install_of(&understood, reference, options, confirm, note)
+    }
+
+    pub(crate) fn install_of(
+        &self,
+        reference: &Reference,
+        requested: &str,
+        options: &InstallOptions,
+        confirm: &mut Confirm,
+        note: &mut Note,
+    ) -> Result<Vec<Installed>> {
+        self.clean_litter();
+        Lockfile::read(self.plugin_dir)?.check_writable()?;
+        let staging = self.staging()?;
+        let mut fetcher = self.fetcher(&staging);
+        let picked = self.pick(&mut fetcher, reference, requested, options, note)?;
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        let mut results = Vec::new();
+        let mut free: Vec<(&Found, InstalledName)> = Vec::new();
+        let mut seated = HashSet::new();
+        for found in &picked.chosen {
+            match self.seat(found, &picked, options, &lockfile)? {
+                Seat::Taken(name) => results.push(self.already(&name, &lockfile)),
+                Seat::Free(name) if !seated.insert(name.to_string()) => {
+                    let text = format!("two of the skills would be called `{name}`");
+                    return Err(Error::new(text).hint("install one of them with `--name`"));
+                }
+                Seat::Free(name) => free.push((found, name)),
+            }
+        }
+        let (snapshot, origin) = (&picked.snapshot, &picked.origin);
+        let chosen: Vec<&Found> = free.iter().map(|(found, _)| *found).collect();
+        plan::bring(snapshot, &chosen)?;
+        let stage = |(found, name): (&Found, InstalledName)| {
+            plan::stage(snapshot, found, origin, &name, staging.place_for(&name)?)
+        };
+        let staged: Vec<Staged> = free.into_iter().map(stage).collect::<Result<_>>()?;
+        if staged.is_empty() {
+            return Ok(results);
+        }
+        if !confirm(&Plan::of(&picked.origin, &staged))? {
+            let declined = staged.into_iter();
+            results.extend(declined.map(|staged| self.result(staged, Status::Declined)));
+            return Ok(results);
+        }
+        results.extend(self.land(&staging, staged)?);
+        Ok(results)
+    }
+
+    /// Moves staged skills into place.
+    pub(crate) fn land(&self, staging: &Staging, staged: Vec<Staged>) -> Result<Vec<Installed>> {
+        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        let new: Vec<(&Prepared, &LockEntry)> = staged
+            .iter()
+            .map(|staged| (&staged.place, &staged.entry))
+            .collect();
+        let placed = changes.place_new(staging, &new)?;
+        let outcome = |(staged, is_placed): (Staged, bool)| {
+            if is_placed {
+                self.result(staged, Status::New)
+            } else {
+                // Another process was faster.
+                self.already(&staged.planned.name, changes.lockfile())
+            }
+        };
+        Ok(staged.into_iter().zip(placed).map(outcome).collect())
+    }
+
+    /// Chooses the directory of a skill: next to a skill of the same name from another source,
+    /// never in its place.
+    fn seat(
+        &self,
+        found: &Found,
+        picked: &Picked,
+        options: &InstallOptions,
+        lockfile: &Lockfile,
+    ) -> Result<Seat> {
+        let is_there = |name: &str| self.dir(name).symlink_metadata().is_ok();
+        let seat = |name: InstalledName| {
+            if is_there(&name) {
+                Seat::Taken(name)
+            } else {
+                Seat::Free(name)
+            }
+        };
+        let source = &picked.origin.source;
+        if let Some(entry) = lockfile.by_id(&plan::id(source, &found.path)) {
+            return Ok(seat(entry.name.clone()));
+        }
+        let wanted = match &options.name {
+            Some(_) if picked.chosen.len() > 1 => {
+                let text = "`--name` names one skill, and several are to be installed";
+                return Err(Error::new(text).hint("choose one of them"));
+            }
+            Some(name) => SkillName::from_written(name).ok_or_else(|| {
+                Error::new(format!(
+                    "`{}` cannot be a skill's name",
+                    name.escape_debug()
+                ))
+                .hint("use letters and digits")
+            })?,
+            None => found.skill.name.clone(),
+        };
+        let wanted = chosen(&wanted, &found.skill.name)?;
+        let taken = |name: &str| {
+            Error::new(format!("there is a skill `{name}` from somewhere else"))
+                .hint("give this one a name of its own with `--name NAME`")
+        };
+        match lockfile.get(&wanted) {
+            Some(_) if options.name.is_none() => {
+                let owner = lockfile::owner(picked.origin.kind, source);
+                let owner = owner.as_deref().and_then(SkillName::from_written);
+                let owner = owner.as_ref().map_or("local", SkillName::as_str);
+                let beside = InstalledName::parse(&format!("{owner}--{wanted}"))?;
+                if is_there(&beside) {
+                    Err(taken(&beside))
+                } else {
+                    Ok(Seat::Free(beside))
+                }
+            }
+            Some(_) => Err(taken(&wanted)),
+            None => Ok(seat(wanted)),
+        }
+    }
+
+    pub(crate) fn dir(&self, name: &str) -> PathBuf {
+        swap::skills(self.plugin_dir).join(name)
+    }
+
+    pub(crate) fn already(&self, name: &str, lockfile: &Lockfile) -> Installed {
+        let entry = lockfile.get(name);
+        Installed {
+            name: name.to_owned(),
+            dir: self.dir(name),
+            source: entry.map(|entry| entry.source.clone()),
+            commit: entry.and_then(|entry| entry.commit.clone()),
+            status: Status::Already,
+            dropped: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn result(&self, staged: Staged, status: Status) -> Installed {
+        Installed {
+            dir: self.dir(&staged.planned.name),
+            name: staged.planned.name,
+            source: Some(staged.entry.source),
+            commit: staged.entry.commit,
+            status,
+            dropped: staged.planned.dropped,
+            warnings: staged.planned.warnings,
+        }
+    }
+}
+
+/// The directory for a skill to be called `name`. If its author uses another name, the directory
+/// ends in `--`, which tells the catalog to take the name from the directory.
+pub fn chosen(name: &SkillName, own: &SkillName) -> Result<InstalledName> {
+    let mark = if name == own { "" } else { "--" };
+    InstalledName::parse(&format!("{name}{mark}"))
+}

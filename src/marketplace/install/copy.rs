@@ -1,0 +1,288 @@
+//! Selects the files of one skill in a tree and writes them to a staging directory. A link is
+//! replaced by its target if that is inside the repository, and otherwise dropped and reported.
+//! Only regular files and directories are written.
+
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::content::{Content, Wanted};
+use crate::marketplace::fetch::tree::{self, Node, Tree};
+use crate::sys::{Dir, EntryPath, limits};
+
+/// The files of one skill.
+#[derive(Debug, Default)]
+pub struct CopyPlan {
+    files: Vec<Piece>,
+    /// What is left out and why, one sentence each.
+    pub dropped: Vec<String>,
+    steps: usize,
+}
+
+#[derive(Debug)]
+struct Piece {
+    /// Relative to the skill's directory.
+    to: String,
+    from: Wanted,
+    executable: bool,
+}
+
+impl CopyPlan {
+    /// The skill at `dir`, without what is below `without`.
+    ///
+    /// # Errors
+    /// When it has more files than [`limits::INSTALL_FILES`], or a FIFO or device.
+    pub fn new(tree: &Tree, dir: &str, without: &[String]) -> Result<Self> {
+        let mut plan = Self::default();
+        plan.add(tree, dir, "", without, &mut Vec::new())?;
+        let mut seen = BTreeSet::new();
+        for piece in &plan.files {
+            if !seen.insert(piece.to.to_lowercase()) {
+                let text = "differs from another file only in its letters' case";
+                plan.dropped.push(format!(
+                    "`{}` {text}: some systems keep one of them",
+                    piece.to
+                ));
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The files whose bytes are needed.
+    pub fn wanted(&self) -> impl Iterator<Item = Wanted> + '_ {
+        self.files.iter().map(|piece| piece.from.clone())
+    }
+
+    /// Adds the directory `from` as the directory `to`. `within` are the directories whose copying
+    /// led here.
+    fn add(
+        &mut self,
+        tree: &Tree,
+        from: &str,
+        to: &str,
+        without: &[String],
+        within: &mut Vec<String>,
+    ) -> Result<()> {
+        within.push(from.to_owned());
+        for (path, node) in tree.below(from) {
+            self.steps += 1;
+            // Links can multiply directories without multiplying files.
+            if self.files.len() > limits::INSTALL_FILES || self.steps > 10 * limits::INSTALL_FILES {
+                let text = format!("the skill has more than {} files", limits::INSTALL_FILES);
+                return Err(Error::new(text)
+                    .hint("ask its author to leave out what is built or downloaded"));
+            }
+            let source = if from.is_empty() {
+                path.to_owned()
+            } else {
+                format!("{from}/{path}")
+            };
+            if without.iter().any(|other| tree::is_within(&source, other)) {
+                continue;
+            }
+            let target = if to.is_empty() {
+                path.to_owned()
+            } else {
+                format!("{to}/{path}")
+            };
+            match node {
+                Node::Dir { .. } => {}
+                Node::File { .. } => self.push(target, &source, node),
+                Node::Submodule => self.drop(&target, "it is another repository (a submodule)"),
+                Node::Special => {
+                    let text = format!("`{target}` is not a file: a FIFO, socket or device");
+                    return Err(Error::new(text).hint("a skill that has one is not installed"));
+                }
+                Node::Link { .. } => match tree.resolve(&source) {
+                    Err(why) => self.drop(&target, &format!("it is a link, and {why}")),
+                    Ok(real) => match tree.get(&real) {
+                        Some(file @ Node::File { .. }) => self.push(target, &real, file),
+                        // A link to a directory that contains it would be copied forever.
+                        _ if within
+                            .iter()
+                            .chain([&source])
+                            .any(|dir| tree::is_within(dir, &real)) =>
+                        {
+                            self.drop(
+                                &target,
+                                "it is a link, and it leads to a directory around it",
+                            );
+                        }
+                        Some(Node::Dir { .. }) => {
+                            self.add(tree, &real, &target, without, within)?;
+                        }
+                        _ => self.drop(&target, "it is a link, and it leads to no file"),
+                    },
+                },
+            }
+        }
+        within.pop();
+        Ok(())
+    }
+
+    fn push(&mut self, to: String, path: &str, node: &Node) {
+        let executable = matches!(
+            node,
+            Node::File {
+                executable: true,
+                ..
+            }
+        );
+        if let Some(from) = Wanted::new(path, node) {
+            self.files.push(Piece {
+                to,
+                from,
+                executable,
+            });
+        }
+    }
+
+    fn drop(&mut self, path: &str, why: &str) {
+        self.dropped
+            .push(format!("`{}` was left out: {why}", path.escape_debug()));
+    }
+
+    /// Writes the files below `dest`.
+    ///
+    /// # Errors
+    /// When they together exceed [`limits::INSTALL_BYTES`], or cannot be read or written.
+    pub fn write(&mut self, content: &dyn Content, dest: &Dir) -> Result<()> {
+        let failed = |path: &str, error: &io::Error| {
+            let path = dest.path().join(path);
+            Error::io("write", &path, error).hint("check the space and the permissions there")
+        };
+        let wanted: Vec<Wanted> = self.wanted().collect();
+        let mut lost = Vec::new();
+        content.each(&wanted, limits::INSTALL_BYTES, &mut |index, _, bytes| {
+            let piece = &self.files[index];
+            let too_long = || io::Error::from(ErrorKind::InvalidFilename);
+            let path = EntryPath::parse(&piece.to).ok_or_else(too_long);
+            let mode = if piece.executable { 0o755 } else { 0o644 };
+            match path.and_then(|path| dest.create_below(&path, mode)) {
+                // On a case-insensitive file system; already reported.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    lost.push(piece.to.clone());
+                }
+                file => {
+                    let copied = file.and_then(|mut file| io::copy(bytes, &mut file));
+                    copied.map_err(|e| failed(&piece.to, &e))?;
+                }
+            }
+            Ok(())
+        })?;
+        for path in lost {
+            self.drop(&path, "another file has taken its place");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marketplace::fetch::tree::tests::tree;
+
+    fn planned(
+        entries: &[(&str, &str)],
+        dir: &str,
+        without: &[&str],
+    ) -> (Vec<String>, Vec<String>) {
+        let without: Vec<String> = without.iter().map(|path| (*path).to_owned()).collect();
+        let plan = CopyPlan::new(&tree(entries), dir, &without).unwrap();
+        let files = plan.files.iter();
+        (
+            files
+                .map(|p| format!("{}<-{}", p.to, p.from.path))
+                .collect(),
+            plan.dropped,
+        )
+    }
+
+    #[test]
+    fn links_inside_the_repository_are_replaced_and_others_dropped_and_reported() {
+        let (files, dropped) = planned(
+            &[
+                ("shared/lib.py", ""),
+                ("LICENSE", ""),
+                ("s/SKILL.md", ""),
+                ("s/LICENSE@", "../LICENSE"),
+                ("s/lib@", "../shared"),
+                ("s/out@", "../../etc/passwd"),
+                ("s/home@", "/Users/author/x"),
+                ("s/up@", ".."),
+                ("s/self@", "."),
+                ("s/gone@", "nothing"),
+            ],
+            "s",
+            &[],
+        );
+        assert_eq!(
+            files,
+            [
+                "LICENSE<-LICENSE",
+                "SKILL.md<-s/SKILL.md",
+                "lib/lib.py<-shared/lib.py"
+            ]
+        );
+        assert_eq!(dropped.len(), 5, "{dropped:?}");
+    }
+
+    #[test]
+    fn two_directories_that_link_to_each_other_end() {
+        let (files, dropped) = planned(
+            &[
+                ("s/SKILL.md", ""),
+                ("s/a@", "../x"),
+                ("x/f", ""),
+                ("x/b@", "../y"),
+                ("y/c@", "../x"),
+            ],
+            "s",
+            &[],
+        );
+        assert_eq!(files, ["SKILL.md<-s/SKILL.md", "a/f<-x/f"]);
+        assert_eq!(dropped.len(), 1, "{dropped:?}");
+    }
+
+    #[test]
+    fn directories_multiplied_by_links_are_counted() {
+        let mut entries = vec![
+            ("s/SKILL.md".to_owned(), String::new()),
+            ("s/a@".to_owned(), "../d0".to_owned()),
+        ];
+        for level in 0..20 {
+            for link in 0..10 {
+                entries.push((format!("d{level}/l{link}@"), format!("../d{}", level + 1)));
+            }
+        }
+        entries.push(("d20/f".to_owned(), String::new()));
+        let entries: Vec<(&str, &str)> = entries
+            .iter()
+            .map(|(a, b)| (a.as_str(), b.as_str()))
+            .collect();
+        assert!(CopyPlan::new(&tree(&entries), "s", &[]).is_err());
+    }
+
+    #[test]
+    fn colliding_names_are_reported_and_excluded_directories_left_out() {
+        let (files, dropped) = planned(
+            &[
+                ("SKILL.md", ""),
+                ("a.md", ""),
+                ("A.md", ""),
+                ("skills/x/SKILL.md", ""),
+            ],
+            "",
+            &["skills/x"],
+        );
+        assert_eq!(files.len(), 3);
+        assert!(dropped[0].contains("case"), "{dropped:?}");
+    }
+
+    #[test]
+    fn a_device_is_refused() {
+        let mut tree = tree(&[("s/SKILL.md", "")]);
+        tree.insert("s/fifo".to_owned(), Node::Special);
+        assert!(CopyPlan::new(&tree, "s", &[]).is_err());
+    }
+}

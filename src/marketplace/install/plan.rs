@@ -1,0 +1,249 @@
+//! What an install would add, for a person to review before anything reaches `skills/`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Map;
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::open::Snapshot;
+use crate::marketplace::install::copy::CopyPlan;
+use crate::marketplace::install::staging::Prepared;
+use crate::marketplace::lock::digest::Digest;
+use crate::marketplace::lock::installed_name::InstalledName;
+use crate::marketplace::lock::lock_fields::{License, LockPath, TreeId};
+use crate::marketplace::lock::lockfile::LockEntry;
+use crate::marketplace::reference::pin::Reach;
+use crate::marketplace::scan::{self, Finding};
+use crate::marketplace::source::discover::Found;
+use crate::marketplace::source::origin::Origin;
+use crate::skill::{Level, Skill, ToolList, is_script};
+
+/// An install about to happen.
+#[derive(Debug, Clone, Serialize)]
+pub struct Plan {
+    /// The canonical address, or the absolute directory.
+    pub source: String,
+    /// The commit; `None` for a directory.
+    pub commit: Option<String>,
+    /// The skills to be installed, without those already installed.
+    pub skills: Vec<Planned>,
+}
+
+impl Plan {
+    /// The plan for staged skills.
+    pub fn of(origin: &Origin, staged: &[Staged]) -> Self {
+        Self {
+            source: origin.source.clone(),
+            commit: origin.commit.clone(),
+            skills: staged.iter().map(|staged| staged.planned.clone()).collect(),
+        }
+    }
+}
+
+/// The source of a skill to be installed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Provenance {
+    /// The canonical address, or the absolute directory.
+    pub source: String,
+    /// The address git really used, if different.
+    pub address: Option<String>,
+    /// The commit; `None` for a directory.
+    pub commit: Option<String>,
+    /// Whether that commit belongs to the source; `None` where nobody else could have put it there.
+    pub reach: Option<Reach>,
+}
+
+/// One skill to be installed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Planned {
+    /// Its directory in `skills/`.
+    pub name: String,
+    /// Its source; `None` for a skill made here.
+    pub provenance: Option<Provenance>,
+    /// Its author's words, unescaped.
+    pub description: Option<String>,
+    /// Its directory in the source.
+    pub path: String,
+    /// The number of files.
+    pub files: usize,
+    /// Their total size in bytes.
+    pub bytes: u64,
+    /// The paths of the files.
+    pub paths: Vec<String>,
+    /// The executable files.
+    pub scripts: Vec<String>,
+    /// The entries of `allowed-tools`; `None` if nothing is restricted.
+    pub allowed_tools: Option<Vec<String>>,
+    /// The entries of `disallowed-tools`.
+    pub disallowed_tools: Vec<String>,
+    /// What is left out and why, one sentence each.
+    pub dropped: Vec<String>,
+    /// What is unusual about it, one sentence each.
+    pub warnings: Vec<String>,
+    /// The scan's findings, the worst first.
+    pub findings: Vec<Finding>,
+}
+
+/// A complete, readable skill in a staging directory.
+#[derive(Debug)]
+pub struct Staged {
+    /// Its place in the staging directory.
+    pub place: Prepared,
+    /// Its future lockfile entry.
+    pub entry: LockEntry,
+    /// Its description for the plan.
+    pub planned: Planned,
+}
+
+/// The identity of a skill: source and path.
+pub fn id(source: &str, path: &str) -> String {
+    format!("{source}#{path}")
+}
+
+fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
+    // A root skill excludes the other skills; a skill in a directory includes those inside it.
+    let others: Vec<String> = match found.path.as_str() {
+        "" => snapshot
+            .found
+            .iter()
+            .map(|f| f.path.clone())
+            .filter(|path| !path.is_empty())
+            .collect(),
+        _ => Vec::new(),
+    };
+    CopyPlan::new(&snapshot.tree, &found.path, &others)
+}
+
+/// Fetches the files of several skills at once, before each is staged.
+///
+/// # Errors
+/// When they cannot be fetched.
+pub fn bring(snapshot: &Snapshot, chosen: &[&Found]) -> Result<()> {
+    let mut files = Vec::new();
+    for found in chosen {
+        // Skills that cannot be copied are reported when they are staged.
+        files.extend(copied(snapshot, found).iter().flat_map(CopyPlan::wanted));
+    }
+    snapshot.content.bring(&files)
+}
+
+/// Copies a skill to `place`, reads it back and describes it. `name` is its future directory.
+///
+/// # Errors
+/// When it cannot be copied, or the copy is not a readable skill.
+pub fn stage(
+    snapshot: &Snapshot,
+    found: &Found,
+    origin: &Origin,
+    name: &InstalledName,
+    place: Prepared,
+) -> Result<Staged> {
+    let of_skill = |error: Error| error.context(format!("skill `{name}`"));
+    let mut copy = copied(snapshot, found).map_err(of_skill)?;
+    let content = &*snapshot.content;
+    copy.write(content, &place.make()?).map_err(of_skill)?;
+    let (skill, digest, mut planned) = look(&place.path(), name, &found.path, copy.dropped)?;
+    planned.provenance = Some(origin.provenance());
+    let deceives = |error: Error| of_skill(error.hint("tell its author"));
+    let entry = LockEntry {
+        id: id(&origin.source, &found.path),
+        name: name.clone(),
+        source: origin.source.clone(),
+        address: origin.address.clone(),
+        kind: origin.kind,
+        requested: origin.requested.clone(),
+        rev: origin.rev.clone(),
+        commit: origin.commit.clone(),
+        path: LockPath::parse(&found.path).map_err(deceives)?,
+        tree: snapshot
+            .tree_id(&found.path)
+            .and_then(|id| TreeId::parse(id).ok()),
+        sha256: digest.sha256,
+        files: digest.files,
+        license: skill.fields.text("license").as_deref().map(License::of),
+        other: Map::new(),
+    };
+    if let Some(field) = entry.unreadable() {
+        let text = format!("its {field} has characters that deceive a reader");
+        return Err(of_skill(Error::new(text).hint("tell its author")));
+    }
+    Ok(Staged {
+        place,
+        entry,
+        planned,
+    })
+}
+
+/// Reads the skill `name` staged in `dir` and describes it.
+///
+/// # Errors
+/// When it is not a readable skill.
+pub fn look(
+    dir: &Path,
+    name: &str,
+    path: &str,
+    dropped: Vec<String>,
+) -> Result<(Skill, Digest, Planned)> {
+    let skill = Skill::load(dir).map_err(|diagnostic| {
+        let text = format!("skill `{name}` cannot be installed: {}", diagnostic.message);
+        Error::new(text).hint("tell its author")
+    })?;
+    let digest = Digest::of(dir).map_err(|error| error.context(format!("skill `{name}`")))?;
+    let warnings = skill.diagnostics.iter().filter(|d| d.level > Level::Note);
+    let planned = Planned {
+        name: name.to_owned(),
+        provenance: None,
+        description: skill.description.clone(),
+        path: path.to_owned(),
+        files: digest.files.len(),
+        bytes: digest.bytes,
+        paths: digest.files.keys().cloned().collect(),
+        scripts: scripts(&digest.files),
+        allowed_tools: allowed_tools(&skill),
+        disallowed_tools: skill.fields.disallowed_tools(),
+        dropped,
+        warnings: warnings.map(|d| d.message.clone()).collect(),
+        findings: scan::scan(dir),
+    };
+    Ok((skill, digest, planned))
+}
+
+/// The entries of `allowed-tools`; `None` if nothing is restricted.
+pub fn allowed_tools(skill: &Skill) -> Option<Vec<String>> {
+    match skill.fields.allowed_tools() {
+        ToolList::Listed(entries) => Some(entries),
+        ToolList::Absent | ToolList::Null => None,
+    }
+}
+
+/// The executable files among those given with their digests.
+pub fn scripts(files: &BTreeMap<String, String>) -> Vec<String> {
+    let can_run = |path: &str, digest: &str| digest.ends_with("+x") || is_script(Path::new(path));
+    files
+        .iter()
+        .filter(|(path, digest)| can_run(path, digest))
+        .map(|(path, _)| path.clone())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_script_room_runs_is_a_script_here() {
+        let named = [
+            "a.awk", "a.tcl", "a.jl", "a.fish", "a.ksh", "a.nu", "a.exs", "a.raku", "a.hs",
+            "a.mts", "a.PY", "a.sh",
+        ];
+        let file = |path: &&str| ((*path).to_owned(), "0".to_owned());
+        let mut files: BTreeMap<String, String> = named.iter().map(file).collect();
+        files.insert("run".to_owned(), "0+x".to_owned());
+        files.insert("notes.md".to_owned(), "0".to_owned());
+        let found = scripts(&files);
+        assert!(!found.contains(&"notes.md".to_owned()));
+        assert_eq!(found.len(), files.len() - 1, "{found:?}");
+    }
+}

@@ -1,0 +1,142 @@
+//! Removes an installed skill. The typed name is compared with the names actually in `skills/` and
+//! never becomes a path.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::marketplace::install::swap::{self, Changes};
+use crate::marketplace::lock::installed_name::InstalledName;
+use crate::marketplace::lock::lockfile::Lockfile;
+use crate::marketplace::market::Market;
+use crate::skill::{Skill, SkillName};
+
+/// A removed skill.
+#[derive(Debug, Clone, Serialize)]
+pub struct Removed {
+    /// Its directory's name.
+    pub name: String,
+    /// Where the directory was.
+    pub dir: PathBuf,
+    /// Its source; `None` for a skill put there by hand.
+    pub source: Option<String>,
+}
+
+impl Market<'_> {
+    /// Removes a skill given as `NAME` or `OWNER/NAME`.
+    ///
+    /// # Errors
+    /// When there is no such skill, or it came from another owner; when it cannot be removed, in
+    /// which case it stays complete.
+    pub fn remove(&self, written: &str) -> Result<Removed> {
+        self.clean_litter();
+        let staging = self.staging()?;
+        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        let directory = self.installed(written)?;
+        let source = changes.lockfile().get(&directory).cloned();
+        changes.take_away(&staging, &directory)?;
+        Ok(Removed {
+            dir: self.dir(&directory),
+            name: directory.to_string(),
+            source: source.map(|entry| entry.source),
+        })
+    }
+
+    /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means: the directory's
+    /// own name first, then the skill's.
+    pub(crate) fn installed(&self, written: &str) -> Result<InstalledName> {
+        let of_owner = written.rsplit_once('@').map(|(name, owner)| (owner, name));
+        let Some((owner, name)) = written.split_once('/').or(of_owner) else {
+            return self.one_of(written, &self.directories());
+        };
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        let is_owners = |directory: &InstalledName| {
+            let real = lockfile
+                .get(directory)
+                .and_then(crate::marketplace::LockEntry::owner);
+            real.is_some_and(|real| real.eq_ignore_ascii_case(owner))
+        };
+        let directories = self.directories();
+        let of_owner: Vec<InstalledName> = directories
+            .iter()
+            .filter(|d| is_owners(d))
+            .cloned()
+            .collect();
+        if let Ok(directory) = self.one_of(name, &of_owner) {
+            return Ok(directory);
+        }
+        let directory = self.one_of(name, &directories)?;
+        let from = match lockfile.get(&directory) {
+            Some(entry) => format!("came from {}", entry.source),
+            None => "was put there by hand".to_owned(),
+        };
+        let owner = owner.escape_debug();
+        let text = format!("the skill `{directory}` is not `{owner}`'s: it {from}");
+        Err(Error::new(text).hint(format!("`{directory}` alone means it")))
+    }
+
+    fn one_of(&self, written: &str, directories: &[InstalledName]) -> Result<InstalledName> {
+        if let Some(exact) = directories
+            .iter()
+            .find(|directory| ***directory == *written)
+        {
+            return Ok(exact.clone());
+        }
+        let key = SkillName::from_written(written);
+        let root = swap::skills(self.plugin_dir);
+        let named = |directory: &&InstalledName| {
+            key.as_ref()
+                .is_some_and(|key| *key.as_str() == ***directory)
+                || SkillName::from_written(directory) == key
+                || Skill::load(&root.join(&***directory))
+                    .is_ok_and(|skill| Some(&skill.name) == key.as_ref())
+        };
+        let matching: Vec<&InstalledName> = directories.iter().filter(named).collect();
+        match matching.as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => Err(not_installed(written, directories)),
+            several => {
+                let choices: Vec<String> = several.iter().map(|name| format!("`{name}`")).collect();
+                let text = format!(
+                    "`{}` could be {}",
+                    written.escape_debug(),
+                    choices.join(" or ")
+                );
+                Err(Error::new(text).hint("give the name of the directory"))
+            }
+        }
+    }
+
+    /// The valid skill names in `skills/`, sorted.
+    pub fn directories(&self) -> Vec<InstalledName> {
+        let entries = std::fs::read_dir(swap::skills(self.plugin_dir))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let names = names.filter_map(|name| InstalledName::parse(&name).ok());
+        let mut names: Vec<InstalledName> = names.collect();
+        names.sort();
+        names
+    }
+}
+
+fn not_installed(written: &str, directories: &[InstalledName]) -> Error {
+    let hint = match nearest(written, directories.iter().map(|name| &**name)) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "`agent-skills list-installed` shows what is installed".to_owned(),
+    };
+    Error::new(format!(
+        "the skill `{}` is not installed",
+        written.escape_debug()
+    ))
+    .hint(hint)
+}
+
+/// The most similar name, as a suggestion.
+pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let distance = |name: &&str| strsim::osa_distance(name, written);
+    let near = |name: &&str| distance(name) <= 1 + name.chars().count() / 4;
+    names.into_iter().min_by_key(distance).filter(near)
+}

@@ -1,0 +1,303 @@
+//! Directories in `staging/` where a command prepares what it will move into place. Each is marked
+//! as ours and locked while its command lives; an unlocked one is a leftover of a killed command.
+//! Nothing else in `staging/` is touched.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::marketplace::install::swap;
+use crate::marketplace::lock::installed_name::InstalledName;
+use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
+
+/// How many times to retry removing a directory that is still written to, and the delay between.
+const RETRIES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(20);
+
+const STAGING: EntryName = EntryName::of("staging");
+const LOCK: EntryName = EntryName::of("lock");
+const MUTEX: EntryName = EntryName::of(".staging.lock");
+/// Skills are prepared in this subdirectory.
+pub const NEW: EntryName = EntryName::of("new");
+
+/// A staging directory of our own, removed when dropped.
+#[derive(Debug)]
+pub struct Staging {
+    base: Dir,
+    name: EntryName,
+    dir: Rc<Dir>,
+    scratch: Option<Box<Self>>,
+    _lock: FileLock,
+}
+
+/// A directory entry in a staging directory, to be moved into place.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// The directory that contains it.
+    pub within: Rc<Dir>,
+    /// Its name in that directory.
+    pub name: EntryName,
+}
+
+impl Prepared {
+    /// Its path, for reading.
+    pub fn path(&self) -> PathBuf {
+        self.within.path_of(&self.name)
+    }
+
+    /// Creates it as a directory.
+    ///
+    /// # Errors
+    /// When it exists already or cannot be created.
+    pub fn make(&self) -> Result<Dir> {
+        let failed = |error| self.within.error("make directory", &self.name, &error);
+        self.within.new_dir(&self.name).map_err(failed)
+    }
+}
+
+impl Staging {
+    /// Creates one, waiting at most `wait` for other commands that do the same.
+    ///
+    /// # Errors
+    /// When the plugin directory cannot be written.
+    pub fn new(base: &Base, wait: Duration) -> Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let base = base.make()?;
+        let failed = |dir: &Dir, name: &EntryName, error| dir.error("make directory", name, &error);
+        // Between creation and locking, a directory would look like a leftover.
+        let _making = base.lock(&MUTEX, wait)?;
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let root = base.make_dir(&STAGING);
+            let root = root.map_err(|error| failed(&base, &STAGING, error))?;
+            let number = format!("{}-{count}", std::process::id());
+            let Some(name) = EntryName::parse(&number) else {
+                continue;
+            };
+            match root.new_of_ours(&name) {
+                Ok(dir) => {
+                    let lock = dir.lock(&LOCK, Duration::ZERO)?;
+                    return Ok(Self {
+                        base,
+                        name,
+                        dir: Rc::new(dir),
+                        scratch: None,
+                        _lock: lock,
+                    });
+                }
+                // Left by an earlier process with the same id, or the last one to finish has
+                // removed the parent directory.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
+                Err(error) => return Err(failed(&root, &name, error)),
+            }
+        }
+    }
+
+    /// The same, with a separate staging directory for temporary files.
+    #[must_use]
+    pub fn with_scratch(mut self, scratch: Self) -> Self {
+        self.scratch = Some(Box::new(scratch));
+        self
+    }
+
+    /// For other programs, and for files that are never moved into place.
+    pub fn scratch(&self) -> &Dir {
+        self.scratch
+            .as_ref()
+            .map_or(&self.dir, |scratch| &scratch.dir)
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Rc<Dir> {
+        &self.dir
+    }
+
+    /// The place to prepare the skill `name`.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn place_for(&self, name: &InstalledName) -> Result<Prepared> {
+        let within = self.dir.make_dir(&NEW);
+        let within = within.map_err(|error| self.dir.error("make directory", &NEW, &error))?;
+        Ok(Prepared {
+            within: Rc::new(within),
+            name: name.entry().clone(),
+        })
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // A journal means that a change is unfinished; the next command recovers it.
+        if !swap::has_journal(&self.dir)
+            && let Ok(root) = self.base.open_dir(&STAGING)
+        {
+            remove(&self.base, &root, &self.name);
+        }
+    }
+}
+
+/// Completes or undoes what killed commands left unfinished, and removes their directories.
+/// Directories of running commands are not touched. Errors are ignored: the next command tries
+/// again.
+pub fn clean(base: &Base) {
+    let Ok(Some(dir)) = base.open() else {
+        return;
+    };
+    let Ok(root) = dir.open_dir(&STAGING) else {
+        return;
+    };
+    let Ok(making) = dir.lock(&MUTEX, Duration::ZERO) else {
+        return;
+    };
+    let left = abandoned(&root);
+    // A kill while a mark is created or removed leaves a directory that is empty or contains only
+    // an empty mark.
+    for (name, _) in root.entries().unwrap_or_default() {
+        let _ = root.remove_blank(&name);
+    }
+    drop(making);
+    for (name, staging, _lock) in left {
+        if swap::recover(base, &staging).is_ok() {
+            remove(&dir, &root, &name);
+        }
+    }
+}
+
+/// How many of our directories no running command has locked.
+pub fn litter(base: &Base) -> usize {
+    let Ok(Some(dir)) = base.open() else {
+        return 0;
+    };
+    let Ok(root) = dir.open_dir(&STAGING) else {
+        return 0;
+    };
+    let making = dir.lock(&MUTEX, Duration::ZERO);
+    making.map_or(0, |_making| abandoned(&root).len())
+}
+
+fn abandoned(root: &Dir) -> Vec<(EntryName, Dir, FileLock)> {
+    let entries = root.entries().unwrap_or_default().into_iter();
+    let dirs = entries.filter(|(_, kind)| *kind == EntryKind::Dir);
+    let locked = dirs.filter_map(|(name, _)| {
+        let dir = root.open_dir(&name).ok().filter(Dir::is_ours)?;
+        let lock = dir.lock(&LOCK, Duration::ZERO).ok()?;
+        Some((name, dir, lock))
+    });
+    locked.collect()
+}
+
+fn remove(base: &Dir, root: &Dir, name: &EntryName) {
+    // A killed command's git dies with it, but git's own children keep writing for some
+    // milliseconds until their pipes break.
+    for _ in 0..RETRIES {
+        match root.remove_ours(name) {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
+                std::thread::sleep(PAUSE);
+            }
+            // If it cannot be removed, the next command finds it again.
+            _ => break,
+        }
+    }
+    // The parent directory is removed with the last one in it.
+    let _ = base.remove_empty(&STAGING);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn litter_is_removed_and_running_commands_are_not_disturbed() {
+        let plugin = tempfile::tempdir().unwrap();
+        let base = Base::own(plugin.path().to_owned());
+        let running = Staging::new(&base, Duration::ZERO).unwrap();
+        let root = base.make().unwrap().make_dir(&STAGING).unwrap();
+        root.new_of_ours(&EntryName::of("1-0")).unwrap();
+        fs::create_dir_all(plugin.path().join("staging/1-0/new/x")).unwrap();
+        assert_eq!(litter(&base), 1);
+        clean(&base);
+        assert!(!plugin.path().join("staging/1-0").exists());
+        assert!(running.dir().path().exists());
+        drop(running);
+        assert!(!plugin.path().join("staging").exists());
+    }
+
+    #[test]
+    fn a_kill_at_any_step_of_making_a_directory_is_cleaned_up_after_in_a_project_too() {
+        let place = tempfile::tempdir().unwrap();
+        let own = Base::own(place.path().join("own"));
+        let shared = Base::shared(place.path().to_owned(), EntryName::of(".chibi"));
+        for base in [own, shared] {
+            let running = Staging::new(&base, Duration::ZERO).unwrap();
+            let root = base.make().unwrap().make_dir(&STAGING).unwrap();
+            let at = |path: &str| base.path().join("staging").join(path);
+            fs::create_dir(at("1-0")).unwrap();
+            fs::create_dir(at("1-1")).unwrap();
+            fs::write(at("1-1/.agent-skills"), "").unwrap();
+            let marked = root.new_of_ours(&EntryName::of("1-2")).unwrap();
+            let locked = root.new_of_ours(&EntryName::of("1-3")).unwrap();
+            drop(locked.lock(&LOCK, Duration::ZERO).unwrap());
+            assert!(marked.is_ours() && locked.is_ours());
+            // A user's own directory that contains a file of that name.
+            fs::create_dir(at("theirs")).unwrap();
+            fs::write(at("theirs/.agent-skills"), "text").unwrap();
+            fs::create_dir(at("more")).unwrap();
+            fs::write(at("more/.agent-skills"), "").unwrap();
+            fs::write(at("more/file"), "text").unwrap();
+            clean(&base);
+            for name in ["1-0", "1-1", "1-2", "1-3"] {
+                assert!(!at(name).exists(), "{name}");
+            }
+            // Where nobody else supplies files, anything with the mark is ours.
+            assert_eq!(
+                at("theirs").exists() && at("more/file").exists(),
+                base.is_shared()
+            );
+            assert!(running.dir().path().exists());
+        }
+    }
+
+    #[test]
+    fn what_a_repository_brings_as_staging_is_not_ours() {
+        let project = tempfile::tempdir().unwrap();
+        let at = |path: &str| project.path().join(path);
+        let base = Base::shared(project.path().to_owned(), EntryName::of(".chibi"));
+        for dir in ["mine/lock", "mine/.agent-skills"] {
+            fs::create_dir_all(at(&format!(".chibi/staging/{dir}"))).unwrap();
+        }
+        fs::create_dir_all(at(".chibi/staging/1-0/old")).unwrap();
+        fs::create_dir_all(at(".chibi/skills")).unwrap();
+        for (name, text) in [
+            ("lock", ""),
+            (".agent-skills", "1\n"),
+            ("journal.json", r#"{"name":"x"}"#),
+            ("old/SKILL.md", "x"),
+        ] {
+            fs::write(at(".chibi/staging/1-0").join(name), text).unwrap();
+        }
+        assert_eq!(litter(&base), 0);
+        clean(&base);
+        drop(Staging::new(&base, Duration::ZERO).unwrap());
+        assert!(at(".chibi/staging/1-0/old/SKILL.md").exists());
+        assert!(at(".chibi/staging/mine/lock").exists() && !at(".chibi/skills/x").exists());
+        // A link in its place is not our staging directory.
+        fs::rename(at(".chibi/staging"), at("elsewhere")).unwrap();
+        symlink("../elsewhere", at(".chibi/staging")).unwrap();
+        clean(&base);
+        let error = Staging::new(&base, Duration::ZERO).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("staging`: it is a symbolic link"),
+            "{error}"
+        );
+        assert!(at("elsewhere/1-0/old/SKILL.md").exists());
+    }
+}

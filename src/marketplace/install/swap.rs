@@ -1,0 +1,355 @@
+//! Moves a staged skill into `skills/`, or removes one, and updates the lockfile. With the journal
+//! in the staging directory, the next command completes an interrupted change. All of it, recovery
+//! included, happens under the install lock. The order: journal with the future entry; set the kept
+//! state aside, since it is wrong after the move; move; lockfile; keep the replaced skill; remove
+//! the journal.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::marketplace::install::staging::{Prepared, Staging};
+use crate::marketplace::lock::digest::Digest;
+use crate::marketplace::lock::installed_name::InstalledName;
+use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
+use crate::marketplace::lock::previous::{self, FORMER, KEPT};
+use crate::sys::{Base, Dir, Durable, EntryName, FileLock};
+
+mod recover;
+
+pub use recover::recover;
+
+/// The directory of installed skills.
+pub const SKILLS: EntryName = EntryName::of("skills");
+const INSTALL_LOCK: EntryName = EntryName::of(".install.lock");
+const JOURNAL: EntryName = EntryName::of("journal.json");
+/// The replaced skill, where the system cannot exchange two directories. The move is then two
+/// renames; recovery undoes the first if the second did not happen.
+static OLD: EntryName = EntryName::of("old");
+const GONE: EntryName = EntryName::of("gone");
+
+#[derive(Serialize, Deserialize)]
+struct Journal {
+    /// The directory in `skills/`.
+    name: InstalledName,
+    /// Its future entry; `None` for a removal, and for a skill that came from no source.
+    entry: Option<LockEntry>,
+    /// The digest of the future directory, which may differ from the entry after a rollback; `None`
+    /// for a removal, and for a link.
+    placed: Option<String>,
+}
+
+/// What to do when a skill of that name exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// Leave it.
+    Keep,
+    /// Replace it, and keep it for `rollback`.
+    Replace,
+}
+
+/// The plugin directory under the install lock.
+pub struct Changes {
+    dir: Dir,
+    lockfile: Lockfile,
+    _lock: FileLock,
+}
+
+impl Changes {
+    /// Waits for other changes to end.
+    ///
+    /// # Errors
+    /// When they take too long, or this version may not change the lockfile.
+    pub fn begin(base: &Base, wait: Duration) -> Result<Self> {
+        let dir = base.make()?;
+        let lock = dir.lock(&INSTALL_LOCK, wait)?;
+        let lockfile = Lockfile::read(base)?;
+        lockfile.check_writable()?;
+        Ok(Self {
+            dir,
+            lockfile,
+            _lock: lock,
+        })
+    }
+
+    /// The plugin directory.
+    pub fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// The current lockfile.
+    pub fn lockfile(&self) -> &Lockfile {
+        &self.lockfile
+    }
+
+    fn skills(&self) -> Result<Dir> {
+        let made = self.dir.make_dir(&SKILLS);
+        made.map_err(|error| self.dir.error("open directory", &SKILLS, &error))
+    }
+
+    /// The directory of an installed skill that is not a link to a working copy.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn skill(&self, name: &InstalledName) -> Result<Dir> {
+        let skills = self.skills()?;
+        let opened = skills.open_dir(name.entry());
+        opened.map_err(|error| skills.error("open directory", name.entry(), &error))
+    }
+
+    /// Moves a skill prepared in `staging` to `name` and gives it `entry`: `None` if it came from
+    /// no source. Returns `false` if a skill exists there and is to be left.
+    ///
+    /// # Errors
+    /// When anything cannot be written; the old state then stays or is restored. Also when the
+    /// change is complete but the old skill cannot be kept.
+    pub fn place(
+        &mut self,
+        staging: &Staging,
+        staged: &Prepared,
+        name: &InstalledName,
+        entry: Option<LockEntry>,
+        existing: Existing,
+    ) -> Result<bool> {
+        let (skills, target) = (self.skills()?, name.entry());
+        let is_there = skills.has(target);
+        if is_there && existing == Existing::Keep {
+            return Ok(false);
+        }
+        let scratch = staging.dir();
+        let placed = match &entry {
+            Some(entry) if entry.kind == Kind::Link => None,
+            _ => Some(Digest::of(&staged.path())?.sha256),
+        };
+        begin_journal(scratch, name, entry.clone(), placed)?;
+        let room = match existing {
+            Existing::Keep => Ok(()),
+            Existing::Replace => {
+                previous::make_room(&self.dir, scratch, name, self.lockfile.get(name))
+            }
+        };
+        if let Err(error) = room.and_then(|()| self.bring(scratch, staged, name, entry)) {
+            previous::put_back(&self.dir, scratch, name);
+            remove_journal(scratch)?;
+            return Err(error);
+        }
+        if is_there {
+            let old = replaced(scratch, &staged.within, &staged.name);
+            let kept = previous::keep(&self.dir, scratch, name, old);
+            kept.map_err(|error| scratch.error("keep", &KEPT, &error))?;
+        }
+        remove_journal(scratch)?;
+        Ok(true)
+    }
+
+    /// The deciding steps of [`Changes::place`]; all or none of them take effect.
+    fn bring(
+        &mut self,
+        scratch: &Dir,
+        staged: &Prepared,
+        name: &InstalledName,
+        entry: Option<LockEntry>,
+    ) -> Result<()> {
+        let (skills, target) = (self.skills()?, name.entry());
+        let is_there = skills.has(target);
+        let moved = if is_there {
+            replace(staged, &skills, target, scratch)
+        } else {
+            staged.within.rename(&staged.name, &skills, target)
+        };
+        moved.map_err(|error| {
+            let error = skills.error("move the skill to", target, &error);
+            error.hint("check the permissions of the skills directory")
+        })?;
+        let written = match entry {
+            Some(entry) => self.lockfile.put(entry, scratch),
+            None => self.lockfile.take(name, scratch),
+        };
+        written.inspect_err(|_| {
+            let back = || skills.rename(target, &staged.within, &staged.name);
+            let _ = if !is_there {
+                back()
+            } else if scratch.has(&OLD) {
+                back().and_then(|()| scratch.rename(&OLD, &skills, target))
+            } else {
+                let exchanged = staged.within.exchange(&staged.name, &skills, target);
+                exchanged.map(|_| ())
+            };
+        })
+    }
+
+    /// Moves prepared skills to unused names, each atomically, and writes the lockfile once for all
+    /// of them. Returns which of them were moved; a name in use is skipped.
+    ///
+    /// # Errors
+    /// When anything cannot be written. Skills already moved either stay or are all moved back.
+    pub fn place_new(
+        &mut self,
+        staging: &Staging,
+        staged: &[(&Prepared, &LockEntry)],
+    ) -> Result<Vec<bool>> {
+        let (skills, scratch) = (self.skills()?, staging.dir());
+        let is_free = |entry: &LockEntry| !skills.has(entry.name.entry());
+        let mut placed: Vec<bool> = staged.iter().map(|(_, entry)| is_free(entry)).collect();
+        let free = staged.iter().zip(&placed).filter(|(_, is_free)| **is_free);
+        let journal = |((_, entry), _): (&(&Prepared, &LockEntry), &bool)| Journal {
+            name: entry.name.clone(),
+            entry: Some((*entry).clone()),
+            // It was computed from the files as they are now.
+            placed: Some(entry.sha256.clone()),
+        };
+        write_journals(scratch, &free.map(journal).collect::<Vec<_>>())?;
+        let mut failed = None;
+        for ((prepared, entry), is_placed) in staged.iter().zip(&mut placed) {
+            let target = entry.name.entry();
+            *is_placed = *is_placed && failed.is_none();
+            if *is_placed
+                && let Err(error) = prepared.within.rename(&prepared.name, &skills, target)
+            {
+                *is_placed = false;
+                failed = Some(skills.error("move the skill to", target, &error));
+            }
+        }
+        let moved = || {
+            staged
+                .iter()
+                .zip(&placed)
+                .filter(|(_, is_placed)| **is_placed)
+        };
+        let entries = moved().map(|((_, entry), _)| (*entry).clone()).collect();
+        if let Err(error) = self.lockfile.put_all(entries, scratch) {
+            for ((prepared, entry), _) in moved() {
+                let _ = skills.rename(entry.name.entry(), &prepared.within, &prepared.name);
+            }
+            remove_journal(scratch)?;
+            return Err(error);
+        }
+        remove_journal(scratch)?;
+        match failed {
+            Some(error) => Err(error.hint("check the permissions of the skills directory")),
+            None => Ok(placed),
+        }
+    }
+
+    /// Changes the entry of a skill whose files stay unchanged.
+    ///
+    /// # Errors
+    /// When the lockfile cannot be written.
+    pub fn note(&mut self, staging: &Staging, entry: LockEntry) -> Result<()> {
+        self.lockfile.put(entry, staging.dir())
+    }
+
+    /// Removes the skill in the directory `name` and its kept state.
+    ///
+    /// # Errors
+    /// When anything cannot be written; the old state then stays or is restored.
+    pub fn take_away(&mut self, staging: &Staging, name: &InstalledName) -> Result<()> {
+        let scratch = staging.dir();
+        begin_journal(scratch, name, None, None)?;
+        let gone = self.carry_off(scratch, name);
+        if gone.is_err() {
+            previous::put_back(&self.dir, scratch, name);
+        }
+        remove_journal(scratch)?;
+        gone
+    }
+
+    /// The deciding steps of [`Changes::take_away`]; all or none of them take effect.
+    fn carry_off(&mut self, scratch: &Dir, name: &InstalledName) -> Result<()> {
+        let (skills, target) = (self.skills()?, name.entry());
+        let failed = |error| {
+            let error = skills.error("remove", target, &error);
+            error.hint("check the permissions of the skills directory")
+        };
+        let former = previous::set_aside(&self.dir, scratch, name);
+        former.map_err(|error| scratch.error("move to", &FORMER, &error))?;
+        if skills.has(target) {
+            skills.rename(target, scratch, &GONE).map_err(failed)?;
+        }
+        self.lockfile.take(name, scratch).inspect_err(|_| {
+            let _ = scratch.rename(&GONE, &skills, target);
+        })
+    }
+}
+
+/// The current place of the skill that a staged one has replaced.
+fn replaced<'d>(
+    scratch: &'d Dir,
+    within: &'d Dir,
+    staged: &'d EntryName,
+) -> (&'d Dir, &'d EntryName) {
+    if scratch.has(&OLD) {
+        (scratch, &OLD)
+    } else {
+        (within, staged)
+    }
+}
+
+/// Whether a staging directory's command was killed, or failed, during a change.
+pub fn has_journal(staging: &Dir) -> bool {
+    staging.has(&JOURNAL)
+}
+
+/// The path of the directory of installed skills.
+pub fn skills(base: &Base) -> PathBuf {
+    base.path().join(SKILLS.as_os_str())
+}
+
+fn replace(staged: &Prepared, skills: &Dir, target: &EntryName, scratch: &Dir) -> io::Result<()> {
+    let Prepared { within, name } = staged;
+    if within.exchange(name, skills, target)? {
+        return Ok(());
+    }
+    skills.rename(target, scratch, &OLD)?;
+    within.rename(name, skills, target).inspect_err(|_| {
+        // The first error is the one to report.
+        let _ = scratch.rename(&OLD, skills, target);
+    })
+}
+
+/// From here on, [`recover`] completes or undoes what a kill leaves.
+fn begin_journal(
+    staging: &Dir,
+    name: &InstalledName,
+    entry: Option<LockEntry>,
+    placed: Option<String>,
+) -> Result<()> {
+    // Leftovers from the change of another skill.
+    for left in [&OLD, &GONE, &KEPT, &FORMER] {
+        let removed = staging.remove_ours(left);
+        removed.map_err(|error| staging.error("remove", left, &error))?;
+    }
+    write_journal(staging, name, entry, placed)
+}
+
+fn write_journal(
+    staging: &Dir,
+    name: &InstalledName,
+    entry: Option<LockEntry>,
+    placed: Option<String>,
+) -> Result<()> {
+    let journal = Journal {
+        name: name.clone(),
+        entry,
+        placed,
+    };
+    write_journals(staging, &[journal])
+}
+
+fn write_journals(staging: &Dir, journals: &[Journal]) -> Result<()> {
+    let bytes = serde_json::to_vec(journals)
+        .map_err(|error| Error::new(format!("could not write the journal: {error}")))?;
+    let written = staging.replace(&JOURNAL, &bytes, 0o600, Durable::Yes);
+    written.map_err(|error| staging.error("write", &JOURNAL, &error))
+}
+
+fn remove_journal(staging: &Dir) -> Result<()> {
+    let removed = staging.remove_file(&JOURNAL);
+    removed.map_err(|error| staging.error("remove", &JOURNAL, &error))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,352 @@
+//! Updates installed skills from their sources. A skill changed by hand is left alone unless its
+//! user decides otherwise; even then its state is kept.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::git::{Call, Git};
+use crate::marketplace::fetch::open::Fetcher;
+use crate::marketplace::fetch::tree_copy;
+use crate::marketplace::install::add::Note;
+use crate::marketplace::install::difference::Difference;
+use crate::marketplace::install::plan::{self, Staged};
+use crate::marketplace::install::staging::Staging;
+use crate::marketplace::install::swap::{Changes, Existing};
+use crate::marketplace::lock::digest::Digest;
+use crate::marketplace::lock::installed_name::InstalledName;
+use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
+use crate::marketplace::market::Market;
+use crate::marketplace::reference::pin::Ancestry;
+use crate::marketplace::source::upstream::{
+    Seen, ancestry, find_again, is_same_tree, moved, newer_tags, seen,
+};
+use crate::skill::Skill;
+use crate::sys::{Dir, EntryName, limits};
+
+const STASH: EntryName = EntryName::of("stash");
+const DIFF: EntryName = EntryName::of("diff");
+
+/// Options of an update.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UpdateOptions {
+    /// Change nothing (`--dry-run`).
+    pub dry_run: bool,
+    /// Show the line-by-line difference (`--diff`).
+    pub diff: bool,
+    /// What happens to a skill changed by hand.
+    pub edited: Edited,
+}
+
+/// What happens to a skill changed by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Edited {
+    /// It stays unchanged.
+    #[default]
+    Keep,
+    /// It is replaced (`--force`).
+    Replace,
+    /// It is replaced, and a copy is kept in `stash/` (`--stash`).
+    Stash,
+}
+
+/// Receives what would change, and decides.
+pub type Agree<'a> = dyn FnMut(&Difference) -> Result<bool> + 'a;
+
+/// The result for one installed skill.
+#[derive(Debug, Clone, Serialize)]
+pub struct Updated {
+    /// Its directory's name.
+    pub name: String,
+    /// See [`Change`].
+    pub change: Change,
+    /// The version that the author states for the installed one.
+    pub version: Option<String>,
+    /// Tags of its repository that are later than its pinned tag.
+    pub newer_tags: Vec<String>,
+}
+
+/// The result of an update.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "status")]
+pub enum Change {
+    /// It matches its source.
+    UpToDate,
+    /// It is a link, which always matches its target.
+    Linked,
+    /// It would be replaced.
+    Available(Box<Difference>),
+    /// It was replaced.
+    Updated {
+        /// The old commit.
+        from: Option<String>,
+        /// The new commit.
+        to: Option<String>,
+        /// What was left out and why, one sentence each.
+        dropped: Vec<String>,
+        /// Where the version changed by hand is kept.
+        stashed: Option<String>,
+    },
+    /// It was left unchanged, by decision or by necessity.
+    Kept {
+        /// The reason, as an error message.
+        reason: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+    /// It could not be updated and is unchanged.
+    Failed {
+        /// The reason, as an error message.
+        reason: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+}
+
+impl Market<'_> {
+    /// Updates the named skills, or all in the lockfile. If one fails, the others are still
+    /// updated. `agree` receives the difference before it is applied.
+    ///
+    /// # Errors
+    /// When a name is not that of an installed skill, or this version may not change the lockfile.
+    pub fn update(
+        &self,
+        names: &[String],
+        options: UpdateOptions,
+        agree: &mut Agree,
+        note: &mut Note,
+    ) -> Result<Vec<Updated>> {
+        self.clean_litter();
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        lockfile.check_writable()?;
+        let directories = self.meant(names, &lockfile)?;
+        let staging = self.staging()?;
+        let mut fetcher = self.fetcher(&staging);
+        let mut results = Vec::new();
+        for name in directories {
+            note(&format!("checking `{name}`"));
+            let change = match lockfile.get(&name) {
+                Some(entry) => self.update_one(entry, options, &staging, &mut fetcher, agree),
+                None => Err(Error::new(format!("nobody knows where `{name}` came from"))
+                    .hint("remove it and install it from its source")),
+            };
+            let change = change.unwrap_or_else(|error| Change::Failed {
+                reason: error.to_string(),
+                hint: error.next_step().map(str::to_owned),
+            });
+            let newer_tags = lockfile.get(&name).map(|entry| newer_tags(entry, &fetcher));
+            let skill = Skill::load(&self.dir(&name)).ok();
+            results.push(Updated {
+                version: skill.and_then(|skill| skill.fields.version()),
+                newer_tags: newer_tags.unwrap_or_default(),
+                name: name.to_string(),
+                change,
+            });
+        }
+        Ok(results)
+    }
+
+    /// The directories that the names mean; all in the lockfile if no names are given.
+    pub(crate) fn meant(
+        &self,
+        names: &[String],
+        lockfile: &Lockfile,
+    ) -> Result<Vec<InstalledName>> {
+        if names.is_empty() {
+            let managed = |name: &InstalledName| lockfile.get(name).is_some();
+            return Ok(self.directories().into_iter().filter(managed).collect());
+        }
+        let mut seen = HashSet::new();
+        let directories = names.iter().map(|name| self.installed(name));
+        let mut directories = directories.collect::<Result<Vec<_>>>()?;
+        directories.retain(|name| seen.insert(name.clone()));
+        Ok(directories)
+    }
+
+    fn update_one(
+        &self,
+        entry: &LockEntry,
+        options: UpdateOptions,
+        staging: &Staging,
+        fetcher: &mut Fetcher,
+        agree: &mut Agree,
+    ) -> Result<Change> {
+        if entry.kind == Kind::Link {
+            return Ok(Change::Linked);
+        }
+        let reading = entry.reading()?;
+        match seen(entry, &reading, fetcher)? {
+            Seen::Same(rev) if rev == entry.rev => return Ok(Change::UpToDate),
+            Seen::Same(rev) => {
+                let entry = LockEntry {
+                    rev,
+                    ..entry.clone()
+                };
+                return self.note_unless(options.dry_run, staging, entry);
+            }
+            Seen::Moved(tag) => return Ok(kept(&moved(entry, &tag))),
+            Seen::Other => {}
+        }
+        let opened = fetcher.open(&reading, &entry.requested, &[], false)??;
+        let found = match find_again(entry, &opened.snapshot) {
+            Ok(found) => found,
+            Err(gone) => return Ok(kept(&gone)),
+        };
+        let ancestry = ancestry(entry, &reading, &opened.origin, fetcher);
+        // If the new history does not descend from the installed commit, record nothing without
+        // asking, even if the files are the same: later commits would look like a normal update.
+        let noted = options.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
+        if is_same_tree(entry, &opened.snapshot, found) {
+            let entry = LockEntry {
+                commit: opened.origin.commit.clone(),
+                rev: opened.origin.rev.clone(),
+                address: opened.origin.address.clone(),
+                ..entry.clone()
+            };
+            return self.note_unless(noted, staging, entry);
+        }
+        let place = staging.place_for(&entry.name)?;
+        let mut staged = plan::stage(&opened.snapshot, found, &opened.origin, &entry.name, place)?;
+        staged.entry.other.clone_from(&entry.other);
+        if staged.entry.sha256 == entry.sha256 {
+            return self.note_unless(noted, staging, staged.entry);
+        }
+        let installed = self.dir(&entry.name);
+        let now = Digest::of(&installed)?;
+        let new = &staged.entry.files;
+        let mut difference = Difference::between(&installed, &now.files, &staged.planned, new);
+        difference.from.clone_from(&entry.commit);
+        difference.to.clone_from(&staged.entry.commit);
+        difference.edited = now.sha256 != entry.sha256;
+        difference.ancestry = ancestry;
+        if options.diff {
+            difference.text = Some(line_by_line(
+                staging,
+                &installed,
+                &staged.place.path(),
+                fetcher.git(),
+            )?);
+        }
+        if options.dry_run {
+            return Ok(Change::Available(Box::new(difference)));
+        }
+        if difference.edited && options.edited == Edited::Keep {
+            return Ok(kept(&edited(&entry.name)));
+        }
+        if !agree(&difference)? {
+            let declined = Error::new("you said no").hint("`update` asks again");
+            return Ok(kept(&declined));
+        }
+        self.swap_in(entry, staged, &now, options, staging)
+    }
+
+    /// Replaces the version that was compared with the staged one.
+    fn swap_in(
+        &self,
+        entry: &LockEntry,
+        staged: Staged,
+        looked_at: &Digest,
+        options: UpdateOptions,
+        staging: &Staging,
+    ) -> Result<Change> {
+        let name = &entry.name;
+        let installed = self.dir(name);
+        let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+        let same = Digest::of(&installed)?.sha256 == looked_at.sha256;
+        if changes.lockfile().get(name) != Some(entry) || !same {
+            let text = format!("another command has changed `{name}`");
+            return Err(Error::new(text).hint("try again"));
+        }
+        let mut stashed = None;
+        if options.edited == Edited::Stash && looked_at.sha256 != entry.sha256 {
+            let kept = InstalledName::parse(&format!("{name}-{}", &looked_at.sha256[..12]))?;
+            stashed = Some(stash(&changes, staging, name, &kept)?);
+        }
+        let to = staged.entry.commit.clone();
+        let new = Some(staged.entry);
+        changes.place(staging, &staged.place, name, new, Existing::Replace)?;
+        Ok(Change::Updated {
+            from: entry.commit.clone(),
+            to,
+            dropped: staged.planned.dropped,
+            stashed,
+        })
+    }
+
+    /// The skill matches its source; the lockfile records the new commit.
+    fn note_unless(&self, not: bool, staging: &Staging, entry: LockEntry) -> Result<Change> {
+        if !not {
+            let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
+            if changes.lockfile().get(&entry.name).is_some() {
+                changes.note(staging, entry)?;
+            }
+        }
+        Ok(Change::UpToDate)
+    }
+}
+
+/// Copies an installed skill completely to `stash/`, or not at all, and returns its path.
+fn stash(
+    changes: &Changes,
+    staging: &Staging,
+    name: &InstalledName,
+    kept: &InstalledName,
+) -> Result<String> {
+    let dir = changes.dir();
+    let home = dir.make_dir(&STASH);
+    let home = home.map_err(|error| dir.error("make directory", &STASH, &error))?;
+    if !home.has(kept.entry()) {
+        let copy = staging.place_for(kept)?;
+        tree_copy::copy(&changes.skill(name)?, &copy.make()?)?;
+        let moved = copy.within.rename(&copy.name, &home, kept.entry());
+        moved.map_err(|error| home.error("keep", kept.entry(), &error))?;
+    }
+    Ok(home.path_of(kept.entry()).display().to_string())
+}
+
+fn kept(why: &Error) -> Change {
+    Change::Kept {
+        reason: why.to_string(),
+        hint: why.next_step().map(str::to_owned),
+    }
+}
+
+fn line_by_line(staging: &Staging, old: &Path, new: &Path, git: Git) -> Result<String> {
+    // Use short names in a separate directory, because git prints the paths it is given.
+    let scratch = staging.scratch();
+    let failed = |error| scratch.error("make directory", &DIFF, &error);
+    let both = scratch.new_dir(&DIFF).map_err(failed)?;
+    for (from, name) in [(old, EntryName::of("a")), (new, EntryName::of("b"))] {
+        let from = Dir::anchor(from).map_err(|error| Error::io("read", from, &error))?;
+        tree_copy::copy(&from, &both.new_dir(&name).map_err(failed)?)?;
+    }
+    let call = Call {
+        args: &[
+            "diff",
+            "--no-index",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--no-prefix",
+            "--",
+            "diff/a",
+            "diff/b",
+        ],
+        may_say_no: true,
+        ..Call::default()
+    };
+    let read = git.read(&call, limits::GIT_LISTING);
+    scratch.remove_ours(&DIFF).map_err(failed)?;
+    let bytes = read?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn edited(name: &str) -> Error {
+    let text =
+        format!("`{name}` was changed after it was installed, and its source has changed, too");
+    Error::new(text).hint(
+        "`--stash` keeps a copy of your changes aside and updates, `--force` updates over them",
+    )
+}

@@ -1,0 +1,160 @@
+//! A skill's versions: the one in use, the available ones, and what changed, from the lockfile, the
+//! state kept for `rollback`, and the source repository.
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::failure::Failure;
+use crate::marketplace::fetch::open::Fetcher;
+use crate::marketplace::fetch::past::Commit;
+use crate::marketplace::install::difference::{changed, only};
+use crate::marketplace::lock::digest::Digest;
+use crate::marketplace::lock::installed_name::InstalledName;
+use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
+use crate::marketplace::lock::previous;
+use crate::marketplace::lock::verify::{State, Verified};
+use crate::marketplace::market::Market;
+use crate::marketplace::reference::parse::{At, Place};
+use crate::marketplace::reference::pin::{CommitId, Pin};
+use crate::skill::Skill;
+
+/// The history of one installed skill.
+#[derive(Debug, Clone, Serialize)]
+pub struct History {
+    /// Its directory's name.
+    pub name: String,
+    /// The version its author states.
+    pub version: Option<String>,
+    /// Its source; `None` for a skill put there by hand or made here.
+    pub source: Option<String>,
+    /// The requested branch, tag or commit.
+    #[serde(rename = "ref")]
+    pub rev: Option<String>,
+    /// The commit in use.
+    pub commit: Option<String>,
+    /// How it differs from what was installed; `None` for a skill that was not installed.
+    pub since_install: Option<Verified>,
+    /// What `rollback` would restore.
+    pub previous: Option<Earlier>,
+    /// The tags of its repository, each with its commit.
+    pub tags: Vec<Tag>,
+    /// The last commits of its source that changed it, newest first.
+    pub log: Vec<Commit>,
+    /// Why the source could not be queried.
+    pub unasked: Option<String>,
+}
+
+/// An earlier state of a skill, and what changed since.
+#[derive(Debug, Clone, Serialize)]
+pub struct Earlier {
+    /// The version its author stated.
+    pub version: Option<String>,
+    /// The commit.
+    pub commit: Option<String>,
+    /// Files changed since.
+    pub changed: Vec<String>,
+    /// Files added since.
+    pub added: Vec<String>,
+    /// Files removed since.
+    pub removed: Vec<String>,
+}
+
+/// A tag of a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Tag {
+    /// Its name.
+    pub name: String,
+    /// The commit it points to.
+    pub commit: String,
+    /// Whether that is the commit in use.
+    pub in_use: bool,
+}
+
+impl Market<'_> {
+    /// The history of the skill given as `NAME` or `OWNER/NAME`. It succeeds even if the source
+    /// cannot be queried.
+    ///
+    /// # Errors
+    /// When there is no such skill, or local files cannot be read.
+    pub fn history(&self, written: &str) -> Result<History> {
+        let name = self.installed(written)?;
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        let entry = lockfile.get(&name);
+        let since_install = entry.map(|entry| self.compare(entry)).transpose()?;
+        let version = |dir| Skill::load(dir).ok()?.fields.version();
+        let mut history = History {
+            version: version(&self.dir(&name)),
+            source: entry.map(|entry| entry.source.clone()),
+            rev: entry.and_then(|entry| entry.rev.as_ref().map(ToString::to_string)),
+            commit: entry.and_then(|entry| entry.commit.clone()),
+            since_install: since_install.filter(|verified| verified.state != State::Linked),
+            previous: self.earlier(&name)?,
+            tags: Vec::new(),
+            log: Vec::new(),
+            unasked: None,
+            name: name.to_string(),
+        };
+        if let Some(entry) = entry.filter(|entry| entry.kind == Kind::Git) {
+            let staging = self.staging()?;
+            let mut fetcher = self.fetcher(&staging);
+            match asked(entry, &mut fetcher)? {
+                Ok((tags, log)) => (history.tags, history.log) = (tags, log),
+                Err(failure) => {
+                    history.unasked = Some(Error::from(failure).to_string());
+                }
+            }
+        }
+        Ok(history)
+    }
+
+    fn earlier(&self, name: &InstalledName) -> Result<Option<Earlier>> {
+        let Ok(previous) = previous::read(self.plugin_dir, name) else {
+            return Ok(None);
+        };
+        let (old, new) = (
+            Digest::of(previous.dir.path())?,
+            Digest::of(&self.dir(name))?,
+        );
+        let skill = Skill::load(previous.dir.path()).ok();
+        Ok(Some(Earlier {
+            version: skill.and_then(|skill| skill.fields.version()),
+            commit: previous.entry.and_then(|entry| entry.commit),
+            changed: changed(&new.files, &old.files),
+            added: only(&new.files, &old.files),
+            removed: only(&old.files, &new.files),
+        }))
+    }
+}
+
+type Asked = (Vec<Tag>, Vec<Commit>);
+
+/// The tags of an entry's repository and the log of its skill: on its branch, or on the default
+/// branch if it is pinned to a tag or commit.
+fn asked(entry: &LockEntry, fetcher: &mut Fetcher) -> Result<Result<Asked, Failure>> {
+    let reading = entry.reading()?;
+    let Place::Repository { url, at } = &reading.place else {
+        return Ok(Ok((Vec::new(), Vec::new())));
+    };
+    // Earlier releases kept short names, which may be a branch or a tag.
+    let pin = match fetcher.resolve(url, at) {
+        Ok(resolved) => resolved.pin,
+        Err(_) => entry.pin(),
+    };
+    let at = match pin {
+        Some(branch @ Pin::Branch(_)) => At::Pin(branch),
+        _ => At::Default,
+    };
+    let newest = match fetcher.resolve(url, &at) {
+        Ok(resolved) => resolved.commit,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let in_use = entry.commit_id();
+    let tag = |(name, commit): (&str, &CommitId)| Tag {
+        name: name.to_owned(),
+        commit: commit.to_string(),
+        in_use: Some(commit) == in_use.as_ref(),
+    };
+    let tags = fetcher.tags(url).map(tag).collect();
+    let log = fetcher.log(url, &newest, in_use.as_ref(), &entry.path);
+    Ok(log.map(|log| (tags, log)))
+}

@@ -1,0 +1,180 @@
+//! Imports lockfiles of other programs: `skills-lock.json` and `.skill-lock.json` of vercel's
+//! `skills`, `.openskills.json` of openskills (docs/spec/references.md#foreign-lockfiles). Their
+//! entries become references to install.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::tree;
+use crate::marketplace::install::add::{Confirm, InstallOptions, Installed, Note};
+use crate::marketplace::lock::lockfile::Kind;
+use crate::marketplace::market::Market;
+use crate::marketplace::reference::address::RepoUrl;
+use crate::marketplace::reference::parse::{Reading, Reference};
+use crate::marketplace::source::origin;
+use crate::sys::{files, limits};
+
+/// The result for one skill of a foreign lockfile.
+#[derive(Debug)]
+pub struct Imported {
+    /// Its name there.
+    pub name: String,
+    /// What was installed, or why nothing was.
+    pub outcome: Result<Vec<Installed>>,
+}
+
+impl Market<'_> {
+    /// Installs the skills of a foreign lockfile, or of the lockfiles in a directory. If one fails,
+    /// the others are still installed.
+    ///
+    /// # Errors
+    /// When no supported lockfile is found.
+    pub fn import_lock(
+        &self,
+        path: &Path,
+        confirm: &mut Confirm,
+        note: &mut Note,
+    ) -> Result<Vec<Imported>> {
+        let path = self.env.cwd.join(path);
+        let mut found = Vec::new();
+        for file in lock_files(&path) {
+            let bytes = files::read_capped(&file, limits::LOCKFILE)
+                .map_err(|error| Error::io("read", &file, &error))?;
+            let json: Value = serde_json::from_slice(&bytes).map_err(|error| {
+                Error::new(format!("`{}` is not JSON: {error}", file.display()))
+                    .hint("repair it, or give another file")
+            })?;
+            found.extend(readings(&json, &file));
+        }
+        if found.is_empty() {
+            let text = format!("`{}` is no lock file that is understood", path.display());
+            return Err(Error::new(text).hint(
+                "give a skills-lock.json, a .skill-lock.json, an .openskills.json or a directory of \
+                 skills that have one",
+            ));
+        }
+        let mut install = |(name, reading): (String, Result<Reading>)| {
+            let options = InstallOptions::default();
+            let outcome = reading.and_then(|reading| {
+                let requested = reading.to_string();
+                let reference = Reference::Readings(vec![reading]);
+                self.install_of(&reference, &requested, &options, confirm, note)
+            });
+            Imported { name, outcome }
+        };
+        Ok(found.into_iter().map(&mut install).collect())
+    }
+}
+
+fn lock_files(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let names = ["skills-lock.json", ".skill-lock.json", ".openskills.json"];
+    let mut found: Vec<PathBuf> = names.iter().map(|name| path.join(name)).collect();
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    found.extend(entries.map(|entry| entry.path().join(".openskills.json")));
+    found.retain(|file| file.is_file());
+    found.sort();
+    found
+}
+
+fn readings(json: &Value, file: &Path) -> Vec<(String, Result<Reading>)> {
+    if let Some(skills) = json.get("skills").and_then(Value::as_object) {
+        let one = |(name, entry): (&String, &Value)| (name.clone(), vercel(entry));
+        return skills.iter().map(one).collect();
+    }
+    let name = file.parent().and_then(Path::file_name).unwrap_or_default();
+    let name = name.to_string_lossy().into_owned();
+    if json.get("source").is_some() {
+        vec![(name, openskills(json))]
+    } else {
+        Vec::new()
+    }
+}
+
+fn vercel(entry: &Value) -> Result<Reading> {
+    let field = |name: &str| entry.get(name).and_then(Value::as_str);
+    let source = field("source").unwrap_or_default();
+    let address = field("sourceUrl").unwrap_or(source);
+    let path = field("skillPath").unwrap_or_default();
+    let path = match tree::base(path) {
+        name if name.eq_ignore_ascii_case("SKILL.md") => tree::parent(path),
+        _ => path,
+    };
+    match field("sourceType").unwrap_or("github") {
+        "local" => origin::reading(Kind::Local, address, None, path),
+        "well-known" | "wellknown" => origin::reading(Kind::WellKnown, address, None, path),
+        _ => {
+            let url = repository(address).or_else(|_| repository(source))?;
+            origin::reading(Kind::Git, url.as_str(), field("ref"), path)
+        }
+    }
+}
+
+fn openskills(entry: &Value) -> Result<Reading> {
+    let field = |name: &str| entry.get(name).and_then(Value::as_str);
+    let path = field("subpath").unwrap_or_default();
+    match field("localPath") {
+        Some(dir) if field("sourceType") == Some("local") => {
+            origin::reading(Kind::Local, dir, None, path)
+        }
+        _ => {
+            let address = field("repoUrl").or(field("source")).unwrap_or_default();
+            origin::reading(Kind::Git, repository(address)?.as_str(), None, path)
+        }
+    }
+}
+
+/// `OWNER/REPO` or a URL.
+fn repository(written: &str) -> Result<RepoUrl> {
+    match written.split_once('/') {
+        Some((owner, repo)) if !written.contains([':', '@']) => RepoUrl::github(owner, repo),
+        _ => RepoUrl::parse(written),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn both_formats_become_readings() {
+        let shown = |json: &Value| -> Vec<String> {
+            let readings = readings(json, Path::new("/s/pdf/.openskills.json"));
+            readings
+                .into_iter()
+                .map(|(name, reading)| format!("{name}: {}", reading.unwrap()))
+                .collect()
+        };
+        let vercel = json!({"version": 3, "skills": {
+            "a": {"source": "o/r", "sourceType": "github", "skillPath": "skills/a/SKILL.md", "ref": "v1"},
+            "b": {"source": "h", "sourceType": "git", "sourceUrl": "https://h.org/x.git", "skillPath": "b"},
+        }});
+        assert_eq!(
+            shown(&vercel),
+            [
+                "a: `skills/a` of repository o/r at v1",
+                "b: `b` of repository https://h.org/x.git"
+            ]
+        );
+        let openskills = json!({"source": "o/r", "sourceType": "git", "subpath": "skills/pdf",
+            "repoUrl": "https://github.com/o/r"});
+        assert_eq!(shown(&openskills), ["pdf: `skills/pdf` of repository o/r"]);
+    }
+
+    #[test]
+    fn hostile_entries_are_refused_one_by_one() {
+        for entry in [
+            json!({"source": "ext::sh -c x", "sourceType": "git"}),
+            json!({"source": "o/r", "skillPath": "../../x/SKILL.md"}),
+            json!({"source": "--upload-pack=x/y"}),
+        ] {
+            assert!(vercel(&entry).is_err(), "{entry}");
+        }
+    }
+}

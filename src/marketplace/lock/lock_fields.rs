@@ -1,0 +1,201 @@
+//! Validated fields of a lockfile entry: a skill's place in its source, and its licence. A lockfile
+//! may come with a repository, so each field is parsed on reading, before it can be part of a path,
+//! a git argument or a message.
+
+use std::fmt;
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::marketplace::reference::address::SubPath;
+use crate::marketplace::reference::parse;
+use crate::marketplace::reference::pin::{CommitId, Pin};
+use crate::skill::{one_line, visible};
+
+/// The ref an install is pinned to: the full name of a branch or tag, a commit id, an archive's
+/// digest, or a short branch or tag name written by earlier releases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct LockRef(String);
+
+/// A skill's directory in its source; empty for the root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct LockPath(String);
+
+/// Git's id of a directory: 40 or 64 hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TreeId(String);
+
+/// The licence stated in the frontmatter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct License(String);
+
+impl LockRef {
+    /// # Errors
+    /// When it is neither a ref nor a commit id.
+    pub fn parse(written: &str) -> Result<Self> {
+        let parsed = parse::at(Some(written));
+        parsed.map_err(|error| error.context("the ref"))?;
+        Ok(Self(written.to_owned()))
+    }
+}
+
+impl From<&Pin> for LockRef {
+    fn from(pin: &Pin) -> Self {
+        Self(pin.to_string())
+    }
+}
+
+impl LockPath {
+    /// # Errors
+    /// When it leaves the source or contains deceptive characters.
+    pub fn parse(written: &str) -> Result<Self> {
+        let leads_elsewhere = written.starts_with('/') || SubPath::parse(written).is_err();
+        if !written.is_empty() && (leads_elsewhere || visible(written) != written) {
+            return Err(no(written, "the path of a skill in its source"));
+        }
+        Ok(Self(written.to_owned()))
+    }
+}
+
+impl TreeId {
+    /// # Errors
+    /// When it is not a full id.
+    pub fn parse(written: &str) -> Result<Self> {
+        let id = CommitId::parse(written);
+        let id = id.ok_or_else(|| no(written, "the tree of a skill"))?;
+        Ok(Self(id.as_str().to_owned()))
+    }
+}
+
+impl License {
+    /// The author's text on one line, without deceptive characters.
+    pub fn of(written: &str) -> Self {
+        Self(one_line(written))
+    }
+
+    /// # Errors
+    /// When it contains deceptive characters.
+    pub fn parse(written: &str) -> Result<Self> {
+        // Earlier releases kept the line breaks of a long licence.
+        if written.lines().any(|line| visible(line) != line) {
+            return Err(no(written, "the license of a skill"));
+        }
+        Ok(Self(written.to_owned()))
+    }
+}
+
+fn no(written: &str, what: &str) -> Error {
+    let written = written.escape_debug().to_string();
+    Error::new(format!("`{}` cannot be {what}", visible(&written)))
+}
+
+macro_rules! text {
+    ($($field:ident)*) => {$(
+        impl Deref for $field {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $field {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl TryFrom<String> for $field {
+            type Error = Error;
+
+            fn try_from(written: String) -> Result<Self> {
+                Self::parse(&written)
+            }
+        }
+
+        impl From<$field> for String {
+            fn from(field: $field) -> Self {
+                field.0
+            }
+        }
+    )*};
+}
+
+text!(LockRef LockPath TreeId License);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::de::DeserializeOwned;
+
+    fn reads<T: DeserializeOwned>(written: &str) -> bool {
+        serde_json::from_value::<T>(written.into()).is_ok()
+    }
+
+    const HOSTILE: [&str; 12] = [
+        "--upload-pack=touch x",
+        "--upload-pack=x",
+        "-u",
+        "HEAD:..",
+        "../..",
+        "a/../../b",
+        "/etc",
+        "a\u{1b}[2Jb",
+        "a\u{202e}b",
+        "a\u{200b}b",
+        "a\nb",
+        "a\0b",
+    ];
+
+    #[test]
+    fn no_field_is_an_option_a_way_out_or_a_deceit() {
+        for hostile in HOSTILE {
+            assert!(!reads::<LockRef>(hostile), "{hostile:?}");
+            assert!(!reads::<TreeId>(hostile), "{hostile:?}");
+            // Each path follows `:(literal)`, so no component of it can become an argument.
+            let is_plain = hostile.starts_with('-') || hostile == "HEAD:..";
+            assert_eq!(reads::<LockPath>(hostile), is_plain, "{hostile:?}");
+        }
+        for hostile in ["a\u{1b}[2Jb", "a\u{202e}b", "a\u{200b}", "a\0"] {
+            assert!(!reads::<License>(hostile), "{hostile:?}");
+            let kept = License::of(hostile).to_string();
+            assert!(reads::<License>(&kept), "{kept:?}");
+        }
+        for no_tree in ["", "main", "0123456789abcdef", &"g".repeat(40)] {
+            assert!(!reads::<TreeId>(no_tree), "{no_tree}");
+        }
+    }
+
+    #[test]
+    fn what_was_kept_is_read() {
+        let id = "0123456789abcdef0123456789abcdef01234567";
+        for rev in ["refs/heads/main", "refs/tags/v1", "v1", "feature/x", id] {
+            assert!(reads::<LockRef>(rev), "{rev}");
+        }
+        for path in ["", "skills/pdf", "My Skills/技能", "-x/pdf"] {
+            assert!(reads::<LockPath>(path), "{path}");
+        }
+        assert!(reads::<TreeId>(id));
+        assert!(reads::<License>("Proprietary.\nSee LICENSE.txt\n"));
+    }
+
+    #[test]
+    fn what_is_refused_is_shown_as_it_can_be_seen() {
+        for hostile in HOSTILE {
+            let errors = [
+                LockRef::parse(hostile).err(),
+                LockPath::parse(hostile).err(),
+                TreeId::parse(hostile).err(),
+            ];
+            for error in errors.into_iter().flatten() {
+                let text = error.to_string();
+                assert_eq!(visible(&text), text);
+            }
+        }
+    }
+}

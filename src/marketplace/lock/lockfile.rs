@@ -1,0 +1,331 @@
+//! `skills.lock.json`: the source and exact content of each installed skill. It is sorted and has
+//! no times, so the same installs give the same bytes. A file in an unknown format is never
+//! overwritten.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::marketplace::lock::installed_name::InstalledName;
+use crate::marketplace::lock::lock_fields::{License, LockPath, LockRef, TreeId};
+use crate::marketplace::reference::address::RepoUrl;
+use crate::marketplace::reference::web::WebUrl;
+use crate::skill::{one_line, visible};
+use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limits};
+
+const VERSION: u64 = 1;
+/// Characters that turn a text into a git revision or a path pattern.
+const REVISION: [char; 7] = [':', '~', '^', '*', '?', '[', '@'];
+const FILE: EntryName = EntryName::of("skills.lock.json");
+
+/// The kind of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A git repository.
+    #[default]
+    Git,
+    /// A local directory, copied.
+    Local,
+    /// An archive, local or from the web.
+    Archive,
+    /// A site with a well-known index.
+    WellKnown,
+    /// One `SKILL.md` from the web.
+    File,
+    /// A local directory that the skill is a link to.
+    Link,
+}
+
+/// One installed skill.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockEntry {
+    /// Source and path combined; it identifies a skill.
+    pub id: String,
+    /// The directory in `skills/`.
+    pub name: InstalledName,
+    /// The canonical address of the repository, or the absolute directory.
+    pub source: String,
+    /// The address git really used, if different, without user and password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// See [`Kind`].
+    pub kind: Kind,
+    /// The reference as it was typed.
+    pub requested: String,
+    /// The full name of the requested branch or tag (`refs/tags/v1`), or the commit; `None` for the
+    /// default branch. Short names written by earlier releases are still read.
+    #[serde(rename = "ref")]
+    pub rev: Option<LockRef>,
+    /// The installed commit.
+    pub commit: Option<String>,
+    /// The skill's directory in the repository; empty for its root.
+    pub path: LockPath,
+    /// Git's id of that directory.
+    pub tree: Option<TreeId>,
+    /// The digest of what was installed ([`crate::marketplace::Digest`]).
+    pub sha256: String,
+    /// The digest of each file.
+    pub files: BTreeMap<String, String>,
+    /// The licence stated in the frontmatter.
+    pub license: Option<License>,
+    /// Fields of later releases, preserved unchanged.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+impl LockEntry {
+    /// The account or group that the source belongs to, or the host.
+    pub fn owner(&self) -> Option<String> {
+        owner(self.kind, &self.source)
+    }
+
+    /// The name of an invalid field, if any, among those without a validating type. All fields are
+    /// shown to people, and a lockfile may come with a repository.
+    pub fn unreadable(&self) -> Option<&'static str> {
+        let fields = [
+            ("id", Some(&self.id)),
+            ("source", Some(&self.source)),
+            ("address", self.address.as_ref()),
+            ("reference", Some(&self.requested)),
+        ];
+        let hides = |text: &String| visible(text) != *text;
+        if let Some((field, _)) = fields.iter().find(|(_, text)| text.is_some_and(hides)) {
+            return Some(field);
+        }
+        // For an archive it is `sha256:` and its digest.
+        let is_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
+        let no_id = |id: &String| !id.bytes().all(is_id);
+        if self.commit.as_ref().is_some_and(no_id) {
+            return Some("commit");
+        }
+        if no_id(&self.sha256) {
+            return Some("digest");
+        }
+        // Git would read these as more than a name; no install writes them.
+        let is_revision = self.name.contains("..") || self.name.contains(REVISION);
+        let is_file = |path: &String| EntryPath::parse(path).is_some();
+        if is_revision {
+            Some("name")
+        } else if !self.files.keys().all(is_file) {
+            Some("list of files")
+        } else {
+            None
+        }
+    }
+}
+
+/// The owner of a source: an account, a group or a host; `None` for a local path.
+pub fn owner(kind: Kind, source: &str) -> Option<String> {
+    if kind == Kind::Git {
+        return RepoUrl::parse(source).ok()?.owner().map(str::to_owned);
+    }
+    WebUrl::parse(source).ok().map(|url| url.host().to_owned())
+}
+
+/// The lockfile of a plugin directory.
+#[derive(Debug)]
+pub struct Lockfile {
+    base: Base,
+    version: u64,
+    entries: Vec<LockEntry>,
+    other: Map<String, Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    version: u64,
+    skills: Vec<Value>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
+}
+
+/// The path of a plugin directory's lockfile.
+pub fn path(base: &Base) -> PathBuf {
+    base.path().join(FILE.as_os_str())
+}
+
+/// The content of the file, `None` if it is missing. A project's lockfile is not read through a
+/// link.
+fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
+    let path = path(base);
+    let read = if base.is_shared() {
+        let Some(dir) = base.open()? else {
+            return Ok(None);
+        };
+        dir.read(&FILE, limits::LOCKFILE)
+    } else {
+        files::read_capped(&path, limits::LOCKFILE)
+    };
+    match read {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read lockfile", &path, &error)),
+    }
+}
+
+impl Lockfile {
+    /// Reads the lockfile of a plugin directory. A missing file counts as empty.
+    ///
+    /// # Errors
+    /// When it exists but cannot be read or parsed.
+    pub fn read(base: &Base) -> Result<Self> {
+        let path = path(base);
+        let Some(bytes) = bytes(base)? else {
+            return Ok(Self {
+                base: base.clone(),
+                version: VERSION,
+                entries: Vec::new(),
+                other: Map::new(),
+            });
+        };
+        let broken = |why: &dyn std::fmt::Display| {
+            // The parser's message quotes the file, which may be hostile.
+            let why = visible(&why.to_string());
+            let text = format!("the lockfile `{}` cannot be read: {why}", path.display());
+            Error::new(text).hint(
+                "repair it or restore it from version control; moved away, all skills stay \
+                 installed, but cannot be updated",
+            )
+        };
+        let written: Written = serde_json::from_slice(&bytes).map_err(|error| {
+            if bytes.windows(8).any(|window| window == b"<<<<<<< ") {
+                broken(&"it has merge conflicts")
+            } else {
+                broken(&error)
+            }
+        })?;
+        let entries = written.skills.into_iter().map(|entry| {
+            let name = one_line(entry["name"].as_str().unwrap_or_default());
+            serde_json::from_value::<LockEntry>(entry)
+                .map_err(|error| broken(&format!("the entry `{name}`: {error}")))
+        });
+        let entries: Vec<LockEntry> = if written.version == VERSION {
+            entries.collect::<Result<_>>()?
+        } else {
+            entries.filter_map(std::result::Result::ok).collect()
+        };
+        for entry in &entries {
+            if let Some(field) = entry.unreadable() {
+                let text = format!("the {field} of `{}` cannot be one", entry.name);
+                return Err(broken(&text));
+            }
+        }
+        Ok(Self {
+            base: base.clone(),
+            version: written.version,
+            entries,
+            other: written.other,
+        })
+    }
+
+    /// Checks that this version may change the file, before work begins.
+    ///
+    /// # Errors
+    /// When another version wrote it.
+    pub fn check_writable(&self) -> Result<()> {
+        if self.version == VERSION {
+            return Ok(());
+        }
+        let text = format!(
+            "the lockfile `{}` has version {}, and this agent-skills writes version {VERSION}",
+            path(&self.base).display(),
+            self.version
+        );
+        Err(Error::new(text).hint("update agent-skills, or move the file away"))
+    }
+
+    /// The entry of the skill in the directory `name`.
+    pub fn get(&self, name: &str) -> Option<&LockEntry> {
+        self.entries.iter().find(|entry| entry.name == *name)
+    }
+
+    /// The entry with this id, whatever its directory is called.
+    pub fn by_id(&self, id: &str) -> Option<&LockEntry> {
+        self.entries.iter().find(|entry| entry.id == id)
+    }
+
+    /// All entries, sorted by name.
+    pub fn entries(&self) -> &[LockEntry] {
+        &self.entries
+    }
+
+    /// Adds an entry or replaces the one of the same name, and writes the file if that changes it.
+    /// `scratch` is a directory of the caller, used while writing.
+    ///
+    /// # Errors
+    /// As [`Lockfile::check_writable`], and when the file cannot be written.
+    pub fn put(&mut self, entry: LockEntry, scratch: &Dir) -> Result<()> {
+        self.put_all(vec![entry], scratch)
+    }
+
+    /// Like [`Lockfile::put`] for several entries with different names; the file is written once.
+    ///
+    /// # Errors
+    /// As [`Lockfile::put`].
+    pub fn put_all(&mut self, mut new: Vec<LockEntry>, scratch: &Dir) -> Result<()> {
+        new.retain(|entry| self.get(&entry.name) != Some(entry));
+        if new.is_empty() {
+            return Ok(());
+        }
+        let names: HashSet<&str> = new.iter().map(|entry| &*entry.name).collect();
+        let others = self
+            .entries
+            .iter()
+            .filter(|other| !names.contains(&*other.name));
+        let mut entries: Vec<LockEntry> = others.cloned().collect();
+        entries.extend(new);
+        entries.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+        self.write(entries, scratch)
+    }
+
+    /// Removes the entry of `name` and writes the file if there was one.
+    ///
+    /// # Errors
+    /// As [`Lockfile::put`].
+    pub fn take(&mut self, name: &str, scratch: &Dir) -> Result<()> {
+        let others = self.entries.iter().filter(|entry| entry.name != *name);
+        let entries: Vec<LockEntry> = others.cloned().collect();
+        if entries.len() == self.entries.len() {
+            return Ok(());
+        }
+        self.write(entries, scratch)
+    }
+
+    /// The entries in memory change only after those on disk have changed.
+    fn write(&mut self, entries: Vec<LockEntry>, scratch: &Dir) -> Result<()> {
+        self.check_writable()?;
+        let skills = entries
+            .iter()
+            .map(serde_json::to_value)
+            .collect::<Result<_, _>>();
+        let written = skills.and_then(|skills| {
+            let other = self.other.clone();
+            serde_json::to_string_pretty(&Written {
+                version: VERSION,
+                skills,
+                other,
+            })
+        });
+        let text = written
+            .map_err(|error| Error::new(format!("could not write the lockfile: {error}")))?;
+        let (text, durable) = (format!("{text}\n"), Durable::Yes);
+        let file = self.base.file(&FILE)?;
+        let HomeFile { dir, name, .. } = &file;
+        let written = if file.is_elsewhere {
+            dir.replace(name, text.as_bytes(), 0o644, durable)
+        } else {
+            dir.replace_through(scratch, name, text.as_bytes(), 0o644, durable)
+        };
+        written.map_err(|error| dir.error("write", name, &error))?;
+        self.entries = entries;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! The state of each skill before its last update or approved proposal, kept for `rollback` in
+//! `previous/<name>/` with its lockfile entry of that time, if any. A kept state is complete or
+//! absent: the older one moves to staging before the skill moves, and the replaced one is kept
+//! afterwards. Recovery of the change completes or undoes what a kill leaves in between.
+
+use std::io;
+
+use crate::error::{Error, Result};
+use crate::marketplace::lock::installed_name::InstalledName;
+use crate::marketplace::lock::lockfile::LockEntry;
+use crate::sys::{Base, Dir, Durable, EntryName, limits};
+
+const PREVIOUS: EntryName = EntryName::of("previous");
+const ENTRY: EntryName = EntryName::of("entry.json");
+const SKILL: EntryName = EntryName::of("skill");
+/// In a staging directory: the state to be kept, and the one kept until now.
+pub const KEPT: EntryName = EntryName::of("kept");
+pub const FORMER: EntryName = EntryName::of("former");
+
+/// The previous state of a skill.
+#[derive(Debug)]
+pub struct Previous {
+    /// Its files.
+    pub dir: Dir,
+    /// Its lockfile entry, unless it came from no source.
+    pub entry: Option<LockEntry>,
+}
+
+/// Prepares `staging` to keep the skill `name` with its entry `present`, and moves the state kept
+/// until now out of the plugin directory `dir`.
+///
+/// # Errors
+/// When the existing state was not kept by us, or anything cannot be written.
+pub fn make_room(
+    dir: &Dir,
+    staging: &Dir,
+    name: &InstalledName,
+    present: Option<&LockEntry>,
+) -> Result<()> {
+    let homes = dir.make_dir(&PREVIOUS);
+    let homes = homes.map_err(|error| dir.error("keep", &PREVIOUS, &error))?;
+    let failed = |error| homes.error("keep", name.entry(), &error);
+    let there = homes.find_dir(name.entry()).map_err(failed)?;
+    if there.is_some_and(|dir| !dir.is_ours()) {
+        let path = homes.path_of(name.entry());
+        let text = format!("`{}` was not put there by agent-skills", path.display());
+        return Err(Error::new(text)
+            .hint("look at it, then move it away: that is the place of earlier states"));
+    }
+    let json = serde_json::to_vec(&present).map_err(|error| Error::new(error.to_string()))?;
+    let kept = staging.new_of_ours(&KEPT);
+    let written = kept.and_then(|kept| kept.replace(&ENTRY, &json, 0o644, Durable::Yes));
+    written.map_err(|error| staging.error("write", &KEPT, &error))?;
+    set_aside(dir, staging, name).map_err(failed)
+}
+
+/// Moves the kept state of a skill to `staging`. Files that are not ours stay.
+///
+/// # Errors
+/// When it cannot be moved.
+pub fn set_aside(dir: &Dir, staging: &Dir, name: &InstalledName) -> io::Result<()> {
+    let Ok(homes) = dir.open_dir(&PREVIOUS) else {
+        return Ok(());
+    };
+    let former = homes.open_dir(name.entry());
+    if former.is_ok_and(|former| former.is_ours()) {
+        homes.rename(name.entry(), staging, &FORMER)?;
+    }
+    // Succeeds only if it is empty now.
+    let _ = dir.remove_empty(&PREVIOUS);
+    Ok(())
+}
+
+/// Undoes [`set_aside`] after a change that did not happen.
+pub fn put_back(dir: &Dir, staging: &Dir, name: &InstalledName) {
+    if staging.has(&FORMER) {
+        // Losing the previous state is better than a command that always fails.
+        let homes = dir.make_dir(&PREVIOUS);
+        let _ = homes.and_then(|homes| staging.rename(&FORMER, &homes, name.entry()));
+    }
+}
+
+/// Keeps the replaced skill, now `old` in `within`, unless that is already done or nothing was
+/// prepared for it.
+///
+/// # Errors
+/// When it cannot be moved; nothing is kept then.
+pub fn keep(
+    dir: &Dir,
+    staging: &Dir,
+    name: &InstalledName,
+    (within, old): (&Dir, &EntryName),
+) -> io::Result<()> {
+    let Some(kept) = staging.find_dir(&KEPT)? else {
+        return Ok(());
+    };
+    if !kept.has(&SKILL) {
+        within.rename(old, &kept, &SKILL)?;
+    }
+    let homes = dir.make_dir(&PREVIOUS)?;
+    staging.rename(&KEPT, &homes, name.entry())
+}
+
+/// Reads the previous state of a skill.
+///
+/// # Errors
+/// When there is none.
+pub fn read(base: &Base, name: &InstalledName) -> Result<Previous> {
+    let kept = base.open()?.and_then(|dir| {
+        let homes = dir.open_dir(&PREVIOUS).ok()?;
+        homes.open_dir(name.entry()).ok().filter(Dir::is_ours)
+    });
+    let none = || none(name);
+    let kept = kept.ok_or_else(none)?;
+    let bytes = kept.read(&ENTRY, limits::LOCKFILE);
+    let entry: Option<LockEntry> = bytes
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .ok_or_else(none)?;
+    if entry.as_ref().is_some_and(|entry| entry.name != *name) {
+        return Err(none());
+    }
+    let dir = kept.open_dir(&SKILL).map_err(|_| none())?;
+    Ok(Previous { dir, entry })
+}
+
+fn none(name: &str) -> Error {
+    Error::new(format!("no earlier state of `{name}` is kept"))
+        .hint("one is kept from the next update or approved proposal on; `install REFERENCE#COMMIT` gets any other")
+}

@@ -1,0 +1,112 @@
+//! Checks whether installed skills still match the lockfile.
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::marketplace::install::difference::{changed, only};
+use crate::marketplace::install::remove::nearest;
+use crate::marketplace::lock::digest::Digest;
+use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
+use crate::marketplace::market::Market;
+
+/// An installed skill compared with the lockfile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verified {
+    /// Its directory's name.
+    pub name: String,
+    /// See [`State`].
+    pub state: State,
+    /// Files with different content or another executable bit.
+    pub changed: Vec<String>,
+    /// Files that are missing.
+    pub missing: Vec<String>,
+    /// Files that were not installed.
+    pub extra: Vec<String>,
+}
+
+/// The state of an installed skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It matches the lockfile.
+    Intact,
+    /// Some of its files differ.
+    Changed,
+    /// Its directory is missing.
+    Missing,
+    /// A link, whose target may change freely.
+    Linked,
+}
+
+impl Verified {
+    /// Whether it is as installed, or is not expected to be.
+    pub fn is_well(&self) -> bool {
+        matches!(self.state, State::Intact | State::Linked)
+    }
+}
+
+impl Market<'_> {
+    /// Compares the named skills, or all in the lockfile, with it.
+    ///
+    /// # Errors
+    /// When a name is not that of a skill in the lockfile, or something cannot be read.
+    pub fn verify(&self, names: &[String]) -> Result<Vec<Verified>> {
+        let lockfile = Lockfile::read(self.plugin_dir)?;
+        let mut meant: Vec<String> = Vec::new();
+        for name in names {
+            // A missing skill has an entry but no directory.
+            let of_author = || {
+                self.installed(name)
+                    .ok()
+                    .filter(|_| name.contains(['/', '@']))
+            };
+            let known = |name: &str| lockfile.get(name).map(|entry| entry.name.to_string());
+            let found = known(name).or_else(|| known(&of_author()?));
+            meant.push(found.ok_or_else(|| {
+                let text = format!("the lockfile has no skill `{}`", name.escape_debug());
+                let names = lockfile.entries().iter().map(|entry| &*entry.name);
+                Error::new(text).hint(match nearest(name, names) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => "`agent-skills verify` alone compares all it has".to_owned(),
+                })
+            })?);
+        }
+        let wanted =
+            |entry: &&LockEntry| names.is_empty() || meant.iter().any(|name| entry.name == **name);
+        lockfile
+            .entries()
+            .iter()
+            .filter(wanted)
+            .map(|entry| self.compare(entry))
+            .collect()
+    }
+
+    /// Compares one skill with its entry.
+    ///
+    /// # Errors
+    /// When its files cannot be read.
+    pub fn compare(&self, entry: &LockEntry) -> Result<Verified> {
+        let dir = self.dir(&entry.name);
+        let mut verified = Verified {
+            name: entry.name.to_string(),
+            state: State::Intact,
+            changed: Vec::new(),
+            missing: Vec::new(),
+            extra: Vec::new(),
+        };
+        if !dir.is_dir() {
+            verified.state = State::Missing;
+        } else if entry.kind == Kind::Link {
+            verified.state = State::Linked;
+        } else {
+            let now = Digest::of(&dir)?;
+            if now.sha256 != entry.sha256 {
+                verified.state = State::Changed;
+                verified.changed = changed(&now.files, &entry.files);
+                verified.missing = only(&entry.files, &now.files);
+                verified.extra = only(&now.files, &entry.files);
+            }
+        }
+        Ok(verified)
+    }
+}

@@ -1,0 +1,400 @@
+//! Validated parts of a reference: the URL of a repository, a revision, a path inside a repository.
+//! None of them can reach git as an option or leave a directory.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::sys::{limits, visible};
+
+const GITHUB: &str = "https://github.com/";
+
+/// The address of a repository, in the form the lockfile keeps.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RepoUrl(String);
+
+/// The name of a branch or tag, valid by the rules of `git check-ref-format`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Rev(String);
+
+/// A relative path. Its parts are separated by `/`; none is empty, `.` or `..`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SubPath(String);
+
+impl RepoUrl {
+    /// Parses a URL whose scheme git may use for a network or local files, or ssh's
+    /// `user@host:path`.
+    ///
+    /// # Errors
+    /// For other schemes (`ext::` runs programs), credentials in the URL, and text that git or ssh
+    /// could take for an option.
+    pub fn parse(written: &str) -> Result<Self> {
+        let refused = |why: &str| {
+            Error::new(format!("the repository `{}` {why}", written.escape_debug())).hint(
+                "give an address like https://github.com/OWNER/REPO or git@HOST:OWNER/REPO.git",
+            )
+        };
+        if let Some(why) = unsafe_text(written) {
+            return Err(refused(why));
+        }
+        let written = written.trim_end_matches('/');
+        let Some((scheme, rest)) = written.split_once("://") else {
+            let scp = written.split_once(':');
+            let (authority, path) = scp.ok_or_else(|| refused("is not an address"))?;
+            let known = authority.contains('@') && !authority.contains('/');
+            if !known || !is_authority(authority) || !is_path(path.trim_start_matches('/')) {
+                return Err(refused("is not an address that can be used"));
+            }
+            return Ok(Self(written.to_owned()));
+        };
+        let scheme = scheme.to_ascii_lowercase();
+        let (authority, path) = rest
+            .split_once('/')
+            .ok_or_else(|| refused("names no repository on its host"))?;
+        if !is_path(path) {
+            return Err(refused("has a path that cannot be used"));
+        }
+        let authority = authority.to_ascii_lowercase();
+        match scheme.as_str() {
+            "file" if authority.is_empty() => {}
+            "file" => return Err(refused("is a file of another machine")),
+            "https" | "http" if authority.contains('@') => {
+                return Err(refused("contains credentials: keep them in git's helper"));
+            }
+            "http" if !is_loopback(&authority) => {
+                return Err(refused("is not encrypted: use https"));
+            }
+            "https" | "http" | "ssh" | "git" if is_authority(&authority) => {}
+            "https" | "http" | "ssh" | "git" => return Err(refused("has no usable host")),
+            _ => return Err(refused("has a scheme that is not supported")),
+        }
+        let url = format!("{scheme}://{authority}/{path}");
+        // GitHub serves a repository with and without `.git`; the lockfile keeps one form.
+        match url.strip_suffix(".git") {
+            Some(bare) if url.starts_with(GITHUB) => Ok(Self(bare.to_owned())),
+            _ => Ok(Self(url)),
+        }
+    }
+
+    /// The GitHub repository `owner/repo`.
+    ///
+    /// # Errors
+    /// When either is not a name that GitHub allows.
+    pub fn github(owner: &str, repo: &str) -> Result<Self> {
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && !name.starts_with(['-', '.'])
+                && name
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        };
+        if !is_name(owner) || !is_name(repo) {
+            let text = format!(
+                "`{}/{}` is not the name of a repository",
+                owner.escape_debug(),
+                repo.escape_debug()
+            );
+            return Err(Error::new(text).hint("give it as OWNER/REPO, or as a whole https address"));
+        }
+        Self::parse(&format!("{GITHUB}{owner}/{repo}"))
+    }
+
+    /// The address to give to git. `mirror` (`AGENT_SKILLS_GITHUB_BASE`) replaces
+    /// `https://github.com/` here, so the lockfile is the same with and without it.
+    ///
+    /// # Errors
+    /// When the mirror is not a valid address.
+    pub fn fetch_from(&self, mirror: Option<&str>) -> Result<Self> {
+        match (self.0.strip_prefix(GITHUB), mirror) {
+            (Some(path), Some(base)) => {
+                Self::parse(&format!("{}/{path}", base.trim_end_matches('/')))
+                    .map_err(|error| error.context("AGENT_SKILLS_GITHUB_BASE"))
+            }
+            _ => Ok(self.clone()),
+        }
+    }
+
+    /// The address as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last part of the path without `.git`.
+    pub fn repo_name(&self) -> &str {
+        let last = self.0.rsplit(['/', ':']).next().unwrap_or_default();
+        last.strip_suffix(".git").unwrap_or(last)
+    }
+
+    /// The part of the path before the repository's name: an account or a group.
+    pub fn owner(&self) -> Option<&str> {
+        let path = match self.0.split_once("://") {
+            Some((_, rest)) => rest.split_once('/')?.1,
+            None => self.0.split_once(':')?.1,
+        };
+        path.rsplit_once('/')?.0.rsplit('/').next()
+    }
+}
+
+impl fmt::Display for RepoUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let short = self.0.strip_prefix(GITHUB).unwrap_or(&self.0);
+        f.write_str(short)
+    }
+}
+
+impl Rev {
+    /// Parses what a person or a lockfile wrote.
+    ///
+    /// # Errors
+    /// When git would refuse it as a branch or tag name.
+    pub fn parse(written: &str) -> Result<Self> {
+        let bad_part = |part: &str| {
+            part.is_empty() || part.starts_with('.') || part.to_ascii_lowercase().ends_with(".lock")
+        };
+        let bad = unsafe_text(written).is_some()
+            || written == "@"
+            || written.len() > 255
+            || written.ends_with('.')
+            || written.contains(['~', '^', ':', '?', '*', '[', '\\'])
+            || written.contains("..")
+            || written.contains("@{")
+            || written.split('/').any(bad_part);
+        if bad {
+            let text = format!(
+                "`{}` cannot be a branch, tag or commit",
+                written.escape_debug()
+            );
+            return Err(
+                Error::new(text).hint("give the name of a branch or tag, or a full commit id")
+            );
+        }
+        Ok(Self(written.to_owned()))
+    }
+
+    /// The revision as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl SubPath {
+    /// Parses a path in a repository; leading and trailing slashes are ignored.
+    ///
+    /// # Errors
+    /// When it is empty, absolute on another system, or has parts such as `..`.
+    pub fn parse(written: &str) -> Result<Self> {
+        let path = written.trim_matches('/');
+        let path = path.strip_prefix("./").unwrap_or(path);
+        let bad_part = |part: &str| matches!(part, "" | "." | "..");
+        if path.split('/').any(bad_part) || path.chars().any(|c| c.is_control() || c == '\\') {
+            let text = format!(
+                "`{}` is not a path inside a repository",
+                written.escape_debug()
+            );
+            return Err(
+                Error::new(text).hint("give it without `.` and `..`, with `/` between its parts")
+            );
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    /// The path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Why this text must not be passed to git in any role.
+pub fn unsafe_text(text: &str) -> Option<&'static str> {
+    if text.is_empty() {
+        Some("is empty")
+    } else if text.len() > limits::REFERENCE {
+        Some("is too long")
+    } else if text.starts_with('-') {
+        Some("begins with `-`, as options do")
+    } else if text.contains(char::is_whitespace) || visible(text) != text {
+        Some("contains spaces, or characters that deceive a reader")
+    } else if text.contains("::") && !text.contains('[') {
+        Some("names a program that git would run")
+    } else {
+        None
+    }
+}
+
+/// Whether a host, with or without a port, is the local machine.
+pub fn is_loopback(authority: &str) -> bool {
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|host| authority.strip_prefix(host).is_some_and(is_port))
+}
+
+fn is_path(path: &str) -> bool {
+    path.split('/')
+        .all(|part| !matches!(part, "" | "." | "..") && !part.starts_with('-'))
+        && !path.contains(['\\', '?', '#', '@', ':'])
+}
+
+/// `host` or `host:port`, each optionally preceded by `user@`.
+pub fn is_authority(authority: &str) -> bool {
+    let word = |text: &str| {
+        !text.is_empty()
+            && !text.starts_with('-')
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    };
+    let (user, host) = authority.split_once('@').unwrap_or(("git", authority));
+    if let Some((address, port)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        let is_address = address
+            .chars()
+            .all(|c| c.is_ascii_hexdigit() || c == ':' || c == '.');
+        return word(user) && is_address && is_port(port);
+    }
+    let (host, port) = host
+        .find(':')
+        .map_or((host, ""), |colon| host.split_at(colon));
+    word(user) && word(host) && is_port(port)
+}
+
+/// Empty, or `:` and digits.
+fn is_port(text: &str) -> bool {
+    text.is_empty()
+        || text
+            .strip_prefix(':')
+            .is_some_and(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_could_do_harm_are_refused() {
+        for bad in [
+            "",
+            "-oProxyCommand=x",
+            "--upload-pack=x",
+            "ext::sh -c x",
+            "ext::sh",
+            "https://-host/o/r",
+            "ssh://-oProxyCommand=x/o/r",
+            "ssh://u@-h/o/r",
+            "git@-h:o/r.git",
+            "-git@h:o/r",
+            "git@h:../r",
+            "git@h:x:-o",
+            "https://h/../r",
+            "https://h/o/-r",
+            "https://user:token@github.com/o/r",
+            "https://token@github.com/o/r",
+            "http://github.com/o/r",
+            "file://host/x",
+            "ftp://h/o/r",
+            "https://h",
+            "https:///o/r",
+            "https://h/o\u{7}/r",
+            "https://h/o r",
+            "https://h:x/o/r",
+            "C:\\x",
+            "fd::17/x",
+        ] {
+            assert!(RepoUrl::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_have_an_owner_and_a_name() {
+        for (written, canonical, owner, name) in [
+            (
+                "https://GitHub.com/o/r.git",
+                "https://github.com/o/r",
+                "o",
+                "r",
+            ),
+            (
+                "https://gitlab.com/g/s/p.git/",
+                "https://gitlab.com/g/s/p.git",
+                "s",
+                "p",
+            ),
+            ("git@h.org:o/r.git", "git@h.org:o/r.git", "o", "r"),
+            ("ssh://git@h:22/o/r", "ssh://git@h:22/o/r", "o", "r"),
+            ("git://h/o/r", "git://h/o/r", "o", "r"),
+            ("file:///tmp/repos/o/r", "file:///tmp/repos/o/r", "o", "r"),
+            (
+                "http://127.0.0.1:80/o/r",
+                "http://127.0.0.1:80/o/r",
+                "o",
+                "r",
+            ),
+            ("http://[::1]:80/o/r", "http://[::1]:80/o/r", "o", "r"),
+        ] {
+            let url = RepoUrl::parse(written).unwrap();
+            assert_eq!(
+                (url.as_str(), url.owner(), url.repo_name()),
+                (canonical, Some(owner), name)
+            );
+        }
+    }
+
+    #[test]
+    fn a_mirror_stands_in_for_github_only() {
+        let fetched = |url: &RepoUrl| url.fetch_from(Some("file:///m/")).unwrap().0;
+        assert_eq!(
+            fetched(&RepoUrl::github("o", "r").unwrap()),
+            "file:///m/o/r"
+        );
+        assert_eq!(
+            fetched(&RepoUrl::parse("https://h/o/r").unwrap()),
+            "https://h/o/r"
+        );
+        let github = RepoUrl::github("o", "r").unwrap();
+        assert!(github.fetch_from(Some("--upload-pack=x")).is_err());
+    }
+
+    #[test]
+    fn revisions_follow_check_ref_format() {
+        for good in ["main", "feature/x", "v1.0", "a-b", "@x"] {
+            assert!(Rev::parse(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "-x",
+            "--help",
+            "a..b",
+            "a b",
+            "a~1",
+            "a^",
+            "a:b",
+            "a?",
+            "*",
+            "[",
+            "a\\b",
+            "@",
+            "a\u{202e}b",
+            "a\u{200b}",
+            "a@{1}",
+            "/a",
+            "a/",
+            "a//b",
+            ".a",
+            "a/.b",
+            "a.lock",
+            "a.lock/b",
+            "a.",
+            "a\u{1}",
+        ] {
+            assert!(Rev::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn paths_stay_below_their_root() {
+        assert_eq!(SubPath::parse("./a/b/").unwrap().as_str(), "a/b");
+        assert_eq!(SubPath::parse("--help/-o").unwrap().as_str(), "--help/-o");
+        for bad in [
+            "", "/", ".", "..", "a/../b", "a//b", "a\\b", "a\0b", "a/./b",
+        ] {
+            assert!(SubPath::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}

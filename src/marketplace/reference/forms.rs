@@ -1,0 +1,293 @@
+//! Parsers for each form of a reference that names a place
+//! (docs/spec/references.md#reference-forms). Pure.
+
+use crate::error::{Error, Result};
+use crate::marketplace::reference::address::{RepoUrl, SubPath};
+use crate::marketplace::reference::parse::{At, Place, Reading, Reference, at};
+use crate::marketplace::reference::web::WebUrl;
+use crate::marketplace::source::choose::Want;
+use crate::skill::SkillName;
+
+const FORMS: &str = "give OWNER/SKILL, OWNER/REPO@SKILL, OWNER/REPO/PATH, the https or ssh address \
+                     of a repository or an archive, or a local directory as ./DIR";
+
+/// Git hosts whose repository addresses need not end in `.git`.
+const FORGES: [&str; 5] = [
+    "github.com",
+    "gitlab.com",
+    "bitbucket.org",
+    "codeberg.org",
+    "dev.azure.com",
+];
+
+const ARCHIVES: [&str; 4] = [".zip", ".tar", ".tar.gz", ".tgz"];
+
+/// `SKILL` or `SKILL@SOURCE`: names looked up in the configured sources.
+pub fn named(text: &str) -> Result<Reference> {
+    let (name, source) = match text.split_once('@') {
+        Some((name, source)) => (name, Some(skill(source)?)),
+        None => (text, None),
+    };
+    let name = skill(name)?;
+    Ok(Reference::Named { name, source })
+}
+
+/// `OWNER/NAME`, `OWNER/REPO@SKILL`, `OWNER/REPO/PATH`.
+pub fn short(text: &str, at: &At) -> Result<Vec<Reading>> {
+    let (owner, name) = text.split_once('/').unwrap_or((text, ""));
+    if name.contains(['/', '@']) || name.strip_suffix(".git").is_some() {
+        return Ok(vec![github(text, at.clone())?]);
+    }
+    let reading = |repo: &str, want: Want| -> Result<Reading> {
+        let url = RepoUrl::github(owner, repo)?;
+        let at = at.clone();
+        let place = Place::Repository { url, at };
+        Ok(Reading { place, want })
+    };
+    let wanted = Want::Named(skill(name)?);
+    Ok(vec![
+        reading("skills", wanted.clone())?,
+        reading(name, Want::Any)?,
+        reading("agent-skills", wanted)?,
+    ])
+}
+
+/// `OWNER/REPO`, `OWNER/REPO@SKILL` or `OWNER/REPO/PATH`, always on GitHub.
+pub fn github(text: &str, at: At) -> Result<Reading> {
+    let (text, named) = split_skill(text)?;
+    let mut parts = text.splitn(3, '/');
+    let (owner, repo) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
+    let url = RepoUrl::github(owner, repo)?;
+    let want = match (parts.next(), named) {
+        (None, None) => Want::Any,
+        (None, Some(name)) => Want::Named(name),
+        (Some(path), None) => Want::PathOrName(SubPath::parse(path)?),
+        (Some(_), Some(_)) => return Err(refused(text, "has both a path and a skill's name")),
+    };
+    let place = Place::Repository { url, at };
+    Ok(Reading { place, want })
+}
+
+/// A URL on any host: a repository or a place in one, an archive, a `SKILL.md`, a site. `fragment`
+/// is what followed `#`; `repository` forces reading it as a repository.
+pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<Reading> {
+    let is_web = text.starts_with("http://") || text.starts_with("https://");
+    if is_web && let Some(reading) = azure(text, fragment)? {
+        return Ok(reading);
+    }
+    let (bare, named) = split_skill(text)?;
+    let want = || named.clone().map_or(Want::Any, Want::Named);
+    if is_web && !repository {
+        let path = bare.split('?').next().unwrap_or_default();
+        if is_archive(path) {
+            let (url, sha256) = (WebUrl::parse(bare)?, fragment.map(digest).transpose()?);
+            let place = Place::Archive { url, sha256 };
+            return Ok(Reading {
+                place,
+                want: want(),
+            });
+        }
+    }
+    if is_web && let Some((repo, place)) = place_in_repository(text) {
+        if fragment.is_some() {
+            return Err(refused(
+                text,
+                "names a ref twice, in its path and after `#`",
+            ));
+        }
+        let place = percent_decoded(&place).ok_or_else(|| refused(text, "is not UTF-8"))?;
+        let (url, at) = (
+            RepoUrl::parse(&repo)?,
+            At::RefAndPath(SubPath::parse(&place)?),
+        );
+        let place = Place::Repository { url, at };
+        return Ok(Reading {
+            place,
+            want: Want::Any,
+        });
+    }
+    if is_web && !repository && fragment.is_none() && !is_forge(bare) {
+        let url = WebUrl::parse(bare)?;
+        let place = if url.file_name().eq_ignore_ascii_case("SKILL.md") {
+            Place::File(url)
+        } else {
+            Place::WellKnown(url)
+        };
+        return Ok(Reading {
+            place,
+            want: want(),
+        });
+    }
+    let url = RepoUrl::parse(bare)?;
+    let on_github = url.as_str().strip_prefix("https://github.com/");
+    if on_github.is_some_and(|path| path.matches('/').count() != 1) {
+        return Err(refused(text, "is a page of GitHub's, but not a repository"));
+    }
+    let place = Place::Repository {
+        url,
+        at: at(fragment)?,
+    };
+    Ok(Reading {
+        place,
+        want: want(),
+    })
+}
+
+/// Whether a path or URL names an archive.
+pub fn is_archive(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    ARCHIVES.iter().any(|end| lower.ends_with(end))
+}
+
+/// The digest in `sha256=DIGEST`.
+pub fn digest(fragment: &str) -> Result<String> {
+    let hex = fragment.strip_prefix("sha256=").unwrap_or_default();
+    if hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(hex.to_ascii_lowercase());
+    }
+    Err(
+        refused(fragment, "does not say what an archive's digest is")
+            .hint("give it as `#sha256=` and 64 hexadecimal digits"),
+    )
+}
+
+/// Whether the content at an address may come from a fork. Under each repository's address, forges
+/// serve the files and archives of every commit they know, including commits of forks. Branches and
+/// tags named in full, and release uploads, belong to the repository.
+pub fn may_be_a_forks(url: &WebUrl) -> bool {
+    let raw = url.host() == "raw.githubusercontent.com";
+    if !raw && url.host() != "codeload.github.com" && !FORGES.contains(&url.host()) {
+        return false;
+    }
+    let path = url.as_str().splitn(4, '/').nth(3).unwrap_or_default();
+    let mut parts = path.split('/').skip(if raw { 2 } else { 3 });
+    let is_ref = parts.next() == Some("refs") && matches!(parts.next(), Some("heads" | "tags"));
+    let mut parts = path.split('/').skip(2);
+    let is_release = parts.next() == Some("releases") && parts.next() == Some("download");
+    !is_ref && !is_release
+}
+
+/// Whether a URL is that of a repository, by its host or its ending.
+fn is_forge(url: &str) -> bool {
+    let host = url
+        .split('/')
+        .nth(2)
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let first = host.split('.').next().unwrap_or_default();
+    let path = url.split('?').next().unwrap_or_default();
+    // For example git.example.org, gitlab.example.org, gitea.example.org.
+    FORGES.contains(&host.as_str())
+        || (first.starts_with("git") && host.contains('.'))
+        || path.strip_suffix(".git").is_some()
+        || host.ends_with(".visualstudio.com")
+}
+
+/// `…/_git/REPO?path=/PATH&version=GBref`, the form of Azure.
+fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
+    let Some((repo, query)) = text
+        .split_once('?')
+        .filter(|(repo, _)| repo.contains("/_git/"))
+    else {
+        return Ok(None);
+    };
+    let field = |name: &str| {
+        let value = query.split('&').find_map(|pair| pair.strip_prefix(name));
+        value.and_then(percent_decoded)
+    };
+    // A two-letter prefix marks a branch, a tag or a commit.
+    let full = |version: String| {
+        let (mark, name) = version.split_at_checked(2)?;
+        Some(match mark {
+            "GB" => format!("refs/heads/{name}"),
+            "GT" => format!("refs/tags/{name}"),
+            _ => name.to_owned(),
+        })
+    };
+    let version = field("version=").and_then(full);
+    let at = at(version.as_deref().or(fragment))?;
+    let want = match field("path=").filter(|path| !path.trim_matches('/').is_empty()) {
+        Some(path) => Want::Path(SubPath::parse(&path)?),
+        None => Want::Any,
+    };
+    let place = Place::Repository {
+        url: RepoUrl::parse(repo)?,
+        at,
+    };
+    Ok(Some(Reading { place, want }))
+}
+
+/// The repository and `REF/PATH` of a web page that shows a directory or a `SKILL.md`.
+fn place_in_repository(url: &str) -> Option<(String, String)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let parts: Vec<&str> = rest.split('/').collect();
+    let is_marker = |part: &str| matches!(part, "tree" | "blob");
+    // The host is the first part. GitLab marks the end of the project path, whatever its depth.
+    let gitlab = parts
+        .windows(2)
+        .position(|pair| pair[0] == "-" && is_marker(pair[1]));
+    let (end, mut place) = match gitlab {
+        Some(dash) => (dash, &parts[dash + 2..]),
+        None if parts.len() > 4 && is_marker(parts[3]) => (3, &parts[4..]),
+        None if parts.len() > 4 && parts[0] == "bitbucket.org" && parts[3] == "src" => {
+            (3, &parts[4..])
+        }
+        None => return None,
+    };
+    if let [before @ .., last] = place
+        && last.eq_ignore_ascii_case("SKILL.md")
+        && !before.is_empty()
+    {
+        place = before;
+    }
+    let repo = format!("{scheme}://{}", parts[..end].join("/"));
+    (!place.is_empty()).then(|| (repo, place.join("/")))
+}
+
+/// Splits `…/repo@skill`.
+fn split_skill(text: &str) -> Result<(&str, Option<String>)> {
+    let last = text.rfind('/').map_or(0, |slash| slash + 1);
+    // A skill's name may contain a slash, but a repository's path before it has no `@` except that
+    // of `user@host`.
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let first_slash = text[start..]
+        .find(['/', ':'])
+        .map_or(last, |slash| start + slash);
+    match text[first_slash..].find('@') {
+        Some(at) => {
+            let at = first_slash + at;
+            Ok((&text[..at], Some(skill(&text[at + 1..])?)))
+        }
+        None => Ok((text, None)),
+    }
+}
+
+fn skill(name: &str) -> Result<String> {
+    if SkillName::from_written(name).is_none() || name.split('/').any(|p| p == "..") {
+        return Err(refused(name, "is not the name of a skill"));
+    }
+    Ok(name.to_owned())
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('%') {
+        bytes.extend_from_slice(before.as_bytes());
+        let byte = after
+            .get(..2)
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(byte.unwrap_or(b'%'));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8(bytes).ok()
+}
+
+/// The error for text that is not a reference, with a list of the valid forms.
+pub fn refused(written: &str, why: &str) -> Error {
+    Error::new(format!("the reference `{}` {why}", written.escape_debug())).hint(FORMS)
+}

@@ -1,0 +1,9 @@
+//! What a person types to name a skill: the forms, and the validated parts of a reference. Open
+//! parse.rs first.
+
+pub mod address;
+pub mod forms;
+pub mod parse;
+pub mod pin;
+pub mod version;
+pub mod web;

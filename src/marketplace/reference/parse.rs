@@ -1,0 +1,202 @@
+//! Parses what a person types to name a skill into readings to try in order
+//! (docs/spec/references.md#reference-forms). Pure: it knows neither the network nor the disk.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::marketplace::reference::address::{RepoUrl, Rev, SubPath};
+use crate::marketplace::reference::forms::{address, github, named, refused, short};
+use crate::marketplace::reference::pin::Pin;
+use crate::marketplace::reference::web::WebUrl;
+use crate::marketplace::source::choose::Want;
+use crate::sys::limits;
+
+/// A parsed reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reference {
+    /// A skill's name, looked up in one configured source (`x@y`) or in all.
+    Named {
+        /// The skill's name.
+        name: String,
+        /// The source's name.
+        source: Option<String>,
+    },
+    /// Possible meanings, best first; never empty. Only `OWNER/NAME` has more than one.
+    Readings(Vec<Reading>),
+}
+
+/// One meaning: a place, and what is wanted from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// Where to look.
+    pub place: Place,
+    /// Which of the skills there.
+    pub want: Want,
+}
+
+/// Where skills can be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A git repository in a certain state.
+    Repository {
+        /// Its address.
+        url: RepoUrl,
+        /// Which state.
+        at: At,
+    },
+    /// A local directory or archive, as written: `./x`, `../x`, `/x`, `~/x`.
+    Local(String),
+    /// An archive on the web.
+    Archive {
+        /// Its address.
+        url: WebUrl,
+        /// The required SHA-256.
+        sha256: Option<String>,
+    },
+    /// A site that lists its skills under `/.well-known/`.
+    WellKnown(WebUrl),
+    /// One `SKILL.md`.
+    File(WebUrl),
+}
+
+/// Forces how a reference is interpreted (`--reading`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum As {
+    /// A git repository: `o/n` is the repository `n` of `o`.
+    Repository,
+    /// A name: `o/n` is the skill `n` of `o`, where `n` is a configured source.
+    Registry,
+    /// A local path.
+    Path,
+    /// A URL.
+    Url,
+}
+
+/// A state of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum At {
+    /// The default branch.
+    Default,
+    /// The short name of a branch or tag, as people type it.
+    Rev(Rev),
+    /// An unambiguous name, as kept in the lockfile.
+    Pin(Pin),
+    /// A combined ref and path, as in `/tree/REF/PATH`: only the repository's refs show where the
+    /// ref ends.
+    RefAndPath(SubPath),
+}
+
+impl Reference {
+    /// Parses a reference in any of its forms, or only in the form requested.
+    ///
+    /// # Errors
+    /// When it has none of the forms, or has parts that could leave a directory or reach git as an
+    /// option.
+    pub fn parse(written: &str, reading: Option<As>) -> Result<Self> {
+        let text = written.trim();
+        if text.is_empty() || text.len() > limits::REFERENCE || text.chars().any(char::is_control) {
+            return Err(refused(
+                written,
+                "is empty, too long or has control characters",
+            ));
+        }
+        if reading == Some(As::Path) || (reading.is_none() && is_local(text)) {
+            let want = Want::Any;
+            let place = Place::Local(text.to_owned());
+            return Ok(Self::Readings(vec![Reading { place, want }]));
+        }
+        if text.starts_with('-') {
+            return Err(refused(written, "begins with `-`, as options do"));
+        }
+        let (text, fragment) = match text.rsplit_once('#') {
+            Some((text, fragment)) => (text, Some(fragment)),
+            None => (text, None),
+        };
+        let text = text.trim_end_matches('/');
+        let before_slash = text.split('/').next().unwrap_or_default();
+        let is_url = text.contains("://") || is_scp(before_slash);
+        // GitHub account names contain no dot, so this is a host.
+        let is_host = before_slash.contains('.') && text.matches('/').count() >= 2;
+        let of_repository = reading == Some(As::Repository);
+        let one = |reading: Result<Reading>| Ok(Self::Readings(vec![reading?]));
+        if let Some(path) = text.strip_prefix("github:") {
+            one(github(path, at(fragment)?))
+        } else if let Some(path) = text.strip_prefix("gitlab:") {
+            let text = format!("https://gitlab.com/{path}");
+            one(address(&text, fragment, of_repository))
+        } else if is_url {
+            one(address(text, fragment, of_repository))
+        } else if is_host || reading == Some(As::Url) {
+            one(address(&format!("https://{text}"), fragment, of_repository))
+        } else if before_slash.contains(':') {
+            Err(refused(written, "has a prefix that is not known"))
+        } else if of_repository {
+            one(github(text, at(fragment)?))
+        } else if !text.contains('/') {
+            if fragment.is_some() {
+                return Err(refused(written, "names a ref, but no repository"));
+            }
+            named(text)
+        } else {
+            let mut readings = short(text, &at(fragment)?)?;
+            if reading == Some(As::Registry) {
+                readings.truncate(1);
+            }
+            Ok(Self::Readings(readings))
+        }
+    }
+}
+
+/// Parses the state that follows `#`, or comes from a lockfile.
+pub fn at(fragment: Option<&str>) -> Result<At> {
+    let Some(written) = fragment else {
+        return Ok(At::Default);
+    };
+    match Pin::parse(written) {
+        Some(pin) => Ok(At::Pin(pin)),
+        None => Ok(At::Rev(Rev::parse(written)?)),
+    }
+}
+
+/// Whether a text can only be a local path.
+pub fn is_local(text: &str) -> bool {
+    matches!(text, "." | ".." | "~")
+        || ["./", "../", "/", "~/"]
+            .iter()
+            .any(|start| text.starts_with(start))
+}
+
+/// Whether this is `user@host:path`; `start` is the part before the first slash.
+fn is_scp(start: &str) -> bool {
+    start
+        .split_once('@')
+        .is_some_and(|(_, host)| host.contains(':') && !start.contains("::"))
+}
+
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.want {
+            Want::Any | Want::Root => {}
+            Want::Named(name) => write!(f, "skill `{name}` of ")?,
+            Want::PathOrName(path) | Want::Path(path) => write!(f, "`{}` of ", path.as_str())?,
+        }
+        match &self.place {
+            Place::Repository { url, at } => {
+                write!(f, "repository {url}")?;
+                match at {
+                    At::Default => Ok(()),
+                    At::Rev(rev) => write!(f, " at {}", rev.as_str()),
+                    At::Pin(pin) => write!(f, " at {pin}"),
+                    At::RefAndPath(place) => write!(f, " at {}", place.as_str()),
+                }
+            }
+            Place::Local(path) => write!(f, "path {path}"),
+            Place::Archive { url, .. } => write!(f, "archive {url}"),
+            Place::WellKnown(url) => write!(f, "site {url}"),
+            Place::File(url) => write!(f, "file {url}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,332 @@
+//! Every form of a reference (docs/spec/references.md#reference-forms), and texts that are not
+//! references.
+
+use super::*;
+use proptest::prelude::*;
+
+/// A reading as `URL | at | want`.
+fn shown(reading: &Reading) -> String {
+    let want = match &reading.want {
+        Want::Any => "any".to_owned(),
+        Want::Root => "root".to_owned(),
+        Want::Named(name) => format!("skill {name}"),
+        Want::Path(path) => format!("path {}", path.as_str()),
+        Want::PathOrName(path) => format!("path or skill {}", path.as_str()),
+    };
+    match &reading.place {
+        Place::Repository { url, at } => {
+            let at = match at {
+                At::Default => "default".to_owned(),
+                At::Rev(rev) => rev.as_str().to_owned(),
+                At::Pin(pin) => pin.to_string(),
+                At::RefAndPath(place) => format!("[{}]", place.as_str()),
+            };
+            format!("{} | {at} | {want}", url.as_str())
+        }
+        Place::Local(path) => format!("local {path}"),
+        Place::Archive { url, sha256 } => {
+            format!(
+                "archive {url} | {} | {want}",
+                sha256.as_deref().unwrap_or("any")
+            )
+        }
+        Place::WellKnown(url) => format!("site {url} | {want}"),
+        Place::File(url) => format!("file {url}"),
+    }
+}
+
+fn understood_as(written: &str, reading: Option<As>) -> Vec<String> {
+    match Reference::parse(written, reading).unwrap() {
+        Reference::Named { name, source } => {
+            vec![format!(
+                "name {name} of {}",
+                source.as_deref().unwrap_or("any")
+            )]
+        }
+        Reference::Readings(readings) => readings.iter().map(shown).collect(),
+    }
+}
+
+fn understood(written: &str) -> Vec<String> {
+    understood_as(written, None)
+}
+
+#[test]
+fn every_form_with_one_meaning() {
+    let gh = "https://github.com/o/r";
+    for (written, expected) in [
+        ("./x", "local ./x".to_owned()),
+        ("../x#y", "local ../x#y".to_owned()),
+        ("/x", "local /x".to_owned()),
+        ("~/x", "local ~/x".to_owned()),
+        (".", "local .".to_owned()),
+        ("github:o/r", format!("{gh} | default | any")),
+        ("github:o/r@s#v1", format!("{gh} | v1 | skill s")),
+        (
+            "github:o/r/a/b",
+            format!("{gh} | default | path or skill a/b"),
+        ),
+        (
+            "gitlab:g/s/p",
+            "https://gitlab.com/g/s/p | default | any".to_owned(),
+        ),
+        ("https://github.com/o/r", format!("{gh} | default | any")),
+        (
+            "https://github.com/o/r.git#dev",
+            format!("{gh} | dev | any"),
+        ),
+        ("https://github.com/o/r/", format!("{gh} | default | any")),
+        (
+            "https://github.com/o/r@s",
+            format!("{gh} | default | skill s"),
+        ),
+        ("github.com/o/r", format!("{gh} | default | any")),
+        (
+            "https://github.com/o/r/tree/main",
+            format!("{gh} | [main] | any"),
+        ),
+        (
+            "https://github.com/o/r/tree/f/x/skills/s",
+            format!("{gh} | [f/x/skills/s] | any"),
+        ),
+        (
+            "https://github.com/o/r/blob/main/a/SKILL.md",
+            format!("{gh} | [main/a] | any"),
+        ),
+        (
+            "https://github.com/o/r/tree/main/a%20b",
+            format!("{gh} | [main/a b] | any"),
+        ),
+        (
+            "https://gitlab.com/g/s/p/-/tree/main/a",
+            "https://gitlab.com/g/s/p | [main/a] | any".to_owned(),
+        ),
+        (
+            "https://gitlab.com/g/s/p",
+            "https://gitlab.com/g/s/p | default | any".to_owned(),
+        ),
+        (
+            "https://bitbucket.org/o/r/src/main/a",
+            "https://bitbucket.org/o/r | [main/a] | any".to_owned(),
+        ),
+        ("git@h:o/r.git", "git@h:o/r.git | default | any".to_owned()),
+        (
+            "git@h:o/r.git@s#v",
+            "git@h:o/r.git | v | skill s".to_owned(),
+        ),
+        (
+            "ssh://git@h/o/r",
+            "ssh://git@h/o/r | default | any".to_owned(),
+        ),
+        ("git://h/o/r", "git://h/o/r | default | any".to_owned()),
+        ("file:///t/r#x", "file:///t/r | x | any".to_owned()),
+        (
+            "file:///t/r@s",
+            "file:///t/r | default | skill s".to_owned(),
+        ),
+        ("o/r.git", format!("{gh} | default | any")),
+        ("o/r@s", format!("{gh} | default | skill s")),
+        ("o/r@ce:work#f/x", format!("{gh} | f/x | skill ce:work")),
+        (
+            "o/r/skills/s#v1",
+            format!("{gh} | v1 | path or skill skills/s"),
+        ),
+        ("pdf", "name pdf of any".to_owned()),
+        ("pdf@acme-tools", "name pdf of acme-tools".to_owned()),
+        (
+            "https://dev.azure.com/o/p/_git/r?path=/skills/a%20b&version=GBmain",
+            "https://dev.azure.com/o/p/_git/r | refs/heads/main | path skills/a b".to_owned(),
+        ),
+        (
+            "https://o.visualstudio.com/p/_git/r",
+            "https://o.visualstudio.com/p/_git/r | default | any".to_owned(),
+        ),
+    ] {
+        assert_eq!(understood(written), [expected], "{written}");
+    }
+}
+
+#[test]
+fn addresses_of_archives_files_sites_and_forges_are_told_apart() {
+    for (written, expected) in [
+        ("./x.zip", "local ./x.zip".to_owned()),
+        (
+            "https://example.org/x.zip",
+            "archive https://example.org/x.zip | any | any".to_owned(),
+        ),
+        (
+            "https://github.com/o/r/archive/refs/heads/main.tar.gz@s",
+            "archive https://github.com/o/r/archive/refs/heads/main.tar.gz | any | skill s"
+                .to_owned(),
+        ),
+        (
+            "https://example.org/a/SKILL.md",
+            "file https://example.org/a/SKILL.md".to_owned(),
+        ),
+        (
+            "https://example.org",
+            "site https://example.org/ | any".to_owned(),
+        ),
+        (
+            "https://example.org/docs@s",
+            "site https://example.org/docs | skill s".to_owned(),
+        ),
+        (
+            "https://git.example.org/o/r",
+            "https://git.example.org/o/r | default | any".to_owned(),
+        ),
+        (
+            "https://example.org/o/r.git",
+            "https://example.org/o/r.git | default | any".to_owned(),
+        ),
+        (
+            "https://example.org/o/r#main",
+            "https://example.org/o/r | main | any".to_owned(),
+        ),
+    ] {
+        assert_eq!(understood(written), [expected], "{written}");
+    }
+}
+
+#[test]
+fn owner_slash_name_has_three_meanings_in_a_fixed_order() {
+    assert_eq!(
+        understood("o/n#v"),
+        [
+            "https://github.com/o/skills | v | skill n",
+            "https://github.com/o/n | v | any",
+            "https://github.com/o/agent-skills | v | skill n",
+        ]
+    );
+}
+
+#[test]
+fn a_reading_that_is_asked_for_is_the_only_one() {
+    for (written, reading, expected) in [
+        (
+            "o/n",
+            As::Repository,
+            "https://github.com/o/n | default | any",
+        ),
+        (
+            "o/n",
+            As::Registry,
+            "https://github.com/o/skills | default | skill n",
+        ),
+        ("o/n", As::Path, "local o/n"),
+        ("example.org/n", As::Url, "site https://example.org/n | any"),
+        ("n", As::Registry, "name n of any"),
+        (
+            "https://example.org/o/r",
+            As::Repository,
+            "https://example.org/o/r | default | any",
+        ),
+    ] {
+        assert_eq!(
+            understood_as(written, Some(reading)),
+            [expected],
+            "{written}"
+        );
+    }
+    let digest = "0".repeat(64);
+    assert_eq!(
+        understood(&format!("https://h.org/x.zip#sha256={digest}")),
+        [format!("archive https://h.org/x.zip | {digest} | any")]
+    );
+}
+
+#[test]
+fn what_could_do_harm_or_has_no_form_is_refused_with_the_forms() {
+    for bad in [
+        "",
+        " ",
+        "-x",
+        "--upload-pack=x",
+        "ext::sh -c x",
+        "ext::sh/x",
+        "npm:x",
+        "C:\\x",
+        "o/..",
+        "../..\u{0}",
+        "o/-r",
+        "-o/r",
+        "o/r/../x",
+        "o/r/a//b",
+        "o/r#",
+        "o/r#-x",
+        "o/r#a..b",
+        "o/r@",
+        "o/r@..",
+        "o/r@../../x",
+        "o/r/p@s",
+        "s@",
+        "@s",
+        "pdf#v1",
+        "clawhub:x",
+        "https://example.org/x.zip#sha256=12",
+        "https://-h/o/r",
+        "https://github.com/o",
+        "https://github.com/o/r/issues/1",
+        "https://github.com/o/r/tree/main/../../x",
+        "https://github.com/o/r/tree/main/%2e%2e/x",
+        "https://github.com/o/r/tree/main#v1",
+        "git@h:-o/r",
+        "a\u{7}b/c",
+    ] {
+        let error = Reference::parse(bad, None).expect_err(bad);
+        assert!(error.next_step().is_some(), "{bad}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_is_parsed_begins_with_a_hyphen(
+        written in "(-|--|@|:|/|#|\\.\\.|o|r|https://|git@h:|ext::|github:){1,8}"
+    ) {
+        let Ok(Reference::Readings(readings)) = Reference::parse(&written, None) else {
+            return Ok(());
+        };
+        for reading in readings {
+            let Place::Repository { url, at } = reading.place else { continue };
+            prop_assert!(!url.as_str().starts_with('-'));
+            prop_assert!(!url.as_str().contains("::"));
+            prop_assert!(!url.as_str().split(['/', ':', '@']).any(|p| p.starts_with('-')));
+            if let At::Rev(rev) = at {
+                prop_assert!(!rev.as_str().starts_with('-'));
+            }
+        }
+    }
+}
+
+#[test]
+fn downloads_of_forges_may_be_a_forks_unless_a_ref_or_release_is_named() {
+    for (url, may_be) in [
+        ("https://github.com/o/r/archive/0123456.zip", true),
+        ("https://github.com/o/r/archive/main.tar.gz", true),
+        ("https://github.com/o/r/archive/refs/tags/v1.zip", false),
+        ("https://github.com/o/r/archive/refs/pull/1/head.zip", true),
+        ("https://github.com/o/r/releases/download/v1/s.zip", false),
+        ("https://github.com/o/releases/download/x/s.zip", true),
+        (
+            "https://codeload.github.com/o/r/zip/refs/heads/main.zip",
+            false,
+        ),
+        (
+            "https://raw.githubusercontent.com/o/r/refs/heads/main/SKILL.md",
+            false,
+        ),
+        (
+            "https://raw.githubusercontent.com/o/r/0123456/refs/heads/SKILL.md",
+            true,
+        ),
+        ("https://gitlab.com/o/r/-/archive/0123456/r.zip", true),
+        ("https://example.org/o/r/archive/0123456.zip", false),
+    ] {
+        let url = WebUrl::parse(url).unwrap();
+        assert_eq!(
+            crate::marketplace::reference::forms::may_be_a_forks(&url),
+            may_be,
+            "{url}"
+        );
+    }
+}

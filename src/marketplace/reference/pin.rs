@@ -1,0 +1,228 @@
+//! The requested state of a repository as an unambiguous name: a full ref name or a commit id.
+//! Pure.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::marketplace::reference::address::Rev;
+
+const HEADS: &str = "refs/heads/";
+const TAGS: &str = "refs/tags/";
+
+/// A full commit id: 40 or 64 lowercase hexadecimal digits. Only this type reaches git as an id.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CommitId(String);
+
+impl CommitId {
+    /// Parses a commit id; `None` for anything else, including an abbreviated id.
+    pub fn parse(text: &str) -> Option<Self> {
+        let whole = matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit());
+        whole.then(|| Self(text.to_ascii_lowercase()))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for CommitId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What an install is pinned to. The pin of a tag or commit never means a branch of the same name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Pin {
+    /// A branch, which moves.
+    Branch(Rev),
+    /// A tag, which should not move.
+    Tag(Rev),
+    /// A commit, which cannot move.
+    Commit(CommitId),
+}
+
+impl Pin {
+    /// Parses a full ref name or a commit id; `None` for a short name, which could be a branch or a
+    /// tag.
+    pub fn parse(written: &str) -> Option<Self> {
+        if let Some(id) = CommitId::parse(written) {
+            return Some(Self::Commit(id));
+        }
+        let name = |rest: &str| Rev::parse(rest).ok();
+        match written.strip_prefix(HEADS) {
+            Some(branch) => name(branch).map(Self::Branch),
+            None => name(written.strip_prefix(TAGS)?).map(Self::Tag),
+        }
+    }
+
+    /// The name of a branch or tag without `refs/heads/` or `refs/tags/`; `None` for a commit.
+    pub fn short(&self) -> Option<&str> {
+        match self {
+            Self::Branch(name) | Self::Tag(name) => Some(name.as_str()),
+            Self::Commit(_) => None,
+        }
+    }
+
+    /// Whether it is a tag.
+    pub fn is_tag(&self) -> bool {
+        matches!(self, Self::Tag(_))
+    }
+}
+
+/// The form read by [`Pin::parse`] and kept in the lockfile.
+impl fmt::Display for Pin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Branch(name) => write!(f, "{HEADS}{}", name.as_str()),
+            Self::Tag(name) => write!(f, "{TAGS}{}", name.as_str()),
+            Self::Commit(id) => f.write_str(id.as_str()),
+        }
+    }
+}
+
+/// Whether a commit belongs to its source. Hosts serve the commits of every fork under the address
+/// of the original repository, so being able to fetch a commit proves nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// A branch contains it; `HEAD` is the default branch.
+    Branch(String),
+    /// A tag contains it.
+    Tag(String),
+    /// No branch or tag contains it.
+    None,
+    /// Could not be determined within the bounds. Treated as [`Reach::None`].
+    Unknown,
+}
+
+impl Reach {
+    /// The reach of a commit at the tip of a branch or tag.
+    pub fn of(pin: &Pin) -> Self {
+        match pin {
+            Pin::Branch(name) => Self::Branch(name.as_str().to_owned()),
+            Pin::Tag(name) => Self::Tag(name.as_str().to_owned()),
+            Pin::Commit(_) => Self::Unknown,
+        }
+    }
+
+    /// Whether the commit is known to belong to the source.
+    pub fn is_reached(&self) -> bool {
+        matches!(self, Self::Branch(_) | Self::Tag(_))
+    }
+
+    /// A warning for a commit that may not belong to its source.
+    pub fn doubt(&self) -> Option<&'static str> {
+        match self {
+            Self::Branch(_) | Self::Tag(_) => None,
+            Self::None => Some("not in any branch or tag of it: anybody can have put it there"),
+            Self::Unknown => Some("not known to be in any branch or tag of it"),
+        }
+    }
+}
+
+impl Serialize for Reach {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Branch(name) => serializer.collect_str(&format_args!("branch {name}")),
+            Self::Tag(name) => serializer.collect_str(&format_args!("tag {name}")),
+            Self::None => serializer.serialize_str("none"),
+            Self::Unknown => serializer.serialize_str("unknown"),
+        }
+    }
+}
+
+/// How a commit relates to the installed one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ancestry {
+    /// The same commit.
+    Same,
+    /// Later: the installed commit is one of its ancestors.
+    Forward,
+    /// Earlier: it is an ancestor of the installed commit.
+    Backward,
+    /// Neither is an ancestor of the other: history was rewritten.
+    Unrelated,
+    /// Could not be determined within the bounds. Treated as [`Ancestry::Unrelated`].
+    Unknown,
+}
+
+impl Ancestry {
+    /// Whether it is a real update.
+    pub fn goes_forward(self) -> bool {
+        matches!(self, Self::Same | Self::Forward)
+    }
+
+    /// A warning for an update that does not go forward.
+    pub fn doubt(self) -> Option<&'static str> {
+        match self {
+            Self::Same | Self::Forward => None,
+            Self::Backward => Some("it would go back: the installed commit is the later one"),
+            Self::Unrelated => {
+                Some("its history was rewritten; the new commit does not follow the old")
+            }
+            Self::Unknown => Some("nobody can tell whether the new commit follows the old"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pin_means_one_thing_and_is_written_as_it_is_read() {
+        let id = "0123456789abcdef0123456789abcdef01234567";
+        let long = id.repeat(2)[..64].to_owned();
+        for pin in [
+            "refs/tags/v1",
+            "refs/heads/v1",
+            "refs/heads/feature/x",
+            id,
+            &long,
+            // A branch may be named like a commit id or like a full ref name.
+            &format!("refs/heads/{id}"),
+            "refs/heads/refs/tags/v1",
+        ] {
+            assert_eq!(Pin::parse(pin).unwrap().to_string(), pin);
+        }
+        let upper = Pin::parse(&id.to_uppercase()).unwrap();
+        assert_eq!(upper.to_string(), id);
+        for none in [
+            "v1",
+            "main",
+            &id[1..],
+            "refs/pull/1/head",
+            "refs/heads/",
+            "refs/tags/a..b",
+            "refs/heads/-x",
+            "",
+        ] {
+            assert_eq!(Pin::parse(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_knows_counts_as_no() {
+        let reached = [
+            Reach::Branch("main".to_owned()),
+            Reach::Tag("v1".to_owned()),
+        ];
+        assert!(
+            reached
+                .iter()
+                .all(|reach| reach.is_reached() && reach.doubt().is_none())
+        );
+        for reach in [Reach::None, Reach::Unknown] {
+            assert!(!reach.is_reached() && reach.doubt().is_some());
+        }
+        for ancestry in [Ancestry::Same, Ancestry::Forward] {
+            assert!(ancestry.goes_forward() && ancestry.doubt().is_none());
+        }
+        for ancestry in [Ancestry::Backward, Ancestry::Unrelated, Ancestry::Unknown] {
+            assert!(!ancestry.goes_forward() && ancestry.doubt().is_some());
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The URL of a file on the web, safe to pass to curl and to compare with other URLs.
+
+use std::fmt::{self, Write};
+
+use crate::error::{Error, Result};
+use crate::marketplace::reference::address::{self, SubPath};
+
+/// An https URL, or an http URL of the local machine.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WebUrl(String);
+
+impl WebUrl {
+    /// Parses a URL without a fragment.
+    ///
+    /// # Errors
+    /// When it is not encrypted, contains credentials, or has parts such as `..`.
+    pub fn parse(written: &str) -> Result<Self> {
+        let refused = |why: &str| {
+            Error::new(format!("the address `{}` {why}", written.escape_debug()))
+                .hint("give an address like https://HOST/FILE")
+        };
+        if let Some(why) = address::unsafe_text(written) {
+            return Err(refused(why));
+        }
+        let (scheme, rest) = written
+            .split_once("://")
+            .ok_or_else(|| refused("is none"))?;
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let authority = authority.to_ascii_lowercase();
+        match scheme.to_ascii_lowercase().as_str() {
+            "https" => {}
+            "http" if address::is_loopback(&authority) => {}
+            "http" => return Err(refused("is not encrypted: use https")),
+            _ => return Err(refused("has a scheme that is not supported")),
+        }
+        if authority.contains('@') {
+            return Err(refused("contains credentials: keep them in `~/.netrc`"));
+        }
+        let (place, _query) = path.split_once('?').unwrap_or((path, ""));
+        let dots = |part: &str| {
+            matches!(
+                part.to_ascii_lowercase().replace("%2e", ".").as_str(),
+                "." | ".."
+            )
+        };
+        if !address::is_authority(&authority)
+            || place.split('/').any(dots)
+            || path.contains(['\\', '"', '<', '>', '#', '{', '}', '|', '^', '`'])
+        {
+            return Err(refused("has parts that cannot be used"));
+        }
+        let scheme = scheme.to_ascii_lowercase();
+        Ok(Self(format!("{scheme}://{authority}/{path}")))
+    }
+
+    /// The URL as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Host and port.
+    pub fn host(&self) -> &str {
+        let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
+        rest.split('/').next().unwrap_or_default()
+    }
+
+    /// The URL of the host's root.
+    #[must_use]
+    pub fn root(&self) -> Self {
+        let scheme = if self.is_encrypted() { "https" } else { "http" };
+        Self(format!("{scheme}://{}/", self.host()))
+    }
+
+    /// The URL of `path` below this URL, which is treated as a directory.
+    #[must_use]
+    pub fn join(&self, path: &SubPath) -> Self {
+        let mut url = self.0.trim_end_matches('/').to_owned();
+        url.push('/');
+        for byte in path.as_str().bytes() {
+            if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+                url.push(char::from(byte));
+            } else {
+                let _ = write!(url, "%{byte:02X}");
+            }
+        }
+        Self(url)
+    }
+
+    /// Whether it is https; otherwise it is on the local machine.
+    pub fn is_encrypted(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+
+    /// The last part of its path; empty for a root.
+    pub fn file_name(&self) -> &str {
+        let path = self.0.split('?').next().unwrap_or_default();
+        path.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for WebUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_could_do_harm_are_refused() {
+        for bad in [
+            "",
+            "-o",
+            "http://example.org/x.zip",
+            "ftp://example.org/x",
+            "file:///etc/passwd",
+            "https://user:pass@example.org/x",
+            "https://example.org/a/../b",
+            "https://example.org/a/%2E%2e/b",
+            "https://example.org/\"x",
+            "https://-h/x",
+            "https:///x",
+            "https://example.org/a b",
+        ] {
+            assert!(WebUrl::parse(bad).is_err(), "{bad}");
+        }
+        for good in ["https://example.org", "http://127.0.0.1:80/x?a=b"] {
+            assert!(WebUrl::parse(good).is_ok(), "{good}");
+        }
+    }
+
+    #[test]
+    fn what_is_below_stays_below() {
+        let base = WebUrl::parse("https://Example.org/a/").unwrap();
+        let path = SubPath::parse("b c/é?.md").unwrap();
+        assert_eq!(
+            base.join(&path).as_str(),
+            "https://example.org/a/b%20c/%C3%A9%3F.md"
+        );
+        assert_eq!(base.root().as_str(), "https://example.org/");
+    }
+}

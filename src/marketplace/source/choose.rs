@@ -1,0 +1,386 @@
+//! Chooses among the skills found (docs/spec/references.md#choosing). It never guesses: if several
+//! skills match, the error lists them. Pure.
+
+use std::fmt::Write;
+
+use crate::error::Error;
+use crate::marketplace::fetch::tree;
+use crate::marketplace::reference::address::SubPath;
+use crate::marketplace::source::discover::Found;
+use crate::skill::{SkillName, one_line};
+
+/// How many skills an error lists.
+const LISTED: usize = 60;
+
+/// What is wanted from a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Want {
+    /// Its only skill.
+    Any,
+    /// The skill at its root.
+    Root,
+    /// The skill of this name as written, or the manifest's group of that name.
+    Named(String),
+    /// What is at this path, otherwise the skill of that name.
+    PathOrName(SubPath),
+    /// What is at this path.
+    Path(SubPath),
+}
+
+/// Why nothing was chosen.
+#[derive(Debug)]
+pub struct Miss {
+    /// Nothing here matches; another reading of the reference may.
+    pub absent: bool,
+    /// The error to report.
+    pub error: Error,
+}
+
+/// The skills that `want` means: those listed in `names`, or all of them.
+pub fn choose<'f>(
+    found: &'f [Found],
+    want: &Want,
+    names: &[String],
+    all: bool,
+) -> Result<Vec<&'f Found>, Miss> {
+    let everything: Vec<&Found> = found.iter().collect();
+    match want {
+        Want::Any => several(&everything, names, all),
+        Want::Root => match everything.iter().find(|found| found.path.is_empty()) {
+            Some(root) => Ok(vec![*root]),
+            None => Err(absent(&everything, "there is no skill at its root")),
+        },
+        Want::Named(name) => match named(&everything, name) {
+            Err(miss) if miss.absent => match group(&everything, name) {
+                group if group.is_empty() => Err(miss),
+                group => several(&group, names, all),
+            },
+            Ok(_) if all || !names.is_empty() => {
+                let text = format!("`{}` names one skill already", name.escape_debug());
+                let error = Error::new(text).hint("leave out `--skill` and `--all`");
+                Err(Miss {
+                    absent: false,
+                    error,
+                })
+            }
+            found => Ok(vec![found?]),
+        },
+        Want::Path(path) => match at_path(&everything, path.as_str()) {
+            Some(inside) => several(&inside, names, all),
+            None => Err(absent(
+                &everything,
+                &format!("there is no skill at `{}`", path.as_str()),
+            )),
+        },
+        Want::PathOrName(path) => {
+            let below_skills = format!("skills/{}", path.as_str());
+            let inside =
+                at_path(&everything, path.as_str()).or_else(|| at_path(&everything, &below_skills));
+            match inside {
+                Some(inside) => several(&inside, names, all),
+                None => Ok(vec![named(&everything, path.as_str())?]),
+            }
+        }
+    }
+}
+
+/// The skill whose directory or `SKILL.md` is at `path`, otherwise the skills below it.
+fn at_path<'f>(found: &[&'f Found], path: &str) -> Option<Vec<&'f Found>> {
+    let dir = if tree::base(path).eq_ignore_ascii_case("SKILL.md") {
+        tree::parent(path)
+    } else {
+        path
+    };
+    if let Some(exact) = found.iter().find(|f| f.path == dir) {
+        return Some(vec![*exact]);
+    }
+    let below: Vec<&Found> = found
+        .iter()
+        .copied()
+        .filter(|f| tree::is_within(&f.path, dir))
+        .collect();
+    (!below.is_empty()).then_some(below)
+}
+
+fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&'f Found>, Miss> {
+    if !names.is_empty() {
+        return names.iter().map(|name| named(found, name)).collect();
+    }
+    if let [only] = found {
+        return Ok(vec![only]);
+    }
+    let shown: Vec<&Found> = found
+        .iter()
+        .copied()
+        .filter(|f| !f.nested && !f.hidden)
+        .collect();
+    let mut distinct: Vec<&Found> = Vec::new();
+    for skill in &shown {
+        // Sorted by rank, so the first of each name is its main copy.
+        if !distinct
+            .iter()
+            .any(|other| other.skill.name == skill.skill.name)
+        {
+            distinct.push(skill);
+        }
+    }
+    match distinct.as_slice() {
+        [] => Err(absent(found, "there is no skill")),
+        _ if all => Ok(distinct),
+        [only] => {
+            let copies: Vec<&Found> = shown
+                .iter()
+                .copied()
+                .filter(|f| f.skill.name == only.skill.name)
+                .collect();
+            Ok(vec![one_of(&copies, only.skill.name.as_str())?])
+        }
+        _ => {
+            let text = format!("there are {} skills:{}", distinct.len(), list(&distinct));
+            let hint =
+                "choose one as `OWNER/REPO@SKILL`, several with `--skill a,b`, or all with `--all`";
+            Err(Miss {
+                absent: false,
+                error: Error::new(text).hint(hint),
+            })
+        }
+    }
+}
+
+fn group<'f>(found: &[&'f Found], name: &str) -> Vec<&'f Found> {
+    let of_group = |found: &&&Found| found.plugin.as_deref() == Some(name);
+    found.iter().filter(of_group).copied().collect()
+}
+
+/// Tests whether a name means a skill.
+type Rule<'r> = &'r dyn Fn(&Found) -> bool;
+
+fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
+    let path = name.trim_matches('/');
+    if let Some(exact) = found.iter().find(|f| !f.path.is_empty() && f.path == path) {
+        return Ok(exact);
+    }
+    let folded = SkillName::from_written(name);
+    let by_directory = |f: &Found| f.dir_name() == name;
+    let by_field = |f: &Found| f.skill.fields.text("name").as_deref() == Some(name);
+    let by_key = |f: &Found| {
+        Some(&f.skill.name) == folded.as_ref() || SkillName::from_written(f.dir_name()) == folded
+    };
+    let by_suffix = |f: &Found| {
+        let written = f.skill.fields.text("name").unwrap_or_default();
+        written
+            .rsplit([':', '/'])
+            .next()
+            .is_some_and(|last| SkillName::from_written(last) == folded)
+    };
+    let rules: [Rule; 4] = [&by_directory, &by_field, &by_key, &by_suffix];
+    // Prefer a regular skill over one inside another skill or among tests.
+    for shown in [true, false] {
+        for rule in rules {
+            let matching: Vec<&Found> = found
+                .iter()
+                .copied()
+                .filter(|f| (!f.nested && !f.hidden) == shown && rule(f))
+                .collect();
+            if !matching.is_empty() {
+                return one_of(&matching, name);
+            }
+        }
+    }
+    Err(absent(
+        found,
+        &format!("there is no skill `{}`", name.escape_debug()),
+    ))
+}
+
+/// The main copy, if all matches are copies of one skill.
+fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
+    let first = matching[0];
+    if matching.iter().all(|f| f.fingerprint == first.fingerprint) {
+        return Ok(first);
+    }
+    let text = format!(
+        "`{}` could be any of{}",
+        name.escape_debug(),
+        list(matching)
+    );
+    let hint = "choose one by its path, as `OWNER/REPO/PATH`";
+    Err(Miss {
+        absent: false,
+        error: Error::new(text).hint(hint),
+    })
+}
+
+fn absent(found: &[&Found], text: &str) -> Miss {
+    let shown: Vec<&Found> = found
+        .iter()
+        .copied()
+        .filter(|f| !f.nested && !f.hidden)
+        .collect();
+    let hint = if shown.is_empty() {
+        "a skill is a directory with a SKILL.md".to_owned()
+    } else {
+        format!("there are{}", list(&shown))
+    };
+    Miss {
+        absent: true,
+        error: Error::new(text).hint(hint),
+    }
+}
+
+/// One line per skill: name, path, and the start of the description.
+fn list(found: &[&Found]) -> String {
+    let mut text = String::new();
+    for skill in found.iter().take(LISTED) {
+        let description = skill
+            .skill
+            .description
+            .as_deref()
+            .unwrap_or("(no description)");
+        let clean: String = one_line(description).chars().take(80).collect();
+        let path = if skill.path.is_empty() {
+            "."
+        } else {
+            &skill.path
+        };
+        let group = skill.plugin.as_deref().map(one_line);
+        let group = group.map_or(String::new(), |name| format!(", of {name}"));
+        let _ = write!(
+            text,
+            "\n  {} ({}{group}) — {clean}",
+            skill.skill.name,
+            path.escape_debug()
+        );
+    }
+    if found.len() > LISTED {
+        let _ = write!(text, "\n  … and {} more", found.len() - LISTED);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marketplace::source::discover::tests::found;
+
+    const A: &str = "---\nname: a\ndescription: does a\n---\n";
+    const B: &str = "---\nname: ce:work\ndescription: does b\n---\n";
+
+    fn paths(
+        entries: &[(&str, &str)],
+        want: &Want,
+        names: &[&str],
+        all: bool,
+    ) -> Result<Vec<String>, Miss> {
+        let found = found(entries);
+        let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
+        let chosen = choose(&found, want, &names, all)?;
+        Ok(chosen.iter().map(|f| f.path.clone()).collect())
+    }
+
+    fn at(path: &str) -> SubPath {
+        SubPath::parse(path).unwrap()
+    }
+
+    #[test]
+    fn one_skill_is_taken_and_several_are_listed() {
+        assert_eq!(
+            paths(&[("x/SKILL.md", A)], &Want::Any, &[], false).unwrap(),
+            ["x"]
+        );
+        let two = [("skills/x/SKILL.md", A), ("skills/y/SKILL.md", B)];
+        let miss = paths(&two, &Want::Any, &[], false).unwrap_err();
+        let text = miss.error.to_string();
+        assert!(
+            !miss.absent && text.contains("a (skills/x) — does a") && text.contains("ce-work"),
+            "{text}"
+        );
+        assert_eq!(
+            paths(&two, &Want::Any, &[], true).unwrap(),
+            ["skills/x", "skills/y"]
+        );
+        assert_eq!(
+            paths(&two, &Want::Any, &["y", "a"], false).unwrap(),
+            ["skills/y", "skills/x"]
+        );
+        assert!(paths(&[], &Want::Any, &[], false).unwrap_err().absent);
+    }
+
+    #[test]
+    fn a_name_is_a_path_a_directory_a_field_a_folded_name_or_a_suffix() {
+        let two = [("skills/x/SKILL.md", A), ("skills/y/SKILL.md", B)];
+        for (name, path) in [
+            ("skills/x", "skills/x"),
+            ("x", "skills/x"),
+            ("a", "skills/x"),
+            ("ce:work", "skills/y"),
+            ("CE Work", "skills/y"),
+            ("work", "skills/y"),
+            ("Y", "skills/y"),
+        ] {
+            assert_eq!(
+                paths(&two, &Want::Named(name.to_owned()), &[], false).unwrap(),
+                [path],
+                "{name}"
+            );
+        }
+        let miss = paths(&two, &Want::Named("z".to_owned()), &[], false).unwrap_err();
+        assert!(miss.absent && miss.error.next_step().unwrap().contains("skills/x"));
+    }
+
+    #[test]
+    fn equal_copies_are_one_skill_and_differing_ones_are_listed() {
+        let named = Want::Named("a".to_owned());
+        let equal = [(".claude/skills/a/SKILL.md", A), ("skills/a/SKILL.md", A)];
+        assert_eq!(paths(&equal, &named, &[], false).unwrap(), ["skills/a"]);
+        assert_eq!(paths(&equal, &Want::Any, &[], false).unwrap(), ["skills/a"]);
+        let differing = [equal[0], equal[1], ("skills/a/more.md", "x")];
+        for want in [&named, &Want::Any] {
+            let miss = paths(&differing, want, &[], false).unwrap_err();
+            assert!(!miss.absent && miss.error.to_string().contains(".claude/skills/a"));
+        }
+        let by_path = Want::PathOrName(at(".claude/skills/a"));
+        assert_eq!(
+            paths(&differing, &by_path, &[], false).unwrap(),
+            [".claude/skills/a"]
+        );
+        assert_eq!(
+            paths(&differing, &Want::Any, &[], true).unwrap(),
+            ["skills/a"]
+        );
+    }
+
+    #[test]
+    fn a_path_is_tried_before_a_name() {
+        let two = [("skills/a/SKILL.md", B), ("other/SKILL.md", A)];
+        let want = |path: &str| Want::PathOrName(at(path));
+        assert_eq!(paths(&two, &want("a"), &[], false).unwrap(), ["skills/a"]);
+        assert_eq!(
+            paths(&two, &want("skills/a/SKILL.md"), &[], false).unwrap(),
+            ["skills/a"]
+        );
+        assert_eq!(
+            paths(&two, &want("skills"), &[], false).unwrap(),
+            ["skills/a"]
+        );
+        assert!(
+            paths(&two, &Want::Path(at("nope")), &[], false)
+                .unwrap_err()
+                .absent
+        );
+    }
+
+    #[test]
+    fn nested_and_test_skills_are_had_by_name_but_not_counted() {
+        let tree = [
+            ("a/SKILL.md", A),
+            ("a/sub/SKILL.md", B),
+            ("tests/t/SKILL.md", B),
+        ];
+        assert_eq!(paths(&tree, &Want::Any, &[], false).unwrap(), ["a"]);
+        assert_eq!(
+            paths(&tree, &Want::Named("sub".to_owned()), &[], false).unwrap(),
+            ["a/sub"]
+        );
+    }
+}

@@ -1,0 +1,317 @@
+//! Finds the skills in a tree (docs/spec/references.md#finding-skills). It always searches the
+//! whole tree; choosing among the skills happens elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::content::{self, Content, Wanted};
+use crate::marketplace::fetch::tree::{self, Node, Tree};
+use crate::marketplace::source::manifest::{self, Manifest};
+use crate::skill::Skill;
+use crate::sys::limits;
+
+/// Directories that hold copies of other repositories.
+const SKIPPED: [&str; 6] = [
+    "node_modules",
+    "target",
+    "venv",
+    ".venv",
+    "site-packages",
+    "__pycache__",
+];
+/// Directories whose skills are taken only if their path is given.
+const HIDDEN: [&str; 8] = [
+    "test",
+    "tests",
+    "fixtures",
+    "evals",
+    "backups",
+    "archive",
+    "archived",
+    "deprecated",
+];
+/// Directories of derived copies or samples, ranked last.
+const LAST: [&str; 6] = ["dist", "build", "docs", "examples", "templates", "template"];
+
+/// A skill in a tree.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its directory; `""` is the root.
+    pub path: String,
+    /// The skill, as its `SKILL.md` describes it.
+    pub skill: Skill,
+    /// Equal for copies of one skill.
+    pub fingerprint: String,
+    /// Inside another skill and copied with it; a skill at the root does not count as such.
+    pub nested: bool,
+    /// Taken only if its path is given.
+    pub hidden: bool,
+    /// The copy with the lowest rank is the main one.
+    pub rank: u8,
+    /// The plugin that the manifest assigns it to.
+    pub plugin: Option<String>,
+    /// Search terms.
+    pub tags: Vec<String>,
+}
+
+/// What was found in a tree.
+#[derive(Debug, Default)]
+pub struct Discovered {
+    /// The skills, sorted by rank and path.
+    pub skills: Vec<Found>,
+    /// The manifest; empty when there is none.
+    pub manifest: Manifest,
+}
+
+impl Found {
+    /// The directory's own name; empty at the root.
+    pub fn dir_name(&self) -> &str {
+        tree::base(&self.path)
+    }
+}
+
+/// Finds every skill. `root_name`, the repository's name, is used for a root `SKILL.md` without a
+/// name.
+///
+/// # Errors
+/// When there are too many, or their content cannot be read.
+pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<Discovered> {
+    let places = candidates(tree);
+    let manifests = manifests(tree);
+    if places.len() + manifests.len() > limits::TREE_SKILLS {
+        let text = format!("there are more than {} skills", limits::TREE_SKILLS);
+        return Err(Error::new(text).hint("give the address of the directory of the one you want"));
+    }
+    // One request for everything; the manifests come last.
+    let mut files: Vec<Wanted> = places.iter().map(|(_, file)| file.clone()).collect();
+    files.extend(manifests.iter().cloned());
+    let mut texts = content::read_small(content, &files, limits::SKILL_FILE)?;
+    let manifest_texts = texts.split_off(places.len());
+    let mut found: Vec<Found> = places
+        .iter()
+        .zip(texts)
+        .filter_map(|((dir, file), text)| {
+            let named = if dir.is_empty() { root_name } else { dir };
+            let skill = Skill::parse(Path::new(named), PathBuf::from(&file.path), &text?).ok()?;
+            let tags = skill.fields.tags();
+            Some(Found {
+                fingerprint: fingerprint(tree, dir, &skill),
+                nested: places.iter().any(|(other, _)| {
+                    !other.is_empty() && other != dir && tree::is_within(dir, other)
+                }),
+                hidden: parts_before_last(dir).any(|part| HIDDEN.contains(&part)),
+                rank: rank(dir),
+                path: dir.clone(),
+                plugin: None,
+                tags,
+                skill,
+            })
+        })
+        .collect();
+    let manifest = group(&mut found, &manifests, &manifest_texts);
+    found.sort_by(|a, b| (a.rank, &a.path).cmp(&(b.rank, &b.path)));
+    let skills = found;
+    Ok(Discovered { skills, manifest })
+}
+
+fn manifests(tree: &Tree) -> Vec<Wanted> {
+    let is_manifest = |path: &str| {
+        manifest::PLACES.contains(&path)
+            || path == manifest::PLUGIN
+            || path
+                .strip_suffix(manifest::PLUGIN)
+                .is_some_and(|dir| dir.ends_with('/'))
+    };
+    let files = tree.iter().filter(|(path, _)| is_manifest(path));
+    files
+        .filter_map(|(path, node)| Wanted::new(path, node))
+        .collect()
+}
+
+/// Assigns skills to their plugins. A skill that the manifest names is the main copy.
+fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Manifest {
+    let read = |path: &str| {
+        let at = files.iter().position(|file| file.path == path)?;
+        texts.get(at)?.as_deref()
+    };
+    let mut places = manifest::PLACES.iter();
+    let Some(manifest) = places.find_map(|place| Manifest::parse(read(place)?)) else {
+        return Manifest::default();
+    };
+    let listed = |dir: &str| {
+        let path = [dir, manifest::PLUGIN].join(if dir.is_empty() { "" } else { "/" });
+        manifest::plugin_skills(read(&path)?)
+    };
+    let paths: Vec<&str> = found.iter().map(|found| found.path.as_str()).collect();
+    let groups = manifest.groups(&paths, &listed);
+    for group in groups {
+        for skill in found
+            .iter_mut()
+            .filter(|found| group.paths.contains(&found.path))
+        {
+            skill.rank = 0;
+            skill.tags.extend(group.tags.iter().cloned());
+            // A skill in several plugins belongs to the first.
+            skill.plugin.get_or_insert_with(|| group.name.clone());
+        }
+    }
+    manifest
+}
+
+/// The directories with a `SKILL.md` in any letter case, and that file, with links followed. If a
+/// directory has several, the exact spelling wins, as in the skill room.
+fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
+    let mut found: Vec<(String, Wanted)> = Vec::new();
+    for (path, _) in tree.iter() {
+        let (dir, name) = (tree::parent(path), tree::base(path));
+        if !name.eq_ignore_ascii_case("SKILL.md")
+            || path.matches('/').count() > limits::WALK_DEPTH
+            || dir.split('/').any(|part| SKIPPED.contains(&part))
+        {
+            continue;
+        }
+        let file = tree
+            .resolve(path)
+            .ok()
+            .and_then(|real| Wanted::new(&real, tree.get(&real)?));
+        let Some(file) = file else { continue };
+        match found.iter_mut().rev().find(|(other, _)| other == dir) {
+            Some(other) if name == "SKILL.md" => other.1 = file,
+            Some(_) => {}
+            None => found.push((dir.to_owned(), file)),
+        }
+    }
+    found
+}
+
+/// A digest of the skill's text and of every other file's path and id.
+fn fingerprint(tree: &Tree, dir: &str, skill: &Skill) -> String {
+    let mut hash = Sha256::new();
+    hash.update(&skill.digest);
+    for (path, node) in tree.below(dir) {
+        if dir.is_empty() || path.eq_ignore_ascii_case("SKILL.md") {
+            continue;
+        }
+        let id = match node {
+            Node::File { id, .. } => id,
+            Node::Link { to } => to,
+            _ => continue,
+        };
+        hash.update(format!("\0{path}\0{id}"));
+    }
+    format!("{:x}", hash.finalize())
+}
+
+fn parts_before_last(dir: &str) -> impl Iterator<Item = &str> {
+    tree::parent(dir).split('/')
+}
+
+/// Ranks, best first: what the manifest names (0), `skills/`, `*/skills`, other directories,
+/// directories of single clients, derived copies.
+fn rank(dir: &str) -> u8 {
+    let parts: Vec<&str> = parts_before_last(dir).collect();
+    match parts[0] {
+        _ if parts.iter().any(|part| LAST.contains(part)) => 7,
+        "skills" => 1,
+        ".agents" => 4,
+        ".claude" => 5,
+        _ if parts.iter().any(|part| part.starts_with('.')) => 6,
+        _ if parts.contains(&"skills") => 2,
+        _ => 3,
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::marketplace::fetch::content::Visit;
+    use crate::marketplace::fetch::tree::tests::tree;
+
+    /// A test double: each file's content is its id.
+    pub struct Ids;
+
+    impl Content for Ids {
+        fn each(&self, files: &[Wanted], _: u64, visit: &mut Visit) -> Result<()> {
+            for (index, file) in files.iter().enumerate() {
+                visit(index, file.id.len() as u64, &mut file.id.as_bytes())?;
+            }
+            Ok(())
+        }
+    }
+
+    pub fn found(entries: &[(&str, &str)]) -> Vec<Found> {
+        discover(&tree(entries), &Ids, "repo").unwrap().skills
+    }
+
+    #[test]
+    fn skills_are_found_wherever_they_are_and_the_main_copies_come_first() {
+        let found = found(&[
+            (".claude/skills/a/SKILL.md", "---\nname: a\n---\n"),
+            ("SKILL.md", "no frontmatter"),
+            ("build/SKILL.md", "---\nname: build\n---\n"),
+            ("dist/a/SKILL.md", "---\nname: a\n---\n"),
+            ("node_modules/x/SKILL.md", "---\nname: x\n---\n"),
+            ("plugins/p/skills/b/skill.md", "---\nname: b\n---\n"),
+            ("skills/a/SKILL.md", "---\nname: a\n---\n"),
+            ("skills/a/templates/t/SKILL.md", "---\nname: t\n---\n"),
+            ("tests/c/SKILL.md", "---\nname: c\n---\n"),
+            ("1/2/3/4/5/6/7/8/SKILL.md", "---\nname: deep\n---\n"),
+            ("1/2/3/4/5/6/7/8/9/SKILL.md", "---\nname: deeper\n---\n"),
+        ]);
+        let shown: Vec<String> = found
+            .iter()
+            .map(|f| {
+                let marks = [(f.nested, " nested"), (f.hidden, " hidden")];
+                let marks = marks.iter().filter(|(on, _)| *on).map(|(_, mark)| *mark);
+                format!("{} {}{}", f.skill.name, f.path, marks.collect::<String>())
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "a skills/a",
+                "b plugins/p/skills/b",
+                "repo ",
+                "deep 1/2/3/4/5/6/7/8",
+                "build build",
+                "c tests/c hidden",
+                "a .claude/skills/a",
+                "a dist/a",
+                "t skills/a/templates/t nested",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_manifest_names_groups_and_ranks() {
+        let json = r#"{"plugins":[{"name":"docs","source":"./","skills":["./.claude/skills/a"],
+            "keywords":["office"]}]}"#;
+        let found = found(&[
+            (".claude-plugin/marketplace.json", json),
+            (".claude/skills/a/SKILL.md", "---\nname: a\n---\n"),
+            ("skills/a/SKILL.md", "---\nname: a\ntags: [x]\n---\nother"),
+        ]);
+        let main = &found[0];
+        assert_eq!(
+            (main.path.as_str(), main.plugin.as_deref()),
+            (".claude/skills/a", Some("docs"))
+        );
+        assert_eq!(
+            (&main.tags[..], &found[1].tags[..]),
+            (&["office".to_owned()][..], &["x".to_owned()][..])
+        );
+    }
+
+    #[test]
+    fn a_linked_skill_file_is_read_where_it_leads_inside_only() {
+        let found = found(&[
+            ("real.md", "---\nname: real\n---\n"),
+            ("a/SKILL.md@", "../real.md"),
+            ("b/SKILL.md@", "../../real.md"),
+        ]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].skill.name.as_str(), "real");
+    }
+}

@@ -1,0 +1,372 @@
+//! What can be installed: the skills of each configured source, cached on disk so that a search
+//! needs no network.
+
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::cache::cache;
+use crate::marketplace::fetch::open::{Fetcher, Snapshot};
+use crate::marketplace::install::add::Note;
+use crate::marketplace::lock::lockfile::Kind;
+use crate::marketplace::market::Market;
+use crate::marketplace::reference::address::RepoUrl;
+use crate::marketplace::reference::parse::{At, Place, Reading};
+use crate::marketplace::source::choose::Want;
+use crate::marketplace::source::discover::Found;
+use crate::marketplace::source::manifest::{Manifest, Remote};
+use crate::marketplace::source::sources::{Origin, Source};
+use crate::skill::{Searchable, SkillName, rank};
+use crate::sys::{Durable, EntryName, files, limits};
+
+const SOURCES: EntryName = EntryName::of("sources");
+
+const VERSION: u64 = 2;
+/// How long a source's listing is used before the source is queried again.
+const RECENT: Duration = Duration::from_hours(24);
+
+/// An installable skill, or a plugin with skills.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Its author's words, unescaped; empty if missing.
+    pub description: String,
+    /// Search terms.
+    pub tags: Vec<String>,
+    /// The canonical address of its source.
+    pub source: String,
+    /// The kind of that source.
+    pub kind: Kind,
+    /// The branch, tag or commit; for an archive, its digest.
+    pub rev: Option<String>,
+    /// Its directory in the source.
+    pub path: String,
+    /// What to type to install it.
+    pub reference: String,
+    /// Whether it is a plugin kept elsewhere, which may have several skills.
+    pub plugin: bool,
+}
+
+/// A source's listing and the state it belongs to.
+#[derive(Serialize, Deserialize)]
+pub struct Cached {
+    version: u64,
+    reference: String,
+    /// The commit; empty for sources without commits.
+    state: String,
+    /// The name that the manifest gives the source.
+    pub title: Option<String>,
+    /// Its skills.
+    pub skills: Vec<Listed>,
+}
+
+/// How recent a listing must be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Age {
+    /// Current; the last known one if the source does not respond.
+    Now,
+    /// At most [`RECENT`] old.
+    Recent,
+}
+
+impl Market<'_> {
+    /// The skills of all sources, sorted by name. When offline, or if a source does not respond,
+    /// its last known listing is used.
+    ///
+    /// # Errors
+    /// When no source can be read and none was read before.
+    pub fn list(&self, note: &mut Note) -> Result<Vec<Listed>> {
+        self.listed(Age::Now, note)
+    }
+
+    /// The skills of all sources that match the words, best first, from the last known listings.
+    ///
+    /// # Errors
+    /// As [`Market::list`].
+    pub fn search(&self, words: &[String], note: &mut Note) -> Result<Vec<Listed>> {
+        let listed = self.listed(Age::Recent, note)?;
+        Ok(rank(listed, words, |listed| Searchable {
+            name: &listed.name,
+            tags: listed.tags.clone(),
+            description: &listed.description,
+        }))
+    }
+
+    /// Queries every source again. Returns how many skills each has, or why it cannot be queried.
+    ///
+    /// # Errors
+    /// When the list of sources cannot be read.
+    pub fn update_sources(&self) -> Result<Vec<(Source, Result<usize>)>> {
+        let staging = self.home_staging()?;
+        let mut fetcher = self.fetcher(&staging);
+        let ask = |source: Source| {
+            let asked = self.ask(&source, &mut fetcher);
+            (source, asked.map(|skills| skills.len()))
+        };
+        Ok(self.sources()?.into_iter().map(ask).collect())
+    }
+
+    fn listed(&self, age: Age, note: &mut Note) -> Result<Vec<Listed>> {
+        let staging = self.home_staging()?;
+        let mut fetcher = self.fetcher(&staging);
+        let mut all = Vec::new();
+        let mut failed = None;
+        let sources = self.sources()?;
+        let mut answered = sources.is_empty();
+        for source in &sources {
+            match self.of_source(source, age, &mut fetcher, note) {
+                Ok(cached) => {
+                    answered = true;
+                    all.extend(cached.skills);
+                }
+                Err(error) => {
+                    note(&format!(
+                        "the source `{}` was left out: {error}",
+                        source.name
+                    ));
+                    failed = Some(error);
+                }
+            }
+        }
+        if let Some(error) = failed.filter(|_| !answered) {
+            return Err(error);
+        }
+        all.sort_by(|a, b| (&a.name, &a.reference).cmp(&(&b.name, &b.reference)));
+        Ok(all)
+    }
+
+    /// Queries a source for its skills and caches the answer.
+    pub(crate) fn ask(&self, source: &Source, fetcher: &mut Fetcher) -> Result<Vec<Listed>> {
+        let cached = self.fresh(source, fetcher, None)?;
+        Ok(cached.map(|cached| cached.skills).unwrap_or_default())
+    }
+
+    /// A source's listing of the given age; the last known one if it does not respond.
+    pub(crate) fn of_source(
+        &self,
+        source: &Source,
+        age: Age,
+        fetcher: &mut Fetcher,
+        note: &mut Note,
+    ) -> Result<Cached> {
+        let cached = self.cached(source);
+        if self.offline {
+            return cached.map(|(cached, _)| cached).ok_or_else(|| {
+                let text = format!("the catalog of `{}` is not on this machine", source.name);
+                Error::new(text).hint("run `agent-skills sources update` once with a network")
+            });
+        }
+        let (cached, modified) = cached.unzip();
+        let is_recent = modified
+            .and_then(|at| at.elapsed().ok())
+            .is_some_and(|age| age < RECENT);
+        if let Some(cached) = cached {
+            if age == Age::Recent && is_recent {
+                return Ok(cached);
+            }
+            return Ok(match self.fresh(source, fetcher, Some(&cached)) {
+                Ok(Some(fresh)) => fresh,
+                Ok(None) => cached,
+                Err(error) => {
+                    note(&format!("{error}; this is the catalog as it was last seen"));
+                    cached
+                }
+            });
+        }
+        let fresh = self.fresh(source, fetcher, None)?;
+        fresh.ok_or_else(|| {
+            let hint = format!("`agent-skills sources remove {}` forgets it", source.name);
+            Error::new(format!("the source `{}` has nothing", source.name)).hint(hint)
+        })
+    }
+
+    /// The source's current listing; `None` if the cached one is current.
+    fn fresh(
+        &self,
+        source: &Source,
+        fetcher: &mut Fetcher,
+        cached: Option<&Cached>,
+    ) -> Result<Option<Cached>> {
+        let mut fresh = Cached {
+            version: VERSION,
+            reference: source.reference.clone(),
+            state: String::new(),
+            title: None,
+            skills: Vec::new(),
+        };
+        match source.origin()? {
+            Origin::Place(Place::Repository { url, at }) => {
+                let resolved = fetcher.resolve(&url, &at)?;
+                if cached.is_some_and(|cached| cached.state == resolved.commit.as_str()) {
+                    self.touch(source);
+                    return Ok(None);
+                }
+                let snapshot = fetcher.snapshot(&url, &resolved.commit)?;
+                fresh.state = resolved.commit.to_string();
+                let rev = resolved.pin.as_ref().map(ToString::to_string);
+                fresh.fill(source, &snapshot, (Kind::Git, url.as_str(), rev.as_deref()));
+            }
+            Origin::Place(Place::WellKnown(url)) => {
+                let index = fetcher.index(&url)?;
+                let offer = |offer: crate::marketplace::fetch::well_known::Offer| Listed {
+                    reference: format!("{}@{}", offer.name, source.name),
+                    path: offer.name.clone(),
+                    name: offer.name,
+                    description: offer.description,
+                    source: url.as_str().to_owned(),
+                    kind: Kind::WellKnown,
+                    ..Listed::default()
+                };
+                fresh.skills = index.skills.into_iter().map(offer).collect();
+            }
+            Origin::Place(place) => {
+                let reading = Reading {
+                    place,
+                    want: Want::Any,
+                };
+                let opened = fetcher.open(&reading, &source.reference, &[], true)??;
+                let origin = &opened.origin;
+                let place = (origin.kind, origin.source.as_str(), origin.rev.as_deref());
+                fresh.fill(source, &opened.snapshot, place);
+            }
+            Origin::Manifest(url) => {
+                let bytes = fetcher.download(&url, limits::INDEX)?;
+                let manifest = Manifest::parse(&bytes).ok_or_else(|| {
+                    Error::new(format!("`{url}` is not a marketplace manifest"))
+                        .hint("it has to be JSON with a list `plugins`")
+                })?;
+                fresh.title.clone_from(&manifest.name);
+                fresh.add_remotes(source, &manifest);
+            }
+        }
+        self.keep(source, &fresh, fetcher)?;
+        Ok(Some(fresh))
+    }
+
+    fn keep(&self, source: &Source, fresh: &Cached, fetcher: &Fetcher) -> Result<()> {
+        let bytes = serde_json::to_vec(fresh)
+            .map_err(|error| Error::new(format!("could not write the catalog: {error}")))?;
+        let (dir, name) = (cache(self.home, &SOURCES)?, cache_name(source));
+        let scratch = fetcher.git().0.scratch;
+        let written = dir.replace_through(scratch, &name, &bytes, 0o644, Durable::Yes);
+        written.map_err(|error| dir.error("write", &name, &error))
+    }
+
+    /// Records that the listing was found to be current.
+    fn touch(&self, source: &Source) {
+        // If the time cannot be set, the source is queried once more.
+        if let Ok(dir) = cache(self.home, &SOURCES)
+            && let Ok(file) = dir.append(&cache_name(source), 0o644)
+        {
+            let _ = file.set_modified(SystemTime::now());
+        }
+    }
+
+    fn cached(&self, source: &Source) -> Option<(Cached, SystemTime)> {
+        // An unreadable cache is rebuilt.
+        let dir = cache(self.home, &SOURCES).ok()?;
+        let (file, metadata) = dir.open_file(&cache_name(source)).ok()?;
+        let bytes = files::read_file_capped(&file, metadata.len(), limits::SOURCE_CACHE).ok()?;
+        let cached: Cached = serde_json::from_slice(&bytes).ok()?;
+        let modified = metadata.modified().ok()?;
+        let is_it = cached.version == VERSION && cached.reference == source.reference;
+        is_it.then_some((cached, modified))
+    }
+}
+
+/// A single path component, whatever the file of sources says.
+fn cache_name(source: &Source) -> EntryName {
+    let digest = format!("{:x}", Sha256::digest(&source.reference));
+    let name = SkillName::from_written(&source.name);
+    let name = name.and_then(|name| EntryName::parse(name.as_str()));
+    let end = EntryName::parse(format!("-{}.json", &digest[..12]));
+    let name = name.unwrap_or(EntryName::of("source"));
+    name.with_end(&end.unwrap_or(EntryName::of(".json")))
+}
+
+impl Cached {
+    fn fill(
+        &mut self,
+        source: &Source,
+        snapshot: &Snapshot,
+        (kind, address, rev): (Kind, &str, Option<&str>),
+    ) {
+        let shown = snapshot
+            .found
+            .iter()
+            .filter(|found| !found.nested && !found.hidden);
+        let listed = |found: &Found| {
+            let name = found.skill.name.as_str();
+            Listed {
+                name: name.to_owned(),
+                description: found.skill.description.clone().unwrap_or_default(),
+                tags: found.tags.iter().chain(&found.plugin).cloned().collect(),
+                source: address.to_owned(),
+                kind,
+                rev: rev.map(str::to_owned),
+                path: found.path.clone(),
+                reference: reference(source, kind, address, rev, name),
+                plugin: false,
+            }
+        };
+        self.skills = shown.map(listed).collect();
+        // Main copies come first, and a stable sort keeps them first.
+        self.skills.sort_by(|a, b| a.name.cmp(&b.name));
+        self.skills.dedup_by(|a, b| a.name == b.name);
+        self.title.clone_from(&snapshot.manifest.name);
+        self.add_remotes(source, &snapshot.manifest);
+    }
+
+    fn add_remotes(&mut self, source: &Source, manifest: &Manifest) {
+        self.skills.extend(
+            manifest
+                .remotes()
+                .into_iter()
+                .map(|remote| elsewhere(source, remote)),
+        );
+    }
+}
+
+fn reference(source: &Source, kind: Kind, address: &str, rev: Option<&str>, name: &str) -> String {
+    match (RepoUrl::parse(address), rev) {
+        (Ok(url), None) if kind == Kind::Git && url.to_string() != url.as_str() => {
+            format!("{url}@{name}")
+        }
+        _ => format!("{name}@{}", source.name),
+    }
+}
+
+fn elsewhere(source: &Source, remote: Remote) -> Listed {
+    let (kind, address, rev) = match remote.reading.place {
+        Place::Repository { url, at } => {
+            let rev = match at {
+                At::Rev(rev) => Some(rev.as_str().to_owned()),
+                At::Pin(pin) => Some(pin.to_string()),
+                _ => None,
+            };
+            (Kind::Git, url.as_str().to_owned(), rev)
+        }
+        Place::Archive { url, sha256 } => (Kind::Archive, url.as_str().to_owned(), sha256),
+        Place::Local(path) => (Kind::Local, path, None),
+        Place::WellKnown(url) => (Kind::WellKnown, url.as_str().to_owned(), None),
+        Place::File(url) => (Kind::File, url.as_str().to_owned(), None),
+    };
+    let path = match remote.reading.want {
+        Want::Path(path) => path.as_str().to_owned(),
+        _ => String::new(),
+    };
+    Listed {
+        reference: format!("{}@{}", remote.name, source.name),
+        name: remote.name,
+        description: remote.description,
+        tags: remote.tags,
+        source: address,
+        kind,
+        rev,
+        path,
+        plugin: true,
+    }
+}

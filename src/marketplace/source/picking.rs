@@ -1,0 +1,145 @@
+//! Decides which of the possible places a reference means, and which skills there.
+
+use std::rc::Rc;
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::failure::Class;
+use crate::marketplace::fetch::open::{self, Fetcher, Opened, Snapshot};
+use crate::marketplace::install::add::{InstallOptions, Note};
+use crate::marketplace::market::Market;
+use crate::marketplace::reference::parse::{Place, Reading, Reference};
+use crate::marketplace::source::choose;
+use crate::marketplace::source::discover::Found;
+use crate::marketplace::source::origin::Origin;
+
+/// The resolved meaning of a reference.
+pub struct Picked<'a> {
+    pub snapshot: Rc<Snapshot<'a>>,
+    pub chosen: Vec<Found>,
+    pub origin: Origin,
+}
+
+impl Market<'_> {
+    /// Resolves a reference to a place and the skills wanted from it.
+    pub(crate) fn pick<'a>(
+        &self,
+        fetcher: &mut Fetcher<'a>,
+        reference: &Reference,
+        requested: &str,
+        options: &InstallOptions,
+        note: &mut Note,
+    ) -> Result<Picked<'a>> {
+        let readings = match reference {
+            Reference::Named { name, source } => {
+                vec![self.find_by_name(fetcher, name, source.as_deref(), note)?]
+            }
+            Reference::Readings(readings) => readings.clone(),
+        };
+        let picked = pick(fetcher, &readings, requested, options, note)?;
+        if picked.snapshot.unusable > 0 {
+            note(&format!(
+                "{} paths of the source cannot be used and were left out",
+                picked.snapshot.unusable
+            ));
+        }
+        Ok(picked)
+    }
+}
+
+/// Takes the first reading that exists. A missing repository or skill leads to the next reading;
+/// any other failure is returned.
+fn pick<'a>(
+    fetcher: &mut Fetcher<'a>,
+    readings: &[Reading],
+    requested: &str,
+    options: &InstallOptions,
+    note: &mut Note,
+) -> Result<Picked<'a>> {
+    let choosing = options.all || !options.skills.is_empty();
+    let mut misses: Vec<Error> = Vec::new();
+    for reading in readings {
+        // A reading of a single skill does not apply when several are wanted.
+        if choosing && readings.len() > 1 && matches!(reading.want, choose::Want::Named(_)) {
+            continue;
+        }
+        let told = format!("`{requested}` is the {reading}");
+        // With several readings, only the result shows which one applies.
+        if readings.len() == 1 {
+            note(&told);
+        }
+        let opened = match fetcher.open(reading, requested, &options.skills, options.all)? {
+            Ok(opened) => opened,
+            Err(failure) if failure.is_absence() || failure.class == Class::NoSuchRef => {
+                misses.push(failure.into());
+                continue;
+            }
+            Err(failure) => return Err(failure.into()),
+        };
+        let want = open::wanted(&opened, reading);
+        // From a site, only the chosen skills have been fetched.
+        let (want, all) = match &reading.place {
+            Place::WellKnown(_) => (choose::Want::Any, true),
+            _ => (want, options.all),
+        };
+        let found = &opened.snapshot.found;
+        let chosen: Vec<Found> = match choose::choose(found, &want, &options.skills, all) {
+            Ok(chosen) => chosen.into_iter().cloned().collect(),
+            Err(miss) => {
+                let error = miss.error.context(format!("`{}`", opened.origin.shown()));
+                if miss.absent {
+                    misses.push(error);
+                    continue;
+                }
+                return Err(error);
+            }
+        };
+        if readings.len() > 1 {
+            note(&told);
+        }
+        warn_of_ref(fetcher, reading, note);
+        let Opened {
+            snapshot, origin, ..
+        } = opened;
+        return Ok(Picked {
+            snapshot,
+            chosen,
+            origin,
+        });
+    }
+    Err(nothing_fits(requested, misses))
+}
+
+/// Warns that `REPO@NAME` means a skill here, although other tools read it as a ref.
+fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
+    if let (Place::Repository { url, .. }, choose::Want::Named(name)) =
+        (&reading.place, &reading.want)
+        && fetcher.has_ref(url, name)
+    {
+        note(&format!(
+            "`{name}` is a branch or tag, too; `#{name}` instead of `@{name}` would mean that"
+        ));
+    }
+}
+
+/// Combines the errors of all readings into one.
+fn nothing_fits(requested: &str, mut misses: Vec<Error>) -> Error {
+    let requested = requested.escape_debug();
+    match misses.len() {
+        0 => Error::new(format!("`{requested}` names one skill already"))
+            .hint("leave out `--skill` and `--all`"),
+        1 => misses.remove(0),
+        _ => {
+            let reasons: Vec<String> = misses.iter().map(|miss| format!("\n  {miss}")).collect();
+            // A repository that exists but has other skills gives the most helpful error.
+            let listing = misses
+                .iter()
+                .filter_map(Error::next_step)
+                .find(|hint| hint.contains('\n'));
+            let hint = listing.unwrap_or(
+                "check the spelling; a private repository needs credentials that git has without \
+                 asking",
+            );
+            Error::new(format!("nothing fits `{requested}`:{}", reasons.concat())).hint(hint)
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The configured sources, used by `list`, `search` and bare names: `sources.json` in the plugin
+//! directory. Without the file there is one source, [`DEFAULT`].
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::marketplace::market::Market;
+use crate::marketplace::reference::parse::{At, Place, Reading, Reference};
+use crate::marketplace::reference::web::WebUrl;
+use crate::marketplace::source::choose::Want;
+use crate::skill::SkillName;
+use crate::sys::{Base, Durable, EntryName, HomeFile, files, limits};
+
+const SOURCES: EntryName = EntryName::of("sources.json");
+const VERSION: u64 = 1;
+/// Name and reference of the default source.
+const DEFAULT: (&str, &str) = ("anthropics-skills", "https://github.com/anthropics/skills");
+
+/// A configured source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The name after `@` in `SKILL@SOURCE`.
+    pub name: String,
+    /// Its reference: a repository, a directory, a site or a manifest's URL.
+    pub reference: String,
+}
+
+/// What a source is.
+#[derive(Debug)]
+pub enum Origin {
+    /// A place with skills.
+    Place(Place),
+    /// A manifest that points to places.
+    Manifest(WebUrl),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    version: u64,
+    sources: Vec<Source>,
+}
+
+impl Source {
+    /// Parses the reference.
+    pub(crate) fn origin(&self) -> Result<Origin> {
+        let Reference::Readings(mut readings) = Reference::parse(&self.reference, None)? else {
+            return Err(no_source(&self.reference));
+        };
+        match readings.pop() {
+            Some(Reading {
+                place: Place::WellKnown(url),
+                ..
+            }) if is_json(&url) => Ok(Origin::Manifest(url)),
+            Some(Reading {
+                place,
+                want: Want::Any,
+            }) if readings.is_empty() => Ok(Origin::Place(place)),
+            _ => Err(no_source(&self.reference)),
+        }
+    }
+}
+
+/// The configured sources.
+///
+/// # Errors
+/// When the file exists but cannot be read.
+pub fn read(home: &Path) -> Result<Vec<Source>> {
+    let path = home.join(SOURCES.as_os_str());
+    let broken = |why: &dyn std::fmt::Display| {
+        Error::new(format!("`{}` cannot be read: {why}", path.display()))
+            .hint("repair it, or remove it to have the default source alone")
+    };
+    let bytes = match files::read_capped(&path, limits::CONFIG_FILE) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let (name, reference) = (DEFAULT.0.to_owned(), DEFAULT.1.to_owned());
+            return Ok(vec![Source { name, reference }]);
+        }
+        Err(error) => return Err(broken(&error)),
+    };
+    let written: Written = serde_json::from_slice(&bytes).map_err(|error| broken(&error))?;
+    if written.version != VERSION {
+        return Err(broken(&"it is of another version of agent-skills"));
+    }
+    Ok(written.sources)
+}
+
+/// The reference rewritten to mean only a configured source, if its first reading is one; otherwise
+/// `None`. `home` contains `sources.json`.
+pub fn within_sources(home: &Path, reference: &str) -> Option<String> {
+    let sources = read(home).ok()?;
+    let is_source = |place: &Place| {
+        let url = |place: &Place| match place {
+            Place::Repository { url, .. } => Some(url.clone()),
+            _ => None,
+        };
+        let wanted = url(place);
+        let same = |source: &Source| match source.origin() {
+            Ok(Origin::Place(of_source)) => {
+                of_source == *place || wanted.is_some() && url(&of_source) == wanted
+            }
+            _ => false,
+        };
+        sources.iter().any(same)
+    };
+    match Reference::parse(reference, None).ok()? {
+        Reference::Named { .. } => Some(reference.to_owned()),
+        Reference::Readings(readings) => match &readings[..] {
+            [only] => is_source(&only.place).then(|| reference.to_owned()),
+            [first, ..] if is_source(&first.place) => match (&first.place, &first.want) {
+                (
+                    Place::Repository {
+                        url,
+                        at: At::Default,
+                    },
+                    Want::Named(name),
+                ) => Some(format!("github:{url}@{name}")),
+                _ => None,
+            },
+            _ => None,
+        },
+    }
+}
+
+impl Market<'_> {
+    /// The configured sources, in their order.
+    ///
+    /// # Errors
+    /// When their file cannot be read.
+    pub fn sources(&self) -> Result<Vec<Source>> {
+        read(self.home)
+    }
+
+    /// Queries a source for its skills and adds it. Returns the source and the number of its
+    /// skills.
+    ///
+    /// # Errors
+    /// When it cannot be queried, or its name is taken.
+    pub fn add_source(&self, reference: &str, name: Option<&str>) -> Result<(Source, usize)> {
+        let reference = self.absolute(reference)?;
+        let mut source = Source {
+            name: String::new(),
+            reference,
+        };
+        source.name = name_for(&source, name)?;
+        let staging = self.home_staging()?;
+        let mut fetcher = self.fetcher(&staging);
+        let count = self.ask(&source, &mut fetcher)?.len();
+        self.change_sources(|sources| {
+            if let Some(other) = sources.iter().find(|other| other.name == source.name) {
+                let text = format!("the source `{}` is {} already", other.name, other.reference);
+                return Err(Error::new(text).hint("give this one another `--name`"));
+            }
+            sources.push(source.clone());
+            Ok(())
+        })?;
+        Ok((source, count))
+    }
+
+    /// Removes a source. Skills installed from it stay.
+    ///
+    /// # Errors
+    /// When there is no source of this name.
+    pub fn remove_source(&self, name: &str) -> Result<()> {
+        self.change_sources(|sources| {
+            let before = sources.len();
+            sources.retain(|source| source.name != name);
+            if sources.len() < before {
+                return Ok(());
+            }
+            let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+            Err(
+                Error::new(format!("there is no source `{}`", name.escape_debug()))
+                    .hint(format!("there are {}", names.join(", "))),
+            )
+        })
+    }
+
+    fn change_sources(&self, change: impl FnOnce(&mut Vec<Source>) -> Result<()>) -> Result<()> {
+        let base = Base::own(self.home.to_owned());
+        let _turn = base
+            .make()?
+            .lock(&EntryName::of(".sources.lock"), self.patience())?;
+        let mut sources = read(self.home)?;
+        change(&mut sources)?;
+        let written = Written {
+            version: VERSION,
+            sources,
+        };
+        let text = serde_json::to_string_pretty(&written)
+            .map_err(|error| Error::new(format!("could not write the sources: {error}")))?;
+        let text = format!("{text}\n");
+        let HomeFile { dir, name, .. } = base.file(&SOURCES)?;
+        let written = dir.replace(&name, text.as_bytes(), 0o644, Durable::Yes);
+        written.map_err(|error| dir.error("write", &name, &error))
+    }
+
+    /// The reference in a form that is valid in every directory. `OWNER/NAME` means the repository,
+    /// because a source has many skills.
+    fn absolute(&self, reference: &str) -> Result<String> {
+        match Reference::parse(reference, None)? {
+            Reference::Readings(readings) => match &readings[..] {
+                [
+                    Reading {
+                        place: Place::Local(path),
+                        ..
+                    },
+                ] => {
+                    let path = crate::marketplace::fetch::local::expand(path, self.env);
+                    let path = path.canonicalize().map_err(|error| {
+                        Error::io("open directory", &path, &error).hint("check the path")
+                    })?;
+                    Ok(path.to_string_lossy().into_owned())
+                }
+                [_] => Ok(reference.to_owned()),
+                _ => Ok(format!("github:{reference}")),
+            },
+            Reference::Named { .. } => Err(no_source(reference)),
+        }
+    }
+}
+
+fn name_for(source: &Source, name: Option<&str>) -> Result<String> {
+    let derived = match source.origin()? {
+        Origin::Place(Place::Repository { url, .. }) => {
+            format!("{}-{}", url.owner().unwrap_or_default(), url.repo_name())
+        }
+        Origin::Place(Place::WellKnown(url)) | Origin::Manifest(url) => url.host().to_owned(),
+        Origin::Place(_) => {
+            let last = source.reference.rsplit('/').next();
+            last.unwrap_or_default().to_owned()
+        }
+    };
+    let written = name.unwrap_or(&derived);
+    let name = SkillName::from_written(written).ok_or_else(|| {
+        let text = format!("`{}` cannot be a source's name", written.escape_debug());
+        Error::new(text).hint("give one of letters and digits with `--name`")
+    })?;
+    Ok(name.as_str().to_owned())
+}
+
+fn is_json(url: &WebUrl) -> bool {
+    Path::new(url.file_name())
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("json"))
+}
+
+fn no_source(reference: &str) -> Error {
+    let text = format!("`{}` cannot be a source", reference.escape_debug());
+    Error::new(text).hint(
+        "a source is OWNER/REPO, the address of a repository, of a site or of a marketplace.json, \
+         or a directory as ./DIR",
+    )
+}

@@ -1,0 +1,126 @@
+//! The current state of an installed skill in its source: advanced, moved back, or gone.
+
+use crate::error::{Error, Result};
+use crate::marketplace::fetch::open::{Fetcher, Snapshot};
+use crate::marketplace::fetch::tree::{self, Node};
+use crate::marketplace::lock::lock_fields::LockRef;
+use crate::marketplace::lock::lockfile::LockEntry;
+use crate::marketplace::reference::parse::{At, Place, Reading};
+use crate::marketplace::reference::pin::{Ancestry, CommitId, Pin};
+use crate::marketplace::reference::version;
+use crate::marketplace::source::choose::{self, Want};
+use crate::marketplace::source::discover::Found;
+use crate::marketplace::source::origin::Origin;
+
+/// What a repository's refs show about an installed skill.
+pub enum Seen {
+    /// The commit in use is current. Includes the full name of the ref it is pinned to.
+    Same(Option<LockRef>),
+    /// The tag it is pinned to has moved to another commit.
+    Moved(Pin),
+    /// Something else; the source must be inspected.
+    Other,
+}
+
+/// Compares the entry with the repository's refs. Nothing needs to be fetched if the installed
+/// commit is current.
+pub fn seen(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Result<Seen> {
+    let Place::Repository { url, at } = &reading.place else {
+        return Ok(Seen::Other);
+    };
+    if let At::Pin(Pin::Commit(commit)) = at {
+        if entry.commit_id().as_ref() == Some(commit) {
+            return Ok(Seen::Same(entry.rev.clone()));
+        }
+        let text = format!("the lockfile says that it stays at {commit}, and has another commit");
+        return Err(Error::new(text).hint("remove it and install it again"));
+    }
+    let resolved = fetcher.resolve(url, at)?;
+    let same = entry.commit_id().as_ref() == Some(&resolved.commit);
+    Ok(match resolved.pin {
+        pin if same => Seen::Same(pin.as_ref().map(LockRef::from)),
+        Some(tag @ Pin::Tag(_)) => Seen::Moved(tag),
+        _ => Seen::Other,
+    })
+}
+
+pub fn moved(entry: &LockEntry, tag: &Pin) -> Error {
+    let tag = tag.short().unwrap_or_default();
+    let source = &entry.source;
+    let text = format!("the tag `{tag}` of {source} has been moved to another commit");
+    Error::new(text).hint(
+        "tags are not meant to move: ask its author; removing and installing it again takes the new one",
+    )
+}
+
+/// How the new commit relates to the installed one; `None` for sources without commits.
+pub fn ancestry(
+    entry: &LockEntry,
+    reading: &Reading,
+    new: &Origin,
+    fetcher: &mut Fetcher,
+) -> Option<Ancestry> {
+    let Place::Repository { url, .. } = &reading.place else {
+        return None;
+    };
+    let new = new.commit.as_deref().and_then(CommitId::parse);
+    Some(match (entry.commit_id(), new) {
+        (Some(old), Some(new)) => fetcher.ancestry(url, &old, &new),
+        _ => Ancestry::Unknown,
+    })
+}
+
+/// Whether git shows that nothing has changed. Links may lead out of the skill's directory, to
+/// content that its tree id does not cover.
+pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bool {
+    let is_link = |node: &Node| matches!(node, Node::Link { .. });
+    let tree = snapshot.tree_id(&found.path);
+    tree.is_some()
+        && tree == entry.tree.as_deref()
+        && found.path == *entry.path
+        && !snapshot
+            .tree
+            .below(&found.path)
+            .any(|(_, node)| is_link(node))
+}
+
+/// The tags later than a skill's pinned tag, if its repository was queried.
+pub fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
+    let place = entry.reading().ok().map(|reading| reading.place);
+    let (Some(Place::Repository { url, .. }), Some(rev)) = (place, &entry.rev) else {
+        return Vec::new();
+    };
+    let pin = entry.pin();
+    let own = match &pin {
+        Some(Pin::Branch(_) | Pin::Commit(_)) => return Vec::new(),
+        Some(tag) => tag.short().unwrap_or_default(),
+        None => rev,
+    };
+    version::later(own, fetcher.tags(&url).map(|(name, _)| name))
+}
+
+/// The skill at its recorded path, otherwise the one with its name.
+pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s Found> {
+    if let Some(found) = snapshot
+        .found
+        .iter()
+        .find(|found| found.path == *entry.path)
+    {
+        return Ok(found);
+    }
+    let last = tree::base(&entry.path);
+    let last = if last.is_empty() { &entry.name } else { last };
+    let renamed = snapshot.manifest.renames.get(last).cloned();
+    let wanted = Want::Named(renamed.unwrap_or_else(|| last.to_owned()));
+    let named = choose::choose(&snapshot.found, &wanted, &[], false);
+    let moved = named
+        .ok()
+        .and_then(|found| found.first().map(|found| found.path.clone()));
+    let text = format!("{} no longer has a skill at `{}`", entry.source, entry.path);
+    Err(Error::new(text).hint(match moved {
+        Some(path) => {
+            format!("it seems to be at `{path}` now: remove it and install it from there")
+        }
+        None => "it stays as it is; `agent-skills remove` removes it".to_owned(),
+    }))
+}
