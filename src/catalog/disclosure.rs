@@ -2,10 +2,10 @@
 //! budget, with descriptions that cannot affect surrounding text.
 
 use super::budget::{chars, shorten};
-use super::prompt_budget::{Line, PromptBudget};
+use super::prompt_budget::{Line, PromptBudget, escaped};
 use super::{Catalog, Entry};
 use crate::policy::Config;
-use crate::skill::{Diagnostic, SkillName, one_line};
+use crate::skill::{Diagnostic, SkillName};
 use crate::sys::limits;
 
 /// The limits of what the model is told.
@@ -182,11 +182,6 @@ fn more(count: usize) -> String {
 /// markup.
 pub fn plain(text: &str) -> String {
     shorten(&escaped(text), limits::DESCRIPTION_CHARS)
-}
-
-/// Untrusted text on one line, without markup.
-pub(super) fn escaped(text: &str) -> String {
-    one_line(text).replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::index::{Index, Loaded};
 use super::layer::{Layer, Order, Root};
 use super::precedence::{self, NoRules, Rules};
 use super::tool_name::tool_name;
-use crate::skill::{Skill, SkillName};
+use crate::skill::Skill;
 
 /// Every skill, by root; within a root sorted by directory.
 #[derive(Debug, Default)]
@@ -96,17 +96,6 @@ impl Catalog {
             .find(|entry| entry.tool.as_deref() == Some(tool));
         found?.skill.as_ref().ok()
     }
-}
-
-/// The name of a skill installed under another than its author's: `<owner>--<name>` or
-/// `<chosen>--`, exactly as the marketplace writes them. It is kept whether or not the other skill
-/// exists, so the tool never changes.
-pub(super) fn own_name(dir: &Path) -> Option<SkillName> {
-    let name = dir.file_name()?.to_str()?;
-    let (first, second) = name.split_once("--")?;
-    let is_key = |part: &str| SkillName::from_written(part).is_some_and(|key| key.as_str() == part);
-    let is_ours = is_key(first) && (second.is_empty() || is_key(second));
-    is_ours.then(|| SkillName::from_written(name)).flatten()
 }
 
 #[cfg(test)]

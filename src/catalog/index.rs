@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::Root;
-use super::discovery::own_name;
+use super::directory_name::{named_by_directory, own_name};
 use super::index_file::{self, Answer, Found, Known, KnownRoot, Stored};
-use super::precedence::named_by_directory;
 use super::tool_name::tool_name;
 use crate::skill::directories::list;
 use crate::skill::{Diagnostic, Skill, SkillName};

@@ -3,6 +3,7 @@
 
 mod budget;
 mod cached;
+mod directory_name;
 mod disclosure;
 mod discovery;
 mod eligibility;

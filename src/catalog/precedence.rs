@@ -5,9 +5,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use super::discovery::own_name;
+use super::directory_name::named_by_directory;
 use super::entry::{Admission, Entry, Standing};
 use super::layer::{Layer, Order};
 use super::tool_name::tool_name;
@@ -96,12 +95,6 @@ fn check_eligibility(entry: &mut Entry, rules: &dyn Rules) -> Option<SkillName> 
         entry.standing = standing;
     }
     (reserves || described && takes_part).then_some(name)
-}
-
-/// The name of an unreadable skill, as far as its directory tells.
-pub(super) fn named_by_directory(dir: &Path) -> Option<SkillName> {
-    let directory = dir.file_name()?.to_str()?;
-    own_name(dir).or_else(|| SkillName::from_written(directory))
 }
 
 /// The standing of `loser` because of `winner`, if it changes: a hidden skill is not reported

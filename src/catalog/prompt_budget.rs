@@ -2,8 +2,7 @@
 
 use super::Offered;
 use super::budget::{chars, share, shorten};
-use super::disclosure::escaped;
-use crate::skill::SkillName;
+use crate::skill::{SkillName, one_line};
 use crate::sys::limits;
 
 /// A skill's line before cutting.
@@ -94,6 +93,11 @@ impl PromptBudget {
             is_short: true,
         }
     }
+}
+
+/// Untrusted text on one line, without markup.
+pub(super) fn escaped(text: &str) -> String {
+    one_line(text).replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::marketplace::fetch::git::Git;
 use crate::marketplace::fetch::open::Fetcher;
 use crate::marketplace::fetch::tool::Tool;
+use crate::marketplace::install::litter;
 use crate::marketplace::install::staging::{self, Staging};
 use crate::marketplace::lock::lockfile::{LockEntry, Lockfile};
 use crate::sys::{Base, Env, limits};
@@ -53,7 +54,7 @@ impl Market<'_> {
     /// Completes or undoes what killed commands left unfinished and removes their leftovers. Files
     /// of running commands are not touched. Install, update and remove call this first.
     pub fn clean_litter(&self) {
-        staging::clean(self.plugin_dir);
+        litter::clean(self.plugin_dir);
     }
 
     /// How many directories killed commands left behind.

@@ -8,8 +8,9 @@ use std::process::Command;
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::git::Git;
 use crate::marketplace::fetch::tool::Tool;
-use crate::marketplace::install::add::{InstallOptions, Installed};
+use crate::marketplace::install::add::Installed;
 use crate::marketplace::market::Market;
+use crate::marketplace::options::InstallOptions;
 use crate::sys::{Base, Dir, Env};
 
 /// A temporary environment: `repos/` replaces GitHub, `plugin/` is the plugin directory, and

@@ -1,8 +1,8 @@
 //! Skills that are always on: they precede the skills activated in the conversation, in the order
 //! of the configuration, and end when another conversation is entered.
 
+use super::active::{ActiveSkill, End, Ended, Session, Standing};
 use super::key::SessionKey;
-use super::state::{ActiveSkill, End, Ended, Session, Standing};
 use super::store::Store;
 use crate::error::Result;
 use crate::sys::Moment;

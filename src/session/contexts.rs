@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::{ActiveSkill, End, Ended, Session, Standing};
+use super::active::{ActiveSkill, End, Ended, Session, Standing};
 use crate::error::{Error, Result};
 use crate::sys::limits;
 

@@ -1,13 +1,13 @@
 //! Which conversation a session is in, and what that means for its active skills.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
 
 use super::Store;
+use super::active::Ended;
 use super::key::{self, SessionKey};
-use super::state::{Ended, State};
+use super::state::State;
+use super::store::left_mark;
 use crate::error::Result;
 use crate::sys::files;
 
@@ -103,17 +103,4 @@ impl Store {
     pub fn context(&self, key: &SessionKey) -> Option<String> {
         self.session(key).ok()?.context
     }
-}
-
-/// A mark beside the state: the session has left the conversation that the state names, but its new
-/// one could not be recorded.
-pub(super) fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
-    let key = key.as_str();
-    let is_plain = |byte: u8| byte.is_ascii_digit() || byte == b'-';
-    // A process's key, the usual case, is a valid file name.
-    if key.len() <= 64 && key.contains('-') && key.bytes().all(is_plain) {
-        return file.with_file_name(format!("left-{key}"));
-    }
-    let name = format!("{:x}", Sha256::digest(key));
-    file.with_file_name(format!("left-{}", &name[..32]))
 }

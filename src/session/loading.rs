@@ -4,7 +4,7 @@
 //! to the user's `stacking`; `skill_session` says itself whether it adds or replaces.
 
 use super::SessionKey;
-use super::state::{ActiveSkill, End, Ended, Session, Standing};
+use super::active::{ActiveSkill, End, Ended, Session, Standing};
 use crate::error::{Error, Result};
 use crate::sys::{Moment, limits};
 

@@ -1,5 +1,6 @@
 //! What is active for which host process: the state file's model, and its locked store.
 
+mod active;
 mod always;
 mod contexts;
 mod entering;
@@ -17,6 +18,7 @@ mod state;
 mod store;
 mod unreadable;
 
+pub use active::{ActiveSkill, End, Ended, Handed, Session, Standing};
 pub use always::Kept;
 pub use hook_record::{HookRecord, HookRecords, Taken};
 pub use kept_arguments::KeptArguments;
@@ -24,6 +26,6 @@ pub use key::SessionKey;
 pub use loading::{Changed, Loading};
 pub use refusals::Refusals;
 pub use snapshot::{latest, snapshot};
-pub use state::{ActiveSkill, End, Ended, Handed, Session, Standing, State};
+pub use state::State;
 pub use store::Store;
 pub use unreadable::Unreadable;

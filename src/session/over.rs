@@ -1,9 +1,9 @@
 //! Whether an activation is over, and ending one that failed: what running a skill's hooks needs of
 //! the state.
 
+use super::active::{Ended, OF_CONTEXT};
 use super::key::SessionKey;
 use super::loading::Changed;
-use super::state::{Ended, OF_CONTEXT};
 use super::store::Store;
 use crate::error::Result;
 

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use sha2::{Digest, Sha256};
+
+use super::active::{ActiveSkill, End, Ended, Handed, Session};
 use super::contexts::Contexts;
-use super::entering::left_mark;
 use super::key::{self, SessionKey};
 use super::loading::{Changed, Loading};
 use super::record::Record;
-use super::state::{ActiveSkill, End, Ended, Handed, Reset, Session, State};
+use super::state::{Reset, State};
 use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::ProcessId;
@@ -355,6 +357,19 @@ fn now() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
+}
+
+/// A mark beside the state: the session has left the conversation that the state names, but its new
+/// one could not be recorded.
+pub(super) fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
+    let key = key.as_str();
+    let is_plain = |byte: u8| byte.is_ascii_digit() || byte == b'-';
+    // A process's key, the usual case, is a valid file name.
+    if key.len() <= 64 && key.contains('-') && key.bytes().all(is_plain) {
+        return file.with_file_name(format!("left-{key}"));
+    }
+    let name = format!("{:x}", Sha256::digest(key));
+    file.with_file_name(format!("left-{}", &name[..32]))
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use crate::marketplace::fetch::refs::{Refs, Resolved};
 use crate::marketplace::fetch::remote::Remote;
 use crate::marketplace::fetch::{lineage, repository};
 use crate::marketplace::reference::address::RepoUrl;
-use crate::marketplace::reference::parse::At;
 use crate::marketplace::reference::pin::{Ancestry, CommitId, Pin, Reach};
+use crate::marketplace::reference::reading::At;
 
 impl Fetcher<'_> {
     /// The commit that `at` means now.

@@ -18,7 +18,7 @@ use crate::marketplace::lock::lock_fields::LockRef;
 use crate::marketplace::lock::lockfile::Kind;
 use crate::marketplace::reference::address::{RepoUrl, SubPath};
 use crate::marketplace::reference::forms;
-use crate::marketplace::source::choose::Want;
+use crate::marketplace::reference::reading::Want;
 use crate::marketplace::source::discover::{self, Found};
 use crate::marketplace::source::manifest::Manifest;
 use crate::marketplace::source::origin::Origin;
@@ -29,8 +29,8 @@ use crate::marketplace::fetch::remote::Remote;
 use crate::marketplace::fetch::repository::Repository;
 use crate::marketplace::fetch::tree::{Node, Tree};
 use crate::marketplace::fetch::well_known::Index;
-use crate::marketplace::reference::parse::{Place, Reading};
 use crate::marketplace::reference::pin::{Ancestry, CommitId, Reach};
+use crate::marketplace::reference::reading::{Place, Reading};
 use crate::marketplace::reference::web::WebUrl;
 use crate::sys::{files, limits};
 

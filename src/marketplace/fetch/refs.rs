@@ -3,8 +3,8 @@
 
 use crate::marketplace::fetch::failure::{Class, Failure};
 use crate::marketplace::reference::address::{Rev, SubPath};
-use crate::marketplace::reference::parse::At;
 use crate::marketplace::reference::pin::{CommitId, Pin, Reach};
+use crate::marketplace::reference::reading::At;
 
 /// The refs of one repository.
 #[derive(Debug, Clone, Default)]
@@ -182,7 +182,7 @@ mod tests {
     }
 
     fn at(text: &str) -> At {
-        crate::marketplace::reference::parse::at(Some(text)).unwrap()
+        crate::marketplace::reference::reading::at(Some(text)).unwrap()
     }
 
     fn found(at: &At) -> (char, String, Option<String>) {

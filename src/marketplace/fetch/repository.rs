@@ -307,7 +307,7 @@ fn parse_entry(entry: &[u8]) -> Option<(String, Entry)> {
 mod tests {
     use super::*;
     use crate::marketplace::reference::address::RepoUrl;
-    use crate::marketplace::reference::parse::At;
+    use crate::marketplace::reference::reading::At;
     use crate::marketplace::testing::World;
 
     #[test]

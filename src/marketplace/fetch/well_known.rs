@@ -9,8 +9,9 @@ use crate::marketplace::fetch::failure::{Class, Failure};
 use crate::marketplace::fetch::memory::Memory;
 use crate::marketplace::fetch::tool::Tool;
 use crate::marketplace::reference::address::SubPath;
+use crate::marketplace::reference::reading::Want;
 use crate::marketplace::reference::web::WebUrl;
-use crate::marketplace::source::choose::{Miss, Want};
+use crate::marketplace::source::choose::Miss;
 use crate::skill::SkillName;
 use crate::sys::limits;
 

@@ -1,5 +1,6 @@
 //! Installing: parse, fetch, choose, stage, ask, move into place.
 
+use crate::marketplace::options::{Confirm, InstallOptions, Note};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -12,28 +13,10 @@ use crate::marketplace::install::swap::{self, Changes};
 use crate::marketplace::lock::installed_name::InstalledName;
 use crate::marketplace::lock::lockfile::{self, LockEntry, Lockfile};
 use crate::marketplace::market::Market;
-use crate::marketplace::reference::parse::{As, Reference};
+use crate::marketplace::reference::parse::Reference;
 use crate::marketplace::source::discover::Found;
 use crate::marketplace::source::picking::Picked;
 use crate::skill::SkillName;
-
-/// What a person adds to a reference.
-#[derive(Debug, Clone, Default)]
-pub struct InstallOptions {
-    /// Every skill of the source (`--all`).
-    pub all: bool,
-    /// The source's skills of these names (`--skill a,b`).
-    pub skills: Vec<String>,
-    /// The name for its directory (`--name`).
-    pub name: Option<String>,
-    /// How to interpret the reference (`--reading`).
-    pub reading: Option<As>,
-}
-
-/// Receives what would be installed, and decides.
-pub type Confirm<'c> = dyn FnMut(&Plan) -> Result<bool> + 'c;
-/// Receives progress notes on how the reference was understood.
-pub type Note<'n> = dyn FnMut(&str) + 'n;
 
 /// The result for one skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::marketplace::install::plan::{self, Planned, Provenance};
+use crate::marketplace::install::plan::{self, Planned};
 use crate::marketplace::reference::pin::Ancestry;
 use crate::marketplace::scan::{self, Finding, Severity};
+use crate::marketplace::source::origin::Provenance;
 use crate::skill::Skill;
 
 /// The difference between an installed skill and its replacement.

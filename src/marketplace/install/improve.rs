@@ -8,7 +8,6 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::tree_copy;
-use crate::marketplace::install::add::Confirm;
 use crate::marketplace::install::difference::Difference;
 use crate::marketplace::install::plan::{self, Plan};
 use crate::marketplace::install::swap::{self, Changes, Existing};
@@ -17,6 +16,7 @@ use crate::marketplace::lock::digest::Digest;
 use crate::marketplace::lock::installed_name::InstalledName;
 use crate::marketplace::lock::lockfile::{LockEntry, Lockfile};
 use crate::marketplace::market::Market;
+use crate::marketplace::options::Confirm;
 use crate::marketplace::reference::pin::Pin;
 use crate::skill::Skill;
 use crate::sys::{Dir, EntryName, files};

@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::content::{self, Wanted};
-use crate::marketplace::install::add::{InstallOptions, Note};
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::lock::installed_name::InstalledName;
 use crate::marketplace::market::Market;
+use crate::marketplace::options::{InstallOptions, Note};
 use crate::marketplace::reference::address::SubPath;
 use crate::marketplace::reference::parse::{self, Reference};
 use crate::marketplace::scan::{self, Finding};

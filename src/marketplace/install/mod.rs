@@ -5,6 +5,7 @@ pub mod copy;
 pub mod difference;
 pub mod improve;
 pub mod link;
+pub mod litter;
 pub mod look;
 pub mod plan;
 pub mod remove;

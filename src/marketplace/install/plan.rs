@@ -1,5 +1,6 @@
 //! What an install would add, for a person to review before anything reaches `skills/`.
 
+use crate::marketplace::source::origin::Provenance;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -14,7 +15,6 @@ use crate::marketplace::lock::digest::Digest;
 use crate::marketplace::lock::installed_name::InstalledName;
 use crate::marketplace::lock::lock_fields::{License, LockPath, TreeId};
 use crate::marketplace::lock::lockfile::LockEntry;
-use crate::marketplace::reference::pin::Reach;
 use crate::marketplace::scan::{self, Finding};
 use crate::marketplace::source::discover::Found;
 use crate::marketplace::source::origin::Origin;
@@ -40,19 +40,6 @@ impl Plan {
             skills: staged.iter().map(|staged| staged.planned.clone()).collect(),
         }
     }
-}
-
-/// The source of a skill to be installed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Provenance {
-    /// The canonical address, or the absolute directory.
-    pub source: String,
-    /// The address git really used, if different.
-    pub address: Option<String>,
-    /// The commit; `None` for a directory.
-    pub commit: Option<String>,
-    /// Whether that commit belongs to the source; `None` where nobody else could have put it there.
-    pub reach: Option<Reach>,
 }
 
 /// One skill to be installed.

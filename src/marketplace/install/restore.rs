@@ -4,12 +4,13 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::open::{self, Fetcher};
-use crate::marketplace::install::add::{Confirm, Installed, Note};
+use crate::marketplace::install::add::Installed;
 use crate::marketplace::install::plan::{self, Plan, Staged};
 use crate::marketplace::install::staging::Staging;
 use crate::marketplace::lock::lockfile::{self, Kind, LockEntry, Lockfile};
 use crate::marketplace::lock::verify::State;
 use crate::marketplace::market::Market;
+use crate::marketplace::options::{Confirm, Note};
 use crate::marketplace::source::choose;
 
 impl Market<'_> {

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::marketplace::install::swap;
 use crate::marketplace::lock::installed_name::InstalledName;
 use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
 
@@ -17,9 +16,11 @@ use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
 const RETRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
-const STAGING: EntryName = EntryName::of("staging");
+pub const STAGING: EntryName = EntryName::of("staging");
 const LOCK: EntryName = EntryName::of("lock");
-const MUTEX: EntryName = EntryName::of(".staging.lock");
+pub const MUTEX: EntryName = EntryName::of(".staging.lock");
+/// The journal of a change; it is there only while the change is unfinished.
+pub const JOURNAL: EntryName = EntryName::of("journal.json");
 /// Skills are prepared in this subdirectory.
 pub const NEW: EntryName = EntryName::of("new");
 
@@ -133,37 +134,10 @@ impl Staging {
 impl Drop for Staging {
     fn drop(&mut self) {
         // A journal means that a change is unfinished; the next command recovers it.
-        if !swap::has_journal(&self.dir)
+        if !self.dir.has(&JOURNAL)
             && let Ok(root) = self.base.open_dir(&STAGING)
         {
             remove(&self.base, &root, &self.name);
-        }
-    }
-}
-
-/// Completes or undoes what killed commands left unfinished, and removes their directories.
-/// Directories of running commands are not touched. Errors are ignored: the next command tries
-/// again.
-pub fn clean(base: &Base) {
-    let Ok(Some(dir)) = base.open() else {
-        return;
-    };
-    let Ok(root) = dir.open_dir(&STAGING) else {
-        return;
-    };
-    let Ok(making) = dir.lock(&MUTEX, Duration::ZERO) else {
-        return;
-    };
-    let left = abandoned(&root);
-    // A kill while a mark is created or removed leaves a directory that is empty or contains only
-    // an empty mark.
-    for (name, _) in root.entries().unwrap_or_default() {
-        let _ = root.remove_blank(&name);
-    }
-    drop(making);
-    for (name, staging, _lock) in left {
-        if swap::recover(base, &staging).is_ok() {
-            remove(&dir, &root, &name);
         }
     }
 }
@@ -180,7 +154,8 @@ pub fn litter(base: &Base) -> usize {
     making.map_or(0, |_making| abandoned(&root).len())
 }
 
-fn abandoned(root: &Dir) -> Vec<(EntryName, Dir, FileLock)> {
+/// The directories below `root` whose commands are gone, locked.
+pub fn abandoned(root: &Dir) -> Vec<(EntryName, Dir, FileLock)> {
     let entries = root.entries().unwrap_or_default().into_iter();
     let dirs = entries.filter(|(_, kind)| *kind == EntryKind::Dir);
     let locked = dirs.filter_map(|(name, _)| {
@@ -191,7 +166,8 @@ fn abandoned(root: &Dir) -> Vec<(EntryName, Dir, FileLock)> {
     locked.collect()
 }
 
-fn remove(base: &Dir, root: &Dir, name: &EntryName) {
+/// Removes one of our directories.
+pub fn remove(base: &Dir, root: &Dir, name: &EntryName) {
     // A killed command's git dies with it, but git's own children keep writing for some
     // milliseconds until their pipes break.
     for _ in 0..RETRIES {
@@ -210,6 +186,7 @@ fn remove(base: &Dir, root: &Dir, name: &EntryName) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marketplace::install::litter::clean;
     use std::fs;
     use std::os::unix::fs::symlink;
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::marketplace::install::staging::{Prepared, Staging};
+use crate::marketplace::install::staging::{JOURNAL, Prepared, Staging};
 use crate::marketplace::lock::digest::Digest;
 use crate::marketplace::lock::installed_name::InstalledName;
 use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
@@ -25,7 +25,6 @@ pub use recover::recover;
 /// The directory of installed skills.
 pub const SKILLS: EntryName = EntryName::of("skills");
 const INSTALL_LOCK: EntryName = EntryName::of(".install.lock");
-const JOURNAL: EntryName = EntryName::of("journal.json");
 /// The replaced skill, where the system cannot exchange two directories. The move is then two
 /// renames; recovery undoes the first if the second did not happen.
 static OLD: EntryName = EntryName::of("old");
@@ -286,11 +285,6 @@ fn replaced<'d>(
     } else {
         (within, staged)
     }
-}
-
-/// Whether a staging directory's command was killed, or failed, during a change.
-pub fn has_journal(staging: &Dir) -> bool {
-    staging.has(&JOURNAL)
 }
 
 /// The path of the directory of installed skills.

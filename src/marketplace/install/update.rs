@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::marketplace::fetch::git::{Call, Git};
 use crate::marketplace::fetch::open::Fetcher;
 use crate::marketplace::fetch::tree_copy;
-use crate::marketplace::install::add::Note;
 use crate::marketplace::install::difference::Difference;
 use crate::marketplace::install::plan::{self, Staged};
 use crate::marketplace::install::staging::Staging;
@@ -19,6 +18,7 @@ use crate::marketplace::lock::digest::Digest;
 use crate::marketplace::lock::installed_name::InstalledName;
 use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
 use crate::marketplace::market::Market;
+use crate::marketplace::options::Note;
 use crate::marketplace::reference::pin::Ancestry;
 use crate::marketplace::source::upstream::{
     Seen, ancestry, find_again, is_same_tree, moved, newer_tags, seen,

@@ -14,8 +14,8 @@ use crate::marketplace::lock::lockfile::{Kind, LockEntry, Lockfile};
 use crate::marketplace::lock::previous;
 use crate::marketplace::lock::verify::{State, Verified};
 use crate::marketplace::market::Market;
-use crate::marketplace::reference::parse::{At, Place};
 use crate::marketplace::reference::pin::{CommitId, Pin};
+use crate::marketplace::reference::reading::{At, Place};
 use crate::skill::Skill;
 
 /// The history of one installed skill.

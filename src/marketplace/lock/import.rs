@@ -9,11 +9,13 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::tree;
-use crate::marketplace::install::add::{Confirm, InstallOptions, Installed, Note};
+use crate::marketplace::install::add::Installed;
 use crate::marketplace::lock::lockfile::Kind;
 use crate::marketplace::market::Market;
+use crate::marketplace::options::{Confirm, InstallOptions, Note};
 use crate::marketplace::reference::address::RepoUrl;
-use crate::marketplace::reference::parse::{Reading, Reference};
+use crate::marketplace::reference::parse::Reference;
+use crate::marketplace::reference::reading::Reading;
 use crate::marketplace::source::origin;
 use crate::sys::{files, limits};
 

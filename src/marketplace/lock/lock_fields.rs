@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::address::SubPath;
-use crate::marketplace::reference::parse;
 use crate::marketplace::reference::pin::{CommitId, Pin};
+use crate::marketplace::reference::reading;
 use crate::skill::{one_line, visible};
 
 /// The ref an install is pinned to: the full name of a branch or tag, a commit id, an archive's
@@ -38,7 +38,7 @@ impl LockRef {
     /// # Errors
     /// When it is neither a ref nor a commit id.
     pub fn parse(written: &str) -> Result<Self> {
-        let parsed = parse::at(Some(written));
+        let parsed = reading::at(Some(written));
         parsed.map_err(|error| error.context("the ref"))?;
         Ok(Self(written.to_owned()))
     }

@@ -3,9 +3,8 @@
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::address::{RepoUrl, SubPath};
-use crate::marketplace::reference::parse::{At, Place, Reading, Reference, at};
+use crate::marketplace::reference::reading::{At, Place, Reading, Want, at};
 use crate::marketplace::reference::web::WebUrl;
-use crate::marketplace::source::choose::Want;
 use crate::skill::SkillName;
 
 const FORMS: &str = "give OWNER/SKILL, OWNER/REPO@SKILL, OWNER/REPO/PATH, the https or ssh address \
@@ -23,13 +22,12 @@ const FORGES: [&str; 5] = [
 const ARCHIVES: [&str; 4] = [".zip", ".tar", ".tar.gz", ".tgz"];
 
 /// `SKILL` or `SKILL@SOURCE`: names looked up in the configured sources.
-pub fn named(text: &str) -> Result<Reference> {
+pub fn named(text: &str) -> Result<(String, Option<String>)> {
     let (name, source) = match text.split_once('@') {
         Some((name, source)) => (name, Some(skill(source)?)),
         None => (text, None),
     };
-    let name = skill(name)?;
-    Ok(Reference::Named { name, source })
+    Ok((skill(name)?, source))
 }
 
 /// `OWNER/NAME`, `OWNER/REPO@SKILL`, `OWNER/REPO/PATH`.

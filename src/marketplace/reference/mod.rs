@@ -5,5 +5,6 @@ pub mod address;
 pub mod forms;
 pub mod parse;
 pub mod pin;
+pub mod reading;
 pub mod version;
 pub mod web;

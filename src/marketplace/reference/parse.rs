@@ -1,14 +1,12 @@
 //! Parses what a person types to name a skill into readings to try in order
 //! (docs/spec/references.md#reference-forms). Pure: it knows neither the network nor the disk.
 
+use crate::marketplace::reference::reading::{At, Place, Reading, at};
 use std::fmt;
 
 use crate::error::Result;
-use crate::marketplace::reference::address::{RepoUrl, Rev, SubPath};
 use crate::marketplace::reference::forms::{address, github, named, refused, short};
-use crate::marketplace::reference::pin::Pin;
-use crate::marketplace::reference::web::WebUrl;
-use crate::marketplace::source::choose::Want;
+use crate::marketplace::reference::reading::Want;
 use crate::sys::limits;
 
 /// A parsed reference.
@@ -25,40 +23,6 @@ pub enum Reference {
     Readings(Vec<Reading>),
 }
 
-/// One meaning: a place, and what is wanted from it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
-    /// Where to look.
-    pub place: Place,
-    /// Which of the skills there.
-    pub want: Want,
-}
-
-/// Where skills can be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// A git repository in a certain state.
-    Repository {
-        /// Its address.
-        url: RepoUrl,
-        /// Which state.
-        at: At,
-    },
-    /// A local directory or archive, as written: `./x`, `../x`, `/x`, `~/x`.
-    Local(String),
-    /// An archive on the web.
-    Archive {
-        /// Its address.
-        url: WebUrl,
-        /// The required SHA-256.
-        sha256: Option<String>,
-    },
-    /// A site that lists its skills under `/.well-known/`.
-    WellKnown(WebUrl),
-    /// One `SKILL.md`.
-    File(WebUrl),
-}
-
 /// Forces how a reference is interpreted (`--reading`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum As {
@@ -70,20 +34,6 @@ pub enum As {
     Path,
     /// A URL.
     Url,
-}
-
-/// A state of a repository.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum At {
-    /// The default branch.
-    Default,
-    /// The short name of a branch or tag, as people type it.
-    Rev(Rev),
-    /// An unambiguous name, as kept in the lockfile.
-    Pin(Pin),
-    /// A combined ref and path, as in `/tree/REF/PATH`: only the repository's refs show where the
-    /// ref ends.
-    RefAndPath(SubPath),
 }
 
 impl Reference {
@@ -136,7 +86,8 @@ impl Reference {
             if fragment.is_some() {
                 return Err(refused(written, "names a ref, but no repository"));
             }
-            named(text)
+            let (name, source) = named(text)?;
+            Ok(Self::Named { name, source })
         } else {
             let mut readings = short(text, &at(fragment)?)?;
             if reading == Some(As::Registry) {
@@ -144,17 +95,6 @@ impl Reference {
             }
             Ok(Self::Readings(readings))
         }
-    }
-}
-
-/// Parses the state that follows `#`, or comes from a lockfile.
-pub fn at(fragment: Option<&str>) -> Result<At> {
-    let Some(written) = fragment else {
-        return Ok(At::Default);
-    };
-    match Pin::parse(written) {
-        Some(pin) => Ok(At::Pin(pin)),
-        None => Ok(At::Rev(Rev::parse(written)?)),
     }
 }
 

@@ -1,31 +1,16 @@
 //! Chooses among the skills found (docs/spec/references.md#choosing). It never guesses: if several
 //! skills match, the error lists them. Pure.
 
+use crate::marketplace::reference::reading::Want;
 use std::fmt::Write;
 
 use crate::error::Error;
 use crate::marketplace::fetch::tree;
-use crate::marketplace::reference::address::SubPath;
 use crate::marketplace::source::discover::Found;
 use crate::skill::{SkillName, one_line};
 
 /// How many skills an error lists.
 const LISTED: usize = 60;
-
-/// What is wanted from a repository.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Want {
-    /// Its only skill.
-    Any,
-    /// The skill at its root.
-    Root,
-    /// The skill of this name as written, or the manifest's group of that name.
-    Named(String),
-    /// What is at this path, otherwise the skill of that name.
-    PathOrName(SubPath),
-    /// What is at this path.
-    Path(SubPath),
-}
 
 /// Why nothing was chosen.
 #[derive(Debug)]
@@ -261,6 +246,7 @@ fn list(found: &[&Found]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::marketplace::reference::address::SubPath;
     use crate::marketplace::source::discover::tests::found;
 
     const A: &str = "---\nname: a\ndescription: does a\n---\n";

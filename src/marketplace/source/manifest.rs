@@ -2,6 +2,7 @@
 //! repository and point to those of others. Their paths are only compared with the tree, and their
 //! names never become paths or options. Pure.
 
+use crate::marketplace::reference::reading;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -10,9 +11,8 @@ use crate::error::Result;
 use crate::marketplace::fetch::tree;
 use crate::marketplace::reference::address::{RepoUrl, SubPath};
 use crate::marketplace::reference::forms;
-use crate::marketplace::reference::parse::{self, Place, Reading};
+use crate::marketplace::reference::reading::{Place, Reading, Want};
 use crate::marketplace::reference::web::WebUrl;
-use crate::marketplace::source::choose::Want;
 
 /// Paths of the manifest in a repository, best first.
 pub const PLACES: [&str; 2] = [
@@ -204,7 +204,7 @@ fn elsewhere(source: &Value) -> Result<Option<Reading>> {
         Some((owner, repo)) if !url.contains([':', '@']) => RepoUrl::github(owner, repo)?,
         _ => RepoUrl::parse(url)?,
     };
-    let at = parse::at(field("sha").or(field("ref")))?;
+    let at = reading::at(field("sha").or(field("ref")))?;
     let want = match field("path").map(|path| path.trim_start_matches("./")) {
         Some(path) if !path.is_empty() => Want::Path(SubPath::parse(path)?),
         _ => Want::Any,

@@ -2,10 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::open::Fetcher;
-use crate::marketplace::install::add::Note;
 use crate::marketplace::market::Market;
-use crate::marketplace::reference::parse::Reading;
-use crate::marketplace::source::choose::Want;
+use crate::marketplace::options::Note;
+use crate::marketplace::reference::reading::{Reading, Want};
 use crate::marketplace::source::listing::{Age, Listed};
 use crate::marketplace::source::origin;
 use crate::skill::SkillName;

@@ -1,14 +1,28 @@
 //! Where a skill came from, as recorded in the lockfile, and the reading that leads back there.
 
 use crate::error::{Error, Result};
-use crate::marketplace::install::plan::Provenance;
+use crate::marketplace::reference::reading;
+use serde::Serialize;
+
 use crate::marketplace::lock::lock_fields::LockRef;
 use crate::marketplace::lock::lockfile::{Kind, LockEntry};
 use crate::marketplace::reference::address::{RepoUrl, SubPath};
-use crate::marketplace::reference::parse::{self, Place, Reading};
 use crate::marketplace::reference::pin::{CommitId, Pin, Reach};
+use crate::marketplace::reference::reading::{Place, Reading, Want};
 use crate::marketplace::reference::web::WebUrl;
-use crate::marketplace::source::choose::Want;
+
+/// The source of a skill to be installed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Provenance {
+    /// The canonical address, or the absolute directory.
+    pub source: String,
+    /// The address git really used, if different.
+    pub address: Option<String>,
+    /// The commit; `None` for a directory.
+    pub commit: Option<String>,
+    /// Whether that commit belongs to the source; `None` where nobody else could have put it there.
+    pub reach: Option<Reach>,
+}
 
 /// The source of skills.
 #[derive(Debug, Clone)]
@@ -91,7 +105,7 @@ impl LockEntry {
 pub fn reading(kind: Kind, source: &str, rev: Option<&str>, path: &str) -> Result<Reading> {
     let place = match kind {
         Kind::Git => {
-            let (url, at) = (RepoUrl::parse(source)?, parse::at(rev)?);
+            let (url, at) = (RepoUrl::parse(source)?, reading::at(rev)?);
             Place::Repository { url, at }
         }
         Kind::Local | Kind::Link => Place::Local(source.to_owned()),

@@ -1,13 +1,15 @@
 //! Decides which of the possible places a reference means, and which skills there.
 
+use crate::marketplace::reference::reading::Want;
 use std::rc::Rc;
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::failure::Class;
 use crate::marketplace::fetch::open::{self, Fetcher, Opened, Snapshot};
-use crate::marketplace::install::add::{InstallOptions, Note};
 use crate::marketplace::market::Market;
-use crate::marketplace::reference::parse::{Place, Reading, Reference};
+use crate::marketplace::options::{InstallOptions, Note};
+use crate::marketplace::reference::parse::Reference;
+use crate::marketplace::reference::reading::{Place, Reading};
 use crate::marketplace::source::choose;
 use crate::marketplace::source::discover::Found;
 use crate::marketplace::source::origin::Origin;
@@ -59,7 +61,7 @@ fn pick<'a>(
     let mut misses: Vec<Error> = Vec::new();
     for reading in readings {
         // A reading of a single skill does not apply when several are wanted.
-        if choosing && readings.len() > 1 && matches!(reading.want, choose::Want::Named(_)) {
+        if choosing && readings.len() > 1 && matches!(reading.want, Want::Named(_)) {
             continue;
         }
         let told = format!("`{requested}` is the {reading}");
@@ -78,7 +80,7 @@ fn pick<'a>(
         let want = open::wanted(&opened, reading);
         // From a site, only the chosen skills have been fetched.
         let (want, all) = match &reading.place {
-            Place::WellKnown(_) => (choose::Want::Any, true),
+            Place::WellKnown(_) => (Want::Any, true),
             _ => (want, options.all),
         };
         let found = &opened.snapshot.found;
@@ -111,8 +113,7 @@ fn pick<'a>(
 
 /// Warns that `REPO@NAME` means a skill here, although other tools read it as a ref.
 fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
-    if let (Place::Repository { url, .. }, choose::Want::Named(name)) =
-        (&reading.place, &reading.want)
+    if let (Place::Repository { url, .. }, Want::Named(name)) = (&reading.place, &reading.want)
         && fetcher.has_ref(url, name)
     {
         note(&format!(

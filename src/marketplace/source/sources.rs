@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::marketplace::market::Market;
-use crate::marketplace::reference::parse::{At, Place, Reading, Reference};
+use crate::marketplace::reference::parse::Reference;
+use crate::marketplace::reference::reading::{At, Place, Reading, Want};
 use crate::marketplace::reference::web::WebUrl;
-use crate::marketplace::source::choose::Want;
 use crate::skill::SkillName;
 use crate::sys::{Base, Durable, EntryName, HomeFile, files, limits};
 

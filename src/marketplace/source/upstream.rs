@@ -5,10 +5,10 @@ use crate::marketplace::fetch::open::{Fetcher, Snapshot};
 use crate::marketplace::fetch::tree::{self, Node};
 use crate::marketplace::lock::lock_fields::LockRef;
 use crate::marketplace::lock::lockfile::LockEntry;
-use crate::marketplace::reference::parse::{At, Place, Reading};
 use crate::marketplace::reference::pin::{Ancestry, CommitId, Pin};
+use crate::marketplace::reference::reading::{At, Place, Reading, Want};
 use crate::marketplace::reference::version;
-use crate::marketplace::source::choose::{self, Want};
+use crate::marketplace::source::choose;
 use crate::marketplace::source::discover::Found;
 use crate::marketplace::source::origin::Origin;
 

@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use super::two_skills;
-use crate::marketplace::install::add::{InstallOptions, Status};
+use crate::marketplace::install::add::Status;
+use crate::marketplace::options::InstallOptions;
 use crate::marketplace::testing::{World, everything, skill};
 
 #[test]

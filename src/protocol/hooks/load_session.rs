@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::pre_tool::refuse;
+use super::refuse::refuse;
 use crate::activation::{LoadMode, load, offered_by_names};
 use crate::catalog::Offered;
 use crate::permission::Deactivate;

@@ -13,6 +13,7 @@ mod pre_cache_output;
 mod pre_message;
 mod pre_tool;
 mod pre_tool_output;
+mod refuse;
 
 pub use final_arguments::final_arguments;
 pub use on_end::on_end;

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use super::load_session::load_session;
+use super::refuse::refuse;
 use crate::activation::fork::Place;
 use crate::activation::put_in_force;
 use crate::host::ours;
@@ -12,7 +13,7 @@ use crate::protocol::authorize::{Verdict, authorize, nothing_is_in_force};
 use crate::protocol::tools::place;
 use crate::protocol::{Called, Response, ToolUse, called, closed};
 use crate::run_context::RunContext;
-use crate::session::{Session, SessionKey, Unreadable};
+use crate::session::{Session, Unreadable};
 use crate::sys::warn;
 
 /// The decision about a model's call of the marketplace, which the command line makes.
@@ -82,18 +83,6 @@ fn as_judged(arguments: Option<Value>) -> Response {
 
 const UNCLEAR: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
     Call the tool with plain arguments, or tell the user.";
-
-/// Blocks the call, more firmly the second time: a model that repeats it word for word did not
-/// understand.
-pub fn refuse(app: &RunContext, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
-    let call = json!([used.tool, used.arguments]).to_string();
-    if app.refusals().seen_before(key, &call) {
-        return Response::block(&format!(
-            "{message} This was already refused: do not retry."
-        ));
-    }
-    Response::block(message)
-}
 
 /// Activates the skill before its tool hands over the instructions, so that the next call is
 /// checked already. A skill that goes to a sub-agent is not activated.

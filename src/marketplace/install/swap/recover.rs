@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use super::{
-    Changes, GONE, JOURNAL, Journal, LockEntry, OLD, has_journal, remove_journal, replaced,
-};
+use super::{Changes, GONE, JOURNAL, Journal, LockEntry, OLD, remove_journal, replaced};
 use crate::error::{Error, Result};
 use crate::marketplace::install::staging::NEW;
 use crate::marketplace::lock::digest::Digest;
@@ -17,7 +15,7 @@ use crate::sys::{Base, Dir, EntryName, limits};
 /// # Errors
 /// When that is not possible now; the journal is then kept.
 pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
-    if !has_journal(staging) {
+    if !staging.has(&JOURNAL) {
         return Ok(());
     }
     let mut changes = Changes::begin(base, Duration::ZERO)?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::marketplace::install::staging::{self, NEW};
+use crate::marketplace::install::staging::NEW;
 use crate::marketplace::lock::lock_fields::LockPath;
 use crate::marketplace::lock::lockfile::Kind;
 
@@ -46,7 +46,7 @@ impl Killed {
 
     /// Runs the recovery of the next command; returns the skill's text and the entry's commit.
     fn recovered(&self) -> (Option<String>, Option<String>) {
-        staging::clean(&self.base);
+        crate::marketplace::install::litter::clean(&self.base);
         assert!(!self.plugin.path().join("staging").exists());
         let lockfile = Lockfile::read(&self.base).unwrap();
         let commit = lockfile.get("x").map(|entry| entry.commit.clone().unwrap());
@@ -166,7 +166,7 @@ fn several_that_are_placed_are_in_the_lockfile_and_what_is_there_is_kept() {
     assert_eq!(known, [true, false, true]);
     let text = |name: &str| fs::read_to_string(skills(&base).join(name).join("SKILL.md")).unwrap();
     assert_eq!(["a", "b", "c"].map(text), ["new", "mine", "new"]);
-    assert!(!has_journal(staging.dir()));
+    assert!(!staging.dir().has(&JOURNAL));
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn a_lockfile_that_cannot_be_written_undoes_the_move() {
     assert_eq!(fs::read_to_string(target.join("SKILL.md")).unwrap(), "old");
     fs::rename(&target, plugin.path().join("away")).unwrap();
     assert!(place(Existing::Keep).is_err());
-    assert!(!target.exists() && staged.path().exists() && !has_journal(staging.dir()));
+    assert!(!target.exists() && staged.path().exists() && !staging.dir().has(&JOURNAL));
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_journal_with_a_hostile_name_moves_nothing() {
             .unwrap_err()
             .to_string();
         assert!(!error.contains('\u{1b}'), "{error:?}");
-        staging::clean(&killed.base);
+        crate::marketplace::install::litter::clean(&killed.base);
         assert!(killed.staging.path().join("old/SKILL.md").exists());
     }
 }

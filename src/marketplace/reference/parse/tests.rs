@@ -2,6 +2,8 @@
 //! references.
 
 use super::*;
+use crate::marketplace::reference::reading::{At, Place, Reading};
+use crate::marketplace::reference::web::WebUrl;
 use proptest::prelude::*;
 
 /// A reading as `URL | at | want`.

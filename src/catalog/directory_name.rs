@@ -1,0 +1,22 @@
+//! What the name of a skill's directory says about the skill.
+
+use std::path::Path;
+
+use crate::skill::SkillName;
+
+/// The name of a skill installed under another than its author's: `<owner>--<name>` or
+/// `<chosen>--`, exactly as the marketplace writes them. It is kept whether or not the other skill
+/// exists, so the tool never changes.
+pub(super) fn own_name(dir: &Path) -> Option<SkillName> {
+    let name = dir.file_name()?.to_str()?;
+    let (first, second) = name.split_once("--")?;
+    let is_key = |part: &str| SkillName::from_written(part).is_some_and(|key| key.as_str() == part);
+    let is_ours = is_key(first) && (second.is_empty() || is_key(second));
+    is_ours.then(|| SkillName::from_written(name)).flatten()
+}
+
+/// The name of an unreadable skill, as far as its directory tells.
+pub(super) fn named_by_directory(dir: &Path) -> Option<SkillName> {
+    let directory = dir.file_name()?.to_str()?;
+    own_name(dir).or_else(|| SkillName::from_written(directory))
+}

@@ -1,0 +1,23 @@
+//! What a person says besides a reference, and how they are asked and told.
+
+use crate::error::Result;
+use crate::marketplace::install::plan::Plan;
+use crate::marketplace::reference::parse::As;
+
+/// What a person adds to a reference.
+#[derive(Debug, Clone, Default)]
+pub struct InstallOptions {
+    /// Every skill of the source (`--all`).
+    pub all: bool,
+    /// The source's skills of these names (`--skill a,b`).
+    pub skills: Vec<String>,
+    /// The name for its directory (`--name`).
+    pub name: Option<String>,
+    /// How to interpret the reference (`--reading`).
+    pub reading: Option<As>,
+}
+
+/// Receives what would be installed, and decides.
+pub type Confirm<'c> = dyn FnMut(&Plan) -> Result<bool> + 'c;
+/// Receives progress notes on how the reference was understood.
+pub type Note<'n> = dyn FnMut(&str) + 'n;

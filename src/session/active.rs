@@ -1,0 +1,226 @@
+//! What is active in one session: a snapshot of each skill's restriction. What was activated is
+//! enforced, whatever happens to the files meanwhile (docs/spec/restriction.md#several-skills).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{KeptArguments, SessionKey};
+
+/// Prefix of the owner of an activation kept for a conversation. No session's key begins so.
+pub(super) const OF_CONTEXT: &str = "context:";
+
+/// One session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The realm in which the key's process id means something.
+    pub realm: String,
+    /// Seconds since 1970 at the last change.
+    pub changed: u64,
+    /// The skills activated so far, most recent last. Inactive ones still matter: what they deny
+    /// stays denied (docs/spec/restriction.md#several-skills).
+    #[serde(default)]
+    pub activated: Vec<ActiveSkill>,
+    /// Tools that the host said belong to MCP servers: `mcp__server__tool` in a skill means only
+    /// these, never a tool of the same name from elsewhere.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub mcp_tools: BTreeSet<String>,
+    /// Whether the host offers a tool for sub-agents; set once a hook reported it and a skill
+    /// depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sub_agents: Option<bool>,
+    /// The conversation it is in (`context_name`), once a hook reported it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The directories of the skills that are active because they are always on in this
+    /// conversation.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub always: BTreeSet<String>,
+    /// Whether its skills are kept for that conversation beyond this host process.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub kept: bool,
+    /// When each active skill was activated, by directory, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub began: BTreeMap<String, u64>,
+}
+
+/// An activation that ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The session's key; `None` for an activation kept for a conversation.
+    pub session: Option<String>,
+    /// The conversation it was in, if known.
+    pub context: Option<String>,
+    /// The skill's name.
+    pub skill: String,
+    /// When it began, in milliseconds since 1970.
+    pub began: u64,
+    /// Why.
+    pub why: End,
+}
+
+/// Why an activation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Its host process is gone.
+    HostGone,
+    /// The same host has started over.
+    NextStart,
+    /// Another skill was activated in its place.
+    Replaced,
+    /// The model unloaded it.
+    Unloaded,
+    /// The host has entered another conversation, where it is not always on.
+    ContextLeft,
+    /// The user ended it, or chose to keep nothing.
+    Deactivated,
+}
+
+/// The status of an activated skill.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// It is active.
+    #[default]
+    Active,
+    /// Another was activated in its place. Its denials remain, and where the user's `stacking`
+    /// combines skills, so does the rest of its restriction.
+    Replaced,
+    /// It was unloaded. Its denials remain.
+    Unloaded,
+}
+
+/// A skill as it was when it was activated, identified by its directory: another layer may have a
+/// skill of the same name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActiveSkill {
+    /// Its name.
+    pub name: String,
+    /// Its tool's name.
+    pub tool: String,
+    /// Its directory.
+    pub dir: String,
+    /// The digest of its `SKILL.md`.
+    pub digest: String,
+    /// `allowed-tools` as written; `None` if absent, which allows everything.
+    pub allowed: Option<Vec<String>>,
+    /// `disallowed-tools` as written.
+    #[serde(default)]
+    pub denied: Vec<String>,
+    /// Its status.
+    #[serde(default, skip_serializing_if = "Standing::is_active")]
+    pub standing: Standing,
+    /// The digest of the arguments with which its instructions were handed to the model; `None`
+    /// until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed: Option<String>,
+    /// Those arguments, if short enough to be kept, for handing over the instructions again. State
+    /// of an earlier version has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<KeptArguments>,
+}
+
+/// Records that the model was handed an active skill's instructions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handed {
+    /// The skill's directory.
+    pub dir: String,
+    /// The digest of the arguments.
+    pub digest: String,
+    /// See [`ActiveSkill::arguments`].
+    pub arguments: Option<KeptArguments>,
+}
+
+impl Session {
+    /// Whether any activated skill restricts anything.
+    pub fn is_restricted(&self) -> bool {
+        self.activated.iter().any(ActiveSkill::is_restricted)
+    }
+
+    /// The active skills, most recent last.
+    pub fn active(&self) -> impl DoubleEndedIterator<Item = &ActiveSkill> + Clone {
+        self.activated
+            .iter()
+            .filter(|skill| skill.standing == Standing::Active)
+    }
+
+    /// Who owns the activation of the skill in `dir`: this session, or the conversation for which
+    /// it is kept.
+    pub fn owner(&self, key: &SessionKey, dir: &str) -> String {
+        match &self.context {
+            Some(context) if self.kept && !self.always.contains(dir) => {
+                format!("{OF_CONTEXT}{context}")
+            }
+            _ => key.as_str().to_owned(),
+        }
+    }
+
+    /// The ends of its activations. Those kept for a conversation do not end.
+    pub(super) fn ended(&self, key: &str, why: End) -> Vec<Ended> {
+        let lasting = self.activated.iter().filter(|_| !self.kept);
+        // The end of an unloaded skill was reported already; that its denials end matters only to a
+        // user who deactivates.
+        let lasting =
+            lasting.filter(|skill| skill.standing != Standing::Unloaded || why == End::Deactivated);
+        lasting
+            .map(|skill| Ended {
+                session: Some(key.to_owned()),
+                ..self.end(skill, why)
+            })
+            .collect()
+    }
+
+    /// The end of one activation, not yet attributed to a session.
+    pub(super) fn end(&self, skill: &ActiveSkill, why: End) -> Ended {
+        let began = self.began.get(&skill.dir).copied();
+        Ended {
+            session: None,
+            context: self.context.clone(),
+            skill: skill.name.clone(),
+            began: began.unwrap_or(self.changed * 1000),
+            why,
+        }
+    }
+}
+
+impl ActiveSkill {
+    /// Whether it restricts the model in anything.
+    pub fn is_restricted(&self) -> bool {
+        self.allowed.is_some() || !self.denied.is_empty()
+    }
+
+    /// Takes over its earlier denials: they last as long as the session, whatever the skill's file
+    /// says now (docs/spec/restriction.md#several-skills).
+    pub(super) fn keep_denying(&mut self, former: &Self) {
+        for entry in &former.denied {
+            if !self.denied.contains(entry) {
+                self.denied.push(entry.clone());
+            }
+        }
+    }
+
+    /// Whether it is the same skill in the same form, whatever its status.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        let plain = |skill: &Self| Self {
+            standing: Standing::Active,
+            handed: None,
+            arguments: None,
+            ..skill.clone()
+        };
+        plain(self) == plain(other)
+    }
+}
+
+impl Standing {
+    // serde requires this signature.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    fn is_active(&self) -> bool {
+        *self == Self::Active
+    }
+}
+
+// serde requires this signature.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
