@@ -4,13 +4,18 @@
 //! short walk:
 //!
 //! ```text
-//! main ─> request ─> handler, cli ─> app ─> catalog  permission  session  script  marketplace  governance  proposal  author
-//!            │            │             └──────────┴────┬────┴────────┴─────────┴───────────┴─────────┘
-//!            │            └─> response               skill, host ─> sys, error
-//!            └ which call is this, with which arguments     └ files, locks, processes, limits
+//! main ─> lib ─> protocol  the door for hosts        cli ─> protocol  the door for people
+//!                   │                                 │
+//!                   └──────> activation, proposal, author <┘
+//!                               │
+//!                            catalog ─> policy, marketplace
+//!                               │          │
+//!                               └──────> script ─> session ─> run_context
+//!                                                     │
+//!                                        permission, skill, host ─> sys, error
 //! ```
 //!
-//! Arrows go down only. `permission` does no I/O; `response` alone writes to standard output.
+//! Arrows go down only. `permission` does no I/O; `protocol::answer` alone writes to standard output.
 
 // Tests may call the functions that the rest of the code must not.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

@@ -127,8 +127,8 @@ mod tests {
             // Remarks about rules become diagnostics, too.
             let of_rules = file.parent() == Some(Path::new("permission"));
             for (marker, holds) in [
-                ("excluded(", is("app/eligibility.rs")),
-                ("why(", is("app/eligibility.rs")),
+                ("excluded(", is("catalog/eligibility.rs")),
+                ("why(", is("catalog/eligibility.rs")),
                 ("=> (", is("catalog/disclosure.rs")),
                 ("code: ", of_rules),
                 ("remark(", of_rules),
@@ -147,7 +147,7 @@ mod tests {
             });
             codes.extend(found.map(|(code, _)| code));
         }
-        // `excluded` and `why` in `app/eligibility.rs`, and `Left` in `catalog/disclosure.rs`.
+        // `excluded` and `why` in `catalog/eligibility.rs`, and `Left` in `catalog/disclosure.rs`.
         assert_eq!(
             by_variable, 3,
             "a code is given in a way that this test does not see"
