@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-
 use super::Store;
 use super::active::Ended;
 use super::key::{self, SessionKey};
