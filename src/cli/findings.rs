@@ -12,7 +12,7 @@ use crate::catalog::Catalog;
 use crate::governance::Policies;
 use crate::host::{alias::Capability, mentions, tools};
 use crate::marketplace::{Severity, scan_directory};
-use crate::permission::{Call, Part, Restriction, Rule, explain};
+use crate::permission::{Call, Part, Restriction, Rule, decide};
 use crate::script;
 use crate::session::Session;
 use crate::skill::{Diagnostic, Level, SkillName};
@@ -164,12 +164,12 @@ fn commands(app: &RunContext, source: &Source, restriction: &Restriction) -> Vec
             arguments: &arguments,
             ours: None,
         };
-        let explained = explain(&enforcement.scope(), &call, &OnDisk);
+        let decision = decide(&enforcement.scope(), &call, &OnDisk);
         let is_program = |part: &&Part| {
             part.text
                 .starts_with(|c: char| c.is_alphanumeric() || "./~".contains(c))
         };
-        let mut refused = explained.parts.iter().filter(|part| part.refused.is_some());
+        let mut refused = decision.parts.iter().filter(|part| part.outcome.is_err());
         let Some(part) = refused.find(|part| part.kind == "subcommand" && is_program(part)) else {
             continue;
         };

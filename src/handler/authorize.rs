@@ -9,7 +9,7 @@ use crate::app::{
 use crate::error::Error;
 use crate::governance::{Event, Policies};
 use crate::permission::{
-    Call, Decision, Granted, OurTool, absolute_arguments, decide, decide_unreadable_state,
+    Call, Decision, OurTool, Outcome, absolute_arguments, decide, decide_unreadable_state,
 };
 use crate::request::ToolUse;
 use crate::session::{Session, Unreadable};
@@ -70,7 +70,7 @@ pub fn authorize(
             return Verdict::Allowed.into();
         }
         Ok(session) => session,
-        Err(_) => return verdict(decide_unreadable_state(&call)).into(),
+        Err(_) => return verdict(&decide_unreadable_state(&call)).into(),
     };
     let config = match app.config() {
         Ok(config) => config,
@@ -84,7 +84,7 @@ pub fn authorize(
     let call = under_denied_name(&enforcement.scope(), call, used);
     let decision = decide(&enforcement.scope(), &call, &OnDisk);
     let event = decision_of(&enforcement.scope(), &call, &decision);
-    let judged = match (verdict(decision), script_read(app, session, used)) {
+    let judged = match (verdict(&decision), script_read(app, session, used)) {
         (Verdict::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => {
             let event = event.with("decision", "blocked").with("by", "script_reads");
             let refused = Verdict::Refused(format!("Reading it is not allowed: {advice}."));
@@ -133,7 +133,7 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
             action.is_some_and(|action| !["install", "remove", "update"].contains(&action))
         }
         Some(_) => false,
-        None => matches!(decide_unreadable_state(call), Decision::Allow(_)),
+        None => decide_unreadable_state(call).allows(),
     };
     if only_tells {
         return Verdict::Allowed.into();
@@ -173,7 +173,7 @@ fn authorize_unconfigured(
     };
     let call = under_denied_name(&enforcement.scope(), call, used);
     let decision = decide(&enforcement.scope(), &call, &OnDisk);
-    let Decision::Block(refusal) = &decision else {
+    let Outcome::Blocked(refusal) = &decision.outcome else {
         return closed(&call, "the configuration", error);
     };
     Judged {
@@ -183,10 +183,10 @@ fn authorize_unconfigured(
     }
 }
 
-fn verdict(decision: Decision) -> Verdict {
-    match decision {
-        Decision::Block(refusal) => Verdict::Refused(refusal.message(false)),
-        Decision::Allow(Granted::Warned(refusal)) => Verdict::Noted(refusal.message(false)),
-        Decision::Allow(_) => Verdict::Allowed,
+fn verdict(decision: &Decision) -> Verdict {
+    match &decision.outcome {
+        Outcome::Blocked(refusal) => Verdict::Refused(refusal.message(false)),
+        Outcome::Warned(refusal) => Verdict::Noted(refusal.message(false)),
+        Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => Verdict::Allowed,
     }
 }
