@@ -177,25 +177,16 @@ pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
 
 /// The entries that grant a call: `SKILL: ENTRY, ENTRY; SKILL: ENTRY`.
 fn granting(decision: &Decision) -> String {
-    let mut by = String::new();
-    let mut last = "";
-    for CitedRule { source, rule } in decision.granting() {
-        match (by.is_empty(), source == last) {
-            (false, true) => by.push_str(", "),
-            (false, false) => by.push_str("; "),
-            (true, _) => {}
-        }
-        if source != last {
-            by += &format!("{source}: ");
-        }
-        by.push_str(rule);
-        last = source;
+    let granting = decision.granting();
+    if granting.is_empty() {
+        return "no entry needed".to_owned();
     }
-    if by.is_empty() {
-        "no entry needed".to_owned()
-    } else {
-        by
-    }
+    let of_one_source = granting.chunk_by(|one, other| one.source == other.source);
+    let entries = of_one_source.map(|all| {
+        let rules: Vec<&str> = all.iter().map(|by| by.rule.as_str()).collect();
+        format!("{}: {}", all[0].source, rules.join(", "))
+    });
+    entries.collect::<Vec<_>>().join("; ")
 }
 
 fn reason(refusal: &Refusal) -> String {

@@ -188,8 +188,8 @@ impl Walk<'_> {
             || (self.sets && secret::is_name(word))
             || word.eq_ignore_ascii_case("bearer")
             || (word.eq_ignore_ascii_case("basic") && is_base64(next));
-        if secret::is_name(word)
-            && let Some(between) = assigned(after)
+        if let Some(between) = assigned(after)
+            && secret::is_name(word)
         {
             self.keep(word.len());
             let left = self.rest.len() - between;

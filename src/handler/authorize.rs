@@ -72,36 +72,43 @@ pub fn authorize(
         Ok(session) => session,
         Err(_) => return verdict(&decide_unreadable_state(&call)).into(),
     };
-    let config = match app.config() {
-        Ok(config) => config,
-        Err(_) if session.activated.is_empty() => Config::default(),
-        Err(error) => return authorize_unconfigured(app, &policies, session, used, call, &error),
+    // Without a readable configuration, the default rules are the least that holds.
+    let (config, unreadable) = match app.config() {
+        Ok(config) => (config, None),
+        Err(_) if session.activated.is_empty() => (Config::default(), None),
+        Err(error) => (Config::default(), Some(error)),
     };
     let enforcement = match Enforcement::of(app, &config, &policies, session) {
         Ok(enforcement) => enforcement,
         Err(error) => return closed(&call, "what is denied", &error),
     };
-    let call = under_denied_name(&enforcement.scope(), call, used);
-    let decision = decide(&enforcement.scope(), &call, &OnDisk);
-    let event = decision_of(&enforcement.scope(), &call, &decision);
-    let judged = match (verdict(&decision), script_read(app, session, used)) {
-        (Verdict::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => {
-            let event = event.with("decision", "blocked").with("by", "script_reads");
-            let refused = Verdict::Refused(format!("Reading it is not allowed: {advice}."));
-            return Judged {
-                verdict: refused,
+    let scope = enforcement.scope();
+    let call = under_denied_name(&scope, call, used);
+    let decision = decide(&scope, &call, &OnDisk);
+    let event = decision_of(&scope, &call, &decision);
+    if let Some(error) = unreadable {
+        return match verdict(&decision) {
+            Verdict::Refused(message) => Judged {
+                verdict: Verdict::Refused(format!("{message} ({error})")),
                 event: Some(event),
                 arguments: None,
-            };
-        }
-        (Verdict::Allowed, Some(advice)) => Verdict::Noted(advice),
-        (decided, _) => decided,
+            },
+            _ => closed(&call, "the configuration", &error),
+        };
+    }
+    let (verdict, event) = match (verdict(&decision), script_read(app, session, used)) {
+        (Verdict::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => (
+            Verdict::Refused(format!("Reading it is not allowed: {advice}.")),
+            event.with("decision", "blocked").with("by", "script_reads"),
+        ),
+        (Verdict::Allowed, Some(advice)) => (Verdict::Noted(advice), event),
+        (decided, _) => (decided, event),
     };
     Judged {
         // A policy that lets a call pass while no skill is active decided nothing about a skill.
-        event: (!session.activated.is_empty() || judged != Verdict::Allowed).then_some(event),
-        verdict: judged,
-        arguments: absolute_arguments(&enforcement.scope(), &call),
+        event: (!session.activated.is_empty() || verdict != Verdict::Allowed).then_some(event),
+        verdict,
+        arguments: absolute_arguments(&scope, &call),
     }
 }
 
@@ -152,33 +159,6 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
                 .with("decision", "blocked")
                 .with("by", format!("{what} cannot be read")),
         ),
-        arguments: None,
-    }
-}
-
-/// Without a readable configuration both must permit the call: the default rules, and the caution
-/// that unknown denials of the user require.
-fn authorize_unconfigured(
-    app: &RunContext,
-    policies: &Policies,
-    session: &Session,
-    used: &ToolUse,
-    call: Call,
-    error: &Error,
-) -> Judged {
-    let by_default = Enforcement::of(app, &Config::default(), policies, session);
-    let enforcement = match by_default {
-        Ok(enforcement) => enforcement,
-        Err(error) => return closed(&call, "what is denied", &error),
-    };
-    let call = under_denied_name(&enforcement.scope(), call, used);
-    let decision = decide(&enforcement.scope(), &call, &OnDisk);
-    let Outcome::Blocked(refusal) = &decision.outcome else {
-        return closed(&call, "the configuration", error);
-    };
-    Judged {
-        verdict: Verdict::Refused(format!("{} ({error})", refusal.message(false))),
-        event: Some(decision_of(&enforcement.scope(), &call, &decision)),
         arguments: None,
     }
 }

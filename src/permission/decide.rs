@@ -209,7 +209,7 @@ impl<'a> Case<'a> {
             match decided {
                 Ok(by) => outcome = by,
                 Err(refusal) if group.enforce == Enforce::Warn => {
-                    outcome = Outcome::Warned(refusal)
+                    outcome = Outcome::Warned(refusal);
                 }
                 Err(refusal) => return Err(refusal),
             }
