@@ -8,8 +8,8 @@ use super::run::Caller;
 use crate::app::RunContext;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
-use crate::governance::{Policies, Severity};
-use crate::marketplace::{self, Difference, Finding, Plan, Provenance};
+use crate::governance::Policies;
+use crate::marketplace::{Difference, Finding, Plan, Provenance};
 use crate::skill::one_line;
 
 /// The decision about an install for `command`: first the policies; then a person, if a commit may
@@ -141,12 +141,8 @@ pub fn permits_findings<'f>(
     policies: &Policies,
     findings: impl IntoIterator<Item = &'f Finding>,
 ) -> Result<()> {
-    let least = match policies.scan_block() {
-        None => return Ok(()),
-        Some(Severity::Note) => marketplace::Severity::Note,
-        Some(Severity::Warn) => marketplace::Severity::Warn,
-        Some(Severity::High) => marketplace::Severity::High,
-        Some(Severity::Block) => marketplace::Severity::Block,
+    let Some(least) = policies.scan_block() else {
+        return Ok(());
     };
     let mut findings = findings.into_iter();
     match findings.find(|finding| finding.severity >= least) {

@@ -20,4 +20,4 @@ pub use glob::{any_matches, matches};
 pub use ledger::{Ledger, Record};
 pub use log::{Line, last_heard, read_log};
 pub use masking::mask;
-pub use policy::{Combining, Confinement, Floors, Mode, Need, Policies, Severity};
+pub use policy::{Floors, Need, Policies};

@@ -27,7 +27,7 @@ mod tokens;
 mod visibility;
 
 pub use arguments::Arguments;
-pub use diagnostic::{Diagnostic, Level};
+pub use diagnostic::{Diagnostic, Level, Severity};
 pub use extension::{PYTHON, by_extension, is_script};
 pub use fields::{Fields, ToolList};
 pub use frontmatter::{Split, split as split_frontmatter};

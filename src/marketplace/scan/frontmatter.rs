@@ -1,7 +1,7 @@
 //! Scans what a skill's frontmatter requests and how it describes itself. Pure.
 
 use super::Severity::{Block, High, Note, Warn};
-use super::finding::{Finding, Severity};
+use super::{Finding, Severity};
 use super::{hidden, text};
 use crate::skill::{Skill, ToolList};
 
