@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::{Config, RunContext, announce, quoted, snapshot, usable};
+use super::{Config, RunContext, announce, snapshot, usable};
 use crate::catalog::{Catalog, Offered};
 use crate::error::{Error, Result};
 use crate::host::ours;
@@ -12,6 +12,7 @@ use crate::permission::{Deactivate, Stacking};
 use crate::request::LoadMode;
 use crate::session::{ActiveSkill, Handed, KeptArguments, Loading, Session};
 use crate::skill::Skill;
+use crate::sys::text::quoted;
 use crate::sys::{limits, warn};
 
 /// The offered skills that `names` mean, in order and without duplicates.

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{OnDisk, RunContext, latest, our_tool, quoted, snapshot, suggestion, usable};
+use super::{OnDisk, RunContext, latest, our_tool, snapshot, suggestion, usable};
 use crate::catalog::{Catalog, Offered, tool_name};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::permission::{Call, OurTool, Scope, denied};
 use crate::request::{Activate, ToolCall, ToolUse, written_skill};
 use crate::session::Session;
-use crate::skill::{Skill, one_line};
+use crate::skill::{Skill, brief};
+use crate::sys::text::quoted;
 use crate::sys::warn;
 
 /// A skill being called.
@@ -172,10 +173,7 @@ pub fn announce(skill: &Skill) {
         return;
     }
     let kept = snapshot(skill, "");
-    let list = |entries: &[String]| -> String {
-        let line = one_line(&entries.join(", "));
-        line.chars().take(200).collect()
-    };
+    let list = |entries: &[String]| brief(&entries.join(", "), 200);
     let restricted = match (&kept.allowed, &kept.denied[..]) {
         (Some(allowed), []) => format!(" (restricted: {})", list(allowed)),
         (Some(allowed), denied) => {

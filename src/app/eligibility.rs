@@ -6,13 +6,14 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{Config, RunContext, Trust, Trusts, Visibility, approval, quoted};
+use super::{Config, RunContext, Trust, Trusts, Visibility, approval};
 use crate::catalog::{self, Admission, Entry, Layer};
 use crate::error::{Error, Result};
 use crate::governance::{Policies, any_matches, matches};
 use crate::marketplace::LockEntry;
 use crate::skill::{Diagnostic, Skill};
 use crate::sys::Base;
+use crate::sys::text::quoted;
 
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]

@@ -38,7 +38,7 @@ pub use indexed::{PROMPT, Rendered};
 pub use on_disk::OnDisk;
 pub use proposals::{ChangedFile, apply_diff, proposed_for};
 pub use required::{required_line, unmet, unmet_but};
-pub use run_context::{RunContext, quoted, suggestion, usable};
+pub use run_context::{RunContext, suggestion, usable};
 pub use script_reads::{advice, script_read};
 pub use skill_hooks::{hooks_ahead, hooks_wait, run_post_hooks, run_pre_hooks};
 pub use trusting::{Trust, Trusts};

@@ -16,6 +16,7 @@ use crate::script::{Jobs, Limit, Owner, Settings};
 use crate::session::{Refusals, Session, SessionKey, Store};
 use crate::skill::Skill;
 use crate::sys::process::ProcessId;
+use crate::sys::text::quoted;
 use crate::sys::{Directories, Env, last_word, limits};
 
 /// One run's surroundings.
@@ -210,15 +211,6 @@ pub fn usable<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Skill> {
 /// Whether a name is qualified by owner or layer: `acme/deploy`, `deploy@acme`, `project/deploy`.
 pub(super) fn is_qualified(written: &str) -> bool {
     written.contains(['/', '@'])
-}
-
-/// User input for a message: on one line, and shortened if long.
-pub fn quoted(written: &str) -> String {
-    let mut shown: String = written.escape_debug().take(100).collect();
-    if written.chars().count() > 100 {
-        shown.push('…');
-    }
-    shown
 }
 
 /// Advice for a name that matches no skill.

@@ -1,11 +1,12 @@
 //! What the model is told before any activation: the catalog block of the system prompt, within its
 //! budget, with descriptions that cannot affect surrounding text.
 
-use super::budget::{chars, shorten};
+use super::budget::chars;
 use super::prompt_budget::{Line, PromptBudget};
 use super::{Catalog, Entry};
 use crate::skill::{Diagnostic, SkillName, one_line};
 use crate::sys::limits;
+use crate::sys::text::shorten;
 
 /// The limits of what the model is told.
 #[derive(Debug, Clone, Copy)]

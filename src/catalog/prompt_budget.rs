@@ -1,10 +1,11 @@
 //! Divides the prompt's space for skills: names first, then equal shares for descriptions.
 
 use super::Offered;
-use super::budget::{chars, share, shorten};
+use super::budget::{chars, share};
 use super::disclosure::escaped;
 use crate::skill::SkillName;
 use crate::sys::limits;
+use crate::sys::text::shorten;
 
 /// A skill's line before cutting.
 pub struct Line<'a> {

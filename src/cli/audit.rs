@@ -1,12 +1,12 @@
 //! `audit`: recorded events, newest last.
 
-use super::installed::brief;
 use super::json;
 use super::options::AuditFilter;
 use crate::app::RunContext;
 use crate::error::{Error, Result};
 use crate::governance::{Line, read_log};
 use crate::skill::SkillName;
+use crate::skill::brief;
 use crate::sys::{Moment, warn};
 
 /// The events that match the filter.

@@ -4,9 +4,9 @@
 use clap::{Arg, Command, CommandFactory};
 
 use super::args::Cli;
-use super::installed::brief;
 use super::options::Shell;
 use crate::app::RunContext;
+use crate::skill::brief;
 use crate::skill::{SkillName, one_line};
 
 /// Verbs and arguments that take the name of an installed skill.

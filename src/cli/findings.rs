@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::installed::brief;
 use crate::app::{Config, Enforcement, OnDisk, RunContext, snapshot, unmet_but};
 use crate::author::{self, Finding, Source, similarity};
 use crate::catalog::Catalog;
@@ -15,6 +14,7 @@ use crate::marketplace::{Severity, scan_directory};
 use crate::permission::{Call, Part, Restriction, Rule, decide};
 use crate::script;
 use crate::session::Session;
+use crate::skill::brief;
 use crate::skill::{Diagnostic, Level, SkillName};
 
 /// Descriptions more similar than this are too hard to tell apart for a model. The two most similar
@@ -68,8 +68,7 @@ fn tools_of(app: &RunContext, source: &Source) -> Vec<Finding> {
     );
     let mut found = Vec::new();
     for note in restriction.notes() {
-        let entry = note.message.split('`').nth(1).unwrap_or_default();
-        let place = source.words("allowed-tools", entry);
+        let place = source.words("allowed-tools", &note.entry);
         found.push(Finding::new(note.code, source.file(), place, &note.message));
     }
     let body = source.body_text();

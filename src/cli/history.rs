@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::audit::{events, row};
-use super::installed::brief;
 use super::json;
 use super::options::Scope;
 use super::shop::Shop;
@@ -13,6 +12,7 @@ use crate::app::RunContext;
 use crate::error::Result;
 use crate::governance::Line;
 use crate::marketplace::{Earlier, History, State};
+use crate::skill::brief;
 use crate::skill::one_line;
 
 /// Maximum number of events and tags shown.

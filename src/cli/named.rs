@@ -1,8 +1,9 @@
 //! Finds the installed skill that somebody named, or suggests similar names.
 
-use crate::app::{RunContext, quoted, suggestion};
+use crate::app::{RunContext, suggestion};
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, Result};
+use crate::sys::text::quoted;
 
 /// The entry that `written` means.
 ///

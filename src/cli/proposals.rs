@@ -8,7 +8,6 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::consent::{Consenting, printable};
-use super::installed::brief;
 use super::json;
 use super::options::Consent;
 use super::permitted::{permits_change, permits_new};
@@ -19,6 +18,7 @@ use crate::catalog::{Catalog, Entry, Layer};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Plan};
 use crate::proposal::{Change, Comment, Proposal, ProposalId};
+use crate::skill::brief;
 use crate::skill::one_line;
 use crate::sys::{Dir, Moment, limits, warn};
 

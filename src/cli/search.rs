@@ -5,10 +5,11 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::json;
-use crate::app::{RunContext, quoted};
+use crate::app::RunContext;
 use crate::catalog::plain;
 use crate::error::{Error, Result};
 use crate::sys::limits;
+use crate::sys::text::quoted;
 
 #[derive(Serialize)]
 struct Found {

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use super::author_args::Try;
 use super::consent::printable;
 use crate::app::fork::{self, Place};
-use crate::app::{Instructions, RunContext, hooks_ahead, quoted, required_line, suggestion};
+use crate::app::{Instructions, RunContext, hooks_ahead, required_line, suggestion};
 
 use crate::author::strict;
 use crate::error::{Error, Result};
 use crate::session::Session;
 use crate::skill::{Skill, Wrapper};
 use crate::sys;
+use crate::sys::text::quoted;
 
 /// The text of the activation.
 pub fn try_skill(app: &RunContext, wanted: &Try) -> Result<String> {

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::sys::secret;
+use crate::sys::text::shorten;
 
 const MASK: &str = "***";
 
@@ -382,14 +383,7 @@ fn mask_and_cut(text: &str, max: usize) -> String {
         let whole = masked.len().saturating_sub(CUT_OFF);
         masked.truncate(masked.floor_char_boundary(whole));
     }
-    clip(&masked, max)
-}
-
-fn clip(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
+    shorten(&masked, max)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::activate::still_active;
 use crate::app::{
-    Instructions, RunContext, fork, load, offered_by_names, quoted, required_line, suggestion,
+    Instructions, RunContext, fork, load, offered_by_names, required_line, suggestion,
 };
 use crate::app::{run_post_hooks, run_pre_hooks};
 use crate::catalog::Catalog;
@@ -19,6 +19,7 @@ use crate::response::Response;
 use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, Wrapper, guarded};
 use crate::sys::limits;
+use crate::sys::text::quoted;
 
 /// The receipt, and for a load the instructions after it.
 pub fn skill_session(app: &RunContext, call: &SkillSession) -> Response {

@@ -7,6 +7,7 @@ use super::address::SubPath;
 use super::discover::Found;
 use super::tree;
 use crate::error::Error;
+use crate::skill::brief;
 use crate::skill::{SkillName, one_line};
 
 /// How many skills an error lists.
@@ -237,7 +238,7 @@ fn list(found: &[&Found]) -> String {
             .description
             .as_deref()
             .unwrap_or("(no description)");
-        let clean: String = one_line(description).chars().take(80).collect();
+        let clean = brief(description, 80);
         let path = if skill.path.is_empty() {
             "."
         } else {

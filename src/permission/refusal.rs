@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::evidence::{CitedRule, Part};
 use crate::sys::limits::BLOCK_MESSAGE_CHARS as MAX_CHARS;
+use crate::sys::text::shorten;
 
 /// The number of allowed tools listed by name; the rest is counted.
 const NAMED: usize = 8;
@@ -116,7 +117,7 @@ impl Refusal {
             text.push_str(&list(&self.0.allowed, room));
         }
         text.push_str(&advice);
-        clip(&text, MAX_CHARS)
+        shorten(&text, MAX_CHARS)
     }
 
     fn because(&self) -> String {
@@ -206,14 +207,7 @@ fn brief(text: &str, max: usize) -> String {
         c => c,
     };
     let line: String = text.trim().chars().map(plain).collect();
-    clip(&line, max)
-}
-
-fn clip(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    text.chars().take(max - 1).chain(['…']).collect()
+    shorten(&line, max)
 }
 
 #[cfg(test)]

@@ -38,6 +38,6 @@ pub use name::SkillName;
 pub use rank::{Searchable, rank};
 pub use render::{Activation, Wrapper, guarded};
 pub use resources::{Listing, Resource, SkillPath};
-pub use text::{one_line, visible};
+pub use text::{brief, one_line, visible};
 pub use tokens::{shown as shown_tokens, tokens};
 pub use visibility::SkillScope;
