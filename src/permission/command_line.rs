@@ -16,7 +16,7 @@ use super::rule::Rule;
 use super::shell::{self, Guard, Readings, Touched, Variables};
 use super::stacking::{Group, InForce};
 use super::tool_matcher::Tool;
-use crate::host::shell::{Language, Shell};
+use crate::host::shell::Language;
 
 /// The shell command of a call. What several questions need of it is found out once.
 pub struct CommandLine<'a> {
@@ -36,7 +36,7 @@ impl<'a> CommandLine<'a> {
             tool,
             own,
             ground,
-            readings: Readings::new(ground.steps, variables(ground.places)),
+            readings: Readings::new(ground.steps, ground.places, variables(ground.places)),
             touched: OnceCell::new(),
         }
     }
@@ -96,7 +96,7 @@ impl<'a> CommandLine<'a> {
                 };
                 denials.iter().position(|(.., patterns)| speaks(patterns))
             };
-            match shell::denied(self.text, &denies, self.ground.places.shell, &self.readings) {
+            match shell::denied(self.text, &denies, &self.readings) {
                 Ok(None) => {}
                 Ok(Some((part, at))) => {
                     let (source, rule, _) = denials[at];
@@ -200,6 +200,21 @@ struct Rules<'a> {
     pipe_filters: bool,
 }
 
+impl Rules<'_> {
+    fn locate(&self, path: &str) -> Located {
+        let PathContext {
+            places, resolve, ..
+        } = self.ground;
+        Located::of_tool(self.tool.name, path, places, resolve)
+    }
+
+    /// The project and the skills' own directories.
+    fn homes(&self) -> impl Iterator<Item = &Path> {
+        let project = std::iter::once(self.ground.places.project_root.as_path());
+        project.chain(self.group.directories.iter().copied())
+    }
+}
+
 impl shell::Rules for Rules<'_> {
     fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<CitedRule> {
         let below_home = variables(self.ground.places)
@@ -222,7 +237,7 @@ impl shell::Rules for Rules<'_> {
         let PathContext {
             places, resolve, ..
         } = self.ground;
-        let located = Located::of_tool(self.tool.name, path, places, resolve);
+        let located = self.locate(path);
         let denied = denied_file(self.in_force, path, writes, self.tool, self.ground);
         if let Some((source, rule)) = denied {
             return Err(CitedRule::new(source, rule).denies());
@@ -242,25 +257,15 @@ impl shell::Rules for Rules<'_> {
     }
 
     fn is_home_ground(&self, directory: &str) -> bool {
-        let PathContext {
-            places, resolve, ..
-        } = self.ground;
-        let located = Located::of_tool(self.tool.name, directory, places, resolve);
-        let project = std::iter::once(places.project_root.as_path());
-        project
-            .chain(self.group.directories.iter().copied())
-            .any(|home| located.stays_in(home, resolve))
+        let located = self.locate(directory);
+        self.homes()
+            .any(|home| located.stays_in(home, self.ground.resolve))
     }
 
     fn is_home(&self, directory: &str) -> bool {
-        let PathContext {
-            places, resolve, ..
-        } = self.ground;
-        let located = Located::of_tool(self.tool.name, directory, places, resolve);
-        let project = std::iter::once(places.project_root.as_path());
-        project
-            .chain(self.group.directories.iter().copied())
-            .any(|home| located == Located::at(home, resolve))
+        let located = self.locate(directory);
+        self.homes()
+            .any(|home| located == Located::at(home, self.ground.resolve))
     }
 
     fn is_toplevel(&self) -> bool {
@@ -274,14 +279,6 @@ impl shell::Rules for Rules<'_> {
             .as_ref()
             .is_some_and(|names| !steers_git(names));
         is_free && resolve.is_repository(&places.project_root)
-    }
-
-    fn shell(&self) -> Shell {
-        self.ground.places.shell
-    }
-
-    fn searches_directories(&self) -> bool {
-        self.ground.places.cdpath
     }
 
     fn pipe_filters(&self) -> bool {

@@ -41,10 +41,6 @@ pub trait Rules {
     fn is_toplevel(&self) -> bool {
         false
     }
-    /// The shell that runs the command.
-    fn shell(&self) -> Shell;
-    /// Whether `cd x` may lead to an `x` elsewhere because `CDPATH` is set.
-    fn searches_directories(&self) -> bool;
     /// Whether filters at the end of a pipe need no rule.
     fn pipe_filters(&self) -> bool;
     /// Receives each command and the directories it may run in.
@@ -61,7 +57,7 @@ pub fn check(command: &str, rules: &dyn Rules, readings: &Readings) -> Vec<Part>
     let mut checker = Checker {
         rules,
         readings,
-        shell: rules.shell(),
+        shell: readings.places.shell,
         directories: WorkingDirectories::default(),
         parts: Vec::new(),
         texts: 0,
@@ -238,8 +234,9 @@ impl Checker<'_> {
 
     /// Changes the directory from every possible current one; the cost covers all of them.
     fn enter(&mut self, directory: &str) -> bool {
-        self.readings.steps.spend(self.directories.length())
-            && self.directories.enter(directory, self.rules)
+        let Readings { steps, places, .. } = self.readings;
+        steps.spend(self.directories.length())
+            && self.directories.enter(directory, self.rules, places.cdpath)
     }
 
     fn run(&mut self, view: &View) -> Result<Grant, Fault> {

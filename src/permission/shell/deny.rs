@@ -131,7 +131,6 @@ const MAX_DEPTH: usize = 8;
 pub fn denied(
     command: &str,
     denies: &dyn Fn(&Canonical) -> Option<usize>,
-    shell: Shell,
     readings: &Readings,
 ) -> Result<Option<(String, usize)>, Fault> {
     // `||` is not a pipe; any other use of these characters may feed a program.
@@ -141,7 +140,7 @@ pub fn denied(
         feeds,
         readings,
     }
-    .text(command, shell, 0)
+    .text(command, readings.places.shell, 0)
 }
 
 struct Seeker<'a> {

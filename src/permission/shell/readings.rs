@@ -7,6 +7,7 @@ use super::Fault;
 use super::names::Variables;
 use super::read::{Reading, read};
 use crate::host::shell::Shell;
+use crate::permission::call::Places;
 use crate::permission::steps::Steps;
 
 /// More command lines than this, nested ones included, are read again.
@@ -18,7 +19,9 @@ const PER_STEP: usize = 64;
 pub struct Readings<'a> {
     /// The steps left for the decision.
     pub steps: &'a Steps,
-    /// What is known about the variables of the host's shell.
+    /// The host's shell and where it starts.
+    pub places: &'a Places,
+    /// What is known about that shell's variables.
     pub variables: Variables<'a>,
     kept: RefCell<Vec<Kept>>,
 }
@@ -32,9 +35,10 @@ struct Kept {
 
 impl<'a> Readings<'a> {
     /// Nothing is read yet.
-    pub fn new(steps: &'a Steps, variables: Variables<'a>) -> Self {
+    pub fn new(steps: &'a Steps, places: &'a Places, variables: Variables<'a>) -> Self {
         Self {
             steps,
+            places,
             variables,
             kept: RefCell::default(),
         }

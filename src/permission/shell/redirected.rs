@@ -15,7 +15,6 @@ use super::read::Reading;
 use super::step::Step;
 use super::word::Word;
 use super::wrappers::{self, Inner};
-use crate::host::shell::Shell;
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
 
@@ -213,14 +212,6 @@ impl Rules for Recorder<'_> {
 
     fn is_home(&self, _: &str) -> bool {
         true
-    }
-
-    fn shell(&self) -> Shell {
-        self.guard.ground.places.shell
-    }
-
-    fn searches_directories(&self) -> bool {
-        self.guard.ground.places.cdpath
     }
 
     fn pipe_filters(&self) -> bool {
