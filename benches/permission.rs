@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agent_skills::permission::{
-    Call, Decision, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
+    Call, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
 };
 use serde_json::json;
 
@@ -168,7 +168,7 @@ fn allows(entries: &str, command: &str) -> bool {
         arguments: &arguments,
         ours: None,
     };
-    matches!(decide(&scope, &call, &NoLinks), Decision::Allow(_))
+    decide(&scope, &call, &NoLinks).allows()
 }
 
 const ENTRIES: &str = "Bash(git:*) Bash(npm run test:*) Read(src/**) Write(out/**)";

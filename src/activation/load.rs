@@ -5,14 +5,15 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::catalog::{Catalog, Offered, quoted, usable};
+use crate::catalog::{Catalog, Offered, usable};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::permission::{Deactivate, Stacking};
 use crate::policy::Config;
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Handed, KeptArguments, Loading, latest, snapshot};
-use crate::skill::{Skill, one_line};
+use crate::skill::{Skill, brief};
+use crate::sys::text::quoted;
 use crate::sys::{limits, warn};
 
 /// What loading does to skills that are active already.
@@ -214,10 +215,7 @@ pub fn announce(skill: &Skill) {
         return;
     }
     let kept = snapshot(skill, "");
-    let list = |entries: &[String]| -> String {
-        let line = one_line(&entries.join(", "));
-        line.chars().take(200).collect()
-    };
+    let list = |entries: &[String]| brief(&entries.join(", "), 200);
     let restricted = match (&kept.allowed, &kept.denied[..]) {
         (Some(allowed), []) => format!(" (restricted: {})", list(allowed)),
         (Some(allowed), denied) => {

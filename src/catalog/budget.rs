@@ -21,18 +21,6 @@ pub fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-/// At most `max` characters of `text`, ending in an ellipsis if it was cut.
-pub fn shorten(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        None => text.to_owned(),
-        Some(_) if max == 0 => String::new(),
-        Some(_) => {
-            let kept: String = text.chars().take(max - 1).collect();
-            format!("{}…", kept.trim_end())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,14 +33,6 @@ mod tests {
         assert_eq!(share(&[10, 20], 29), 19);
         assert_eq!(share(&[], 0), usize::MAX);
         assert_eq!(share(&[5, 5], 0), 0);
-    }
-
-    #[test]
-    fn a_text_is_cut_at_a_character() {
-        assert_eq!(shorten("äöü", 3), "äöü");
-        assert_eq!(shorten("äöü", 2), "ä…");
-        assert_eq!(shorten("ab cd", 4), "ab…");
-        assert_eq!(shorten("ab", 0), "");
     }
 
     proptest! {

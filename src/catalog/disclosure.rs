@@ -1,12 +1,13 @@
 //! What the model is told before any activation: the catalog block of the system prompt, within its
 //! budget, with descriptions that cannot affect surrounding text.
 
-use super::budget::{chars, shorten};
+use super::budget::chars;
 use super::prompt_budget::{Line, PromptBudget, escaped};
 use super::{Catalog, Entry};
 use crate::policy::Config;
 use crate::skill::{Diagnostic, SkillName};
 use crate::sys::limits;
+use crate::sys::text::shorten;
 
 /// The limits of what the model is told.
 #[derive(Debug, Clone, Copy)]

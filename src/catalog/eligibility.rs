@@ -6,7 +6,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::catalog::{self, Admission, Entry, Layer, quoted};
+use crate::catalog::{self, Admission, Entry, Layer};
 use crate::error::{Error, Result};
 use crate::marketplace::LockEntry;
 use crate::policy::{
@@ -16,6 +16,7 @@ use crate::policy::{
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Skill};
 use crate::sys::Base;
+use crate::sys::text::quoted;
 
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ use crate::marketplace::LockEntry;
 use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::skill::Skill;
+use crate::sys::text::quoted;
 
 impl RunContext {
     /// The catalog for looking up `written`. Owners cost reading the lockfiles and are included
@@ -97,15 +98,6 @@ pub fn usable<'a>(catalog: &'a Catalog, written: &str) -> Result<&'a Skill> {
 /// Whether a name is qualified by owner or layer: `acme/deploy`, `deploy@acme`, `project/deploy`.
 pub fn is_qualified(written: &str) -> bool {
     written.contains(['/', '@'])
-}
-
-/// User input for a message: on one line, and shortened if long.
-pub fn quoted(written: &str) -> String {
-    let mut shown: String = written.escape_debug().take(100).collect();
-    if written.chars().count() > 100 {
-        shown.push('…');
-    }
-    shown
 }
 
 /// Advice for a name that matches no skill.

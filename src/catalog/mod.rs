@@ -29,7 +29,7 @@ pub use entry::{Admission, Entry, Offered, Standing};
 pub use index::Index;
 pub use index_file::Answer;
 pub use layer::{Layer, Order, Root};
-pub use lookup::{is_qualified, quoted, suggestion, usable};
+pub use lookup::{is_qualified, suggestion, usable};
 pub use precedence::{NoRules, Rules};
 pub use requires::Required;
 pub use tool_name::tool_name;

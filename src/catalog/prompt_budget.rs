@@ -1,9 +1,10 @@
 //! Divides the prompt's space for skills: names first, then equal shares for descriptions.
 
 use super::Offered;
-use super::budget::{chars, share, shorten};
+use super::budget::{chars, share};
 use crate::skill::{SkillName, one_line};
 use crate::sys::limits;
+use crate::sys::text::shorten;
 
 /// A skill's line before cutting.
 pub struct Line<'a> {

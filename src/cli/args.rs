@@ -8,11 +8,12 @@ use super::author_args::{New, Pack, Simulate, Try, Validate};
 use super::check::Check;
 use super::history::HistoryOf;
 use super::options::{
-    AuditFilter, Catalogue, ConfigVerb, Consent, Doctor, Install, Level, Listing, Scope, Shell,
-    Sources, Update, Wanted,
+    AuditFilter, Catalogue, ConfigVerb, Consent, Doctor, Install, Listing, Scope, Shell, Sources,
+    Update, Wanted,
 };
 use super::proposals::ProposalVerb;
 use super::trust::{Meant, TrustOf};
+use crate::skill::Severity;
 
 /// Agent Skills for chibi: find, install and check skills.
 #[derive(Debug, Parser)]
@@ -99,7 +100,7 @@ pub enum Verb {
         json: bool,
         /// Fail if there is a finding of this severity or worse
         #[arg(long, value_name = "SEVERITY")]
-        fail_on: Option<Level>,
+        fail_on: Option<Severity>,
         /// Use what was fetched before, without the network
         #[arg(long)]
         offline: bool,

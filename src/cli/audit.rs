@@ -1,12 +1,11 @@
 //! `audit`: recorded events, newest last.
 
-use super::installed::brief;
 use super::json;
 use super::options::AuditFilter;
 use crate::error::{Error, Result};
 use crate::policy::{Line, read_log};
 use crate::run_context::RunContext;
-use crate::skill::SkillName;
+use crate::skill::{SkillName, brief};
 use crate::sys::{Moment, warn};
 
 /// The events that match the filter.

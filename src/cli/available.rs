@@ -1,6 +1,5 @@
 //! `list` and `search`: installable skills.
 
-use super::installed::brief;
 use super::json;
 use super::options::{Catalogue, SortAvailable};
 use super::screen::{Paint, Screen};
@@ -9,7 +8,7 @@ use super::table::{Cell, Column, Table};
 use crate::error::Result;
 use crate::marketplace::Listed;
 use crate::run_context::RunContext;
-use crate::skill::one_line;
+use crate::skill::{brief, one_line};
 
 /// The length of a description that is enough for a model to choose.
 const HOST_CHARS: usize = 100;

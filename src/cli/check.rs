@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::run::Failure;
-use super::{json, named};
+use super::{json as output, named};
 use crate::activation::Enforcement;
 use crate::catalog::usable;
 use crate::error::{Error, Result};
-use crate::permission::{Explanation, explain};
+use crate::permission::{CALL, Call, Decision, Outcome, Part, decide};
 use crate::policy::OnDisk;
 use crate::protocol::{ToolUse, call_of, called, script_of, under_denied_name};
 use crate::run_context::RunContext;
@@ -52,17 +52,50 @@ pub fn check(app: &RunContext, check: &Check) -> Result<String, Failure> {
     let script_of = script_of(app, &used, &session);
     let call = call_of(&used, called.as_ref(), script_of.as_deref());
     let call = under_denied_name(&enforcement.scope(), call, &used);
-    let explanation = explain(&enforcement.scope(), &call, &OnDisk);
+    let decision = decide(&enforcement.scope(), &call, &OnDisk);
     let text = if check.json {
-        json::one(&explanation)?
+        output::one(&value(&call, &decision))?
     } else {
-        table(&explanation)
+        table(&decision)
     };
-    if explanation.allowed {
+    if decision.allows() {
         Ok(text)
     } else {
         Err(Failure::Answered(text))
     }
+}
+
+/// The message to the model, or why the call is allowed.
+fn message(decision: &Decision) -> String {
+    match &decision.outcome {
+        Outcome::Blocked(refusal) => refusal.message(false),
+        Outcome::Warned(refusal) => format!("it runs with a warning: {}", refusal.message(false)),
+        Outcome::Unrestricted => "nothing restricts it".to_owned(),
+        Outcome::Baseline => "it is always allowed".to_owned(),
+        Outcome::Granted => "entries of the skill grant it".to_owned(),
+    }
+}
+
+/// The parts of a shell command; empty if there is nothing to split.
+fn parts(decision: &Decision) -> impl Iterator<Item = &Part> {
+    decision.parts.iter().filter(|part| part.kind != CALL)
+}
+
+fn value(call: &Call, decision: &Decision) -> Value {
+    let parts = parts(decision).map(|part| {
+        json!({
+            "kind": part.kind,
+            "text": part.text,
+            "granted_by": part.outcome.as_ref().ok().map(ToString::to_string),
+            "refused": part.outcome.as_ref().err(),
+        })
+    });
+    json!({
+        "tool": call.tool,
+        "allowed": decision.allows(),
+        "message": message(decision),
+        "parts": parts.collect::<Vec<_>>(),
+    })
 }
 
 /// `NAME=VALUE`, with the value as JSON if it is a number, `true`, a list or an object.
@@ -80,19 +113,17 @@ fn arguments(written: &[String]) -> Result<Value> {
     Ok(Value::Object(arguments))
 }
 
-fn table(explanation: &Explanation) -> String {
-    let mut text = String::new();
-    let verdict = if explanation.allowed {
+fn table(decision: &Decision) -> String {
+    let verdict = if decision.allows() {
         "allowed"
     } else {
         "blocked"
     };
-    let _ = writeln!(text, "{verdict}: {}", one_line(&explanation.message));
-    for part in &explanation.parts {
-        let why = match (&part.granted_by, &part.refused) {
-            (_, Some(reason)) => format!("refused: {reason}"),
-            (Some(rule), None) => format!("granted by {rule}"),
-            (None, None) => "granted".to_owned(),
+    let mut text = format!("{verdict}: {}\n", one_line(&message(decision)));
+    for part in parts(decision) {
+        let why = match &part.outcome {
+            Ok(by) => format!("granted by {by}"),
+            Err(reason) => format!("refused: {reason}"),
         };
         let _ = writeln!(
             text,

@@ -4,10 +4,9 @@
 use clap::{Arg, Command, CommandFactory};
 
 use super::args::Cli;
-use super::installed::brief;
 use super::options::Shell;
 use crate::run_context::RunContext;
-use crate::skill::{SkillName, one_line};
+use crate::skill::{SkillName, brief, one_line};
 
 /// Verbs and arguments that take the name of an installed skill.
 const SKILLS: [(&str, &str); 13] = [

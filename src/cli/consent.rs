@@ -5,7 +5,6 @@
 use std::fmt::Write as _;
 use std::io::BufRead;
 
-use super::installed::brief;
 use super::model_install::safe;
 use super::options::Consent;
 use super::person::is_by_host;
@@ -13,7 +12,7 @@ use super::run::Caller;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance, Reach, Severity};
 use crate::run_context::RunContext;
-use crate::skill::{one_line, visible};
+use crate::skill::{brief, one_line, visible};
 use crate::sys::eprint;
 
 /// Maximum number of findings shown per skill.

@@ -5,19 +5,18 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::installed::brief;
 use crate::activation::{Enforcement, unmet_but};
 use crate::author::{self, Finding, Source, similarity};
 use crate::catalog::Catalog;
 use crate::host::alias::Capability;
 use crate::host::{mentions, tools};
 use crate::marketplace::{Severity, scan_directory};
-use crate::permission::{Call, Part, Restriction, Rule, explain};
+use crate::permission::{Call, Part, Restriction, Rule, decide};
 use crate::policy::{Config, OnDisk, Policies};
 use crate::run_context::RunContext;
 use crate::script;
 use crate::session::{Session, snapshot};
-use crate::skill::{Diagnostic, Level, SkillName};
+use crate::skill::{Diagnostic, Level, SkillName, brief};
 
 /// Descriptions more similar than this are too hard to tell apart for a model. The two most similar
 /// ones in the corpus for different tasks have 0.65.
@@ -70,8 +69,7 @@ fn tools_of(app: &RunContext, source: &Source) -> Vec<Finding> {
     );
     let mut found = Vec::new();
     for note in restriction.notes() {
-        let entry = note.message.split('`').nth(1).unwrap_or_default();
-        let place = source.words("allowed-tools", entry);
+        let place = source.words("allowed-tools", &note.entry);
         found.push(Finding::new(note.code, source.file(), place, &note.message));
     }
     let body = source.body_text();
@@ -166,12 +164,12 @@ fn commands(app: &RunContext, source: &Source, restriction: &Restriction) -> Vec
             arguments: &arguments,
             ours: None,
         };
-        let explained = explain(&enforcement.scope(), &call, &OnDisk);
+        let decision = decide(&enforcement.scope(), &call, &OnDisk);
         let is_program = |part: &&Part| {
             part.text
                 .starts_with(|c: char| c.is_alphanumeric() || "./~".contains(c))
         };
-        let mut refused = explained.parts.iter().filter(|part| part.refused.is_some());
+        let mut refused = decision.parts.iter().filter(|part| part.outcome.is_err());
         let Some(part) = refused.find(|part| part.kind == "subcommand" && is_program(part)) else {
             continue;
         };

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::audit::{events, row};
-use super::installed::brief;
 use super::json;
 use super::options::Scope;
 use super::shop::Shop;
@@ -13,7 +12,7 @@ use crate::error::Result;
 use crate::marketplace::{Earlier, History, State};
 use crate::policy::Line;
 use crate::run_context::RunContext;
-use crate::skill::one_line;
+use crate::skill::{brief, one_line};
 
 /// Maximum number of events and tags shown.
 const SHOWN: usize = 20;

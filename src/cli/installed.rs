@@ -8,10 +8,11 @@ use super::report::Report;
 use super::screen::{Paint, Screen};
 use super::table::{Cell, Column, Table};
 use crate::activation::run_post_hooks;
-use crate::catalog::{Entry, Standing, quoted};
+use crate::catalog::{Entry, Standing};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Level, one_line};
+use crate::sys::text::quoted;
 
 /// Every skill directory, including those that are not offered.
 pub fn list(app: &RunContext, listing: &Listing, screen: Screen) -> Result<String> {
@@ -191,14 +192,4 @@ fn must_be_known(app: &RunContext, context: &str) -> Result<()> {
         0 => "leave out --context to end whatever is active".to_owned(),
         _ => format!("known are {}", known.join(", ")),
     }))
-}
-
-/// At most `max` characters on one line.
-pub fn brief(text: &str, max: usize) -> String {
-    let line = one_line(text);
-    if line.chars().count() <= max {
-        return line;
-    }
-    let kept: String = line.chars().take(max - 1).collect();
-    format!("{}…", kept.trim_end())
 }

@@ -1,8 +1,9 @@
 //! Finds the installed skill that somebody named, or suggests similar names.
 
-use crate::catalog::{Catalog, Entry, quoted, suggestion};
+use crate::catalog::{Catalog, Entry, suggestion};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
+use crate::sys::text::quoted;
 
 /// The entry that `written` means.
 ///

@@ -1,7 +1,7 @@
 //! The options of single verbs, as clap sees them.
 
 use crate::catalog::Layer;
-use crate::marketplace::{As, Severity};
+use crate::marketplace::As;
 use clap::{Args, Subcommand, ValueEnum};
 
 /// Which events.
@@ -213,30 +213,6 @@ impl From<Reading> for As {
             Reading::Registry => Self::Registry,
             Reading::Path => Self::Path,
             Reading::Url => Self::Url,
-        }
-    }
-}
-
-/// A severity, as `--fail-on` takes it.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Level {
-    /// Worth knowing
-    Note,
-    /// Many honest skills have it
-    Warn,
-    /// Few honest skills have it
-    High,
-    /// No honest skill was seen to have it
-    Block,
-}
-
-impl From<Level> for Severity {
-    fn from(level: Level) -> Self {
-        match level {
-            Level::Note => Self::Note,
-            Level::Warn => Self::Warn,
-            Level::High => Self::High,
-            Level::Block => Self::Block,
         }
     }
 }

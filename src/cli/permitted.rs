@@ -7,8 +7,8 @@ use super::person::decided_by_a_person;
 use super::run::Caller;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
-use crate::marketplace::{self, Difference, Finding, Plan, Provenance};
-use crate::policy::{Policies, Severity};
+use crate::marketplace::{Difference, Finding, Plan, Provenance};
+use crate::policy::Policies;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
@@ -141,12 +141,8 @@ pub fn permits_findings<'f>(
     policies: &Policies,
     findings: impl IntoIterator<Item = &'f Finding>,
 ) -> Result<()> {
-    let least = match policies.scan_block() {
-        None => return Ok(()),
-        Some(Severity::Note) => marketplace::Severity::Note,
-        Some(Severity::Warn) => marketplace::Severity::Warn,
-        Some(Severity::High) => marketplace::Severity::High,
-        Some(Severity::Block) => marketplace::Severity::Block,
+    let Some(least) = policies.scan_block() else {
+        return Ok(());
     };
     let mut findings = findings.into_iter();
     match findings.find(|finding| finding.severity >= least) {

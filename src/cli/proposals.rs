@@ -8,7 +8,6 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use super::consent::{Consenting, printable};
-use super::installed::brief;
 use super::json;
 use super::options::Consent;
 use super::permitted::{permits_change, permits_new};
@@ -21,7 +20,7 @@ use crate::proposal::{
     Change, ChangedFile, Comment, Proposal, ProposalId, apply_diff, proposed_for,
 };
 use crate::run_context::RunContext;
-use crate::skill::one_line;
+use crate::skill::{brief, one_line};
 use crate::sys::{Dir, Moment, limits, warn};
 
 /// What can be done with proposals.

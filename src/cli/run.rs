@@ -135,7 +135,7 @@ fn answer(
             json,
             fail_on,
             offline,
-        } => look::scan(app, &target, json, fail_on.map(Into::into), offline)?,
+        } => look::scan(app, &target, json, fail_on, offline)?,
         Verb::Show { wanted, json } => look::show(app, &wanted, json)?,
         Verb::Cat { file, offline } => look::cat(app, &file, offline)?,
         Verb::Sources(verb) => look::sources(app, &verb)?,

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::json;
-use crate::catalog::{plain, quoted};
+use crate::catalog::plain;
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::sys::limits;
+use crate::sys::text::quoted;
 
 #[derive(Serialize)]
 struct Found {

@@ -7,7 +7,7 @@ use super::author_args::Try;
 use super::consent::printable;
 use crate::activation::fork::{self, Place};
 use crate::activation::{Instructions, hooks_ahead, required_line};
-use crate::catalog::{quoted, suggestion};
+use crate::catalog::suggestion;
 use crate::run_context::RunContext;
 
 use crate::author::strict;
@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::session::Session;
 use crate::skill::{Skill, Wrapper};
 use crate::sys;
+use crate::sys::text::quoted;
 
 /// The text of the activation.
 pub fn try_skill(app: &RunContext, wanted: &Try) -> Result<String> {

@@ -1,121 +1,148 @@
 //! Connects the rules to the shell module: which rules grant a simple command or a redirection to a
 //! file, and which denials cover the command.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::arg_matcher::ArgMatcher;
 use super::argument::PathContext;
-use super::call::{Call, Places, Scope};
+use super::call::Places;
 use super::command::{Canonical, CommandPattern};
+use super::evidence::{CitedRule, Grant, Part};
 use super::path::Located;
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
-use super::shell::{self, Finding, Guard, Touched, Variables};
+use super::shell::{self, Guard, Readings, Touched, Variables};
 use super::stacking::{Group, InForce};
 use super::tool_matcher::Tool;
-use crate::host::shell::{Language, Shell};
+use crate::host::shell::Language;
 
-/// What a group's rules say about each part of a command.
-pub fn findings(
-    group: &Group,
-    in_force: &InForce,
-    scope: &Scope,
-    tool: &Tool,
-    command: &str,
-    ground: PathContext,
-) -> Vec<Finding> {
-    let rules = Rules {
-        group,
-        in_force,
-        tool,
-        ground,
-        pipe_filters: scope.settings.pipe_filters,
-    };
-    shell::check(command, &rules, ground.steps)
+/// The shell command of a call. What several questions need of it is found out once.
+pub struct CommandLine<'a> {
+    text: &'a str,
+    tool: Tool<'a>,
+    own: Vec<&'a Path>,
+    ground: PathContext<'a>,
+    readings: Readings<'a>,
+    touched: OnceCell<Touched>,
 }
 
-/// What a command touches besides running programs, regardless of the rules.
-pub fn touched(command: &str, tool: &str, own: &[&Path], ground: PathContext) -> Touched {
-    let guard = Guard {
-        ground,
-        begin: &ground.places.of_tool(tool, ""),
-        own,
-        variables: variables(ground.places),
-    };
-    shell::touched(command, guard)
+impl<'a> CommandLine<'a> {
+    /// A command that `tool` runs; `own` are the active skills' own directories.
+    pub fn new(text: &'a str, tool: Tool<'a>, own: Vec<&'a Path>, ground: PathContext<'a>) -> Self {
+        Self {
+            text,
+            tool,
+            own,
+            ground,
+            readings: Readings::new(ground.steps, ground.places, variables(ground.places)),
+            touched: OnceCell::new(),
+        }
+    }
+
+    /// What it touches besides running programs, regardless of the rules.
+    pub fn touched(&self) -> &Touched {
+        self.touched.get_or_init(|| {
+            let guard = Guard {
+                ground: self.ground,
+                begin: &self.ground.places.of_tool(self.tool.name, ""),
+                own: &self.own,
+                readings: &self.readings,
+            };
+            shell::touched(self.text, guard)
+        })
+    }
+
+    /// It, if no entry covers the tool that runs it.
+    pub fn ungranted(&self) -> Part {
+        Part {
+            kind: "subcommand",
+            text: self.text.to_owned(),
+            outcome: Err("no entry grants it".to_owned()),
+        }
+    }
+
+    /// What a group's rules say about each part of it.
+    pub fn parts(&self, group: &Group, in_force: &InForce, pipe_filters: bool) -> Vec<Part> {
+        let rules = Rules {
+            group,
+            in_force,
+            tool: &self.tool,
+            ground: self.ground,
+            pipe_filters,
+        };
+        shell::check(self.text, &rules, &self.readings)
+    }
+
+    /// Refuses it if a denial covers any part of it.
+    ///
+    /// # Errors
+    /// The refusal. If there are denials of commands, an unreadable command is refused too.
+    pub fn undenied(&self, in_force: &InForce) -> Result<(), Refusal> {
+        let refuse = |source: &str, rule: &Rule| {
+            Refusal::new(self.tool.name, Reason::Denied(CitedRule::new(source, rule)))
+        };
+        let denials: Vec<_> = command_denials(in_force, &self.tool).collect();
+        let home = self.ground.places.home.as_deref().and_then(Path::to_str);
+        if let Some((source, rule, _)) = denials.first() {
+            let denies = |command: &Canonical| {
+                let below_home = home.map(|home| command.below_home(home));
+                let speaks = |patterns: &[CommandPattern]| {
+                    let forms = std::iter::once(command).chain(&below_home);
+                    patterns
+                        .iter()
+                        .any(|one| forms.clone().any(|form| one.may_match(form)))
+                };
+                denials.iter().position(|(.., patterns)| speaks(patterns))
+            };
+            match shell::denied(self.text, &denies, &self.readings) {
+                Ok(None) => {}
+                Ok(Some((part, at))) => {
+                    let (source, rule, _) = denials[at];
+                    return Err(refuse(source, rule).part("subcommand", &part));
+                }
+                Err(fault) => {
+                    let part = if fault.part.is_empty() {
+                        self.text
+                    } else {
+                        &fault.part
+                    };
+                    return Err(refuse(source, rule).part("unclear command", part));
+                }
+            }
+        }
+        if in_force.denials().any(|(_, rule)| speaks_of_files(rule)) {
+            let touched = self.touched();
+            for (part, writes) in &touched.unclear {
+                let speaks = |rule: &Rule| tools(*writes).any(|tool| rule.test_of(&tool).is_some());
+                if let Some((source, rule)) = in_force.denials().find(|(_, rule)| speaks(rule)) {
+                    return Err(refuse(source, rule).part("unclear redirection", part));
+                }
+            }
+            for (path, writes) in &touched.files {
+                if let Some((source, rule)) =
+                    denied_file(in_force, path, *writes, &self.tool, self.ground)
+                {
+                    return Err(refuse(source, rule).part("redirection", path));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Refuses a command if a denial covers any part of it.
-///
-/// # Errors
-/// The refusal. If there are denials of commands, an unreadable command is refused too.
-pub fn undenied(
-    in_force: &InForce,
+/// The denials of commands that `tool` may run, with their sources.
+pub fn command_denials<'a>(
+    in_force: &InForce<'a>,
     tool: &Tool,
-    call: &Call,
-    key: &str,
-    touched: Option<&Touched>,
-    ground: PathContext,
-) -> Result<(), Refusal> {
-    let denials: Vec<_> = in_force
+) -> impl Iterator<Item = (&'a str, &'a Rule, &'a [CommandPattern])> {
+    in_force
         .denials()
         .filter_map(|(source, rule)| match rule.test_of(tool) {
-            Some(ArgMatcher::Command(patterns)) => Some((source, rule, patterns)),
+            Some(ArgMatcher::Command(patterns)) => Some((source, rule, patterns.as_slice())),
             _ => None,
         })
-        .collect();
-    let refuse = |source: &str, rule: &str| {
-        let source = source.to_owned();
-        let rule = rule.to_owned();
-        Refusal::new(call.tool, Reason::Denied { source, rule })
-    };
-    let text = call.text(key);
-    let home = ground.places.home.as_deref().and_then(Path::to_str);
-    if let Some((source, rule, _)) = denials.first() {
-        let denies = |command: &Canonical| {
-            let below_home = home.map(|home| command.below_home(home));
-            let speaks = |patterns: &[CommandPattern]| {
-                let forms = std::iter::once(command).chain(&below_home);
-                patterns
-                    .iter()
-                    .any(|one| forms.clone().any(|form| one.may_match(form)))
-            };
-            denials.iter().position(|(.., patterns)| speaks(patterns))
-        };
-        let unclear = |part: &str| refuse(source, rule.written()).part("unclear command", part);
-        let text = text.ok_or_else(|| unclear(""))?;
-        match shell::denied(text, &denies, ground.places.shell, ground.steps) {
-            Ok(None) => {}
-            Ok(Some((part, at))) => {
-                let (source, rule, _) = denials[at];
-                return Err(refuse(source, rule.written()).part("subcommand", &part));
-            }
-            Err(fault) => {
-                let part = if fault.part.is_empty() {
-                    text
-                } else {
-                    &fault.part
-                };
-                return Err(unclear(part));
-            }
-        }
-    }
-    let files = in_force.denials().any(|(_, rule)| speaks_of_files(rule));
-    if let Some(touched) = touched.filter(|_| files) {
-        for (part, writes) in &touched.unclear {
-            let speaks = |rule: &Rule| tools(*writes).any(|tool| rule.test_of(&tool).is_some());
-            if let Some((source, rule)) = in_force.denials().find(|(_, rule)| speaks(rule)) {
-                return Err(refuse(source, rule.written()).part("unclear redirection", part));
-            }
-        }
-        for (path, writes) in &touched.files {
-            if let Some((source, rule)) = denied_file(in_force, path, *writes, tool, ground) {
-                return Err(refuse(source, rule).part("redirection", path));
-            }
-        }
-    }
-    Ok(())
 }
 
 /// What is known about the variables of the host's shell. `$HOME` equals `~` only if `HOME` is set.
@@ -152,17 +179,16 @@ fn denied_file<'a>(
     writes: bool,
     shell: &Tool,
     ground: PathContext,
-) -> Option<(&'a str, &'a str)> {
+) -> Option<(&'a str, &'a Rule)> {
     let located = Located::of_tool(shell.name, path, ground.places, ground.resolve);
     let denies = |rule: &Rule, tool: &Tool| match rule.test_of(tool) {
         Some(ArgMatcher::Path(pattern)) => pattern.touches(&located, ground.places, ground.resolve),
         Some(ArgMatcher::Any) => true,
         _ => false,
     };
-    let found = in_force
+    in_force
         .denials()
-        .find(|(_, rule)| tools(writes).any(|tool| denies(rule, &tool)));
-    found.map(|(source, rule)| (source, rule.written()))
+        .find(|(_, rule)| tools(writes).any(|tool| denies(rule, &tool)))
 }
 
 /// The rules of one group, in the form the shell module queries.
@@ -174,13 +200,28 @@ struct Rules<'a> {
     pipe_filters: bool,
 }
 
+impl Rules<'_> {
+    fn locate(&self, path: &str) -> Located {
+        let PathContext {
+            places, resolve, ..
+        } = self.ground;
+        Located::of_tool(self.tool.name, path, places, resolve)
+    }
+
+    /// The project and the skills' own directories.
+    fn homes(&self) -> impl Iterator<Item = &Path> {
+        let project = std::iter::once(self.ground.places.project_root.as_path());
+        project.chain(self.group.directories.iter().copied())
+    }
+}
+
 impl shell::Rules for Rules<'_> {
-    fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<String> {
+    fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<CitedRule> {
         let below_home = variables(self.ground.places)
             .home
             .map(|home| command.below_home(home));
         let forms = || std::iter::once(command).chain(&below_home);
-        let grants = |rule: &&&Rule| match rule.test_of(self.tool) {
+        let grants = |(_, rule): &&(&str, &Rule)| match rule.test_of(self.tool) {
             Some(ArgMatcher::Command(patterns)) => patterns.iter().any(|pattern| {
                 forms().any(|form| pattern.matches(form))
                     && spelled.iter().all(|word| pattern.spells(word))
@@ -188,23 +229,20 @@ impl shell::Rules for Rules<'_> {
             }),
             _ => false,
         };
-        self.group
-            .rules
-            .iter()
-            .find(grants)
-            .map(|rule| rule.written().to_owned())
+        let granting = self.group.rules.iter().find(grants);
+        granting.map(|(source, rule)| CitedRule::new(source, rule))
     }
 
-    fn file(&self, path: &str, writes: bool) -> Result<String, String> {
+    fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
         let PathContext {
             places, resolve, ..
         } = self.ground;
-        let located = Located::of_tool(self.tool.name, path, places, resolve);
+        let located = self.locate(path);
         let denied = denied_file(self.in_force, path, writes, self.tool, self.ground);
         if let Some((source, rule)) = denied {
-            return Err(format!("`{source}` denies it with `{rule}`"));
+            return Err(CitedRule::new(source, rule).denies());
         }
-        let grants = |rule: &&&Rule| {
+        let grants = |(_, rule): &&(&str, &Rule)| {
             tools(writes).any(|tool| match rule.test_of(&tool) {
                 Some(ArgMatcher::Any) => true,
                 Some(ArgMatcher::Path(pattern)) => pattern.covers(&located, places, resolve),
@@ -212,32 +250,22 @@ impl shell::Rules for Rules<'_> {
             })
         };
         match self.group.rules.iter().find(grants) {
-            Some(rule) => Ok(rule.written().to_owned()),
+            Some((source, rule)) => Ok(Grant::Rule(CitedRule::new(source, rule))),
             None if writes => Err("writing a file needs a `Write` or `Edit` entry".to_owned()),
             None => Err("reading a file needs a `Read` entry".to_owned()),
         }
     }
 
     fn is_home_ground(&self, directory: &str) -> bool {
-        let PathContext {
-            places, resolve, ..
-        } = self.ground;
-        let located = Located::of_tool(self.tool.name, directory, places, resolve);
-        let project = std::iter::once(places.project_root.as_path());
-        project
-            .chain(self.group.directories.iter().copied())
-            .any(|home| located.stays_in(home, resolve))
+        let located = self.locate(directory);
+        self.homes()
+            .any(|home| located.stays_in(home, self.ground.resolve))
     }
 
     fn is_home(&self, directory: &str) -> bool {
-        let PathContext {
-            places, resolve, ..
-        } = self.ground;
-        let located = Located::of_tool(self.tool.name, directory, places, resolve);
-        let project = std::iter::once(places.project_root.as_path());
-        project
-            .chain(self.group.directories.iter().copied())
-            .any(|home| located == Located::at(home, resolve))
+        let located = self.locate(directory);
+        self.homes()
+            .any(|home| located == Located::at(home, self.ground.resolve))
     }
 
     fn is_toplevel(&self) -> bool {
@@ -253,19 +281,7 @@ impl shell::Rules for Rules<'_> {
         is_free && resolve.is_repository(&places.project_root)
     }
 
-    fn shell(&self) -> Shell {
-        self.ground.places.shell
-    }
-
-    fn searches_directories(&self) -> bool {
-        self.ground.places.cdpath
-    }
-
     fn pipe_filters(&self) -> bool {
         self.pipe_filters
-    }
-
-    fn variables(&self) -> Variables<'_> {
-        variables(self.ground.places)
     }
 }

@@ -3,54 +3,85 @@
 
 use super::arg_matcher::ArgMatcher;
 use super::argument::PathContext;
+use super::baseline;
 use super::call::{Call, OurTool, Scope};
+use super::command_line::{CommandLine, command_denials};
+use super::evidence::{CALL, CitedRule, Grant, Part};
 use super::path::Resolve;
 use super::protect::protect;
 use super::refusal::{Reason, Refusal};
+use super::rule::Rule;
 use super::settings::Enforce;
-use super::shell::Touched;
 use super::stacking::{Group, InForce};
 use super::tool_matcher::Tool;
-use super::{baseline, command_line};
 use crate::host::tools::{self, Argument, Effect};
 
-/// The decision about a call.
+/// The decision about a call, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// The call may happen.
-    Allow(Granted),
-    /// The call is blocked.
-    Block(Refusal),
+pub struct Decision {
+    /// What happens to the call.
+    pub outcome: Outcome,
+    /// What granted or refused each part of it, in the order of evaluation, up to a refusal.
+    pub parts: Vec<Part>,
 }
 
-/// Why a call may happen.
+/// What happens to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Granted {
-    /// No restriction applies.
+pub enum Outcome {
+    /// It may happen: no restriction applies.
     Unrestricted,
-    /// The baseline allows it.
+    /// It may happen: the baseline allows it.
     Baseline,
-    /// Rules grant it.
-    Rules,
+    /// It may happen: rules grant it.
+    Granted,
     /// It is not allowed, but the user wants only a warning.
     Warned(Refusal),
+    /// It is blocked.
+    Blocked(Refusal),
+}
+
+impl Decision {
+    fn without_parts(outcome: Outcome) -> Self {
+        let parts = Vec::new();
+        Self { outcome, parts }
+    }
+
+    /// Whether the call may happen.
+    pub fn allows(&self) -> bool {
+        !matches!(self.outcome, Outcome::Blocked(_))
+    }
+
+    /// The rules that grant the call or parts of it, each once.
+    pub fn granting(&self) -> Vec<&CitedRule> {
+        let mut rules = Vec::new();
+        for part in &self.parts {
+            if let Ok(Grant::Rule(rule)) = &part.outcome
+                && !rules.contains(&rule)
+            {
+                rules.push(rule);
+            }
+        }
+        rules
+    }
 }
 
 /// Decides about a call.
 pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
-    match PathContext::of(scope.places, resolve, |ground| {
-        evaluate(scope, call, ground)
-    }) {
-        Ok(granted) => Decision::Allow(granted),
-        Err(refusal) => Decision::Block(refusal),
-    }
+    PathContext::of(scope.places, resolve, |ground| {
+        let mut parts = Vec::new();
+        let outcome = Case::new(scope, call, ground).evaluate(&mut parts);
+        Decision {
+            outcome: outcome.unwrap_or_else(Outcome::Blocked),
+            parts,
+        }
+    })
 }
 
 /// Whether a denial covers a call, whatever else would allow it.
 pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
     PathContext::of(scope.places, resolve, |ground| {
-        let in_force = InForce::of(scope);
-        undenied(&in_force, scope, call, ground).is_err() || ground.steps.are_spent()
+        let case = Case::new(scope, call, ground);
+        case.undenied(&case.in_force).is_err() || ground.steps.are_spent()
     })
 }
 
@@ -66,13 +97,13 @@ pub fn decide_unreadable_state(call: &Call) -> Decision {
             .is_some_and(|tool| matches!(tool.effect, Effect::Harmless | Effect::Read)),
     };
     if reads {
-        return Decision::Allow(Granted::Baseline);
+        return Decision::without_parts(Outcome::Baseline);
     }
     let reason = match call.ours {
         Some(OurTool::Direct) => Reason::ForPeople,
         _ => Reason::UnreadableState,
     };
-    Decision::Block(Refusal::new(call.tool, reason))
+    Decision::without_parts(Outcome::Blocked(Refusal::new(call.tool, reason)))
 }
 
 /// Tools that no arguments could make allowed; the model need not see them.
@@ -87,7 +118,10 @@ pub fn forbidden_outright<'t>(
             .denials()
             .any(|(_, rule)| rule.test_of(&tool) == Some(&ArgMatcher::Any));
         let blocked = |group: &Group| {
-            let mut tests = group.rules.iter().filter_map(|rule| rule.test_of(&tool));
+            let mut tests = group
+                .rules
+                .iter()
+                .filter_map(|(_, rule)| rule.test_of(&tool));
             group.enforce == Enforce::Restrict && !tests.any(|test| *test != ArgMatcher::Nothing)
         };
         *ours == Some(OurTool::Direct)
@@ -98,180 +132,191 @@ pub fn forbidden_outright<'t>(
     tools.filter(forbidden).map(|(name, _)| name).collect()
 }
 
-fn evaluate(scope: &Scope, call: &Call, ground: PathContext) -> Result<Granted, Refusal> {
-    if call.ours == Some(OurTool::Direct) {
-        return Err(Refusal::new(call.tool, Reason::ForPeople));
-    }
-    let in_force = InForce::of(scope);
-    let judged = evaluate_in_force(&in_force, scope, call, ground);
-    // A result obtained after the steps ran out is void.
-    let too_much = || Refusal::new(call.tool, Reason::TooMuchWork);
-    if ground.steps.are_spent() && in_force.may_refuse() {
-        return Err(too_much());
-    }
-    let granted = judged?;
-    let warned = undenied(&in_force.warnings(), scope, call, ground).err();
-    let cut_short = || ground.steps.are_spent().then(too_much);
-    Ok(cut_short().or(warned).map_or(granted, Granted::Warned))
+/// A call and everything that its decision depends on.
+struct Case<'a> {
+    scope: &'a Scope<'a>,
+    call: &'a Call<'a>,
+    tool: Tool<'a>,
+    /// The key of the shell command, if the tool has one.
+    command_key: Option<&'static str>,
+    command: Option<CommandLine<'a>>,
+    in_force: InForce<'a>,
+    ground: PathContext<'a>,
 }
 
-fn evaluate_in_force(
-    in_force: &InForce,
-    scope: &Scope,
-    call: &Call,
-    ground: PathContext,
-) -> Result<Granted, Refusal> {
-    let touched = touched(in_force, call, ground);
-    if let Some(part) = touched.as_ref().and_then(|touched| touched.ours.as_ref()) {
-        let refusal = Refusal::new(call.tool, Reason::OurProgram).part("command", part);
-        return if in_force.may_refuse() {
-            Err(refusal)
-        } else {
-            Ok(Granted::Warned(refusal))
-        };
-    }
-    undenied_touching(in_force, scope, call, touched.as_ref(), ground)?;
-    let mut granted = Granted::Unrestricted;
-    for group in &in_force.groups {
-        let judged = well_formed(group, call)
-            .and_then(|()| evaluate_group(group, in_force, scope, call, ground))
-            .and_then(|granted| {
-                // Only for calls that would be granted, because it examines many directories.
-                protect(&group.skill(), call, touched.as_ref(), ground).map(|()| granted)
-            });
-        match judged {
-            Ok(by) => granted = by,
-            Err(refusal) if group.enforce == Enforce::Warn => granted = Granted::Warned(refusal),
-            Err(refusal) => return Err(refusal),
+impl<'a> Case<'a> {
+    fn new(scope: &'a Scope<'a>, call: &'a Call<'a>, ground: PathContext<'a>) -> Self {
+        let tool = Tool::of(call, scope.mcp_tools);
+        let in_force = InForce::of(scope);
+        let host_tool = tools::find(call.tool).filter(|_| call.ours.is_none());
+        let command_key = host_tool.and_then(|tool| tool.keys(&[Argument::Command]).next());
+        let text = command_key.and_then(|key| call.text(key));
+        let command =
+            text.map(|text| CommandLine::new(text, tool, in_force.own_directories(), ground));
+        Self {
+            scope,
+            call,
+            tool,
+            command_key,
+            command,
+            in_force,
+            ground,
         }
     }
-    if in_force.groups.is_empty()
-        && let Some(skill) = in_force.denying_skill()
-    {
-        protect(skill, call, touched.as_ref(), ground)?;
+
+    fn refusal(&self, reason: Reason) -> Refusal {
+        Refusal::new(self.call.tool, reason)
     }
-    Ok(granted)
-}
 
-/// What a shell command touches while anything is in force; `None` for other calls.
-fn touched(in_force: &InForce, call: &Call, ground: PathContext) -> Option<Touched> {
-    let command = command_key(call).and_then(|key| call.text(key))?;
-    let own = in_force.own_directories();
-    in_force
-        .is_anything()
-        .then(|| command_line::touched(command, call.tool, &own, ground))
-}
-
-fn undenied(
-    in_force: &InForce,
-    scope: &Scope,
-    call: &Call,
-    ground: PathContext,
-) -> Result<(), Refusal> {
-    let touched = touched(in_force, call, ground);
-    undenied_touching(in_force, scope, call, touched.as_ref(), ground)
-}
-
-fn undenied_touching(
-    in_force: &InForce,
-    scope: &Scope,
-    call: &Call,
-    touched: Option<&Touched>,
-    ground: PathContext,
-) -> Result<(), Refusal> {
-    let tool = Tool::of(call, scope.mcp_tools);
-    for (source, rule) in in_force.denials() {
-        let test = rule.test_of(&tool);
-        if test.is_some_and(|test| ground.denies(rule, test, call)) {
-            let source = source.to_owned();
-            let rule = rule.written().to_owned();
-            return Err(Refusal::new(call.tool, Reason::Denied { source, rule }));
+    fn evaluate(&self, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
+        if self.call.ours == Some(OurTool::Direct) {
+            return Err(self.refusal(Reason::ForPeople));
         }
+        let decided = self.evaluate_in_force(parts);
+        // A result obtained after the steps ran out is void.
+        let are_spent = || self.ground.steps.are_spent();
+        if are_spent() && self.in_force.may_refuse() {
+            return Err(self.refusal(Reason::TooMuchWork));
+        }
+        let outcome = decided?;
+        let warned = self.undenied(&self.in_force.warnings()).err();
+        let cut_short = are_spent().then(|| self.refusal(Reason::TooMuchWork));
+        Ok(cut_short.or(warned).map_or(outcome, Outcome::Warned))
     }
-    match command_key(call) {
-        Some(key) => command_line::undenied(in_force, &tool, call, key, touched, ground),
-        None => Ok(()),
-    }
-}
 
-fn well_formed(group: &Group, call: &Call) -> Result<(), Refusal> {
-    let unclear = |why: String| {
-        let skill = group.skill();
-        Refusal::new(call.tool, Reason::Unclear { skill, why }).allowed(group.host_names())
-    };
-    // The host sends `null` for a call without arguments.
-    if call.object().is_none() && !call.arguments.is_null() {
-        return Err(unclear("its arguments are not an object".into()));
-    }
-    if let Some(key) = command_key(call)
-        && call.text(key).is_none()
-    {
-        return Err(unclear(format!("it has no `{key}` that is a string")));
-    }
-    if matches!(call.ours, Some(OurTool::RunSkillScript { .. }))
-        && let Some(variable) = baseline::steering_variable(call)
-    {
-        let why = "a script's environment must not steer its interpreter";
-        return Err(unclear(why.into()).part("variable", &variable));
-    }
-    Ok(())
-}
-
-/// The key of the shell command argument, if the tool has one.
-pub fn command_key(call: &Call) -> Option<&'static str> {
-    let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
-    tool.keys(&[Argument::Command]).next()
-}
-
-fn evaluate_group(
-    group: &Group,
-    in_force: &InForce,
-    scope: &Scope,
-    call: &Call,
-    ground: PathContext,
-) -> Result<Granted, Refusal> {
-    let command = command_key(call).and_then(|key| call.text(key));
-    if baseline::allows(call, in_force.baseline(scope.settings)) {
-        return Ok(Granted::Baseline);
-    }
-    let tool = Tool::of(call, scope.mcp_tools);
-    let mut tests = group
-        .rules
-        .iter()
-        .filter_map(|rule| Some((rule, rule.test_of(&tool)?)))
-        .peekable();
-    let is_reached = tests.peek().is_some();
-    if tests.any(|(rule, test)| ground.allows(rule, test, call)) {
-        return Ok(Granted::Rules);
-    }
-    let reason = |why: &str| Reason::NotGranted {
-        skill: group.skill(),
-        why: why.to_owned(),
-    };
-    let refusal = match command {
-        Some(command) if is_reached => {
-            let findings = command_line::findings(group, in_force, scope, &tool, command, ground);
-            let Some(failed) = findings.iter().find(|finding| finding.outcome.is_err()) else {
-                return Ok(Granted::Rules);
+    fn evaluate_in_force(&self, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
+        let in_force = &self.in_force;
+        let command = self.command.as_ref().filter(|_| in_force.is_anything());
+        let touched = command.map(CommandLine::touched);
+        if let Some(part) = touched.and_then(|touched| touched.ours.as_ref()) {
+            let refusal = self.refusal(Reason::OurProgram).part("command", part);
+            return if in_force.may_refuse() {
+                Err(refusal)
+            } else {
+                Ok(Outcome::Warned(refusal))
             };
-            let why = failed.outcome.as_ref().err().map_or("", String::as_str);
-            Refusal::new(call.tool, reason(why)).part(failed.kind, &failed.part)
         }
-        _ => {
-            let paths = tools::find(call.tool).into_iter();
-            let keys = paths
-                .flat_map(|tool| tool.keys(&[Argument::Path, Argument::Url, Argument::Source]));
-            let argument = keys
-                .filter(|_| is_reached)
-                .find_map(|key| Some((key, call.text(key)?)));
-            let refusal = Refusal::new(call.tool, reason(""));
-            match argument {
-                Some((key, text)) => refusal.part(key, text),
-                None => refusal,
+        self.undenied(in_force)
+            .inspect_err(|refusal| parts.extend(refusal.denied_part()))?;
+        let mut outcome = Outcome::Unrestricted;
+        for group in &in_force.groups {
+            let decided = self.well_formed(group).and_then(|()| {
+                let granted = self.evaluate_group(group, parts)?;
+                // Only for calls that would be granted, because it examines many directories.
+                protect(&group.skill(), self.call, touched, self.ground)?;
+                Ok(granted)
+            });
+            match decided {
+                Ok(by) => outcome = by,
+                Err(refusal) if group.enforce == Enforce::Warn => {
+                    outcome = Outcome::Warned(refusal);
+                }
+                Err(refusal) => return Err(refusal),
             }
         }
-    };
-    Err(refusal.allowed(group.host_names()))
+        if in_force.groups.is_empty()
+            && let Some(skill) = in_force.denying_skill()
+        {
+            protect(skill, self.call, touched, self.ground)?;
+        }
+        Ok(outcome)
+    }
+
+    fn undenied(&self, in_force: &InForce) -> Result<(), Refusal> {
+        let refuse =
+            |source: &str, rule: &Rule| self.refusal(Reason::Denied(CitedRule::new(source, rule)));
+        for (source, rule) in in_force.denials() {
+            let test = rule.test_of(&self.tool);
+            if test.is_some_and(|test| self.ground.denies(rule, test, self.call)) {
+                return Err(refuse(source, rule));
+            }
+        }
+        match (&self.command, self.command_key) {
+            (Some(command), _) => command.undenied(in_force),
+            (None, Some(_)) => match command_denials(in_force, &self.tool).next() {
+                Some((source, rule, _)) => Err(refuse(source, rule).part("unclear command", "")),
+                None => Ok(()),
+            },
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn well_formed(&self, group: &Group) -> Result<(), Refusal> {
+        let unclear = |why: String| {
+            let skill = group.skill();
+            self.refusal(Reason::Unclear { skill, why })
+                .allowed(group.host_names())
+        };
+        // The host sends `null` for a call without arguments.
+        if self.call.object().is_none() && !self.call.arguments.is_null() {
+            return Err(unclear("its arguments are not an object".into()));
+        }
+        if let (Some(key), None) = (self.command_key, &self.command) {
+            return Err(unclear(format!("it has no `{key}` that is a string")));
+        }
+        if matches!(self.call.ours, Some(OurTool::RunSkillScript { .. }))
+            && let Some(variable) = baseline::steering_variable(self.call)
+        {
+            let why = "a script's environment must not steer its interpreter";
+            return Err(unclear(why.into()).part("variable", &variable));
+        }
+        Ok(())
+    }
+
+    fn evaluate_group(&self, group: &Group, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
+        let settings = self.scope.settings;
+        if baseline::allows(self.call, self.in_force.baseline(settings)) {
+            return Ok(Outcome::Baseline);
+        }
+        let rules = group.rules.iter();
+        let mut tests = rules
+            .filter_map(|(source, rule)| Some((source, rule, rule.test_of(&self.tool)?)))
+            .peekable();
+        let is_reached = tests.peek().is_some();
+        let granting = tests.find(|(_, rule, test)| self.ground.allows(rule, test, self.call));
+        if let Some((source, rule, _)) = granting {
+            parts.push(Part {
+                kind: CALL,
+                text: self.call.tool.to_owned(),
+                outcome: Ok(Grant::Rule(CitedRule::new(source, rule))),
+            });
+            return Ok(Outcome::Granted);
+        }
+        let not_granted = |why: &str| {
+            self.refusal(Reason::NotGranted {
+                skill: group.skill(),
+                why: why.to_owned(),
+            })
+        };
+        let refusal = match &self.command {
+            Some(command) if is_reached => {
+                let begin = parts.len();
+                parts.extend(command.parts(group, &self.in_force, settings.pipe_filters));
+                let mut refused = parts[begin..].iter();
+                let refused = refused.find_map(|part| Some((part, part.outcome.as_ref().err()?)));
+                let Some((part, why)) = refused else {
+                    return Ok(Outcome::Granted);
+                };
+                not_granted(why).part(part.kind, &part.text)
+            }
+            Some(command) => {
+                parts.push(command.ungranted());
+                not_granted("")
+            }
+            None => {
+                let paths = tools::find(self.call.tool)
+                    .filter(|_| is_reached)
+                    .into_iter();
+                let mut keys = paths
+                    .flat_map(|tool| tool.keys(&[Argument::Path, Argument::Url, Argument::Source]));
+                match keys.find_map(|key| Some((key, self.call.text(key)?))) {
+                    Some((key, text)) => not_granted("").part(key, text),
+                    None => not_granted(""),
+                }
+            }
+        };
+        Err(refusal.allowed(group.host_names()))
+    }
 }
 
 #[cfg(test)]

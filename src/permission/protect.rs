@@ -19,7 +19,7 @@ pub fn protect(
     touched: Option<&Touched>,
     ground: PathContext,
 ) -> Result<(), Refusal> {
-    let refuse = |kind: &str, part: &str, why: &str| {
+    let refuse = |kind: &'static str, part: &str, why: &str| {
         let (skill, why) = (skill.to_owned(), why.to_owned());
         Refusal::new(call.tool, Reason::Protected { skill, why }).part(kind, part)
     };

@@ -3,7 +3,9 @@
 
 use std::fmt::Write;
 
+use super::evidence::{CitedRule, Part};
 use crate::sys::limits::BLOCK_MESSAGE_CHARS as MAX_CHARS;
+use crate::sys::text::shorten;
 
 /// The number of allowed tools listed by name; the rest is counted.
 const NAMED: usize = 8;
@@ -15,7 +17,7 @@ pub struct Refusal(Box<Details>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Details {
     tool: String,
-    part: Option<String>,
+    part: Option<(&'static str, String)>,
     reason: Reason,
     allowed: Vec<String>,
 }
@@ -30,13 +32,8 @@ pub enum Reason {
         /// Further detail, possibly empty.
         why: String,
     },
-    /// A rule denies it.
-    Denied {
-        /// The skill or policy.
-        source: String,
-        /// Its rule.
-        rule: String,
-    },
+    /// This rule denies it.
+    Denied(CitedRule),
     /// It would write where skills and restrictions are stored.
     Protected {
         /// The skill that restricts.
@@ -74,9 +71,21 @@ impl Refusal {
 
     /// Names the part of the call that was refused, such as ``path `/etc/passwd` ``.
     #[must_use]
-    pub fn part(mut self, kind: &str, text: &str) -> Self {
-        self.0.part = Some(format!("{kind} `{}`", brief(text, 120)));
+    pub fn part(mut self, kind: &'static str, text: &str) -> Self {
+        self.0.part = Some((kind, text.to_owned()));
         self
+    }
+
+    /// The denied part of a call.
+    pub fn denied_part(&self) -> Option<Part> {
+        let (Some((kind, text)), Reason::Denied(by)) = (&self.0.part, &self.0.reason) else {
+            return None;
+        };
+        Some(Part {
+            kind,
+            text: text.clone(),
+            outcome: Err(by.denies()),
+        })
     }
 
     /// Names what may be used instead, best first.
@@ -95,8 +104,8 @@ impl Refusal {
     /// the same call was refused before.
     pub fn message(&self, repeated: bool) -> String {
         let mut text = format!("`{}` is not allowed", brief(&self.0.tool, 64));
-        if let Some(part) = &self.0.part {
-            let _ = write!(text, " for {part}");
+        if let Some((kind, part)) = &self.0.part {
+            let _ = write!(text, " for {kind} `{}`", brief(part, 120));
         }
         text.push_str(&self.because());
         let mut advice = self.advice();
@@ -108,7 +117,7 @@ impl Refusal {
             text.push_str(&list(&self.0.allowed, room));
         }
         text.push_str(&advice);
-        clip(&text, MAX_CHARS)
+        shorten(&text, MAX_CHARS)
     }
 
     fn because(&self) -> String {
@@ -124,7 +133,7 @@ impl Refusal {
                     brief(skill, 64)
                 )
             }
-            Reason::Denied { source, rule } => format!(
+            Reason::Denied(CitedRule { source, rule }) => format!(
                 ": `{}` denies it with the rule `{}`.",
                 brief(source, 64),
                 brief(rule, 80)
@@ -153,9 +162,7 @@ impl Refusal {
                 " Use an allowed tool, or tell the user that the skill {} does not permit this.",
                 brief(skill, 64)
             ),
-            Reason::Denied { .. } => {
-                " Do without it, or tell the user that this is denied.".to_owned()
-            }
+            Reason::Denied(_) => " Do without it, or tell the user that this is denied.".to_owned(),
             Reason::Unclear { .. } | Reason::TooMuchWork => {
                 " Write it more simply, or tell the user that it cannot be checked.".to_owned()
             }
@@ -200,14 +207,7 @@ fn brief(text: &str, max: usize) -> String {
         c => c,
     };
     let line: String = text.trim().chars().map(plain).collect();
-    clip(&line, max)
-}
-
-fn clip(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    text.chars().take(max - 1).chain(['…']).collect()
+    shorten(&line, max)
 }
 
 #[cfg(test)]

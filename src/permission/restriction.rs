@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::rule::{Purpose, Rule, RuleNote, read_list};
 use super::template::Directories;
+use crate::sys::text::shorten;
 
 /// The allowed-tools and disallowed-tools of one active skill, or the denials of a policy.
 #[derive(Debug, Clone)]
@@ -42,15 +43,16 @@ impl Restriction {
             rules
         });
         match &allowed {
-            Some(rules) if rules.is_empty() => notes.push(RuleNote {
-                code: "empty-allowed-tools",
-                message: "the list is empty, so only what is always allowed can be used".into(),
-            }),
-            Some(rules) if !rules.iter().any(Rule::grants_something) => notes.push(RuleNote {
-                code: "no-valid-entry",
-                message: "no entry grants anything, so only what is always allowed can be used"
-                    .into(),
-            }),
+            Some(rules) if rules.is_empty() => notes.push(RuleNote::on_list(
+                "empty-allowed-tools",
+                "the list is empty, so only what is always allowed can be used",
+            )),
+            Some(rules) if !rules.iter().any(Rule::grants_something) => {
+                notes.push(RuleNote::on_list(
+                    "no-valid-entry",
+                    "no entry grants anything, so only what is always allowed can be used",
+                ));
+            }
             _ => {}
         }
         notes.extend(deny_notes);
@@ -115,16 +117,7 @@ impl Restriction {
         let listed = |rules: &[Rule]| {
             let mut names: Vec<String> = Vec::new();
             for name in rules.iter().flat_map(|rule| rule.host_names_on(older_host)) {
-                let short: String = name
-                    .chars()
-                    .filter(|c| !c.is_control())
-                    .take(CHARS)
-                    .collect();
-                let name = if short.len() < name.len() {
-                    short + "…"
-                } else {
-                    short
-                };
+                let name = shorten(&name.replace(char::is_control, ""), CHARS);
                 if !names.contains(&name) {
                     names.push(name);
                 }

@@ -15,8 +15,29 @@ use crate::host::tools;
 pub struct RuleNote {
     /// A code for programs, such as `unknown-tool`.
     pub code: &'static str,
+    /// The entry as written; empty for a remark on the whole list.
+    pub entry: String,
     /// The message for people; it names the entry.
     pub message: String,
+}
+
+impl RuleNote {
+    fn new(code: &'static str, entry: &str, text: &str) -> Self {
+        Self {
+            code,
+            entry: entry.to_owned(),
+            message: format!("`{entry}`: {text}"),
+        }
+    }
+
+    /// A remark on the whole list.
+    pub fn on_list(code: &'static str, message: &str) -> Self {
+        Self {
+            code,
+            entry: String::new(),
+            message: message.to_owned(),
+        }
+    }
 }
 
 /// One parsed entry.
@@ -69,10 +90,7 @@ impl Rule {
         if name.eq_ignore_ascii_case("mcp") && body.is_some() {
             name = body.take().unwrap_or_default();
         }
-        let mut remark = |code, text: &str| {
-            let message = format!("`{written}`: {text}");
-            notes.push(RuleNote { code, message });
-        };
+        let mut remark = |code, text: &str| notes.push(RuleNote::new(code, &written, text));
         let subject = ToolMatcher::of(&name);
         if subject == ToolMatcher::Everything {
             remark("bare-star", "`*` means no restriction at all");
@@ -104,11 +122,7 @@ impl Rule {
 
     fn broken(broken: Broken, purpose: Purpose, notes: &mut Vec<RuleNote>) -> Self {
         let Broken { written, name, why } = broken;
-        let message = format!("`{written}`: {}", purpose.outcome(why.1));
-        notes.push(RuleNote {
-            code: why.0,
-            message,
-        });
+        notes.push(RuleNote::new(why.0, &written, &purpose.outcome(why.1)));
         Self {
             subject: ToolMatcher::of(&name),
             test: purpose.when_in_doubt(),

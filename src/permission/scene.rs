@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::call::{Call, OurTool, Places, Scope};
-use super::decide::{Decision, decide};
+use super::decide::{Decision, Outcome, decide};
 use super::path::fake::Links;
 use super::protected::ProtectedPlaces;
 use super::restriction::Restriction;
@@ -125,14 +125,11 @@ impl Scene {
     }
 
     pub fn allows(&self, tool: &str, arguments: &Value) -> bool {
-        matches!(self.decide(tool, None, arguments), Decision::Allow(_))
+        self.decide(tool, None, arguments).allows()
     }
 
     pub fn allows_ours(&self, tool: &str, ours: OurTool) -> bool {
-        matches!(
-            self.decide(tool, Some(ours), &json!({})),
-            Decision::Allow(_)
-        )
+        self.decide(tool, Some(ours), &json!({})).allows()
     }
 
     pub fn runs(&self, command: &str) -> bool {
@@ -140,9 +137,9 @@ impl Scene {
     }
 
     pub fn refusal(&self, tool: &str, arguments: &Value) -> String {
-        match self.decide(tool, None, arguments) {
-            Decision::Block(refusal) => refusal.message(false),
-            Decision::Allow(granted) => panic!("{tool} {arguments} is allowed: {granted:?}"),
+        match self.decide(tool, None, arguments).outcome {
+            Outcome::Blocked(refusal) => refusal.message(false),
+            allowed => panic!("{tool} {arguments} is allowed: {allowed:?}"),
         }
     }
 }

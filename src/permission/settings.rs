@@ -5,24 +5,26 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What happens to a call that a restriction does not allow.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What happens to a call that a restriction does not allow, loosest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Enforce {
+    /// It runs.
+    Off,
+    /// It runs, and the refusal becomes a note.
+    Warn,
     /// It is blocked.
     #[default]
     Restrict,
-    /// It runs, and the refusal becomes a note.
-    Warn,
-    /// It runs.
-    Off,
 }
 
-/// What a further activation does to the current restriction
+/// What a further activation does to the current restriction, loosest first
 /// (docs/spec/restriction.md#several-skills).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stacking {
+    /// Any active skill may allow the call.
+    Union,
     /// The last skill's restriction applies, even if it has none.
     #[default]
     Replace,
@@ -30,21 +32,19 @@ pub enum Stacking {
     Ratchet,
     /// Every active skill must allow the call.
     Intersect,
-    /// Any active skill may allow the call.
-    Union,
 }
 
-/// Whose scripts may run without a rule that grants them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Whose scripts may run without a rule that grants them, loosest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptScope {
+    /// Those of every skill, including skills that are not offered.
+    Any,
+    /// Those of every skill in the catalog.
+    Listed,
     /// The active skill's.
     #[default]
     Own,
-    /// Those of every skill in the catalog.
-    Listed,
-    /// Those of every skill, including skills that are not offered.
-    Any,
 }
 
 /// Who may end a restriction before the next prompt.

@@ -27,8 +27,8 @@ pub struct Group<'a> {
     pub skills: Vec<&'a str>,
     /// Their directories.
     pub directories: Vec<&'a Path>,
-    /// The rules.
-    pub rules: Vec<&'a Rule>,
+    /// The rules, each with its skill.
+    pub rules: Vec<(&'a str, &'a Rule)>,
     /// What happens to a call that none of them grants.
     pub enforce: Enforce,
 }
@@ -58,8 +58,7 @@ impl<'a> InForce<'a> {
             directories: members.iter().map(|one| one.directory()).collect(),
             rules: members
                 .iter()
-                .filter_map(|one| one.allowed())
-                .flatten()
+                .flat_map(|one| rules_of(one, one.allowed().unwrap_or_default()))
                 .collect(),
             // With the mildest, activating another skill would override the strictest.
             enforce: if members
@@ -110,11 +109,8 @@ impl<'a> InForce<'a> {
 
     /// Every denial with its source, policies first.
     pub fn denials(&self) -> impl Iterator<Item = (&'a str, &'a Rule)> {
-        let rules = |one: &&'a Restriction| {
-            let one: &'a Restriction = one;
-            one.denied().iter().map(move |rule| (one.source(), rule))
-        };
-        self.denying.iter().flat_map(rules)
+        let denying = self.denying.iter();
+        denying.flat_map(|one| rules_of(one, one.denied()))
     }
 
     /// Whether anything applies to a call, even just to warn.
@@ -154,10 +150,18 @@ impl<'a> InForce<'a> {
     }
 }
 
+/// Rules of a restriction, each with its source.
+fn rules_of<'a>(
+    one: &'a Restriction,
+    rules: &'a [Rule],
+) -> impl Iterator<Item = (&'a str, &'a Rule)> {
+    rules.iter().map(|rule| (one.source(), rule))
+}
+
 fn narrows(groups: &[Group]) -> bool {
     groups
         .iter()
-        .any(|group| group.rules.iter().any(|rule| rule.narrows_skills()))
+        .any(|group| group.rules.iter().any(|(_, rule)| rule.narrows_skills()))
 }
 
 impl Group<'_> {
@@ -169,7 +173,7 @@ impl Group<'_> {
     /// What these rules grant, in the host's names and without duplicates.
     pub fn host_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for name in self.rules.iter().flat_map(|rule| rule.host_names()) {
+        for name in self.rules.iter().flat_map(|(_, rule)| rule.host_names()) {
             if !names.contains(&name) {
                 names.push(name);
             }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::argument::PathContext;
 use super::call::Call;
-use super::decide::{Decision, decide};
+use super::decide::{Outcome, decide};
 use super::path::Resolve;
 use super::refusal::Reason;
 use super::scene::{Scene, scene};
@@ -142,7 +142,7 @@ fn what_would_take_too_long_is_refused_and_says_so() {
             ours: None,
         };
         let decision = scene.scoped(|scope| decide(scope, &call, &Counting::default()));
-        matches!(decision, Decision::Block(refusal) if *refusal.reason() == Reason::TooMuchWork)
+        matches!(decision.outcome, Outcome::Blocked(refusal) if *refusal.reason() == Reason::TooMuchWork)
     };
     let path = "a/".repeat(50_000);
     for scene in scenes() {

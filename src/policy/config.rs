@@ -95,21 +95,21 @@ pub struct Config {
     pub skills: BTreeMap<String, SkillSettings>,
 }
 
-/// What may be installed at the model's request alone.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What may be installed at the model's request alone, loosest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelInstalls {
+    /// Any skill.
+    Any,
     /// Skills of the configured sources.
     #[default]
     Sources,
-    /// Any skill.
-    Any,
     /// None.
     Off,
 }
 
-/// What happens if a script of the active skill is read instead of run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What happens if a script of the active skill is read instead of run, loosest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptReads {
     /// The result says how to run it.
@@ -130,8 +130,8 @@ pub enum Lifetime {
     Context,
 }
 
-/// Who sees a skill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Who sees a skill, most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Visibility {
     /// The model, even if the author excluded it.

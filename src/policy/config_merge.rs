@@ -9,29 +9,6 @@ use crate::permission::{Enforce, ScriptScope, Stacking};
 use crate::policy::{Config, Floors, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
 
-// Each from loosest to strictest.
-const ENFORCE: [Enforce; 3] = [Enforce::Off, Enforce::Warn, Enforce::Restrict];
-const STACKING: [Stacking; 4] = [
-    Stacking::Union,
-    Stacking::Replace,
-    Stacking::Ratchet,
-    Stacking::Intersect,
-];
-const SANDBOX: [Mode; 3] = [Mode::Off, Mode::Auto, Mode::Require];
-const SCRIPTS: [ScriptScope; 3] = [ScriptScope::Any, ScriptScope::Listed, ScriptScope::Own];
-const SCRIPT_READS: [ScriptReads; 2] = [ScriptReads::Note, ScriptReads::Block];
-const MODEL_INSTALLS: [ModelInstalls; 3] = [
-    ModelInstalls::Any,
-    ModelInstalls::Sources,
-    ModelInstalls::Off,
-];
-const VISIBILITY: [Visibility; 4] = [
-    Visibility::On,
-    Visibility::NameOnly,
-    Visibility::User,
-    Visibility::Off,
-];
-
 /// The keys a project may set; none of them can loosen anything.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -53,12 +30,11 @@ impl Config {
     #[must_use]
     pub fn tightened_by(mut self, project: ProjectConfig) -> Self {
         self.enforce_at_least(project.enforce);
-        self.stacking = strictest(&STACKING, self.stacking, project.stacking);
-        self.scripts = strictest(&SCRIPTS, self.scripts, project.scripts);
         self.confine(project.sandbox);
-        self.script_reads = strictest(&SCRIPT_READS, self.script_reads, project.script_reads);
-        self.model_installs =
-            strictest(&MODEL_INSTALLS, self.model_installs, project.model_installs);
+        tighten(&mut self.stacking, project.stacking);
+        tighten(&mut self.scripts, project.scripts);
+        tighten(&mut self.script_reads, project.script_reads);
+        tighten(&mut self.model_installs, project.model_installs);
         if project.pipe_filters == Some(false) {
             self.pipe_filters = Some(false);
         }
@@ -69,10 +45,8 @@ impl Config {
         for (name, wanted) in project.visibility {
             // `on` would show a skill that its author hid.
             if wanted != Visibility::On {
-                let own = self.visibility.get(&name).copied();
-                let own = own.unwrap_or(Visibility::On);
-                self.visibility
-                    .insert(name, strictest(&VISIBILITY, own, Some(wanted)));
+                let own = self.visibility.entry(name).or_insert(wanted);
+                *own = wanted.max(*own);
             }
         }
         self
@@ -81,48 +55,45 @@ impl Config {
     /// Raises settings to a policy's minimum.
     #[must_use]
     pub fn raised_to(mut self, floors: Floors) -> Self {
-        // The variants of a minimum are in the same order as these.
-        let mode = floors.mode.map(|mode| ENFORCE[mode as usize]);
-        let stacking = floors.stacking.map(|stacking| STACKING[stacking as usize]);
-        self.enforce_at_least(mode);
-        self.stacking = strictest(&STACKING, self.stacking, stacking);
-        self.confine(floors.sandbox.map(|sandbox| SANDBOX[sandbox as usize]));
+        self.enforce_at_least(floors.mode);
+        self.confine(floors.sandbox);
+        tighten(&mut self.stacking, floors.stacking);
         self
     }
 
     /// Raises enforcement to at least `floor`, for single skills too.
     fn enforce_at_least(&mut self, floor: Option<Enforce>) {
-        self.enforce = strictest(&ENFORCE, self.enforce, floor);
-        for own in self.enforce_for.values_mut() {
-            *own = strictest(&ENFORCE, *own, floor);
+        let single = self.enforce_for.values_mut();
+        for own in single.chain([&mut self.enforce]) {
+            tighten(own, floor);
         }
     }
 
     /// Raises confinement to at least `floor`, for single skills too.
     fn confine(&mut self, floor: Option<Mode>) {
-        self.sandbox = strictest(&SANDBOX, self.sandbox, floor);
-        for skill in self.skills.values_mut() {
-            let own = skill.sandbox;
-            skill.sandbox = own.map(|own| strictest(&SANDBOX, own, floor));
+        let single = self.skills.values_mut();
+        let single = single.filter_map(|skill| skill.sandbox.as_mut());
+        for own in single.chain([&mut self.sandbox]) {
+            tighten(own, floor);
         }
     }
 }
 
-fn strictest<T: Copy + PartialEq>(loosest_first: &[T], own: T, other: Option<T>) -> T {
-    let mut strict = loosest_first.iter().rev();
-    let found = strict.find(|choice| **choice == own || Some(**choice) == other);
-    found.copied().unwrap_or(own)
+/// Raises a setting, whose values are ordered loosest first, to another that is stricter.
+fn tighten<T: Ord>(own: &mut T, other: Option<T>) {
+    if let Some(other) = other.filter(|other| other > own) {
+        *own = other;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Combining, Confinement, Mode as Enforced};
 
     #[test]
     fn a_floor_is_never_loosened_and_never_loosens() {
-        let modes = [Enforced::Off, Enforced::Warn, Enforced::Restrict];
-        for (own, enforce) in ENFORCE.into_iter().enumerate() {
+        let modes = [Enforce::Off, Enforce::Warn, Enforce::Restrict];
+        for (own, enforce) in modes.into_iter().enumerate() {
             for (floor, mode) in modes.into_iter().enumerate() {
                 let config = Config {
                     enforce,
@@ -134,48 +105,48 @@ mod tests {
                     ..Floors::default()
                 };
                 let raised = config.raised_to(floors);
-                assert_eq!(raised.enforce, ENFORCE[own.max(floor)]);
-                assert_eq!(raised.enforce_for["x"], ENFORCE[own.max(floor)]);
+                assert_eq!(raised.enforce, modes[own.max(floor)]);
+                assert_eq!(raised.enforce_for["x"], modes[own.max(floor)]);
             }
         }
-        let combining = [
-            Combining::Union,
-            Combining::Replace,
-            Combining::Ratchet,
-            Combining::Intersect,
+        let all = [
+            Stacking::Union,
+            Stacking::Replace,
+            Stacking::Ratchet,
+            Stacking::Intersect,
         ];
-        for (own, stacking) in STACKING.into_iter().enumerate() {
-            for (floor, combining) in combining.into_iter().enumerate() {
+        for (own, stacking) in all.into_iter().enumerate() {
+            for (floor, least) in all.into_iter().enumerate() {
                 let config = Config {
                     stacking,
                     ..Config::default()
                 };
                 let floors = Floors {
-                    stacking: Some(combining),
+                    stacking: Some(least),
                     ..Floors::default()
                 };
-                assert_eq!(config.raised_to(floors).stacking, STACKING[own.max(floor)]);
+                assert_eq!(config.raised_to(floors).stacking, all[own.max(floor)]);
             }
         }
     }
 
     #[test]
     fn a_floor_confines_scripts() {
-        let floors = [Confinement::Off, Confinement::Auto, Confinement::Require];
-        for (own, sandbox) in SANDBOX.into_iter().enumerate() {
-            for (floor, confinement) in floors.into_iter().enumerate() {
+        let modes = [Mode::Off, Mode::Auto, Mode::Require];
+        for (own, sandbox) in modes.into_iter().enumerate() {
+            for (floor, least) in modes.into_iter().enumerate() {
                 let config = Config {
                     sandbox,
                     ..Config::default()
                 };
                 let floors = Floors {
-                    sandbox: Some(confinement),
+                    sandbox: Some(least),
                     ..Floors::default()
                 };
-                assert_eq!(config.raised_to(floors).sandbox, SANDBOX[own.max(floor)]);
+                assert_eq!(config.raised_to(floors).sandbox, modes[own.max(floor)]);
                 let loose: Config = toml::from_str("[skills.pdf]\nsandbox = 'off'").unwrap();
                 let skills = loose.raised_to(floors).skills;
-                assert_eq!(skills["pdf"].sandbox, Some(SANDBOX[floor]));
+                assert_eq!(skills["pdf"].sandbox, Some(least));
             }
         }
     }

@@ -1,21 +1,18 @@
 //! What is recorded about any event: who, where, under which skill. The writer masks secrets.
 
 use std::cell::{LazyCell, RefCell};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
 use crate::host::tools::{self, Argument};
-use crate::permission::{
-    Call, Decision, Granted, Reason, Refusal, Restriction, Scope, Settings, decide,
-};
-use crate::policy::{Audit, AuditConfig, Config, Event, OnDisk, last_heard};
+use crate::permission::{Call, CitedRule, Decision, Outcome, Reason, Refusal, Restriction, Scope};
+use crate::policy::{Audit, AuditConfig, Config, Event, last_heard};
 use crate::run_context::RunContext;
 use crate::session::{End, Ended};
 use crate::skill::Skill;
+use crate::sys::Moment;
 use crate::sys::process::effective_user;
-use crate::sys::{Moment, limits};
 
 /// Events of a host's call, written once its answer is sent.
 #[derive(Debug, Default)]
@@ -171,19 +168,33 @@ pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
         .with("skill", skill)
         .with("tool", call.tool)
         .with("arguments", call_summary(call));
-    let (outcome, by) = match decision {
-        Decision::Allow(Granted::Unrestricted) => ("allowed", "nothing restricts".to_owned()),
-        Decision::Allow(Granted::Baseline) => ("allowed", "always allowed".to_owned()),
-        Decision::Allow(Granted::Rules) => ("allowed", granting_entry(scope, call)),
-        Decision::Allow(Granted::Warned(refusal)) => ("warned", reason(refusal)),
-        Decision::Block(refusal) => ("blocked", reason(refusal)),
+    let (outcome, by) = match &decision.outcome {
+        Outcome::Unrestricted => ("allowed", "nothing restricts".to_owned()),
+        Outcome::Baseline => ("allowed", "always allowed".to_owned()),
+        Outcome::Granted => ("allowed", granting(decision)),
+        Outcome::Warned(refusal) => ("warned", reason(refusal)),
+        Outcome::Blocked(refusal) => ("blocked", reason(refusal)),
     };
     event.with("decision", outcome).with("by", by)
 }
 
+/// The entries that grant a call: `SKILL: ENTRY, ENTRY; SKILL: ENTRY`.
+fn granting(decision: &Decision) -> String {
+    let granting = decision.granting();
+    if granting.is_empty() {
+        return "no entry needed".to_owned();
+    }
+    let of_one_source = granting.chunk_by(|one, other| one.source == other.source);
+    let entries = of_one_source.map(|all| {
+        let rules: Vec<&str> = all.iter().map(|by| by.rule.as_str()).collect();
+        format!("{}: {}", all[0].source, rules.join(", "))
+    });
+    entries.collect::<Vec<_>>().join("; ")
+}
+
 fn reason(refusal: &Refusal) -> String {
     match refusal.reason() {
-        Reason::Denied { source, rule } => format!("{source}: {rule}"),
+        Reason::Denied(CitedRule { source, rule }) => format!("{source}: {rule}"),
         Reason::NotGranted { skill, .. } => format!("{skill}: no entry"),
         Reason::Protected { .. } => "protected path".to_owned(),
         Reason::Unclear { why, .. } => why.clone(),
@@ -191,31 +202,4 @@ fn reason(refusal: &Refusal) -> String {
         Reason::TooMuchWork => "too much work".to_owned(),
         Reason::UnreadableState => "unreadable state".to_owned(),
     }
-}
-
-/// The entry that alone grants the call. A command of several parts may need several.
-fn granting_entry(scope: &Scope, call: &Call) -> String {
-    let settings = Settings::default();
-    let root = &scope.places.project_root;
-    let grants = |skill: &Restriction, dir: &Path, entry: &str| {
-        let alone = Restriction::parse(skill.source(), Some(&[entry.to_owned()]), &[], dir, root);
-        let scope = Scope {
-            restrictions: &[alone],
-            policy_deny: &[],
-            settings: &settings,
-            ..*scope
-        };
-        decide(&scope, call, &OnDisk) == Decision::Allow(Granted::Rules)
-    };
-    let entries = scope.restrictions.iter().rev().flat_map(|skill| {
-        let rules = skill.allowed().into_iter().flatten();
-        rules.map(move |rule| (skill, skill.directory(), rule.written()))
-    });
-    let mut tried = BTreeSet::new();
-    for (skill, dir, entry) in entries.take(limits::AUDIT_ENTRIES) {
-        if tried.insert((skill.source(), entry)) && grants(skill, dir, entry) {
-            return format!("{}: {entry}", skill.source());
-        }
-    }
-    "several entries".to_owned()
 }

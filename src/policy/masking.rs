@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::sys::secret;
+use crate::sys::text::shorten;
 
 const MASK: &str = "***";
 
@@ -188,8 +189,8 @@ impl Walk<'_> {
             || (self.sets && secret::is_name(word))
             || word.eq_ignore_ascii_case("bearer")
             || (word.eq_ignore_ascii_case("basic") && is_base64(next));
-        if secret::is_name(word)
-            && let Some(between) = assigned(after)
+        if let Some(between) = assigned(after)
+            && secret::is_name(word)
         {
             self.keep(word.len());
             let left = self.rest.len() - between;
@@ -382,14 +383,7 @@ fn mask_and_cut(text: &str, max: usize) -> String {
         let whole = masked.len().saturating_sub(CUT_OFF);
         masked.truncate(masked.floor_char_boundary(whole));
     }
-    clip(&masked, max)
-}
-
-fn clip(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
+    shorten(&masked, max)
 }
 
 #[cfg(test)]

@@ -36,5 +36,5 @@ pub use ledger::{Ledger, Record};
 pub use log::{Line, last_heard, read_log};
 pub use masking::mask;
 pub use on_disk::OnDisk;
-pub use policies::{Combining, Confinement, Floors, Mode, Need, Policies, Severity};
+pub use policies::{Floors, Need, Policies};
 pub use trust::{Trust, Trusts};

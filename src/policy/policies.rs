@@ -11,6 +11,9 @@ use super::enterprise::Enterprise;
 use super::file::read_toml;
 use super::glob::{any_matches, matches};
 use crate::error::{Error, Result};
+use crate::permission::{Enforce, Stacking};
+use crate::script::Mode;
+use crate::skill::Severity;
 
 /// Every policy in force.
 #[derive(Debug, Clone, Default)]
@@ -83,58 +86,6 @@ pub enum Need {
     All,
 }
 
-/// How strictly restrictions are enforced, loosest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// Nothing is enforced.
-    Off,
-    /// Calls that are not allowed run with a note.
-    Warn,
-    /// Calls that are not allowed are blocked.
-    Restrict,
-}
-
-/// How restrictions combine, loosest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Combining {
-    /// Any active skill may allow a call.
-    Union,
-    /// The last skill applies.
-    Replace,
-    /// The last restricted skill applies.
-    Ratchet,
-    /// Every active skill must allow a call.
-    Intersect,
-}
-
-/// How scripts are confined, loosest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Confinement {
-    /// Scripts are not confined.
-    Off,
-    /// They are confined if the system supports it.
-    Auto,
-    /// They do not run unconfined.
-    Require,
-}
-
-/// The severity of a scan finding, lowest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Worth knowing.
-    Note,
-    /// Many honest skills have it.
-    Warn,
-    /// Few honest skills have it.
-    High,
-    /// No honest skill was seen to have it.
-    Block,
-}
-
 /// Whether skills from projects may be used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -151,11 +102,11 @@ pub enum ProjectTrust {
 #[serde(default, deny_unknown_fields)]
 pub struct Floors {
     /// For `enforce`.
-    pub mode: Option<Mode>,
+    pub mode: Option<Enforce>,
     /// For `stacking`.
-    pub stacking: Option<Combining>,
+    pub stacking: Option<Stacking>,
     /// For `sandbox`.
-    pub sandbox: Option<Confinement>,
+    pub sandbox: Option<Mode>,
 }
 
 impl Policies {

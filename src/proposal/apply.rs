@@ -7,6 +7,7 @@ use std::fmt::Write;
 use super::patch::{FilePatch, Hunk, Line};
 use crate::error::{Error, Result};
 use crate::sys::limits;
+use crate::sys::text::quoted;
 
 /// A file with a diff applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,8 +125,7 @@ fn absent(hunk: &Hunk, old: &[&str], file: &[&str], effort: &mut usize) -> Error
     let missing = old.iter().find(|line| !there.contains(*line));
     let why = match missing {
         Some(line) => {
-            let line: String = line.escape_debug().take(80).collect();
-            format!("the file has no line `{line}`")
+            format!("the file has no line `{}`", quoted(line))
         }
         None => "the file has its lines, but not one after the other".to_owned(),
     };

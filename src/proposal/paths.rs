@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::skill::SkillPath;
+use crate::sys::text::quoted;
 
 const NOWHERE: &str = "/dev/null";
 
@@ -14,10 +15,10 @@ const NOWHERE: &str = "/dev/null";
 pub fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
     let (old, new) = (written(old)?, written(new)?);
     if old == NOWHERE {
-        return Err(refused(&format!("it makes a new file, `{}`", shown(new))));
+        return Err(refused(&format!("it makes a new file, `{}`", quoted(new))));
     }
     if new == NOWHERE {
-        return Err(refused(&format!("it removes the file `{}`", shown(old))));
+        return Err(refused(&format!("it removes the file `{}`", quoted(old))));
     }
     let bare = (old.strip_prefix("a/"), new.strip_prefix("b/"));
     let path = match bare {
@@ -26,7 +27,7 @@ pub fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
         (Some(bare), _) if bare == new => new,
         (_, Some(bare)) if bare == old => bare,
         _ => {
-            let text = format!("it makes `{}` out of `{}`", shown(new), shown(old));
+            let text = format!("it makes `{}` out of `{}`", quoted(new), quoted(old));
             return Err(refused(&text));
         }
     };
@@ -45,17 +46,13 @@ fn written(header: &str) -> Result<&str> {
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'))
     {
-        Some(quoted) if quoted.contains('\\') => Err(refused(&format!(
+        Some(inside) if inside.contains('\\') => Err(refused(&format!(
             "the name {} is quoted in a way that is not understood",
-            shown(name)
+            quoted(name)
         ))),
-        Some(quoted) => Ok(quoted),
+        Some(inside) => Ok(inside),
         None => Ok(name),
     }
-}
-
-fn shown(name: &str) -> String {
-    name.escape_debug().take(100).collect()
 }
 
 /// The error for a change that no proposal may make.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
+use crate::sys::text::quoted;
 
 /// A proposal's id; the same proposal always has the same id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -88,7 +89,7 @@ impl ProposalId {
         if is_ours {
             return Ok(Self(written.to_owned()));
         }
-        let shown: String = written.escape_debug().take(40).collect();
+        let shown = quoted(written);
         Err(Error::new(format!("`{shown}` is no proposal's id")).hint(SEE))
     }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::activation::Enforcement;
 use crate::error::Error;
 use crate::permission::{
-    Call, Decision, Granted, OurTool, absolute_arguments, decide, decide_unreadable_state,
+    Call, Decision, OurTool, Outcome, absolute_arguments, decide, decide_unreadable_state,
 };
 use crate::policy::{Config, Event, OnDisk, Policies, ScriptReads, call_summary, decision_of};
 use crate::protocol::{Called, ToolUse, call_of, script_of, script_read, under_denied_name};
@@ -68,38 +68,45 @@ pub fn authorize(
             return Verdict::Allowed.into();
         }
         Ok(session) => session,
-        Err(_) => return verdict(decide_unreadable_state(&call)).into(),
+        Err(_) => return verdict(&decide_unreadable_state(&call)).into(),
     };
-    let config = match app.config() {
-        Ok(config) => config,
-        Err(_) if session.activated.is_empty() => Config::default(),
-        Err(error) => return authorize_unconfigured(app, &policies, session, used, call, &error),
+    // Without a readable configuration, the default rules are the least that holds.
+    let (config, unreadable) = match app.config() {
+        Ok(config) => (config, None),
+        Err(_) if session.activated.is_empty() => (Config::default(), None),
+        Err(error) => (Config::default(), Some(error)),
     };
     let enforcement = match Enforcement::of(app, &config, &policies, session) {
         Ok(enforcement) => enforcement,
         Err(error) => return closed(&call, "what is denied", &error),
     };
-    let call = under_denied_name(&enforcement.scope(), call, used);
-    let decision = decide(&enforcement.scope(), &call, &OnDisk);
-    let event = decision_of(&enforcement.scope(), &call, &decision);
-    let judged = match (verdict(decision), script_read(app, session, used)) {
-        (Verdict::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => {
-            let event = event.with("decision", "blocked").with("by", "script_reads");
-            let refused = Verdict::Refused(format!("Reading it is not allowed: {advice}."));
-            return Judged {
-                verdict: refused,
+    let scope = enforcement.scope();
+    let call = under_denied_name(&scope, call, used);
+    let decision = decide(&scope, &call, &OnDisk);
+    let event = decision_of(&scope, &call, &decision);
+    if let Some(error) = unreadable {
+        return match verdict(&decision) {
+            Verdict::Refused(message) => Judged {
+                verdict: Verdict::Refused(format!("{message} ({error})")),
                 event: Some(event),
                 arguments: None,
-            };
-        }
-        (Verdict::Allowed, Some(advice)) => Verdict::Noted(advice),
-        (decided, _) => decided,
+            },
+            _ => closed(&call, "the configuration", &error),
+        };
+    }
+    let (verdict, event) = match (verdict(&decision), script_read(app, session, used)) {
+        (Verdict::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => (
+            Verdict::Refused(format!("Reading it is not allowed: {advice}.")),
+            event.with("decision", "blocked").with("by", "script_reads"),
+        ),
+        (Verdict::Allowed, Some(advice)) => (Verdict::Noted(advice), event),
+        (decided, _) => (decided, event),
     };
     Judged {
         // A policy that lets a call pass while no skill is active decided nothing about a skill.
-        event: (!session.activated.is_empty() || judged != Verdict::Allowed).then_some(event),
-        verdict: judged,
-        arguments: absolute_arguments(&enforcement.scope(), &call),
+        event: (!session.activated.is_empty() || verdict != Verdict::Allowed).then_some(event),
+        verdict,
+        arguments: absolute_arguments(&scope, &call),
     }
 }
 
@@ -131,7 +138,7 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
             action.is_some_and(|action| !["install", "remove", "update"].contains(&action))
         }
         Some(_) => false,
-        None => matches!(decide_unreadable_state(call), Decision::Allow(_)),
+        None => decide_unreadable_state(call).allows(),
     };
     if only_tells {
         return Verdict::Allowed.into();
@@ -154,37 +161,10 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
     }
 }
 
-/// Without a readable configuration both must permit the call: the default rules, and the caution
-/// that unknown denials of the user require.
-fn authorize_unconfigured(
-    app: &RunContext,
-    policies: &Policies,
-    session: &Session,
-    used: &ToolUse,
-    call: Call,
-    error: &Error,
-) -> Judged {
-    let by_default = Enforcement::of(app, &Config::default(), policies, session);
-    let enforcement = match by_default {
-        Ok(enforcement) => enforcement,
-        Err(error) => return closed(&call, "what is denied", &error),
-    };
-    let call = under_denied_name(&enforcement.scope(), call, used);
-    let decision = decide(&enforcement.scope(), &call, &OnDisk);
-    let Decision::Block(refusal) = &decision else {
-        return closed(&call, "the configuration", error);
-    };
-    Judged {
-        verdict: Verdict::Refused(format!("{} ({error})", refusal.message(false))),
-        event: Some(decision_of(&enforcement.scope(), &call, &decision)),
-        arguments: None,
-    }
-}
-
-fn verdict(decision: Decision) -> Verdict {
-    match decision {
-        Decision::Block(refusal) => Verdict::Refused(refusal.message(false)),
-        Decision::Allow(Granted::Warned(refusal)) => Verdict::Noted(refusal.message(false)),
-        Decision::Allow(_) => Verdict::Allowed,
+fn verdict(decision: &Decision) -> Verdict {
+    match &decision.outcome {
+        Outcome::Blocked(refusal) => Verdict::Refused(refusal.message(false)),
+        Outcome::Warned(refusal) => Verdict::Noted(refusal.message(false)),
+        Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => Verdict::Allowed,
     }
 }

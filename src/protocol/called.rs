@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Offered, quoted, suggestion, tool_name, usable};
+use crate::catalog::{Catalog, Offered, suggestion, tool_name, usable};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::permission::{Call, OurTool, Scope, denied};
@@ -13,6 +13,7 @@ use crate::protocol::{Activate, ToolCall, ToolUse, our_tool, written_skill};
 use crate::run_context::RunContext;
 use crate::session::{Session, latest};
 use crate::skill::Skill;
+use crate::sys::text::quoted;
 
 /// A skill being called.
 #[derive(Debug, Clone)]

@@ -14,6 +14,34 @@ pub enum Level {
     Error,
 }
 
+/// The severity of what a scan finds, lowest first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing
+    Note,
+    /// Many honest skills have it
+    Warn,
+    /// Few honest skills have it
+    High,
+    /// No honest skill was seen to have it
+    Block,
+}
+
+impl Severity {
+    /// The severity as text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warn => "warn",
+            Self::High => "high",
+            Self::Block => "block",
+        }
+    }
+}
+
 /// One diagnostic, with a code that is stable across releases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {

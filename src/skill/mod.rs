@@ -28,7 +28,7 @@ mod tokens;
 mod visibility;
 
 pub use arguments::Arguments;
-pub use diagnostic::{Diagnostic, Level};
+pub use diagnostic::{Diagnostic, Level, Severity};
 pub use extension::{PYTHON, by_extension, is_script};
 pub use fields::{Fields, ToolList};
 pub use frontmatter::{Split, split as split_frontmatter};
@@ -39,6 +39,6 @@ pub use name::SkillName;
 pub use rank::{Searchable, rank};
 pub use render::{Activation, Wrapper, guarded};
 pub use resources::{Listing, Resource, SkillPath};
-pub use text::{one_line, visible};
+pub use text::{brief, one_line, visible};
 pub use tokens::{shown as shown_tokens, tokens};
 pub use visibility::SkillScope;

@@ -3,6 +3,7 @@
 pub use crate::sys::visible;
 
 use crate::sys::is_invisible;
+use crate::sys::text::shorten;
 
 /// Collapses whitespace to single spaces and removes control and invisible characters, since they
 /// hide text from a reader (docs/spec/references.md#the-scan) or control a terminal.
@@ -19,6 +20,11 @@ pub fn one_line(text: &str) -> String {
     }
     line.truncate(line.trim_end().len());
     line
+}
+
+/// At most `max` characters on one line.
+pub fn brief(text: &str, max: usize) -> String {
+    shorten(&one_line(text), max)
 }
 
 /// Whether any of it is visible: what [`one_line`] leaves is not empty.

@@ -207,8 +207,6 @@ pub const AUDIT_TEXT: usize = 500;
 pub const AUDIT_EVENT: usize = 64 * 1024;
 /// Waiting for the lock to rotate an audit log, which must not delay a hook.
 pub const AUDIT_LOCK: Duration = Duration::from_millis(50);
-/// Entries of a skill that are tried one by one to name the one that granted a call.
-pub const AUDIT_ENTRIES: usize = 32;
 /// The diff of a proposal, or the text of a proposed new skill. A person must be able to read it;
 /// 99 % of real `SKILL.md` files are smaller.
 pub const PROPOSAL: usize = 64 * 1024;

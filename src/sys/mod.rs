@@ -18,6 +18,7 @@ pub mod stamp;
 mod stderr;
 pub mod stdin;
 pub mod terminal;
+pub mod text;
 pub mod time;
 pub mod tree;
 

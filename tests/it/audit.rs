@@ -146,6 +146,29 @@ fn tells_no_secrets(host: &Host) {
 }
 
 #[test]
+fn every_entry_that_grants_a_part_is_named() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Bash(git:*) Bash(ls:*)", "");
+        host.activates("careful");
+        for command in ["git log && ls | head -3", "git log; git show", "echo done"] {
+            host.allows("shell_exec", &json!({ "command": command }));
+        }
+        let by: Vec<Value> = of_kind(&host, "tool")
+            .iter()
+            .map(|event| event["by"].clone())
+            .collect();
+        assert_eq!(
+            by,
+            [
+                "careful: Bash(git:*), Bash(ls:*)",
+                "careful: Bash(git:*)",
+                "no entry needed"
+            ]
+        );
+    }
+}
+
+#[test]
 fn with_nothing_active_nothing_is_written() {
     for host in Host::both() {
         let host = host.skill("pdf", "", "");

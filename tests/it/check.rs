@@ -38,6 +38,26 @@ fn each_part_of_a_command_is_explained() {
 }
 
 #[test]
+fn a_denied_part_names_the_entry_that_denies_it() {
+    let host = Host::stdin().skill(
+        "git-only",
+        "allowed-tools: Bash(git:*)\ndisallowed-tools: Bash(git push:*)",
+        "",
+    );
+    let command = "command=git log; git push";
+    let ran = host.person(&[
+        "check",
+        "git-only",
+        "--tool",
+        "shell_exec",
+        "--arg",
+        command,
+    ]);
+    let denied = "subcommand `git push`: refused: `git-only` denies it with `Bash(git push:*)`";
+    assert!(ran.status == 1 && ran.stdout.contains(denied), "{ran:?}");
+}
+
+#[test]
 fn the_explanation_is_there_as_json() {
     let host = host();
     let ran = host.person(&[

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use agent_skills::host::shell::{Language, Shell};
 use agent_skills::permission::{
-    Call, Decision, Places, ProtectedPlaces, Restriction, Scope, Settings, decide,
+    Call, Places, ProtectedPlaces, Restriction, Scope, Settings, decide,
 };
 use serde_json::json;
 
@@ -130,7 +130,7 @@ impl Profile {
             arguments: &arguments,
             ours: None,
         };
-        matches!(decide(&scope, &call, &Disk), Decision::Allow(_))
+        decide(&scope, &call, &Disk).allows()
     }
 
     /// What happened that the list does not grant, if anything.

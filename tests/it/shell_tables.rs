@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use agent_skills::permission::{
-    Call, Decision, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
+    Call, Outcome, Places, ProtectedPlaces, Resolve, Restriction, Scope, Settings, decide,
 };
 use serde_json::json;
 
@@ -56,9 +56,9 @@ pub fn refusal(entries: &str, command: &str) -> Option<String> {
         arguments: &arguments,
         ours: None,
     };
-    match decide(&scope, &call, &NoLinks) {
-        Decision::Allow(_) => None,
-        Decision::Block(refusal) => Some(refusal.message(false)),
+    match decide(&scope, &call, &NoLinks).outcome {
+        Outcome::Blocked(refusal) => Some(refusal.message(false)),
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::error::Error;
+use crate::skill::brief;
 
 /// Why a program failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl Failure {
             .find(telling)
             .or_else(|| lines.clone().next_back());
         let line = line.unwrap_or("git failed and did not say why");
-        let clean: String = line.chars().filter(|c| !c.is_control()).take(300).collect();
+        let clean = brief(line, 300);
         Self::new(class, clean.trim_start_matches("fatal: "))
     }
 
@@ -82,7 +83,7 @@ impl Failure {
         };
         let line = stderr.lines().find(|line| line.starts_with("curl:"));
         let line = line.unwrap_or("curl failed and did not say why");
-        let clean: String = line.chars().filter(|c| !c.is_control()).take(300).collect();
+        let clean = brief(line, 300);
         Self::new(class, clean)
     }
 

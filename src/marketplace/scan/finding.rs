@@ -2,23 +2,9 @@
 
 use serde::Serialize;
 
-use crate::skill::one_line;
+use crate::skill::{Severity, one_line};
 
 const SHOWN: usize = 120;
-
-/// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing.
-    Note,
-    /// Common in legitimate skills, but worth a look.
-    Warn,
-    /// Rare in legitimate skills.
-    High,
-    /// Never seen in a legitimate skill.
-    Block,
-}
 
 /// One place to review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,18 +21,6 @@ pub struct Finding {
     pub message: &'static str,
     /// The line's text, on one line and without invisible characters.
     pub excerpt: String,
-}
-
-impl Severity {
-    /// The severity as text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warn => "warn",
-            Self::High => "high",
-            Self::Block => "block",
-        }
-    }
 }
 
 impl Finding {

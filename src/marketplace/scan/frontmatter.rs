@@ -1,8 +1,7 @@
 //! Scans what a skill's frontmatter requests and how it describes itself. Pure.
 
-use super::Severity::{Block, High, Note, Warn};
-use super::finding::{Finding, Severity};
-use super::{hidden, text};
+use super::Severity::{self, Block, High, Note, Warn};
+use super::{Finding, hidden, text};
 use crate::skill::{Skill, ToolList};
 
 /// The findings in the frontmatter. A model reads the description before anybody has chosen the

@@ -12,5 +12,6 @@ mod matchers;
 mod rules;
 mod text;
 
+pub use crate::skill::Severity;
 pub use directory::scan;
-pub use finding::{Finding, Severity};
+pub use finding::Finding;

@@ -1,9 +1,8 @@
 //! Scans a whole text: each line by the rules, neighbouring lines together, and encoded text. Pure.
 
-use super::Severity::{Block, High, Warn};
-use super::finding::{Finding, Severity};
+use super::Severity::{self, Block, High, Warn};
 use super::rules::RULES;
-use super::{encoded, hidden, matchers};
+use super::{Finding, encoded, hidden, matchers};
 
 /// The distance up to which lines count as neighbours.
 const NEAR: usize = 5;

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use crate::error::Error;
 use crate::marketplace::fetch::tree;
 use crate::marketplace::source::discover::Found;
-use crate::skill::{SkillName, one_line};
+use crate::skill::{SkillName, brief, one_line};
 
 /// How many skills an error lists.
 const LISTED: usize = 60;
@@ -222,7 +222,7 @@ fn list(found: &[&Found]) -> String {
             .description
             .as_deref()
             .unwrap_or("(no description)");
-        let clean: String = one_line(description).chars().take(80).collect();
+        let clean = brief(description, 80);
         let path = if skill.path.is_empty() {
             "."
         } else {

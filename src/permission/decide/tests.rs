@@ -220,7 +220,7 @@ fn scripts_are_the_active_skills_own_unless_the_user_chose_otherwise() {
         scene()
             .active("run_skill_script")
             .decide("run_skill_script", Some(run), &steered);
-    assert!(matches!(decision, Decision::Block(_)));
+    assert!(!decision.allows());
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn a_union_of_no_skills_allows_everything() {
     let none = scene().with(|settings| settings.stacking = Stacking::Union);
     let command = json!({ "command": "rm -rf x" });
     let decision = none.decide("shell_exec", None, &command);
-    assert_eq!(decision, Decision::Allow(Granted::Unrestricted));
+    assert_eq!(decision.outcome, Outcome::Unrestricted);
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn enforcement_can_be_softened_for_all_or_for_one_skill() {
     let warn = scene().active("Read").with(|s| s.enforce = Enforce::Warn);
     let decision = warn.decide("shell_exec", None, &json!({"command": "ls"}));
     assert!(
-        matches!(decision, Decision::Allow(Granted::Warned(_))),
+        matches!(decision.outcome, Outcome::Warned(_)),
         "{decision:?}"
     );
     let warned_denial = scene()
@@ -383,7 +383,7 @@ fn enforcement_can_be_softened_for_all_or_for_one_skill() {
         .with(|s| s.enforce = Enforce::Warn);
     let decision = warned_denial.decide("shell_exec", None, &json!({"command": "ls"}));
     assert!(
-        matches!(decision, Decision::Allow(Granted::Warned(_))),
+        matches!(decision.outcome, Outcome::Warned(_)),
         "{decision:?}"
     );
     let off = scene()
@@ -437,7 +437,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
             arguments: &arguments,
             ours,
         };
-        matches!(decide_unreadable_state(&call), Decision::Allow(_))
+        decide_unreadable_state(&call).allows()
     };
     for tool in ["file_head", "grep_files", "call_user", "vfs_list"] {
         assert!(allows(tool, None), "{tool}");
@@ -460,7 +460,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
         arguments: &arguments,
         ours: None,
     };
-    let Decision::Block(refusal) = decide_unreadable_state(&call) else {
+    let Outcome::Blocked(refusal) = decide_unreadable_state(&call).outcome else {
         panic!("allowed");
     };
     let message = refusal.message(false);
@@ -473,7 +473,7 @@ fn with_an_unreadable_state_only_reading_goes_on() {
         arguments: &arguments,
         ours: Some(OurTool::Direct),
     };
-    let Decision::Block(refusal) = decide_unreadable_state(&call) else {
+    let Outcome::Blocked(refusal) = decide_unreadable_state(&call).outcome else {
         panic!("allowed");
     };
     let message = refusal.message(false);
@@ -531,4 +531,74 @@ fn what_no_argument_could_make_allowed_is_known_beforehand() {
         .active("Read")
         .with(|settings| settings.always_allowed = vec!["My-Tool".to_owned()]);
     assert_eq!(forbidden(&always), "agent-skills other");
+}
+
+/// The outcome's parts: their texts, and what grants them.
+fn evidence(
+    scene: &Scene,
+    tool: &str,
+    arguments: &serde_json::Value,
+) -> Vec<(String, Option<String>)> {
+    let decision = scene.decide(tool, None, arguments);
+    let part = |part: Part| (part.text, part.outcome.ok().map(|by| by.to_string()));
+    decision.parts.into_iter().map(part).collect()
+}
+
+#[track_caller]
+fn rests_on(scene: &Scene, command: &str, expected: &[(&str, Option<&str>)]) {
+    let found = evidence(scene, "shell_exec", &json!({ "command": command }));
+    let found: Vec<_> = found
+        .iter()
+        .map(|(text, by)| (text.as_str(), by.as_deref()))
+        .collect();
+    assert_eq!(found, expected, "{command}");
+}
+
+#[test]
+fn each_part_has_the_rule_that_grants_it_or_a_reason() {
+    let scene = scene().active("Bash(git:*) Read");
+    let expected = [
+        ("curl x", None),
+        ("out", None),
+        ("git log $(curl x)", Some("Bash(git:*)")),
+        ("echo a", Some("it needs no grant")),
+    ];
+    rests_on(&scene, "git log $(curl x) > out; echo a", &expected);
+    let read = evidence(&scene, "file_head", &json!({"path": "x"}));
+    assert_eq!(read, [("file_head".to_owned(), Some("Read".to_owned()))]);
+    let other = crate::permission::scene::scene().active("Read");
+    rests_on(&other, "ls; git log", &[("ls; git log", None)]);
+}
+
+#[test]
+fn a_denied_part_names_the_rule_and_whose_it_is() {
+    let scene = scene().active("Bash(git:*)").policy(&["Bash(git push:*)"]);
+    let command = json!({"command": "git log; git push"});
+    let [part] = &scene.decide("shell_exec", None, &command).parts[..] else {
+        panic!("one part is refused");
+    };
+    let why = "`policy` denies it with `Bash(git push:*)`".to_owned();
+    assert_eq!((part.text.as_str(), &part.outcome), ("git push", &Err(why)));
+}
+
+#[test]
+fn the_granting_rules_are_named_once_with_their_skills() {
+    let scene = scene()
+        .skill("a", Some("Bash(git:*) Bash(ls:*)"), &[])
+        .skill("b", Some("Bash(cat:*)"), &[])
+        .with(|settings| settings.stacking = Stacking::Union);
+    let command = json!({"command": "git a; ls; git b; cat x; echo"});
+    let decision = scene.decide("shell_exec", None, &command);
+    let granting = decision.granting().into_iter();
+    let granting: Vec<_> = granting
+        .map(|by| (by.source.as_str(), by.rule.as_str()))
+        .collect();
+    assert_eq!(
+        granting,
+        [
+            ("a", "Bash(git:*)"),
+            ("a", "Bash(ls:*)"),
+            ("b", "Bash(cat:*)")
+        ]
+    );
 }

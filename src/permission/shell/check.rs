@@ -4,14 +4,14 @@
 use super::builtins::{self, Builtin};
 use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
-use super::read::read;
+use super::readings::Readings;
 use super::step::{self, Assignment, Simple, Step};
 use super::word::Word;
 use super::wrappers::{self, Inner};
 use super::{Fault, deny, filters, find};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
-use crate::permission::steps::Steps;
+use crate::permission::evidence::{CitedRule, Grant, Part};
 
 mod exporting;
 mod redirections;
@@ -24,12 +24,12 @@ use exporting::may_export_all;
 pub trait Rules {
     /// The rule that grants a command and itself contains each word of `spelled`. Outside `home`, a
     /// rule with a relative path names another file and grants nothing.
-    fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<String>;
+    fn grants(&self, command: &Canonical, spelled: &[&str], home: bool) -> Option<CitedRule>;
     /// The rule that permits writing or reading a file, or why none does.
     ///
     /// # Errors
     /// The reason, for a person.
-    fn file(&self, path: &str, writes: bool) -> Result<String, String>;
+    fn file(&self, path: &str, writes: bool) -> Result<Grant, String>;
     /// Whether a command may work in this directory: it lies inside the project or the skill.
     fn is_home_ground(&self, directory: &str) -> bool;
     /// Whether this is the project root or the skill's own directory.
@@ -38,42 +38,25 @@ pub trait Rules {
     fn is_toplevel(&self) -> bool {
         false
     }
-    /// The shell that runs the command.
-    fn shell(&self) -> Shell;
-    /// Whether `cd x` may lead to an `x` elsewhere because `CDPATH` is set.
-    fn searches_directories(&self) -> bool;
     /// Whether filters at the end of a pipe need no rule.
     fn pipe_filters(&self) -> bool;
-    /// What is known about the shell's variables.
-    fn variables(&self) -> Variables<'_>;
     /// Receives each command and the directories it may run in.
     fn command(&self, _words: &[Word], _directories: &WorkingDirectories) {}
     /// Receives a part whose redirections lead to unknown files.
     fn unclear(&self, _part: &str, _writes: bool) {}
 }
 
-/// The result for one part of a command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// `command`, `redirection` or `syntax`.
-    pub kind: &'static str,
-    /// The part as written.
-    pub part: String,
-    /// What grants it, or why it is refused.
-    pub outcome: Result<String, String>,
-}
-
 /// The limit of nested wrappers around one command.
 const MAX_WRAPPERS: usize = 8;
 
-/// Judges a command line; it may run if every finding is a grant.
-pub fn check(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
+/// Checks a command line; it may run if every part of it is granted.
+pub fn check(command: &str, rules: &dyn Rules, readings: &Readings) -> Vec<Part> {
     let mut checker = Checker {
         rules,
-        steps,
-        shell: rules.shell(),
+        readings,
+        shell: readings.places.shell,
         directories: WorkingDirectories::default(),
-        findings: Vec::new(),
+        parts: Vec::new(),
         texts: 0,
         exports_all: false,
     };
@@ -82,16 +65,16 @@ pub fn check(command: &str, rules: &dyn Rules, steps: &Steps) -> Vec<Finding> {
         checker.directories.lose();
     }
     checker.text(command, false);
-    checker.findings
+    checker.parts
 }
 
 struct Checker<'a> {
     rules: &'a dyn Rules,
-    steps: &'a Steps,
+    readings: &'a Readings<'a>,
     /// The shell that reads the current text.
     shell: Shell,
     directories: WorkingDirectories,
-    findings: Vec<Finding>,
+    parts: Vec<Part>,
     texts: usize,
     /// Whether the shell may export variables that are set (`set -a`).
     exports_all: bool,
@@ -103,6 +86,7 @@ struct View<'a> {
     /// Assignments that a rule must spell out.
     lead: &'a [String],
     simple: &'a Simple,
+    in_loop: bool,
     wrapped: bool,
     programs_only: bool,
     /// The number of wrappers around it.
@@ -112,31 +96,26 @@ struct View<'a> {
 impl Checker<'_> {
     fn text(&mut self, text: &str, in_loop: bool) {
         // A nested text may run in another shell, so it starts without constants.
-        let known = match self.texts {
-            0 if !self.shell.persists => self.rules.variables(),
-            _ => Variables::default(),
-        };
-        let steps = match read(text, self.shell, known, self.steps) {
-            Ok(steps) => steps,
-            Err(fault) => return self.fault(&fault, text),
+        let with_variables = self.texts == 0 && !self.shell.persists;
+        let reading = self.readings.read(text, self.shell, with_variables);
+        let steps = match &*reading {
+            Ok(reading) => &reading.steps,
+            Err(fault) => return self.fault(fault, text),
         };
         self.exports_all |= steps.iter().any(may_export_all);
         for step in steps {
             match step {
-                Step::Command(mut simple) => {
-                    simple.in_loop |= in_loop;
-                    self.command(&simple);
-                }
-                Step::Redirect(redirect) => self.redirect(&redirect),
+                Step::Command(simple) => self.command(simple, in_loop),
+                Step::Redirect(redirect) => self.redirect(redirect),
                 Step::Loop(name) => {
-                    if !self.variables().may_hold_anything(&name) {
+                    if !self.variables().may_hold_anything(name) {
                         let part = format!("for {name}");
                         let fault = Fault::new(&part, "this variable may steer programs");
                         self.fault(&fault, text);
                     }
                 }
                 Step::Join => self.directories.join(),
-                Step::Enter(scope) => self.directories.begin(scope),
+                Step::Enter(scope) => self.directories.begin(*scope),
                 Step::Leave => self.directories.end(),
             }
         }
@@ -149,33 +128,29 @@ impl Checker<'_> {
             &fault.part
         };
         self.redirects_unseen(whole);
-        self.findings.push(Finding {
+        self.parts.push(Part {
             kind: "syntax",
-            part: part.to_owned(),
+            text: part.to_owned(),
             outcome: Err(fault.why.clone()),
         });
     }
 
-    fn command(&mut self, simple: &Simple) {
+    fn command(&mut self, simple: &Simple, in_loop: bool) {
         let texts = self.texts;
         self.rules.command(&simple.words, &self.directories);
-        match self.simple(simple) {
-            Ok(by) => self.findings.push(Finding {
-                kind: "command",
-                part: simple.shown(),
-                outcome: Ok(by),
-            }),
-            Err(fault) => {
-                if self.texts == texts {
-                    self.not_followed(simple);
-                }
-                self.findings.push(Finding {
-                    kind: "subcommand",
-                    part: simple.shown(),
-                    outcome: Err(fault.why),
-                });
-            }
+        let outcome = self.simple(simple, in_loop).map_err(|fault| fault.why);
+        if outcome.is_err() && self.texts == texts {
+            self.not_followed(simple);
         }
+        self.parts.push(Part {
+            kind: if outcome.is_ok() {
+                "command"
+            } else {
+                "subcommand"
+            },
+            text: simple.shown(),
+            outcome,
+        });
     }
 
     /// Records what a refused command may do, for callers that ask only about files: change the
@@ -208,7 +183,7 @@ impl Checker<'_> {
 
     /// What is known about variables, as far as nothing exports them implicitly.
     fn variables(&self) -> Variables<'_> {
-        let variables = self.rules.variables();
+        let variables = self.readings.variables;
         let stays = !self.exports_all && !self.shell.persists;
         Variables {
             inherited: variables.inherited.filter(|_| stays),
@@ -217,7 +192,7 @@ impl Checker<'_> {
         }
     }
 
-    fn simple(&mut self, simple: &Simple) -> Result<String, Fault> {
+    fn simple(&mut self, simple: &Simple, in_loop: bool) -> Result<Grant, Fault> {
         let Some(program) = simple.words.first() else {
             let steers = |one: &&Assignment| {
                 let reaches_programs = names::may_be_exported(&one.name) && one.value.is_none();
@@ -225,7 +200,7 @@ impl Checker<'_> {
             };
             return match simple.assignments.iter().find(steers) {
                 Some(one) => Err(Fault::new(&one.raw, "this variable may steer programs")),
-                None => Ok("an assignment".to_owned()),
+                None => Ok(Grant::Free("an assignment")),
             };
         };
         let program = program
@@ -247,6 +222,7 @@ impl Checker<'_> {
             words: &simple.words,
             lead: &lead,
             simple,
+            in_loop: simple.in_loop || in_loop,
             wrapped: false,
             programs_only: false,
             depth: 0,
@@ -255,10 +231,12 @@ impl Checker<'_> {
 
     /// Changes the directory from every possible current one; the cost covers all of them.
     fn enter(&mut self, directory: &str) -> bool {
-        self.steps.spend(self.directories.length()) && self.directories.enter(directory, self.rules)
+        let Readings { steps, places, .. } = self.readings;
+        steps.spend(self.directories.length())
+            && self.directories.enter(directory, self.rules, places.cdpath)
     }
 
-    fn run(&mut self, view: &View) -> Result<String, Fault> {
+    fn run(&mut self, view: &View) -> Result<Grant, Fault> {
         let Some((program, arguments)) = view.words.split_first() else {
             return Err(Fault::new("", "there is no command"));
         };
@@ -291,7 +269,7 @@ impl Checker<'_> {
                 }
             }
             self.granted_move(name, builtin, view)?;
-            return Ok(by);
+            return Ok(Grant::Rule(by));
         }
         if !view.lead.is_empty() {
             return Err(Fault::new(
@@ -301,23 +279,23 @@ impl Checker<'_> {
         }
         match builtin {
             Builtin::Neutral if !view.programs_only || builtins::is_program_too(name) => {
-                return Ok("it needs no grant".to_owned());
+                return Ok(Grant::Free("it needs no grant"));
             }
             Builtin::ChangeDirectory(directory) if !view.programs_only => {
-                let stays = !view.simple.in_loop && self.enter(&directory);
+                let stays = !view.in_loop && self.enter(&directory);
                 return if stays {
-                    Ok("it stays in the project".to_owned())
+                    Ok(Grant::Free("it stays in the project"))
                 } else {
                     Err(Fault::new("", "it leaves the project"))
                 };
             }
             _ if name == "cd" && self.stays_at_toplevel(view) => {
-                return Ok("it stays in the project".to_owned());
+                return Ok(Grant::Free("it stays in the project"));
             }
             _ => {}
         }
         if !view.wrapped && self.is_filter(view) {
-            return Ok("it only filters a pipe".to_owned());
+            return Ok(Grant::Free("it only filters a pipe"));
         }
         let is_builtin = view.programs_only && wrappers::is_builtin(name);
         match wrappers::unwrap(view.words).filter(|_| !is_builtin) {
@@ -332,11 +310,11 @@ impl Checker<'_> {
 
     /// Follows a granted change of directory, if possible.
     fn granted_move(&mut self, name: &str, builtin: Builtin, view: &View) -> Result<(), Fault> {
-        let follows = !view.simple.in_loop && !view.programs_only;
+        let follows = !view.in_loop && !view.programs_only;
         match builtin {
             _ if !step::changes_directory(name) => {}
             Builtin::ChangeDirectory(to) if follows && self.enter(&to) => {}
-            _ if view.simple.in_loop && self.directories.are_known() => {
+            _ if view.in_loop && self.directories.are_known() => {
                 return Err(Fault::new(name, "it changes the directory again and again"));
             }
             _ => self.directories.lose(),
@@ -344,7 +322,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<String, Fault> {
+    fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<Grant, Fault> {
         if view.depth == MAX_WRAPPERS {
             return Err(Fault::new("", "too many wrappers around a command"));
         }

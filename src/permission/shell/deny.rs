@@ -3,14 +3,12 @@
 //! assignment, and in texts that run later. A command that cannot be parsed is denied.
 
 use super::Fault;
-use super::names::Variables;
-use super::read::read;
+use super::readings::Readings;
 use super::shells::{self, Rendered};
 use super::step::{Simple, Step};
 use super::word::Word;
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
-use crate::permission::steps::Steps;
 
 mod env;
 mod evaluators;
@@ -133,24 +131,23 @@ const MAX_DEPTH: usize = 8;
 pub fn denied(
     command: &str,
     denies: &dyn Fn(&Canonical) -> Option<usize>,
-    shell: Shell,
-    steps: &Steps,
+    readings: &Readings,
 ) -> Result<Option<(String, usize)>, Fault> {
     // `||` is not a pipe; any other use of these characters may feed a program.
     let feeds = command.replace("||", "").contains(['|', '<']);
     Seeker {
         denies,
         feeds,
-        steps,
+        readings,
     }
-    .text(command, shell, 0)
+    .text(command, readings.places.shell, 0)
 }
 
 struct Seeker<'a> {
     denies: &'a dyn Fn(&Canonical) -> Option<usize>,
     /// Whether the command line feeds the standard input of some program.
     feeds: bool,
-    steps: &'a Steps,
+    readings: &'a Readings<'a>,
 }
 
 struct Inside<'a> {
@@ -178,14 +175,15 @@ impl Seeker<'_> {
                 "too many command lines within command lines",
             ));
         }
-        for step in read(text, shell, Variables::default(), self.steps)? {
+        let reading = self.readings.read(text, shell, false);
+        for step in &reading.as_ref().as_ref().map_err(Fault::clone)?.steps {
             match step {
                 Step::Command(simple) => {
-                    if let Some(found) = self.simple(&simple, shell, depth)? {
+                    if let Some(found) = self.simple(simple, shell, depth)? {
                         return Ok(Some(found));
                     }
                 }
-                Step::Loop(name) => evaluators::sets(&name, None)?,
+                Step::Loop(name) => evaluators::sets(name, None)?,
                 _ => {}
             }
         }
@@ -298,7 +296,7 @@ impl Seeker<'_> {
                 ],
             };
             for text in texts.into_iter().filter(|text| !text.trim().is_empty()) {
-                if !self.steps.spend(TEXT_COST) {
+                if !self.readings.steps.spend(TEXT_COST) {
                     return Err(Fault::too_much());
                 }
                 if let Some(found) = self.text(text, shell, depth + 1)? {

@@ -22,7 +22,9 @@ mod shell_grammar;
 
 /// The simple commands that our parser finds.
 fn ours(command: &str) -> Option<Vec<String>> {
-    let steps = read(command, CHIBI, Variables::default(), &Steps::default()).ok()?;
+    let steps = read(command, CHIBI, Variables::default(), &Steps::default())
+        .ok()?
+        .steps;
     let simple = |step: Step| match step {
         Step::Command(simple) if !simple.words.is_empty() => {
             shown(simple.words.iter().map(|word| word.raw.clone()).collect())

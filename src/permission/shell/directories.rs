@@ -86,12 +86,12 @@ impl WorkingDirectories {
     }
 
     /// Changes to `directory`, if it is inside the project or skill from every possible current
-    /// one.
-    pub fn enter(&mut self, directory: &str, rules: &dyn Rules) -> bool {
+    /// one. With `cdpath`, `cd x` may lead to an `x` elsewhere.
+    pub fn enter(&mut self, directory: &str, rules: &dyn Rules, cdpath: bool) -> bool {
         let is_explicit = ["/", "./", "../"]
             .iter()
             .any(|start| directory.starts_with(start));
-        if rules.searches_directories() && !is_explicit {
+        if cdpath && !is_explicit {
             return false;
         }
         let from = match &self.current {

@@ -1,5 +1,5 @@
 //! What a shell command line would run (docs/spec/restriction.md#shell-commands), read so that
-//! nothing runs unseen: `read` compares the results of `scan` and of the parser. `judge` checks
+//! nothing runs unseen: `read` compares the results of `scan` and of the parser. `check` checks
 //! every step against the rules, `deny` against denials.
 
 mod builtins;
@@ -23,6 +23,7 @@ mod position;
 mod programs;
 mod reach;
 mod read;
+mod readings;
 mod redirected;
 mod scan;
 mod shells;
@@ -36,10 +37,11 @@ mod word;
 mod wrappers;
 mod zsh;
 
-pub use check::{Finding, Rules, check};
+pub use check::{Rules, check};
 pub use deny::denied;
 pub use names::{Variables, is_name, may_be_exported};
 pub use reach::Guard;
+pub use readings::Readings;
 pub use redirected::{Touched, touched};
 
 /// Part of a command whose safety cannot be established.

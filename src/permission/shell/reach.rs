@@ -5,8 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Fault;
 use super::directories::WorkingDirectories;
-use super::names::Variables;
 use super::operand::{Known, Operand, operands};
+use super::readings::Readings;
 use super::word::Word;
 use crate::permission::argument::PathContext;
 use crate::permission::path::Located;
@@ -24,8 +24,8 @@ pub struct Guard<'a> {
     pub begin: &'a Path,
     /// The active skills' own directories; other programs may use their files.
     pub own: &'a [&'a Path],
-    /// What is known about the shell's variables.
-    pub variables: Variables<'a>,
+    /// The command lines read.
+    pub readings: &'a Readings<'a>,
 }
 
 /// What the words of one command may lead to.

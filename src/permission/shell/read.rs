@@ -15,6 +15,14 @@ use crate::permission::steps::Steps;
 mod loops;
 mod redirects;
 
+/// A command line as a shell reads it.
+pub struct Reading {
+    /// What the shell will do, in order.
+    pub steps: Vec<Step>,
+    /// Its loop variables and the words they iterate over.
+    pub loops: Vec<(String, Vec<Word>)>,
+}
+
 /// Reads a whole command line. Known values of `variables` replace their uses.
 ///
 /// # Errors
@@ -24,23 +32,7 @@ pub fn read(
     shell: Shell,
     variables: Variables,
     steps: &Steps,
-) -> Result<Vec<Step>, Fault> {
-    read_with_loops(source, shell, variables, steps).map(|(steps, _)| steps)
-}
-
-/// A loop variable and the words it iterates over.
-pub type Loop = (String, Vec<Word>);
-
-/// Reads a whole command line and its loop variables.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_with_loops(
-    source: &str,
-    shell: Shell,
-    variables: Variables,
-    steps: &Steps,
-) -> Result<(Vec<Step>, Vec<Loop>), Fault> {
+) -> Result<Reading, Fault> {
     let scanned = scan(source, shell, steps)?;
     let nodes = rable::parse(&scanned.text, false)
         .map_err(|_| Fault::new("", "it cannot be parsed as a shell command"))?;
@@ -63,14 +55,17 @@ pub fn read_with_loops(
     if !reader.has_test && !reader.steps.iter().any(acts) {
         return Err(Fault::new("", "it holds no command"));
     }
-    Ok((reader.steps, reader.for_loops))
+    Ok(Reading {
+        steps: reader.steps,
+        loops: reader.for_loops,
+    })
 }
 
 #[derive(Default)]
 struct Reader {
     steps: Vec<Step>,
     loops: usize,
-    for_loops: Vec<Loop>,
+    for_loops: Vec<(String, Vec<Word>)>,
     /// The variables of loops over plain names.
     plain_loops: Vec<String>,
     /// Those of them whose loops enclose the current position.

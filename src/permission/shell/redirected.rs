@@ -3,20 +3,20 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::Fault;
 use super::check::{Rules, check};
 use super::directories::WorkingDirectories;
-use super::names::Variables;
 use super::operand::{Known, Operand, operands};
 use super::operands::Operands;
 use super::reach::{Guard, Reach};
-use super::read::{Loop, read_with_loops};
+use super::read::Reading;
 use super::step::Step;
 use super::word::Word;
 use super::wrappers::{self, Inner};
-use crate::host::shell::Shell;
 use crate::permission::command::Canonical;
+use crate::permission::evidence::{CitedRule, Grant};
 
 /// What a command touches.
 #[derive(Debug, Default)]
@@ -43,12 +43,12 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
         guard,
         held: OnceCell::new(),
     };
-    check(command, &recorder, guard.ground.steps);
+    check(command, &recorder, guard.readings);
     for _ in 0..MAX_TEXTS {
         let Some(text) = recorder.texts.borrow_mut().pop() else {
             break;
         };
-        check(&text, &recorder, guard.ground.steps);
+        check(&text, &recorder, guard.readings);
     }
     recorder.seen.into_inner()
 }
@@ -57,21 +57,17 @@ pub fn touched(command: &str, guard: Guard) -> Touched {
 struct Held {
     /// Every assignment, and every mention of a name that could bind it.
     set: BTreeMap<String, Vec<String>>,
-    loops: Vec<Loop>,
+    reading: Rc<Result<Reading, Fault>>,
 }
 
 impl Held {
     fn of(command: &str, guard: Guard) -> Self {
         let mut set: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let reading = guard
+            .readings
+            .read(command, guard.ground.places.shell, true);
         // A command that cannot be read is refused, or its variables are never used.
-        let (steps, loops) = read_with_loops(
-            command,
-            guard.ground.places.shell,
-            guard.variables,
-            guard.ground.steps,
-        )
-        .unwrap_or_default();
-        for step in steps {
+        for step in reading.iter().flat_map(|reading| &reading.steps) {
             let Step::Command(simple) = step else {
                 continue;
             };
@@ -83,7 +79,14 @@ impl Held {
                 set.entry(name).or_default().push(value.to_owned());
             }
         }
-        Self { set, loops }
+        Self { set, reading }
+    }
+
+    /// The words that each loop over this variable iterates over.
+    fn loops_over(&self, name: &str) -> impl Iterator<Item = &Vec<Word>> {
+        let loops = self.reading.iter().flat_map(|reading| &reading.loops);
+        let over = loops.filter(move |(variable, _)| variable == name);
+        over.map(|(_, words)| words)
     }
 
     /// Whether a variable holds only what `mktemp` created.
@@ -93,7 +96,7 @@ impl Held {
         };
         let inside = value.trim_matches('"').strip_prefix("$(mktemp");
         let inside = inside.and_then(|inside| inside.strip_suffix(')'));
-        !self.loops.iter().any(|(variable, _)| variable == name)
+        self.loops_over(name).next().is_none()
             && inside.is_some_and(|inside| {
                 (inside.is_empty() || inside.starts_with(' '))
                     && !inside.contains(['$', '`', '(', ')', ';', '&', '|', '<', '>', '\n'])
@@ -106,13 +109,15 @@ impl Held {
             return None;
         }
         let mut values = Vec::new();
-        for (_, words) in self.loops.iter().filter(|(variable, _)| variable == name) {
-            for operand in words.iter().flat_map(|word| operands(word, known)) {
-                let Operand::Path(path) = operand else {
-                    return None;
-                };
-                values.push(path);
-            }
+        for operand in self
+            .loops_over(name)
+            .flatten()
+            .flat_map(|word| operands(word, known))
+        {
+            let Operand::Path(path) = operand else {
+                return None;
+            };
+            values.push(path);
         }
         (!values.is_empty()).then_some(values)
     }
@@ -191,14 +196,14 @@ impl Rules for Recorder<'_> {
         self.keep_texts(words);
     }
 
-    fn grants(&self, _: &Canonical, _: &[&str], _: bool) -> Option<String> {
+    fn grants(&self, _: &Canonical, _: &[&str], _: bool) -> Option<CitedRule> {
         None
     }
 
-    fn file(&self, path: &str, writes: bool) -> Result<String, String> {
+    fn file(&self, path: &str, writes: bool) -> Result<Grant, String> {
         let mut seen = self.seen.borrow_mut();
         seen.files.push((path.to_owned(), writes));
-        Ok(String::new())
+        Ok(Grant::Free("it is recorded"))
     }
 
     fn is_home_ground(&self, _: &str) -> bool {
@@ -209,20 +214,8 @@ impl Rules for Recorder<'_> {
         true
     }
 
-    fn shell(&self) -> Shell {
-        self.guard.ground.places.shell
-    }
-
-    fn searches_directories(&self) -> bool {
-        self.guard.ground.places.cdpath
-    }
-
     fn pipe_filters(&self) -> bool {
         true
-    }
-
-    fn variables(&self) -> Variables<'_> {
-        self.guard.variables
     }
 
     fn unclear(&self, part: &str, writes: bool) {

@@ -9,6 +9,7 @@ use crate::proposal::{Added, Change, Proposal, ProposalId, apply_diff};
 use crate::protocol::{CreateSkill, ProposeSkillUpdate, Response};
 use crate::run_context::RunContext;
 use crate::skill::{Level, Skill, SkillName, ToolList, one_line};
+use crate::sys::text::quoted;
 use crate::sys::{Moment, limits};
 
 /// Proposes a change to an installed skill.
@@ -79,7 +80,7 @@ fn create(app: &RunContext, call: &CreateSkill) -> Result<String> {
     let name = SkillName::from_written(&call.name)
         .filter(|name| name.as_str() == call.name && call.name.is_ascii())
         .ok_or_else(|| {
-            let shown: String = call.name.escape_debug().take(100).collect();
+            let shown = quoted(&call.name);
             Error::new(format!("`{shown}` cannot be a new skill's name"))
                 .hint("use lowercase letters, digits and single hyphens, at most 64 characters")
         })?;

@@ -10,7 +10,7 @@ use crate::activation::{
     Instructions, LoadMode, fork, load, offered_by_names, required_line, run_post_hooks,
     run_pre_hooks,
 };
-use crate::catalog::{Catalog, quoted, suggestion};
+use crate::catalog::{Catalog, suggestion};
 use crate::error::{Error, Result};
 use crate::permission::Deactivate;
 use crate::protocol::tools::activate::still_active;
@@ -19,6 +19,7 @@ use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, Wrapper, guarded};
 use crate::sys::limits;
+use crate::sys::text::quoted;
 
 /// The receipt, and for a load the instructions after it.
 pub fn skill_session(app: &RunContext, call: &SkillSession) -> Response {

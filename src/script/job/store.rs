@@ -16,6 +16,7 @@ use super::progress::{Job, Summary};
 use crate::error::{Error, Result};
 use crate::script::capture::Captured;
 use crate::script::spool;
+use crate::sys::text::quoted;
 use crate::sys::{Dir, Durable, EntryName, files, limits};
 
 /// What is recorded about a job when it begins.
@@ -254,8 +255,7 @@ pub fn millis(time: Duration) -> u64 {
 }
 
 fn unknown(written: &str) -> Error {
-    let shown: String = written.chars().take(60).collect();
-    Error::new(format!("there is no job `{}`", shown.escape_debug()))
+    Error::new(format!("there is no job `{}`", quoted(written)))
         .hint("a job is known to the conversation that started it, until a day after its end")
 }
 

@@ -1,6 +1,7 @@
 //! Checks the target of a redirection against the rules for files.
 
-use super::{Checker, Finding};
+use super::Checker;
+use crate::permission::evidence::{Grant, Part};
 use crate::permission::shell::step::Redirect;
 use crate::permission::shell::word::{Arity, Piece};
 
@@ -10,21 +11,21 @@ impl Checker<'_> {
         if outcome.is_err() {
             self.rules.unclear(&redirect.target.raw, redirect.writes);
         }
-        self.findings.push(Finding {
+        self.parts.push(Part {
             kind: "redirection",
-            part: redirect.target.raw.clone(),
+            text: redirect.target.raw.clone(),
             outcome,
         });
     }
 
-    fn target(&self, redirect: &Redirect) -> Result<String, String> {
+    fn target(&self, redirect: &Redirect) -> Result<Grant, String> {
         let path = match redirect.target.pieces.as_slice() {
             [Piece::Text(text)] if text.starts_with('~') => format!("./{text}"),
             [Piece::Text(text)] => text.clone(),
             [Piece::Tilde, Piece::Text(text)] if text.starts_with('/') => format!("~{text}"),
             // `<(…)`: the command in it is already judged.
             [Piece::Value(Arity::One)] if redirect.target.raw.starts_with(['<', '>']) => {
-                return Ok("it is a pipe".to_owned());
+                return Ok(Grant::Free("it is a pipe"));
             }
             _ => return Err("the file must be plain text".to_owned()),
         };
@@ -32,7 +33,7 @@ impl Checker<'_> {
             .strip_prefix("/dev/fd/")
             .is_some_and(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()));
         if descriptor || ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&path.as_str()) {
-            return Ok("it is no file".to_owned());
+            return Ok(Grant::Free("it is no file"));
         }
         if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
             return Err("it is a network connection".to_owned());

@@ -2,19 +2,20 @@
 
 use super::{Checker, View};
 use crate::host::shell::Shell;
+use crate::permission::evidence::Grant;
 use crate::permission::shell::Fault;
 use crate::permission::shell::step::{self, Scope, ScopeKind};
 
 /// The limit of nested texts: `bash -c "bash -c …"`.
 const MAX_TEXTS: usize = 8;
 impl Checker<'_> {
-    /// Judges a command line that `program` runs, in this shell or in its own.
+    /// Checks a command line that `program` runs, in this shell or in its own.
     pub(super) fn text_within(
         &mut self,
         program: &str,
         text: &str,
         view: &View,
-    ) -> Result<String, Fault> {
+    ) -> Result<Grant, Fault> {
         if self.texts == MAX_TEXTS {
             return Err(Fault::new(
                 "",
@@ -32,14 +33,14 @@ impl Checker<'_> {
             _ => (ScopeKind::Subshell, true),
         };
         self.directories.begin(Scope { kind, moves });
-        let before = self.findings.len();
-        self.text(text, here && view.simple.in_loop);
+        let before = self.parts.len();
+        self.text(text, here && view.in_loop);
         self.directories.end();
         self.shell = shell;
-        let mut within = self.findings[before..].iter();
-        if within.any(|finding| finding.outcome.is_err()) {
+        let mut within = self.parts[before..].iter();
+        if within.any(|part| part.outcome.is_err()) {
             return Err(Fault::new("", "a command in it is not granted"));
         }
-        Ok("each command in it is granted".to_owned())
+        Ok(Grant::Free("each command in it is granted"))
     }
 }

@@ -8,11 +8,11 @@ impl Checker<'_> {
     /// is already there. If git finds no repository, the shell stays too.
     pub(super) fn stays_at_toplevel(&self, view: &View) -> bool {
         const COMMAND: &str = "git rev-parse --show-toplevel";
-        let is_first = matches!(self.findings.as_slice(), [only] if only.part == COMMAND);
+        let is_first = matches!(self.parts.as_slice(), [only] if only.text == COMMAND);
         is_first
             && self.texts == 0
             && !view.wrapped
-            && !view.simple.in_loop
+            && !view.in_loop
             && matches!(view.words, [_, word] if word.raw == format!("\"$({COMMAND})\""))
             && self.rules.is_toplevel()
     }

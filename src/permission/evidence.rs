@@ -1,0 +1,63 @@
+//! What a decision rests on: the rule of a skill or policy that granted or refused each part of a
+//! call.
+
+use std::fmt;
+
+use super::rule::Rule;
+
+/// A rule, and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CitedRule {
+    /// The skill or policy.
+    pub source: String,
+    /// The entry as written.
+    pub rule: String,
+}
+
+/// Why part of a call may happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grant {
+    /// This rule grants it.
+    Rule(CitedRule),
+    /// It needs no rule, for this reason.
+    Free(&'static str),
+}
+
+/// A part of a call, and what granted or refused it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// [`CALL`] for the whole call; of a shell command `command`, `subcommand`, `redirection` or
+    /// `syntax`.
+    pub kind: &'static str,
+    /// The tool's name, or the part as written.
+    pub text: String,
+    /// What grants it, or why it is refused.
+    pub outcome: Result<Grant, String>,
+}
+
+/// The kind of a part that is the whole call.
+pub const CALL: &str = "call";
+
+impl CitedRule {
+    /// A rule of this source.
+    pub fn new(source: &str, rule: &Rule) -> Self {
+        Self {
+            source: source.to_owned(),
+            rule: rule.written().to_owned(),
+        }
+    }
+
+    /// That it denies something.
+    pub fn denies(&self) -> String {
+        format!("`{}` denies it with `{}`", self.source, self.rule)
+    }
+}
+
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Self::Rule(cited) => &cited.rule,
+            Self::Free(reason) => reason,
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! Reads each command line of a decision once: what it touches, its grants and its denials all ask.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::Fault;
+use super::names::Variables;
+use super::read::{Reading, read};
+use crate::host::shell::Shell;
+use crate::permission::call::Places;
+use crate::permission::steps::Steps;
+
+/// More command lines than this, nested ones included, are read again.
+const KEPT: usize = 16;
+/// Characters compared per step.
+const PER_STEP: usize = 64;
+
+/// The command lines read for a decision.
+pub struct Readings<'a> {
+    /// The steps left for the decision.
+    pub steps: &'a Steps,
+    /// The host's shell and where it starts.
+    pub places: &'a Places,
+    /// What is known about that shell's variables.
+    pub variables: Variables<'a>,
+    kept: RefCell<Vec<Kept>>,
+}
+
+struct Kept {
+    text: String,
+    shell: Shell,
+    with_variables: bool,
+    reading: Rc<Result<Reading, Fault>>,
+}
+
+impl<'a> Readings<'a> {
+    /// Nothing is read yet.
+    pub fn new(steps: &'a Steps, places: &'a Places, variables: Variables<'a>) -> Self {
+        Self {
+            steps,
+            places,
+            variables,
+            kept: RefCell::default(),
+        }
+    }
+
+    /// What `shell` would do, `with_variables` if it starts with those that are known.
+    pub fn read(
+        &self,
+        text: &str,
+        shell: Shell,
+        with_variables: bool,
+    ) -> Rc<Result<Reading, Fault>> {
+        // Elsewhere they make no difference.
+        let with_variables = with_variables && (text.contains(['$', '~']) || text.contains("for"));
+        self.steps.spend(1 + text.len() / PER_STEP);
+        let is_same = |kept: &&Kept| {
+            (kept.shell, kept.with_variables) == (shell, with_variables) && kept.text == text
+        };
+        if let Some(kept) = self.kept.borrow().iter().find(is_same) {
+            return Rc::clone(&kept.reading);
+        }
+        let variables = if with_variables {
+            self.variables
+        } else {
+            Variables::default()
+        };
+        let reading = Rc::new(read(text, shell, variables, self.steps));
+        let mut kept = self.kept.borrow_mut();
+        if kept.len() < KEPT {
+            kept.push(Kept {
+                text: text.to_owned(),
+                shell,
+                with_variables,
+                reading: Rc::clone(&reading),
+            });
+        }
+        reading
+    }
+}

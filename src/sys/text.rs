@@ -1,0 +1,31 @@
+//! Text cut for a message, a line or the log.
+
+/// At most `max` characters of `text`, ending in an ellipsis if it was cut.
+pub fn shorten(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        None => text.to_owned(),
+        Some(_) if max == 0 => String::new(),
+        Some(_) => {
+            let kept: String = text.chars().take(max - 1).collect();
+            format!("{}…", kept.trim_end())
+        }
+    }
+}
+
+/// User input for a message: on one line, and shortened if long.
+pub fn quoted(written: &str) -> String {
+    shorten(&written.escape_debug().to_string(), 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_at_a_character() {
+        assert_eq!(shorten("äöü", 3), "äöü");
+        assert_eq!(shorten("äöü", 2), "ä…");
+        assert_eq!(shorten("ab cd", 4), "ab…");
+        assert_eq!(shorten("ab", 0), "");
+    }
+}
