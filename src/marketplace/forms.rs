@@ -1,6 +1,8 @@
 //! Parsers for each form of a reference that names a place
 //! (docs/spec/references.md#reference-forms). Pure.
 
+use percent_encoding::percent_decode_str;
+
 use super::address::{RepoUrl, SubPath};
 use super::choose::Want;
 use super::reference::{At, Place, Reading, Reference, at};
@@ -273,18 +275,8 @@ fn skill(name: &str) -> Result<String> {
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('%') {
-        bytes.extend_from_slice(before.as_bytes());
-        let byte = after
-            .get(..2)
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        bytes.push(byte.unwrap_or(b'%'));
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8(bytes).ok()
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    Some(decoded.into_owned())
 }
 
 /// The error for text that is not a reference, with a list of the valid forms.
