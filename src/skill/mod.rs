@@ -7,6 +7,7 @@ mod body;
 mod cached;
 mod choosing;
 mod diagnostic;
+mod diff;
 mod extension;
 mod fields;
 mod fork;
@@ -28,6 +29,7 @@ mod visibility;
 
 pub use arguments::Arguments;
 pub use diagnostic::{Diagnostic, Level};
+pub use diff::unified_diff;
 pub use extension::{PYTHON, by_extension, is_script};
 pub use fields::{Fields, ToolList};
 pub use frontmatter::{Split, split as split_frontmatter};
