@@ -5,7 +5,6 @@
 mod body;
 mod conversation;
 mod description;
-mod diff;
 mod files;
 mod finding;
 mod fix;
@@ -22,7 +21,6 @@ pub mod strict;
 pub use body::commands;
 pub use conversation::{Conversation, Played, PlayedStep};
 pub use description::similarity;
-pub use diff::unified;
 pub use files::programs;
 pub use finding::{Finding, Findings};
 pub use fix::fix;

@@ -1,8 +1,11 @@
 //! References from a skill's texts to files: missing ones, and ones that leave the skill. Doubtful
 //! references are ignored, because a false finding is worse than none.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+
+use percent_encoding::percent_decode_str;
 
 use super::finding::Finding;
 use super::markdown::Markdown;
@@ -162,7 +165,9 @@ fn link_target(written: &str) -> Option<String> {
     if scheme || odd || !is_path || is_placeholder(path) {
         return None;
     }
-    Some(decoded(path))
+    // `%20` and the like, if the result is UTF-8.
+    let decoded = percent_decode_str(path).decode_utf8();
+    Some(decoded.map_or_else(|_| path.to_owned(), Cow::into_owned))
 }
 
 /// Removes a line number: `notes.md:10` means a line of that file.
@@ -181,19 +186,6 @@ fn is_placeholder(path: &str) -> bool {
     let marks = ['<', '>', '{', '}', '$', '*', '[', ']', '…'];
     let words = ["path/to", "example", "your-", "my-", "foo", "xxx", "..."];
     path.contains(marks) || words.iter().any(|word| path.to_lowercase().contains(word))
-}
-
-/// Decodes `%20` and the like, if the result is UTF-8.
-fn decoded(path: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = path.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = (*first == b'%').then(|| tail.get(..2)).flatten();
-        let byte = hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The path without `.` and `..`; `None` if it leaves the skill.

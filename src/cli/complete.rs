@@ -1,7 +1,13 @@
 //! Shell completion. The shells query this program, so they offer exactly what the command line
 //! accepts, and the currently installed skills.
 
-use clap::{Arg, Command, CommandFactory};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::iter;
+
+use clap::{Command, CommandFactory, ValueHint};
+use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
 
 use super::args::Cli;
 use super::options::Shell;
@@ -25,8 +31,8 @@ const SKILLS: [(&str, &str); 13] = [
     ("verify", "names"),
 ];
 
-/// Possible words, each with a description.
-type Candidates = Vec<(String, String)>;
+/// Values of an argument, each with its description.
+type Values = BTreeMap<String, String>;
 
 /// The script that a shell loads.
 pub fn script(shell: Shell) -> &'static str {
@@ -40,153 +46,78 @@ pub fn script(shell: Shell) -> &'static str {
 /// The completions of the last of `words`: one per line, with its description after a tab.
 pub fn complete(app: &RunContext, words: &[String]) -> String {
     // Bash splits `--sort=name`.
-    let mut words: Vec<&str> = words
-        .iter()
-        .map(String::as_str)
-        .filter(|w| *w != "=")
-        .collect();
-    let current = words.pop().unwrap_or_default();
-    let mut root = Cli::command();
-    root.build();
-    let place = Place::after(&root, &words);
-    let found = place.candidates(app, current);
-    let fitting = found.iter().filter(|(word, _)| word.starts_with(current));
-    let line = |(word, what): &(String, String)| format!("{word}\t{}\n", brief(what, 60));
-    fitting.map(line).collect()
-}
-
-struct Place<'a> {
-    command: &'a Command,
-    /// The number of verbs that lead to the command.
-    depth: usize,
-    value_of: Option<&'a Arg>,
-    /// The number of the command's operands before it.
-    operands: usize,
-    /// Whether it follows `--`.
-    only_operands: bool,
-}
-
-impl<'a> Place<'a> {
-    fn after(root: &'a Command, words: &[&str]) -> Self {
-        let mut place = Self {
-            command: root,
-            depth: 0,
-            value_of: None,
-            operands: 0,
-            only_operands: false,
-        };
-        for word in words {
-            if place.value_of.take().is_some() {
-                continue;
-            }
-            if place.only_operands || !word.starts_with('-') {
-                match place.command.find_subcommand(word) {
-                    Some(verb) if !place.only_operands => {
-                        place.command = verb;
-                        place.depth += 1;
-                    }
-                    _ => place.operands += 1,
-                }
-            } else if *word == "--" {
-                place.only_operands = true;
-            } else {
-                place.value_of = place
-                    .option(word)
-                    .filter(|arg| arg.get_action().takes_values());
-            }
-        }
-        place
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| *word != "=").collect();
+    let current = words.last().copied().unwrap_or_default();
+    let mut root = without_paths(Cli::command());
+    let verb = words.first().copied().unwrap_or_default();
+    if let Some((_, argument)) = SKILLS.iter().find(|(known, _)| *known == verb) {
+        root = root.mut_subcommand(verb, |verb| offering(verb, argument, skills(app)));
     }
+    if verb == "config" {
+        for takes_key in ["get", "set"] {
+            root = root.mut_subcommand(verb, |config| {
+                config.mut_subcommand(takes_key, |verb| offering(verb, "key", keys(app)))
+            });
+        }
+    }
+    let args = iter::once("agent-skills").chain(words.iter().copied());
+    let found = engine::complete(
+        &mut root,
+        args.map(OsString::from).collect(),
+        words.len(),
+        None,
+    );
+    let mut lines = String::new();
+    for candidate in found.unwrap_or_default() {
+        let word = candidate.get_value().to_string_lossy();
+        // Options are offered to who asks for them.
+        if current.starts_with('-') || !word.starts_with('-') {
+            let help = candidate.get_help().map(ToString::to_string);
+            let help = one_line(&help.unwrap_or_default());
+            let _ = writeln!(lines, "{word}\t{}", brief(&help, 60));
+        }
+    }
+    lines
+}
 
-    fn option(&self, word: &str) -> Option<&'a Arg> {
-        self.command.get_arguments().find(|arg| {
-            let long = arg
-                .get_long()
-                .is_some_and(|long| word == format!("--{long}"));
-            long || arg
-                .get_short()
-                .is_some_and(|short| word == format!("-{short}"))
+/// The shells complete paths themselves, with their own quotes.
+fn without_paths(command: Command) -> Command {
+    command
+        .mut_args(|arg| match arg.get_value_hint() {
+            ValueHint::AnyPath => arg.value_hint(ValueHint::Other),
+            _ => arg,
         })
-    }
-
-    fn candidates(&self, app: &RunContext, current: &str) -> Candidates {
-        if let Some(arg) = self.value_of {
-            return self.values(app, arg);
-        }
-        if current.starts_with('-') && !self.only_operands {
-            return options(self.command);
-        }
-        let verbs = self
-            .command
-            .get_subcommands()
-            .filter(|verb| !verb.is_hide_set());
-        let mut found: Candidates = verbs
-            .map(|verb| (verb.get_name().to_owned(), told(verb.get_about())))
-            .collect();
-        let operand = self.command.get_positionals().nth(self.operands);
-        let last = || self.command.get_positionals().last();
-        let operand = operand.or_else(|| last().filter(|arg| takes_several(arg)));
-        if let Some(operand) = operand {
-            found.extend(self.values(app, operand));
-        }
-        found
-    }
-
-    fn values(&self, app: &RunContext, arg: &Arg) -> Candidates {
-        let verb = self.command.get_name();
-        // The verb of `sources remove` is a different one.
-        if self.depth == 1 && SKILLS.contains(&(verb, arg.get_id().as_str())) {
-            return skills(app);
-        }
-        if arg.get_id() == "key" {
-            let settings = app.settings().unwrap_or_default();
-            let known = settings.into_iter();
-            return known
-                .map(|one| (one.key, one_line(&one.value.to_string())))
-                .collect();
-        }
-        let values = arg.get_possible_values();
-        let shown = values.iter().filter(|value| !value.is_hide_set());
-        shown
-            .map(|value| (value.get_name().to_owned(), told(value.get_help())))
-            .collect()
-    }
+        .mut_subcommands(without_paths)
 }
 
-fn takes_several(operand: &Arg) -> bool {
-    let takes = operand.get_num_args();
-    takes.is_some_and(|takes| takes.max_values() > 1)
+fn offering(command: Command, argument: &str, values: Values) -> Command {
+    let candidate =
+        |(value, help): (&String, &String)| CompletionCandidate::new(value).help(Some(help.into()));
+    let candidates = move || values.iter().map(candidate).collect();
+    command.mut_arg(argument, |arg| arg.add(ArgValueCandidates::new(candidates)))
 }
 
-fn options(command: &Command) -> Candidates {
-    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
-    shown
-        .filter_map(|arg| Some((format!("--{}", arg.get_long()?), told(arg.get_help()))))
+fn keys(app: &RunContext) -> Values {
+    let settings = app.settings().unwrap_or_default().into_iter();
+    settings
+        .map(|one| (one.key, one.value.to_string()))
         .collect()
 }
 
 /// The skills with valid names: a shell could execute other directory names.
-fn skills(app: &RunContext) -> Candidates {
-    let catalog = app.catalog();
-    let proper = |name: &String| SkillName::from_written(name).is_some_and(|n| n.as_str() == name);
-    let mut found: Candidates = catalog
-        .entries()
-        .iter()
-        .map(|entry| {
-            let skill = entry.disclosed();
-            let what = skill.and_then(|skill| skill.description.as_deref());
-            (entry.name(), one_line(what.unwrap_or_default()))
-        })
-        .filter(|(name, _)| proper(name))
-        .collect();
-    found.sort();
-    found.dedup_by(|a, b| a.0 == b.0);
+fn skills(app: &RunContext) -> Values {
+    let mut found = Values::new();
+    for entry in app.catalog().entries() {
+        let name = entry.name();
+        if SkillName::from_written(&name).is_some_and(|proper| proper.as_str() == name) {
+            let what = entry
+                .disclosed()
+                .and_then(|skill| skill.description.clone());
+            found.entry(name).or_insert(what.unwrap_or_default());
+        }
+    }
     found
-}
-
-fn told(text: Option<&clap::builder::StyledStr>) -> String {
-    text.map(|text| one_line(&text.to_string()))
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,11 +1,20 @@
 //! The manual page, generated from clap's definitions.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, Write};
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
 
 use super::args::Cli;
 
+const BEFORE: &str = ".SH DESCRIPTION
+Without a command, at a terminal, it says what is installed and what to do next.
+In chibi: chibi \\-p agent\\-skills \"install owner/skill\"
+.SH COMMANDS
+";
+
+/// The sections that clap knows nothing of.
 const AFTER: &str = r#".SH EXIT STATUS
 .TP
 .B 0
@@ -45,112 +54,65 @@ The README and docs/ of the project;
 
 /// The page in the format of `man`.
 pub fn page() -> String {
-    let mut root = Cli::command();
+    let mut root = Cli::command()
+        .disable_help_flag(true)
+        .subcommand_value_name("COMMAND");
     root.build();
-    let version = env!("CARGO_PKG_VERSION");
-    let mut page = format!(
-        ".TH AGENT\\-SKILLS 1 \"\" \"agent\\-skills {version}\" \"User Commands\"\n.SH NAME\n\
-         agent\\-skills \\- {}\n.SH SYNOPSIS\n.B agent\\-skills\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n\
-         .SH DESCRIPTION\n{}\nWithout a command, at a terminal, it says what is installed and what \
-         to do next.\n.SH COMMANDS\n",
-        about(&root),
-        escaped(
-            &root
-                .get_after_help()
-                .map(ToString::to_string)
-                .unwrap_or_default()
-        ),
-    );
-    commands(&mut root, &mut page);
+    let man = Man::new(root.clone())
+        .title("AGENT-SKILLS")
+        // An empty date would be left out, and the next words taken for it.
+        .date(" ")
+        .manual("User Commands");
+    let mut page = rendered(|page| {
+        man.render_title(page)?;
+        man.render_name_section(page)?;
+        man.render_synopsis_section(page)
+    });
+    page.push_str(BEFORE);
+    commands(&root, &mut page);
     page.push_str(AFTER);
-    page
+    // Some terminals have no ellipsis.
+    page.replace('…', "...")
 }
 
-fn commands(above: &mut Command, page: &mut String) {
-    for command in above
-        .get_subcommands_mut()
-        .filter(|command| !command.is_hide_set())
-    {
+/// A subsection for each command, made of the sections of a page of its own.
+fn commands(above: &Command, page: &mut String) {
+    for command in above.get_subcommands().filter(|verb| !verb.is_hide_set()) {
         if command.has_subcommands() {
             commands(command, page);
             continue;
         }
-        let usage = command.render_usage().to_string();
-        let usage = usage.strip_prefix("Usage: agent-skills ").unwrap_or(&usage);
-        let _ = writeln!(page, ".SS {}\n{}.", escaped(usage.trim()), about(command));
-        let arguments = command.get_arguments().filter(|arg| !arg.is_hide_set());
-        for arg in arguments.filter(|arg| arg.get_id() != "help") {
-            let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(
-                page,
-                ".TP\n{}\n{}{}",
-                name(arg),
-                escaped(&help),
-                values(arg)
-            );
-        }
+        let name = command.get_bin_name().unwrap_or_default();
+        let name = name.trim_start_matches("agent-skills ").replace('-', "\\-");
+        let man = Man::new(command.clone());
+        let synopsis = rendered(|part| man.render_synopsis_section(part));
+        let description = rendered(|part| man.render_description_section(part));
+        let options = rendered(|part| man.render_options_section(part));
+        let [synopsis, description, options] =
+            [&synopsis, &description, &options].map(|part| below_heading(part));
+        let _ = write!(page, ".SS {name}\n{synopsis}.PP\n{description}{options}");
     }
 }
 
-fn name(arg: &Arg) -> String {
-    let value = || {
-        let names = arg.get_value_names().unwrap_or_default();
-        let names: Vec<&str> = names.iter().map(clap::builder::Str::as_str).collect();
-        format!("\\fI{}\\fR", escaped(&names.join(" ")))
-    };
-    let mut ways: Vec<String> = Vec::new();
-    ways.extend(arg.get_short().map(|short| format!("\\fB\\-{short}\\fR")));
-    ways.extend(
-        arg.get_long()
-            .map(|long| format!("\\fB\\-\\-{}\\fR", escaped(long))),
-    );
-    match (ways.is_empty(), arg.get_action().takes_values()) {
-        (true, _) => value(),
-        (false, true) => format!("{} {}", ways.join(", "), value()),
-        (false, false) => ways.join(", "),
-    }
+fn rendered(render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
+    let mut text = Vec::new();
+    // Writing to memory does not fail.
+    let _ = render(&mut text);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
-fn values(arg: &Arg) -> String {
-    let values = arg.get_possible_values();
-    if values.is_empty() || !arg.get_action().takes_values() {
-        return String::new();
-    }
-    let names: Vec<&str> = values
-        .iter()
-        .map(clap::builder::PossibleValue::get_name)
-        .collect();
-    escaped(&format!(": {}", names.join(", ")))
-}
-
-fn about(command: &Command) -> String {
-    let about = command.get_about().map(ToString::to_string);
-    escaped(about.unwrap_or_default().trim_end_matches('.'))
-}
-
-/// Text escaped so that `roff` interprets none of it.
-fn escaped(text: &str) -> String {
-    let mut safe = String::new();
-    if text.starts_with(['.', '\'']) {
-        safe.push_str("\\&");
-    }
-    for c in text.chars() {
-        match c {
-            '\\' => safe.push_str("\\e"),
-            '-' => safe.push_str("\\-"),
-            '…' => safe.push_str("..."),
-            c if c.is_ascii() => safe.push(c),
-            c => {
-                let _ = write!(safe, "\\[u{:04X}]", u32::from(c));
-            }
-        }
-    }
-    safe
+/// A section without its heading.
+fn below_heading(section: &str) -> &str {
+    let text = section
+        .split_once("\n.SH ")
+        .and_then(|(_, section)| section.split_once('\n'));
+    text.map_or("", |(_, text)| text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Arg;
 
     #[test]
     fn every_command_and_option_is_on_the_page() {
@@ -161,6 +123,7 @@ mod tests {
             .get_subcommands()
             .filter(|command| !command.is_hide_set())
         {
+            let escaped = |text: &str| text.replace('-', "\\-");
             assert!(page.contains(&format!(".SS {}", escaped(command.get_name()))));
             for long in command.get_arguments().filter_map(Arg::get_long) {
                 assert!(
@@ -169,11 +132,6 @@ mod tests {
                 );
             }
         }
-        assert!(!page.contains("__complete"));
-    }
-
-    #[test]
-    fn no_text_is_taken_for_a_request() {
-        assert_eq!(escaped(".sp -x\\fB"), "\\&.sp \\-x\\efB");
+        assert!(page.is_ascii() && !page.contains("__complete"));
     }
 }

@@ -12,6 +12,7 @@ use crate::author::{self, Finding, Findings, strict};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
+use crate::skill::unified_diff;
 use crate::sys::{eprint, files, limits};
 
 /// The report; a failure if a skill has an error.
@@ -104,7 +105,8 @@ fn fix(dir: &Path) -> Result<()> {
         files::replace_file(&file, fixed.as_bytes(), mode).map_err(|error| {
             error.hint("nothing was changed; check the directory's permissions")
         })?;
-        let diff = author::unified(&file.display().to_string(), &text, &fixed);
+        let name = file.display().to_string();
+        let diff = unified_diff((&name, &name), &text, &fixed);
         eprint(format_args!("{}", super::consent::printable(&diff)));
     }
     Ok(())

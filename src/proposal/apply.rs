@@ -2,10 +2,10 @@
 //! has its lines; if there is not exactly one such place, nothing is applied. Pure.
 
 use std::collections::HashSet;
-use std::fmt::Write;
 
 use super::patch::{FilePatch, Hunk, Line};
 use crate::error::{Error, Result};
+use crate::skill::unified_diff;
 use crate::sys::limits;
 use crate::sys::text::quoted;
 
@@ -14,7 +14,7 @@ use crate::sys::text::quoted;
 pub struct Applied {
     /// Its new content.
     pub text: String,
-    /// The diff against the current file, with correct line numbers.
+    /// What it changes in the current file, as a diff.
     pub shown: String,
 }
 
@@ -42,7 +42,6 @@ impl FilePatch {
             ));
         }
         placed.sort_by_key(|(place, ..)| *place);
-        let mut shown = format!("--- a/{name}\n+++ b/{name}\n");
         let ending = if lines.first().is_some_and(|line| line.ends_with("\r\n")) {
             "\r\n"
         } else {
@@ -55,7 +54,6 @@ impl FilePatch {
                 return Err(of_hunk(index + 1, error.hint("make one hunk of both")));
             }
             new.extend(lines[next..place].iter().map(|line| (*line).to_owned()));
-            show(&mut shown, hunk, place, new.len());
             next = place;
             for line in &hunk.lines {
                 match line {
@@ -81,6 +79,8 @@ impl FilePatch {
             }
         }
         let text = new.concat();
+        let names = (&*format!("a/{name}"), &*format!("b/{name}"));
+        let shown = unified_diff(names, file, &text);
         Ok(Applied { text, shown })
     }
 }
@@ -153,20 +153,4 @@ fn places(wanted: &[&str], file: &[&str], effort: &mut usize) -> Result<Vec<usiz
         }
     }
     Ok(found)
-}
-
-fn show(text: &mut String, hunk: &Hunk, old: usize, new: usize) {
-    // An empty side is identified by the line before it.
-    let range =
-        |start: usize, length: usize| format!("{},{length}", start + usize::from(length > 0));
-    let (from, to) = (hunk.lines_before().len(), hunk.lines_after().len());
-    let _ = writeln!(text, "@@ -{} +{} @@", range(old, from), range(new, to));
-    for line in &hunk.lines {
-        let mark = match line {
-            Line::Kept(_) => ' ',
-            Line::Added(_) => '+',
-            Line::Removed(_) => '-',
-        };
-        let _ = writeln!(text, "{mark}{}", line.text());
-    }
 }

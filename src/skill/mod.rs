@@ -7,6 +7,7 @@ mod body;
 mod cached;
 mod choosing;
 mod diagnostic;
+mod diff;
 pub mod directories;
 mod extension;
 mod fields;
@@ -29,6 +30,7 @@ mod visibility;
 
 pub use arguments::Arguments;
 pub use diagnostic::{Diagnostic, Level, Severity};
+pub use diff::unified_diff;
 pub use extension::{PYTHON, by_extension, is_script};
 pub use fields::{Fields, ToolList};
 pub use frontmatter::{Split, split as split_frontmatter};

@@ -21,6 +21,7 @@ pub mod terminal;
 pub mod text;
 pub mod time;
 pub mod tree;
+mod uri;
 
 pub use base::{Base, HomeFile};
 pub use dir::{Dir, Durable, EntryKind, EntryName, EntryPath};
@@ -31,3 +32,4 @@ pub use lock::FileLock;
 pub use shown::{Shown, is_invisible, shown, visible};
 pub use stderr::{answers_to_terminal, eprint, progress, warn};
 pub use time::Moment;
+pub use uri::URI_PATH;

@@ -1,8 +1,10 @@
-//! Points in time as people and logs write them: UTC, RFC 3339. No time zones; the only calendar is
-//! days since 1970.
+//! Points in time as people and logs write them: UTC, RFC 3339. No time zones.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use time::format_description::well_known::Rfc3339;
+use time::{OffsetDateTime, PrimitiveDateTime};
 
 /// Milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,61 +48,26 @@ fn parse_instant(written: &str) -> Option<Moment> {
     let (date, time) = written
         .split_once(['T', ' '])
         .unwrap_or((written, "00:00:00"));
-    let [year, month, day] = numbers(date, '-')?;
-    let (time, fraction) = time
-        .trim_end_matches('Z')
-        .split_once('.')
-        .map_or((time.trim_end_matches('Z'), ""), |parts| parts);
-    let [hour, minute, second] = numbers(time, ':')?;
-    let valid = (1970..=9999).contains(&year)
-        && (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second < 61;
-    let millis: u64 = format!("{fraction:0<3}").get(..3)?.parse().ok()?;
-    valid.then(|| {
-        let seconds = hour * 3600 + minute * 60 + second;
-        Moment(days(year, month, day).unsigned_abs() * DAY + seconds * SECOND + millis)
-    })
-}
-
-fn numbers(text: &str, separator: char) -> Option<[u64; 3]> {
-    let parsed: Option<Vec<u64>> = text.split(separator).map(|n| n.parse().ok()).collect();
-    parsed?.try_into().ok()
-}
-
-/// Days since 1970 of a Gregorian date. Years are counted from March, so that the leap day is a
-/// year's last.
-fn days(year: u64, month: u64, day: u64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let since_zero = 365 * year + year / 4 - year / 100 + year / 400 + in_year;
-    since_zero.cast_signed() - 719_468
+    let whole = format!("{date}T{}Z", time.trim_end_matches('Z'));
+    let instant = OffsetDateTime::parse(&whole, &Rfc3339).ok()?;
+    let millis = instant.unix_timestamp_nanos() / 1_000_000;
+    u64::try_from(millis).ok().map(Moment)
 }
 
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let day = (self.0 / DAY).cast_signed();
-        // Estimated without leap days, so never too early; the loop finds the March in which the
-        // year begins.
-        let mut year = 1970 + self.0 / DAY / 365;
-        while days(year, 3, 1) > day {
-            year -= 1;
-        }
-        let in_year = (day - days(year, 3, 1)).unsigned_abs();
-        let month = (5 * in_year + 2) / 153;
-        let date = in_year - (153 * month + 2) / 5 + 1;
-        let (year, month) = if month < 10 {
-            (year, month + 3)
-        } else {
-            (year + 1, month - 9)
-        };
-        let (seconds, millis) = (self.0 % DAY / SECOND, self.0 % SECOND);
-        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let nanos = i128::from(self.0) * 1_000_000;
+        // What stands in a file may be later than any year with four digits.
+        let last = PrimitiveDateTime::MAX.assume_utc();
+        let at = OffsetDateTime::from_unix_timestamp_nanos(nanos).unwrap_or(last);
         write!(
             f,
-            "{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
+            "{}T{:02}:{:02}:{:02}.{:03}Z",
+            at.date(),
+            at.hour(),
+            at.minute(),
+            at.second(),
+            at.millisecond()
         )
     }
 }
@@ -140,11 +107,17 @@ mod tests {
             "2x",
             "2026-13-01",
             "2026-1",
+            "2026-02-30",
             "1969-01-01",
             "yesterday",
         ] {
             assert_eq!(Moment::parse(bad, now), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn what_no_calendar_has_is_the_last_day() {
+        assert_eq!(Moment(u64::MAX).to_string(), "9999-12-31T23:59:59.999Z");
     }
 
     proptest! {

@@ -107,7 +107,7 @@ fn bash_completes_what_the_program_offers() {
 #[test]
 fn the_manual_page_is_one_that_roff_understands() {
     let page = Host::stdin().succeeds(&["man"]);
-    assert!(page.starts_with(".TH AGENT\\-SKILLS 1"));
+    assert!(page.contains("\n.TH AGENT"), "{page}");
     let mut groff = Command::new("groff");
     groff.args(["-man", "-Tascii", "-ww"]);
     groff
@@ -121,7 +121,7 @@ fn the_manual_page_is_one_that_roff_understands() {
     let ran = crate::host::finish(&mut groff, page.as_bytes());
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     assert!(
-        ran.stdout.contains("In which order: name, layer, source"),
+        ran.stdout.contains("tokens: The costliest first"),
         "{}",
         ran.stdout
     );

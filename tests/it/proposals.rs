@@ -78,7 +78,10 @@ fn a_proposal_changes_nothing_until_a_person_approves_it_and_can_be_taken_back()
         assert_eq!(listed[0]["skill"], json!("pdf"));
         assert_eq!(listed[0]["applies"], json!(true));
         let shown = host.succeeds(&["proposals", "show", &id]);
-        for words in ["It was wrong.", "@@ -7,1 +7,2 @@\n-Two.\n+2.\n+3."] {
+        for words in [
+            "It was wrong.",
+            "@@ -4,4 +4,5 @@\n \n ---\n One.\n-Two.\n+2.\n+3.",
+        ] {
             assert!(shown.contains(words), "{words}: {shown}");
         }
         let unasked = host.fails(&["proposals", "approve", &id]);

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use percent_encoding::utf8_percent_encode;
 use serde_json::{Value, json};
 
 use super::word;
 use crate::author::{Finding, Findings, rules};
+use crate::sys::URI_PATH;
 
 /// The log of one run.
 pub fn log(findings: &Findings) -> Value {
@@ -51,21 +53,11 @@ pub fn log(findings: &Findings) -> Value {
 }
 
 fn uri(path: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
-    let encoded: String = path
-        .bytes()
-        .map(|byte| {
-            if plain(byte) {
-                char::from(byte).to_string()
-            } else {
-                format!("%{byte:02X}")
-            }
-        })
-        .collect();
+    let encoded = utf8_percent_encode(path, URI_PATH);
     if path.starts_with('/') {
         format!("file://{encoded}")
     } else {
-        encoded
+        encoded.to_string()
     }
 }
 

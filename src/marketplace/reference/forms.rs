@@ -1,11 +1,12 @@
 //! Parsers for each form of a reference that names a place
 //! (docs/spec/references.md#reference-forms). Pure.
 
+use super::address::{RepoUrl, SubPath};
+use super::web::WebUrl;
 use crate::error::{Error, Result};
-use crate::marketplace::reference::address::{RepoUrl, SubPath};
 use crate::marketplace::reference::reading::{At, Place, Reading, Want, at};
-use crate::marketplace::reference::web::WebUrl;
 use crate::skill::SkillName;
+use percent_encoding::percent_decode_str;
 
 const FORMS: &str = "give OWNER/SKILL, OWNER/REPO@SKILL, OWNER/REPO/PATH, the https or ssh address \
                      of a repository or an archive, or a local directory as ./DIR";
@@ -271,18 +272,8 @@ fn skill(name: &str) -> Result<String> {
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('%') {
-        bytes.extend_from_slice(before.as_bytes());
-        let byte = after
-            .get(..2)
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        bytes.push(byte.unwrap_or(b'%'));
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8(bytes).ok()
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    Some(decoded.into_owned())
 }
 
 /// The error for text that is not a reference, with a list of the valid forms.

@@ -1,9 +1,12 @@
 //! The URL of a file on the web, safe to pass to curl and to compare with other URLs.
 
-use std::fmt::{self, Write};
+use std::fmt;
+
+use percent_encoding::utf8_percent_encode;
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::address::{self, SubPath};
+use crate::sys::URI_PATH;
 
 /// An https URL, or an http URL of the local machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,13 +79,7 @@ impl WebUrl {
     pub fn join(&self, path: &SubPath) -> Self {
         let mut url = self.0.trim_end_matches('/').to_owned();
         url.push('/');
-        for byte in path.as_str().bytes() {
-            if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-                url.push(char::from(byte));
-            } else {
-                let _ = write!(url, "%{byte:02X}");
-            }
-        }
+        url.extend(utf8_percent_encode(path.as_str(), URI_PATH));
         Self(url)
     }
 
