@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use super::run::Failure;
+use super::caller::Failure;
 use super::{json as output, named};
 use crate::activation::Enforcement;
 use crate::catalog::usable;

@@ -5,10 +5,8 @@
 use std::fmt::Write as _;
 use std::io::BufRead;
 
-use super::model_install::safe;
+use super::caller::{Caller, is_by_host, safe};
 use super::options::Consent;
-use super::person::is_by_host;
-use super::run::Caller;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance, Reach, Severity};
 use crate::run_context::RunContext;

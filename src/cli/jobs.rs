@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
+use super::caller::Failure;
 use super::json;
-use super::run::Failure;
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 use crate::sys::Shown;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::caller::Failure;
 use super::consent::{describe, printable};
 use super::json;
 use super::options::{Sources, Wanted};
-use super::run::Failure;
 use super::shop::{Shop, note};
 use crate::error::{Error, Result};
 use crate::marketplace::{Finding, InstallOptions, Severity};

@@ -4,11 +4,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::caller::{Caller, Failure};
 use super::consent::{self, Consenting};
 use super::json;
 use super::options::{Consent, Install, Scope, Update};
 use super::permitted::{deciding, permits_update};
-use super::run::{Caller, Failure};
 use super::shop::{Shop, note};
 use crate::activation::unmet;
 use crate::catalog::Layer;

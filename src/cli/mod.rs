@@ -6,6 +6,7 @@ mod args;
 mod audit;
 mod author_args;
 mod available;
+mod caller;
 mod check;
 mod complete;
 mod config;
@@ -45,5 +46,6 @@ mod visibility;
 mod welcome;
 mod wrap;
 
+pub use caller::{Caller, Failure};
 pub use model_install::model_install;
-pub use run::{Caller, Failure, run};
+pub use run::run;

@@ -6,6 +6,7 @@ use serde_json::Value;
 use clap::Parser;
 
 use super::args::{Cli, Verb};
+use super::caller::safe;
 use super::decisions::decision;
 use crate::host::{Protocol, ours};
 use crate::marketplace::within_sources;
@@ -73,14 +74,6 @@ fn for_people(command: &str) -> String {
          and to run in a terminal: agent-skills {}",
         safe(command)
     )
-}
-
-/// A command to be copied from a message. A model wrote part of it, so nothing in it may make a
-/// shell do more than run it.
-pub(super) fn safe(command: &str) -> String {
-    let does_more = |c: &char| c.is_control() || "\"'`$\\;&|<>()!".contains(*c);
-    let kept = command.chars().filter(|c| !does_more(c));
-    kept.take(200).collect()
 }
 
 fn refused(app: &RunContext, command: &str, permitted: &str) -> ModelInstall {

@@ -5,8 +5,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::author_args::New;
+use super::caller::Caller;
 use super::consent::{agrees, asked};
-use super::run::Caller;
 use crate::author::{NewFile, Script, Wish, scaffold};
 use crate::catalog::Layer;
 use crate::error::{Error, Result};

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::author_args::Pack;
+use super::caller::Failure;
 use super::findings;
-use super::run::Failure;
 use super::try_skill::find;
 use crate::author::{Findings, Format, package, render};
 use crate::error::Error;

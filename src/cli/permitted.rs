@@ -1,10 +1,9 @@
 //! Whether something may be installed: policies decide first, and no flag overrides them; then
 //! consent is needed.
 
+use super::caller::{Caller, decided_by_a_person};
 use super::consent::Consenting;
 use super::options::{Consent, Scope};
-use super::person::decided_by_a_person;
-use super::run::Caller;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Provenance};

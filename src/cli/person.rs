@@ -1,33 +1,15 @@
-//! The single function that checks whether the caller may run a command (see `decisions`), and how
-//! a process proves that the user started it.
-
-use std::io::IsTerminal;
+//! The single function that checks whether the caller may run a command (see `decisions`).
 
 use super::args::Verb;
+use super::caller::{Caller, decided_by_a_person, is_below_a_host, of_their_own};
 use super::decisions::{Who, decision};
-use super::model_install::{model_may, safe};
-use super::run::Caller;
+use super::model_install::model_may;
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
-use crate::host::ours;
 use crate::protocol::ModelInstall;
 use crate::run_context::RunContext;
 use crate::session::snapshot;
 use crate::skill::one_line;
-
-/// Variables of a host call, inherited by its child processes.
-const OF_A_CALL: [&str; 4] = [
-    "CHIBI_HOOK",
-    "CHIBI_HOOK_DATA",
-    "CHIBI_TOOL_NAME",
-    "CHIBI_TOOL_ARGS",
-];
-
-/// Whether the call came through the host, here or in the parent process; then it may come from the
-/// model.
-pub fn is_by_host(app: &RunContext, caller: Caller) -> bool {
-    caller == Caller::Host || app.env.os(ours::BY_HOST).is_some()
-}
 
 /// Allows the caller to run `verb`, whose words are `words`, or refuses.
 ///
@@ -57,52 +39,6 @@ pub fn may(app: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> R
             ModelInstall::Refused(_) => Err(of_their_own(app, &decision.command)),
         },
     }
-}
-
-/// Refuses `command` unless a person requests it: not the host, because the model may be behind it;
-/// not a process below a host. It must come from a terminal, which no model uses, unless the user's
-/// configuration says that nobody sits there.
-///
-/// # Errors
-/// When the caller is, or could be, somebody else.
-pub fn decided_by_a_person(app: &RunContext, caller: Caller, command: &str) -> Result<()> {
-    if is_by_host(app, caller) || is_below_a_host(app, caller) {
-        return Err(of_their_own(app, command));
-    }
-    let unattended = || app.config().is_ok_and(|config| config.unattended);
-    if std::io::stdin().is_terminal() || unattended() {
-        return Ok(());
-    }
-    let text = format!("only a person at a terminal can decide to {command}");
-    Err(Error::new(text).hint(
-        "run it in a terminal; `agent-skills config set unattended true`, run in one, permits it without",
-    ))
-}
-
-fn of_their_own(app: &RunContext, command: &str) -> Error {
-    let text = format!("only a person at a shell of their own can decide to {command}");
-    if let Err((file, unreadable)) = app.store().health() {
-        let text = format!(
-            "{text}, and whether this is one is not known: `{}` cannot be read ({})",
-            file.display(),
-            unreadable.reason
-        );
-        return Error::new(text).hint("`agent-skills doctor` says how to repair it");
-    }
-    Error::new(text).hint(format!(
-        "in a terminal, run: agent-skills {} (a model asks its user to)",
-        safe(command)
-    ))
-}
-
-/// If the record is unreadable, the answer is yes. The host itself is the direct parent of its
-/// calls; a call with a host further up was made by a process below it that only imitates the host.
-fn is_below_a_host(app: &RunContext, caller: Caller) -> bool {
-    if caller == Caller::Host {
-        return app.store().is_below_a_host(true).unwrap_or(true);
-    }
-    let in_a_call = OF_A_CALL.iter().any(|name| app.env.os(name).is_some());
-    in_a_call || app.store().is_below_a_host(false).unwrap_or(true)
 }
 
 /// Like [`decided_by_a_person`], for removing the skill `written`, but only if it restricts

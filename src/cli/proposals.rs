@@ -7,12 +7,11 @@ use std::path::Path;
 use clap::Subcommand;
 use serde::Serialize;
 
+use super::caller::{Caller, decided_by_a_person};
 use super::consent::{Consenting, printable};
 use super::json;
 use super::options::Consent;
 use super::permitted::{permits_change, permits_new};
-use super::person::decided_by_a_person;
-use super::run::Caller;
 use crate::catalog::{Catalog, Entry, Layer};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Plan};

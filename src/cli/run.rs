@@ -1,11 +1,12 @@
 //! Parses words into a verb and runs it, for a person and for the tools that take a command line.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 use clap::Parser;
 
 use super::args::{Cli, Verb};
+use super::caller::{Caller, Failure};
 use super::check::check;
 use super::person::may;
 use super::screen::Screen;
@@ -15,46 +16,8 @@ use super::{
     market, new, pack, proposals, search, simulate, stats, tree, try_skill, validate, visibility,
     welcome,
 };
-use crate::error::Error;
 use crate::run_context::RunContext;
 use crate::sys::shown;
-
-/// Who runs a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caller {
-    /// A person, who can be asked at a terminal.
-    Person {
-        /// Whether standard input and error are terminals.
-        terminal: bool,
-    },
-    /// The host, which cannot be asked.
-    Host,
-}
-
-/// Why a command failed.
-#[derive(Debug)]
-pub enum Failure {
-    /// It was attempted and failed.
-    Failed(Error),
-    /// It succeeded, but the answer is negative; it still goes to standard output.
-    Answered(String),
-    /// The words are not a command: what is wrong with them, and the usage.
-    Misused(String),
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl Caller {
-    /// The person who started this process.
-    pub fn person() -> Self {
-        let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        Self::Person { terminal }
-    }
-}
 
 /// Runs a command; the answer is for standard output, and `live` receives output that cannot wait
 /// for the end. Untrusted text in it is escaped by [`shown`].

@@ -1,6 +1,6 @@
 //! The output device: its width, and whether it supports colour.
 
-use super::run::Caller;
+use super::caller::Caller;
 use crate::sys::{Env, terminal};
 
 /// A terminal, a pipe, or the host.

@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use serde::Serialize;
 
 use super::author_args::Simulate;
+use super::caller::Failure;
 use super::consent::printable;
 use super::json;
-use super::run::Failure;
 use crate::author::{Conversation, Played, PlayedStep};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;

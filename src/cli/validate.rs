@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::author_args::Validate;
+use super::caller::Failure;
 use super::findings;
-use super::run::Failure;
 use crate::author::{self, Finding, Findings, strict};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};

@@ -8,7 +8,7 @@ use super::check::{Check, Outcome};
 use super::{host, placement, programs, rules, skills, state, upkeep};
 use crate::cli::json;
 use crate::cli::options::Doctor;
-use crate::cli::run::Failure;
+use crate::cli::Failure;
 use crate::cli::screen::{Paint, Screen};
 use crate::cli::wrap::hanging;
 use crate::run_context::RunContext;
