@@ -54,15 +54,6 @@ impl<'a> CommandLine<'a> {
         })
     }
 
-    /// It, if no entry covers the tool that runs it.
-    pub fn ungranted(&self) -> Part {
-        Part {
-            kind: "subcommand",
-            text: self.text.to_owned(),
-            outcome: Err("no entry grants it".to_owned()),
-        }
-    }
-
     /// What a group's rules say about each part of it.
     pub fn parts(&self, group: &Group, in_force: &InForce, pipe_filters: bool) -> Vec<Part> {
         let rules = Rules {

@@ -288,31 +288,23 @@ impl<'a> Case<'a> {
                 why: why.to_owned(),
             })
         };
-        let refusal = match &self.command {
-            Some(command) if is_reached => {
-                let begin = parts.len();
-                parts.extend(command.parts(group, &self.in_force, settings.pipe_filters));
-                let mut refused = parts[begin..].iter();
-                let refused = refused.find_map(|part| Some((part, part.outcome.as_ref().err()?)));
-                let Some((part, why)) = refused else {
-                    return Ok(Outcome::Granted);
-                };
-                not_granted(why).part(part.kind, &part.text)
+        let refusal = if let Some(command) = &self.command {
+            let begin = parts.len();
+            parts.extend(command.parts(group, &self.in_force, settings.pipe_filters));
+            let mut refused = parts[begin..].iter();
+            match refused.find_map(|part| Some((part, part.outcome.as_ref().err()?))) {
+                // Without an entry for the tool, not even harmless parts are allowed.
+                _ if !is_reached => not_granted(""),
+                Some((part, why)) => not_granted(why).part(part.kind, &part.text),
+                None => return Ok(Outcome::Granted),
             }
-            Some(command) => {
-                parts.push(command.ungranted());
-                not_granted("")
-            }
-            None => {
-                let paths = tools::find(self.call.tool)
-                    .filter(|_| is_reached)
-                    .into_iter();
-                let mut keys = paths
-                    .flat_map(|tool| tool.keys(&[Argument::Path, Argument::Url, Argument::Source]));
-                match keys.find_map(|key| Some((key, self.call.text(key)?))) {
-                    Some((key, text)) => not_granted("").part(key, text),
-                    None => not_granted(""),
-                }
+        } else {
+            let reached = tools::find(self.call.tool).filter(|_| is_reached);
+            let meanings = [Argument::Path, Argument::Url, Argument::Source];
+            let mut keys = reached.into_iter().flat_map(|tool| tool.keys(&meanings));
+            match keys.find_map(|key| Some((key, self.call.text(key)?))) {
+                Some((key, text)) => not_granted("").part(key, text),
+                None => not_granted(""),
             }
         };
         Err(refusal.allowed(group.host_names()))

@@ -567,7 +567,7 @@ fn each_part_has_the_rule_that_grants_it_or_a_reason() {
     let read = evidence(&scene, "file_head", &json!({"path": "x"}));
     assert_eq!(read, [("file_head".to_owned(), Some("Read".to_owned()))]);
     let other = crate::permission::scene::scene().active("Read");
-    rests_on(&other, "ls; git log", &[("ls; git log", None)]);
+    rests_on(&other, "ls; git log", &[("ls", None), ("git log", None)]);
 }
 
 #[test]
