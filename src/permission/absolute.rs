@@ -6,8 +6,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::call::{Call, Scope};
+use super::call::Call;
 use super::domain::web_address;
+use super::scope::Scope;
 use super::stacking::InForce;
 use crate::host::paths;
 use crate::host::tools::{self, Argument};

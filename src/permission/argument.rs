@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use super::arg_matcher::{ArgMatcher, as_text};
-use super::call::{Call, OurTool, Places};
+use super::call::{Call, OurTool};
 use super::domain::web_address;
 use super::path::{Located, Remembering, Resolve};
+use super::places::Places;
 use super::protected::Protection;
 use super::rule::Rule;
 use super::steps::Steps;

@@ -1,15 +1,8 @@
-//! The input of a decision: the call and everything in force around it.
+//! The call that is decided about.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Map, Value};
-
-use super::protected::ProtectedPlaces;
-use super::restriction::Restriction;
-use super::settings::Settings;
-use crate::host::paths::{self, Base};
-use crate::host::shell::Shell;
 
 /// A tool call as the host is about to make it.
 #[derive(Debug, Clone, Copy)]
@@ -56,71 +49,6 @@ pub enum OurTool<'a> {
     Direct,
 }
 
-/// Everything in force around a call.
-#[derive(Debug, Clone, Copy)]
-pub struct Scope<'a> {
-    /// The restrictions of all skills activated in this session, oldest first, including replaced
-    /// ones, whose denials stay in force.
-    pub restrictions: &'a [Restriction],
-    /// Denials from the configuration and the administrator's policy.
-    pub policy_deny: &'a [Restriction],
-    /// The user's settings.
-    pub settings: &'a Settings,
-    /// The directories that matter.
-    pub places: &'a Places,
-    /// Tools that the host attributes to MCP servers.
-    pub mcp_tools: &'a BTreeSet<String>,
-}
-
-/// The directories that decisions depend on, as given: links are not resolved.
-#[derive(Debug, Clone, Default)]
-pub struct Places {
-    /// Where the host's shell starts.
-    pub project_root: PathBuf,
-    /// The host process's working directory, where some of its tools start.
-    pub working_dir: PathBuf,
-    /// What `~` means in a shell and in patterns, if it is known.
-    pub home: Option<PathBuf>,
-    /// Names of the variables in the initial environment of the host's shell; setting one exports
-    /// it to every program. `None` if unknown.
-    pub environment: Option<BTreeSet<String>>,
-    /// The shell that runs the host's commands.
-    pub shell: Shell,
-    /// Whether `CDPATH` is set in the host's environment, so that `cd x` may lead elsewhere.
-    pub cdpath: bool,
-    /// What no call changes while a skill restricts.
-    pub protected: ProtectedPlaces,
-    /// Our own executable, which no command may run while anything is in force.
-    pub executable: Option<PathBuf>,
-    /// The directories where the host's shell looks for programs.
-    pub path: Vec<PathBuf>,
-}
-
-impl Places {
-    /// The path that a host tool uses for `written`: absolute, not yet normalised.
-    pub fn of_tool(&self, tool: &str, written: &str) -> PathBuf {
-        let meaning = paths::meaning(tool);
-        let below_home = written.strip_prefix('~').zip(self.home.as_deref());
-        match below_home {
-            Some((rest, home)) if meaning.expands_tilde && is_below(rest) => {
-                home.join(rest.trim_start_matches('/'))
-            }
-            _ => self.begin(meaning.base).join(written),
-        }
-    }
-
-    fn begin(&self, base: Base) -> &Path {
-        match base {
-            Base::WorkingDirectory if self.working_dir.is_absolute() => &self.working_dir,
-            Base::WorkingDirectory | Base::Project => &self.project_root,
-        }
-    }
-}
-
-fn is_below(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with('/')
-}
-
 impl<'a> Call<'a> {
     /// The arguments, if they are an object.
     pub fn object(&self) -> Option<&'a Map<String, Value>> {
@@ -130,27 +58,5 @@ impl<'a> Call<'a> {
     /// A string argument.
     pub fn text(&self, key: &str) -> Option<&'a str> {
         self.arguments.get(key)?.as_str()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tilde_is_the_home_directory_where_the_tool_expands_it() {
-        let places = Places {
-            project_root: "/p".into(),
-            home: Some("/h".into()),
-            ..Places::default()
-        };
-        for (written, path) in [("~", "/h"), ("~/x", "/h/x"), ("~x", "/p/~x"), ("x", "/p/x")] {
-            assert_eq!(
-                places.of_tool("shell_exec", written),
-                Path::new(path),
-                "{written}"
-            );
-        }
-        assert_eq!(places.of_tool("file_head", "~/x"), Path::new("/p/~/x"));
     }
 }

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use super::arg_matcher::ArgMatcher;
 use super::argument::PathContext;
-use super::call::Places;
 use super::command::{Canonical, CommandPattern};
 use super::evidence::{CitedRule, Grant, Part};
 use super::path::Located;
+use super::places::Places;
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
 use super::shell::{self, Guard, Readings, Touched, Variables};

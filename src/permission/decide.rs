@@ -4,13 +4,14 @@
 use super::arg_matcher::ArgMatcher;
 use super::argument::PathContext;
 use super::baseline;
-use super::call::{Call, OurTool, Scope};
+use super::call::{Call, OurTool};
 use super::command_line::{CommandLine, command_denials};
 use super::evidence::{CALL, CitedRule, Grant, Part};
 use super::path::Resolve;
 use super::protect::protect;
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
+use super::scope::Scope;
 use super::settings::Enforce;
 use super::stacking::{Group, InForce};
 use super::tool_matcher::Tool;

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use super::call::Places;
+use super::places::Places;
 use super::steps::Steps;
 
 /// File system queries needed for decisions about paths; the caller implements them.

@@ -3,8 +3,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::call::Places;
 use super::path::{Located, Resolve, normalise};
+use super::places::Places;
 use super::template::Piece;
 
 /// A pattern for paths.

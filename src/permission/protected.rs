@@ -8,19 +8,13 @@ use std::path::{Component, Path, PathBuf};
 use unicode_normalization::UnicodeNormalization;
 
 use super::path::{Located, Resolve, normalise};
+use super::places::ProtectedPlaces;
 use super::steps::Steps;
 
 /// In a path: any text within one name, but no leading dot (`*` and `?`).
 pub const ANY: char = '\u{1}';
 /// In a path: any text within one name.
 pub const ANYTHING: char = '\u{2}';
-
-/// Files and directories that no call changes while a skill restricts.
-#[derive(Debug, Clone, Default)]
-pub struct ProtectedPlaces {
-    places: Vec<PathBuf>,
-    roots: Vec<PathBuf>,
-}
 
 /// How a path relates to the protected places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,18 +25,6 @@ pub enum Relation {
     Around,
     /// It is one of them or lies inside one.
     Within,
-}
-
-impl ProtectedPlaces {
-    /// These places and everything below them. `roots` hold skills: targets of links in them are
-    /// protected too.
-    pub fn new(places: Vec<PathBuf>, roots: Vec<PathBuf>) -> Self {
-        let is_named = |path: &PathBuf| path.is_absolute();
-        Self {
-            places: places.into_iter().filter(is_named).collect(),
-            roots: roots.into_iter().filter(is_named).collect(),
-        }
-    }
 }
 
 /// The protected places in the current file system, resolved once per decision.

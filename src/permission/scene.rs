@@ -5,11 +5,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::call::{Call, OurTool, Places, Scope};
+use super::call::{Call, OurTool};
 use super::decide::{Decision, Outcome, decide};
 use super::path::fake::Links;
-use super::protected::ProtectedPlaces;
+use super::places::{Places, ProtectedPlaces};
 use super::restriction::Restriction;
+use super::scope::Scope;
 use super::settings::Settings;
 use crate::host::shell::{Language, Shell};
 

@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use super::baseline::Context;
-use super::call::Scope;
 use super::restriction::Restriction;
 use super::rule::Rule;
+use super::scope::Scope;
 use super::settings::{Enforce, Settings, Stacking};
 
 /// The effective restrictions of one call.

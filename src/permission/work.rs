@@ -173,7 +173,7 @@ fn an_honest_command_of_the_greatest_length_costs_a_part_of_the_steps() {
             scene.refusal("shell_exec", &json!({"command": command}))
         );
     }
-    let places = super::call::Places::default();
+    let places = super::places::Places::default();
     assert!(PathContext::of(&places, &Counting::default(), |ground| {
         !ground.steps.are_spent()
     }));

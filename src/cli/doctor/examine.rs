@@ -6,11 +6,10 @@ use serde::Serialize;
 
 use super::check::{Check, Outcome};
 use super::{host, placement, programs, rules, skills, state, upkeep};
-use crate::cli::json;
 use crate::cli::options::Doctor;
-use crate::cli::Failure;
 use crate::cli::screen::{Paint, Screen};
 use crate::cli::wrap::hanging;
+use crate::cli::{Failure, json};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 

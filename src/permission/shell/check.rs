@@ -233,7 +233,9 @@ impl Checker<'_> {
     fn enter(&mut self, directory: &str) -> bool {
         let Readings { steps, places, .. } = self.readings;
         steps.spend(self.directories.length())
-            && self.directories.enter(directory, self.rules, places.cdpath)
+            && self
+                .directories
+                .enter(directory, |to| self.rules.is_home_ground(to), places.cdpath)
     }
 
     fn run(&mut self, view: &View) -> Result<Grant, Fault> {
@@ -244,7 +246,9 @@ impl Checker<'_> {
             .text()
             .filter(|program| !program.is_empty())
             .ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))?;
-        let home = self.directories.are_home(self.rules);
+        let home = self
+            .directories
+            .are_home(|directory| self.rules.is_home(directory));
         let is_relative = name.contains('/') && !name.starts_with('/');
         if is_relative && !home {
             return Err(Fault::new(

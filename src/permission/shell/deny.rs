@@ -15,9 +15,10 @@ mod evaluators;
 mod filled;
 mod input;
 mod place;
+mod program;
 
 use input::runs_input;
-use place::base;
+use program::{SHELLS, base};
 
 /// Programs that run the words after them, regardless of options.
 pub(super) const RUN_WORDS: [&str; 70] = [
@@ -91,10 +92,6 @@ pub(super) const RUN_WORDS: [&str; 70] = [
     "nocorrect",
     "repeat",
     "-",
-];
-/// Shells, which run text from an argument or from standard input.
-const SHELLS: [&str; 11] = [
-    "bash", "sh", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh",
 ];
 /// Other programs that run text from an argument.
 const RUN_TEXT: [&str; 17] = [

@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::check::Rules;
 use super::step::{Scope, ScopeKind};
 
 /// With more directories than this, the directory counts as unknown.
@@ -35,9 +34,9 @@ impl Default for WorkingDirectories {
 impl WorkingDirectories {
     /// Whether relative paths in rules mean what their author intended: the shell is certainly in
     /// the project root or the skill's directory.
-    pub fn are_home(&self, rules: &dyn Rules) -> bool {
+    pub fn are_home(&self, is_home: impl Fn(&str) -> bool) -> bool {
         let is_home =
-            |path: &PathBuf| path.as_os_str().is_empty() || rules.is_home(&path.to_string_lossy());
+            |path: &PathBuf| path.as_os_str().is_empty() || is_home(&path.to_string_lossy());
         self.current
             .as_ref()
             .is_some_and(|all| all.iter().all(is_home))
@@ -87,7 +86,12 @@ impl WorkingDirectories {
 
     /// Changes to `directory`, if it is inside the project or skill from every possible current
     /// one. With `cdpath`, `cd x` may lead to an `x` elsewhere.
-    pub fn enter(&mut self, directory: &str, rules: &dyn Rules, cdpath: bool) -> bool {
+    pub fn enter(
+        &mut self,
+        directory: &str,
+        is_home_ground: impl Fn(&str) -> bool,
+        cdpath: bool,
+    ) -> bool {
         let is_explicit = ["/", "./", "../"]
             .iter()
             .any(|start| directory.starts_with(start));
@@ -100,7 +104,7 @@ impl WorkingDirectories {
             Some(current) => current.clone(),
         };
         let to: BTreeSet<PathBuf> = from.iter().map(|from| from.join(directory)).collect();
-        let at_home = |path: &PathBuf| rules.is_home_ground(&path.to_string_lossy());
+        let at_home = |path: &PathBuf| is_home_ground(&path.to_string_lossy());
         if !to.iter().all(at_home) {
             return false;
         }

@@ -118,6 +118,14 @@ fn old_bash_agrees(body: &str) -> bool {
     }) && depth == 0
 }
 
+/// For a here-document that some shell could begin or end elsewhere.
+pub fn heredoc_astray() -> Fault {
+    Fault::new(
+        "<<",
+        "it is not clear where this here-document begins or ends",
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

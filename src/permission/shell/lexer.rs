@@ -1,19 +1,27 @@
 //! The scan's single pass: tracks the position and the enclosing constructs, and refuses what
 //! shells read differently. Builds no tree and knows no rules.
 
-use super::heredoc::Pending;
+use super::heredoc::{Pending, heredoc_astray};
 use super::position::Position;
-use super::scan::Scan;
 use super::{Fault, expansion, zsh};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
 mod redirection;
 
-use redirection::heredoc_astray;
-
 /// The limit of nested constructs.
 const MAX_DEPTH: usize = 32;
+
+/// What was seen, and the text to parse.
+#[derive(Debug)]
+pub struct Scan {
+    /// The command without line continuations.
+    pub text: String,
+    /// The number of command and process substitutions, including nested ones.
+    pub substitutions: usize,
+    /// The bodies of here-documents, in textual order.
+    pub heredocs: Vec<String>,
+}
 
 /// An enclosing construct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

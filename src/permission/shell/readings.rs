@@ -7,7 +7,7 @@ use super::Fault;
 use super::names::Variables;
 use super::read::{Reading, read};
 use crate::host::shell::Shell;
-use crate::permission::call::Places;
+use crate::permission::places::Places;
 use crate::permission::steps::Steps;
 
 /// More command lines than this, nested ones included, are read again.

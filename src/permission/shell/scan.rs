@@ -4,23 +4,12 @@
 //! Counts what it saw, for comparison with the parser.
 
 use super::Fault;
-use super::lexer::Lexer;
+use super::lexer::{Lexer, Scan};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
 /// The maximum length of a command.
 const MAX_BYTES: usize = 64 * 1024;
-
-/// What was seen, and the text to parse.
-#[derive(Debug)]
-pub struct Scan {
-    /// The command without line continuations.
-    pub text: String,
-    /// The number of command and process substitutions, including nested ones.
-    pub substitutions: usize,
-    /// The bodies of here-documents, in textual order.
-    pub heredocs: Vec<String>,
-}
 
 /// Scans `source` once.
 ///

@@ -1,6 +1,6 @@
 //! Placeholders of `xargs`, `find` and similar programs: a text that contains one is unknown.
 
-use super::base;
+use super::program::base;
 use crate::permission::shell::word::Word;
 
 /// The placeholders that a command replaces before it runs.

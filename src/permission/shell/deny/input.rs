@@ -1,6 +1,6 @@
 //! Programs that read commands from standard input.
 
-use super::SHELLS;
+use super::program::SHELLS;
 use crate::permission::shell::word::Word;
 
 /// Other programs that run their standard input if no argument names a command.

@@ -3,6 +3,7 @@
 //! syntax; ambiguity counts against the command.
 
 use super::filled;
+use super::program::base;
 use crate::permission::shell::names;
 use crate::permission::shell::word::{Arity, Piece, Word};
 
@@ -84,11 +85,6 @@ fn unknown_in(words: &[Word]) -> Option<String> {
         };
         is_fed |= matches!(name, "xargs" | "parallel");
     }
-}
-
-/// The last component of a program's path.
-pub fn base(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
 }
 
 enum Place<'a> {

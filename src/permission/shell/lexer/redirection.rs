@@ -1,7 +1,7 @@
 //! Redirections and here-documents, as the lexer meets them.
 
 use super::{Level, Lexer};
-use crate::permission::shell::heredoc::Pending;
+use crate::permission::shell::heredoc::{Pending, heredoc_astray};
 use crate::permission::shell::{Fault, zsh};
 
 impl Lexer<'_> {
@@ -55,14 +55,6 @@ impl Lexer<'_> {
         }
         Err(heredoc_astray())
     }
-}
-
-/// For a here-document that some shell could begin or end elsewhere.
-pub(super) fn heredoc_astray() -> Fault {
-    Fault::new(
-        "<<",
-        "it is not clear where this here-document begins or ends",
-    )
 }
 
 /// Refuses `>&1-`, which moves a descriptor in bash and writes the file `1-` in busybox; the parser

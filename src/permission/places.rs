@@ -1,0 +1,99 @@
+//! The directories and facts about the host that decisions depend on.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::host::paths::{self, Base};
+use crate::host::shell::Shell;
+
+/// The directories that decisions depend on, as given: links are not resolved.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// Where the host's shell starts.
+    pub project_root: PathBuf,
+    /// The host process's working directory, where some of its tools start.
+    pub working_dir: PathBuf,
+    /// What `~` means in a shell and in patterns, if it is known.
+    pub home: Option<PathBuf>,
+    /// Names of the variables in the initial environment of the host's shell; setting one exports
+    /// it to every program. `None` if unknown.
+    pub environment: Option<BTreeSet<String>>,
+    /// The shell that runs the host's commands.
+    pub shell: Shell,
+    /// Whether `CDPATH` is set in the host's environment, so that `cd x` may lead elsewhere.
+    pub cdpath: bool,
+    /// What no call changes while a skill restricts.
+    pub protected: ProtectedPlaces,
+    /// Our own executable, which no command may run while anything is in force.
+    pub executable: Option<PathBuf>,
+    /// The directories where the host's shell looks for programs.
+    pub path: Vec<PathBuf>,
+}
+
+impl Places {
+    /// The path that a host tool uses for `written`: absolute, not yet normalised.
+    pub fn of_tool(&self, tool: &str, written: &str) -> PathBuf {
+        let meaning = paths::meaning(tool);
+        let below_home = written.strip_prefix('~').zip(self.home.as_deref());
+        match below_home {
+            Some((rest, home)) if meaning.expands_tilde && is_below(rest) => {
+                home.join(rest.trim_start_matches('/'))
+            }
+            _ => self.begin(meaning.base).join(written),
+        }
+    }
+
+    fn begin(&self, base: Base) -> &Path {
+        match base {
+            Base::WorkingDirectory if self.working_dir.is_absolute() => &self.working_dir,
+            Base::WorkingDirectory | Base::Project => &self.project_root,
+        }
+    }
+}
+
+fn is_below(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
+}
+
+/// Files and directories that no call changes while a skill restricts.
+#[derive(Debug, Clone, Default)]
+pub struct ProtectedPlaces {
+    /// Protected with everything below them.
+    pub places: Vec<PathBuf>,
+    /// These hold skills: targets of links in them are protected too.
+    pub roots: Vec<PathBuf>,
+}
+
+impl ProtectedPlaces {
+    /// These places and everything below them. `roots` hold skills: targets of links in them are
+    /// protected too.
+    pub fn new(places: Vec<PathBuf>, roots: Vec<PathBuf>) -> Self {
+        let is_named = |path: &PathBuf| path.is_absolute();
+        Self {
+            places: places.into_iter().filter(is_named).collect(),
+            roots: roots.into_iter().filter(is_named).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tilde_is_the_home_directory_where_the_tool_expands_it() {
+        let places = Places {
+            project_root: "/p".into(),
+            home: Some("/h".into()),
+            ..Places::default()
+        };
+        for (written, path) in [("~", "/h"), ("~/x", "/h/x"), ("~x", "/p/~x"), ("x", "/p/x")] {
+            assert_eq!(
+                places.of_tool("shell_exec", written),
+                Path::new(path),
+                "{written}"
+            );
+        }
+        assert_eq!(places.of_tool("file_head", "~/x"), Path::new("/p/~/x"));
+    }
+}
