@@ -1,7 +1,7 @@
 //! Standard error, which may be closed; a failed write is not an error.
 
 use std::fmt::Arguments;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
 use super::shown::{shown, visible};
 
@@ -24,8 +24,6 @@ pub fn warn(text: Arguments) {
 }
 
 /// Whether the answer goes to a terminal: then nothing in it may control that terminal.
-#[allow(unsafe_code)]
 pub fn answers_to_terminal() -> bool {
-    // SAFETY: it asks about a descriptor; nothing is read or written.
-    unsafe { libc::isatty(libc::STDOUT_FILENO) == 1 }
+    rustix::stdio::stdout().is_terminal()
 }
