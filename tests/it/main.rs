@@ -63,6 +63,7 @@ mod requires;
 mod restriction;
 #[cfg(target_os = "linux")]
 mod sandbox;
+mod script_kills;
 mod scripts;
 mod scripts_basic;
 mod scripts_end;
