@@ -32,7 +32,7 @@ mod tool_matcher;
 mod work;
 
 pub use absolute::absolute_arguments;
-pub use baseline::{steering_variable, steers_an_interpreter};
+pub use baseline::steering_variable;
 pub use call::{Call, OurTool, Places, Scope};
 pub use decide::{Decision, Granted, decide, decide_unreadable_state, denied, forbidden_outright};
 pub use explain::{Explanation, Part, explain};

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::sys::Env;
 use crate::sys::process::ProcessId;
 
-crate::before_main!(supervise);
+crate::sys::signals::before_main!(supervise);
 
 /// Lets the tests' program be started anew as a supervisor.
 fn supervise() {

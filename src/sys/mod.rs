@@ -23,6 +23,7 @@ pub mod stdin;
 pub mod terminal;
 pub mod time;
 pub mod tree;
+pub mod variables;
 
 pub use base::{Base, HomeFile};
 pub use dir::{Dir, Durable, EntryKind, EntryName, EntryPath};
@@ -32,5 +33,6 @@ pub use hash::hash;
 pub use lock::FileLock;
 pub use poll::{Interest, poll};
 pub use shown::{Shown, is_invisible, shown, visible};
-pub use stderr::{answers_to_terminal, eprint, progress, warn};
+pub use stderr::{eprint, progress, warn};
+pub use terminal::answers_to_terminal;
 pub use time::Moment;

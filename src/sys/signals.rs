@@ -107,6 +107,10 @@ pub(super) enum Timer {
 }
 
 /// Starts a timer, or stops it with zero. Returns what was left of it. Children do not inherit it.
+#[allow(
+    clippy::unnecessary_fallible_conversions,
+    reason = "the types are not the same on every system"
+)]
 pub(super) fn set_timer(timer: Timer, after: Duration) -> Duration {
     let which = match timer {
         Timer::Real => libc::ITIMER_REAL,
@@ -200,3 +204,5 @@ macro_rules! before_main {
         };
     };
 }
+
+pub use before_main;

@@ -1,7 +1,7 @@
 //! Standard error, which may be closed; a failed write is not an error.
 
 use std::fmt::Arguments;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 use super::shown::{shown, visible};
 
@@ -21,9 +21,4 @@ pub fn progress(line: &str) {
 /// One line with the program's name, to standard error.
 pub fn warn(text: Arguments) {
     eprint(format_args!("agent-skills: {text}\n"));
-}
-
-/// Whether the answer goes to a terminal: then nothing in it may control that terminal.
-pub fn answers_to_terminal() -> bool {
-    rustix::stdio::stdout().is_terminal()
 }

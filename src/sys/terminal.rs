@@ -2,12 +2,18 @@
 
 use std::io::IsTerminal;
 
+use rustix::stdio::stdout;
+
 /// The width of the terminal on standard output in columns, 0 if unknown; `None` if it is not a
 /// terminal.
 pub fn columns() -> Option<usize> {
-    let stdout = rustix::stdio::stdout();
-    let size = || terminal_size::terminal_size_of(stdout);
-    stdout
+    let size = || terminal_size::terminal_size_of(stdout());
+    stdout()
         .is_terminal()
         .then(|| size().map_or(0, |(width, _)| width.0.into()))
+}
+
+/// Whether the answer goes to a terminal: then nothing in it may control that terminal.
+pub fn answers_to_terminal() -> bool {
+    stdout().is_terminal()
 }

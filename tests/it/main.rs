@@ -80,6 +80,7 @@ mod shown;
 mod simulate;
 mod skill_hooks;
 mod state_copies;
+mod supervise;
 mod terminal;
 mod trust;
 mod validate;

@@ -70,7 +70,11 @@ fn kills() {
         let host = if random(2) == 0 { stdin } else { environment };
         // A child in the script's group and one in a session of its own.
         let stray = "setsid sh -c 'exec sleep 300' > /dev/null 2>&1 &";
-        let victim = [Victim::Plugin, Victim::Supervisor, Victim::Host][random(3) as usize];
+        let victim = match random(3) {
+            0 => Victim::Plugin,
+            1 => Victim::Supervisor,
+            _ => Victim::Host,
+        };
         // What left the group of a killed supervisor's script is not found: docs/scripts.md.
         let stray = if victim == Victim::Supervisor {
             ""
@@ -118,27 +122,25 @@ fn kills() {
         hit[victim as usize] += 1;
         kill(pid);
         shell.wait().unwrap();
-        let answer = host.home().join("answer");
-        // The plugin ends before its job does; a supervisor alone is one.
-        eventually(seed, round, || {
-            let pids = descendants(std::process::id());
-            !pids
-                .iter()
-                .any(|pid| runs(*pid, host.command().get_program()))
-        });
-        let answer = fs::read_to_string(answer).unwrap();
-        if let Some(id) = job_id(&answer) {
-            told += 1;
-            let text = host.tool(RUN, &json!({"job": id, "stop": true}));
-            assert!(!text.contains("there is no job"), "{text}");
-        }
-        eventually(seed, round, || {
-            if victim == Victim::Supervisor && job_id(&answer).is_some() {
+        let case =
+            format!("KILL_SEED={seed}, round {round}, {victim:?} after {instant:?}, {arguments}");
+        let mut job = None;
+        eventually(&case, || {
+            // The plugin may answer after its host's end.
+            let answer = fs::read_to_string(host.home().join("answer")).unwrap();
+            if job.is_none() {
+                job = job_id(&answer).inspect(|id| {
+                    let text = host.tool(RUN, &json!({"job": id, "stop": true}));
+                    assert!(!text.contains("there is no job"), "{case}: {text}");
+                });
+            }
+            if victim == Victim::Supervisor && job.is_some() {
                 // Nobody is left who could end them: docs/scripts.md.
                 descendants(std::process::id()).into_iter().for_each(kill);
             }
             descendants(std::process::id()).is_empty()
         });
+        told += u32::from(job.is_some());
     }
     let [plugin, supervisor, hosts] = hit;
     println!("killed: plugin {plugin}, supervisor {supervisor}, host {hosts}; jobs told: {told}");
@@ -224,7 +226,7 @@ fn is_supervisor(pid: u32) -> bool {
 }
 
 #[track_caller]
-fn eventually(seed: u64, round: u64, condition: impl Fn() -> bool) {
+fn eventually(case: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
@@ -236,7 +238,7 @@ fn eventually(seed: u64, round: u64, condition: impl Fn() -> bool) {
             let left: Vec<_> = left
                 .map(|pid| String::from_utf8_lossy(&command_line(pid)).into_owned())
                 .collect();
-            panic!("KILL_SEED={seed}, round {round}: left: {left:?}");
+            panic!("{case}: left: {left:?}");
         }
         std::thread::sleep(Duration::from_millis(2));
     }
