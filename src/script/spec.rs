@@ -103,13 +103,8 @@ impl ProcessSpec {
             (&*lifeline).read_exact(length)?;
         }
         let [json, stdin] = lengths.map(|length| {
-            let length = usize::from_le_bytes(length);
-            let mut part = Vec::new();
-            let read = lifeline.take(length as u64).read_to_end(&mut part)?;
-            if read < length {
-                return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
-            }
-            Ok(part)
+            let mut part = vec![0; usize::from_le_bytes(length)];
+            (&*lifeline).read_exact(&mut part).map(|()| part)
         });
         let (process, conditions) = serde_json::from_slice(&json?)?;
         Ok((process, conditions, stdin?))

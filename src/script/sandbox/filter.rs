@@ -22,7 +22,8 @@ mod platform {
     use seccompiler::SeccompCmpArgLen::Dword;
     use seccompiler::SeccompCmpOp::{self, Eq, MaskedEq, Ne};
     use seccompiler::{
-        BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule, sock_filter,
+        BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+        sock_filter,
     };
 
     use super::Filter;
@@ -110,12 +111,19 @@ mod platform {
     /// The x32 ABI has its own call numbers under x86-64's architecture value.
     const X32: u32 = 0x4000_0000;
 
+    fn architecture() -> Option<TargetArch> {
+        std::env::consts::ARCH.try_into().ok()
+    }
+
     /// Compiles the filter; `None` if this architecture or this kernel has none.
     pub fn compile(network: Network) -> Option<Filter> {
-        let architecture = std::env::consts::ARCH.try_into().ok()?;
         let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
-        let filter =
-            SeccompFilter::new(rules(network)?, SeccompAction::Allow, refuse, architecture);
+        let filter = SeccompFilter::new(
+            rules(network)?,
+            SeccompAction::Allow,
+            refuse,
+            architecture()?,
+        );
         // It kills a process that uses another architecture's call numbers.
         let program: BpfProgram = filter.ok()?.try_into().ok()?;
         Some(Filter(without_x32().into_iter().chain(program).collect()))
@@ -189,7 +197,7 @@ mod platform {
     pub fn available() -> bool {
         let actions = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail");
         let knows = |actions: String| actions.split_whitespace().any(|action| action == "errno");
-        actions.is_ok_and(knows) && compile(Network::Restricted).is_some()
+        actions.is_ok_and(knows) && architecture().is_some()
     }
 }
 
