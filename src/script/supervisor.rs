@@ -9,11 +9,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::Duration;
 
+use rustix::process::{Pid, getpid};
 use wait_timeout::ChildExt;
 
 use super::relay::{END, RELEASE};
 use super::spec::{Conditions, ProcessSpec};
-use super::supervise;
+use super::{supervise, tree};
 use crate::sys::limits;
 use crate::sys::process::{ProcessId, kill_group};
 
@@ -25,6 +26,8 @@ const SLACK: Duration = Duration::from_secs(1);
 /// A script under supervision, as the plugin sees it. Dropping it ends the script.
 pub struct Running {
     supervisor: Child,
+    /// The children that we had before.
+    others: Vec<Pid>,
     /// Our end of the lifeline, on which reports arrive. The supervisor holds the other end.
     pub control: Option<UnixStream>,
     /// The script's standard output.
@@ -43,6 +46,9 @@ pub fn start(process: &ProcessSpec, conditions: Conditions, stdin: &[u8]) -> io:
     let (stderr, script_stderr) = io::pipe()?;
     rustix::io::ioctl_fionbio(&stdout, true)?;
     rustix::io::ioctl_fionbio(&stderr, true)?;
+    // Should the supervisor be killed, what it kept together is ours to end.
+    tree::adopt_orphans();
+    let others = tree::children_of(getpid());
     let supervisor = Command::new(own_program()?)
         .arg0("agent-skills")
         .arg(supervise::VERB)
@@ -55,6 +61,7 @@ pub fn start(process: &ProcessSpec, conditions: Conditions, stdin: &[u8]) -> io:
     supervise::hide();
     let running = Running {
         supervisor,
+        others,
         control: Some(control),
         stdout,
         stderr,
@@ -77,11 +84,13 @@ fn own_program() -> io::Result<PathBuf> {
 }
 
 impl Running {
-    /// Kills a supervisor that did not answer, and the script's group if known. It misses processes
-    /// that left the group.
+    /// Kills a supervisor that did not answer, the script's group if known and (Linux) all that the
+    /// supervisor kept together.
     pub fn abandon(&mut self, script: Option<u32>) {
         let _ = self.supervisor.kill();
+        let _ = self.supervisor.wait();
         kill_group(script.unwrap_or(0));
+        tree::end_orphans(&self.others);
     }
 
     /// The supervisor's process.
@@ -122,8 +131,7 @@ impl Drop for Running {
         }
         let ended = self.supervisor.wait_timeout(limits::REAP + SLACK);
         if !matches!(ended, Ok(Some(_))) {
-            let _ = self.supervisor.kill();
-            let _ = self.supervisor.wait();
+            self.abandon(None);
         }
     }
 }

@@ -20,12 +20,16 @@ use crate::sys::{limits, poll};
 /// How often a tree being killed is examined again if no child's end wakes us.
 const KILL_AGAIN: Duration = Duration::from_millis(10);
 
-/// Leaves terminal, session and process group, and (Linux) becomes a subreaper: it adopts every
-/// descendant whose parent dies, however that detached itself.
+/// Leaves terminal, session and process group, and adopts orphans.
 pub fn become_reaper() {
     // It cannot fail in a process that was just started.
     let _ = setsid();
-    // If the kernel has no subreaper, we can still kill the process group.
+    adopt_orphans();
+}
+
+/// Adopts every descendant whose parent dies (Linux). If the kernel cannot, the script's process
+/// group can still be killed.
+pub fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }
@@ -106,6 +110,26 @@ pub fn end(script: Pid, mut children: &PipeReader) -> (i32, bool) {
     }
 }
 
+/// Kills what a supervisor that was killed has left to us: every descendant of ours except
+/// `others`, which we had before, with theirs. Waits for their end at most for [`limits::REAP`].
+pub fn end_orphans(others: &[Pid]) {
+    let began = Instant::now();
+    while began.elapsed() < limits::REAP {
+        let mut orphans = children_of(getpid());
+        orphans.retain(|child| !others.contains(child));
+        if orphans.is_empty() {
+            return;
+        }
+        each_below(orphans.clone(), |pid| {
+            let _ = kill_process(pid, Signal::KILL);
+        });
+        for orphan in orphans {
+            let _ = waitpid(Some(orphan), WaitOptions::NOHANG);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Reaps all that has ended; `true` when there is no child any more.
 fn reap(script: Pid, status: &mut i32) -> bool {
     loop {
@@ -143,19 +167,24 @@ fn stop_all() -> (usize, u64) {
 }
 
 /// Visits every descendant as soon as it is found.
-fn each_descendant(mut visit: impl FnMut(Pid)) {
-    let mut parents = vec![getpid()];
+fn each_descendant(visit: impl FnMut(Pid)) {
+    each_below(children_of(getpid()), visit);
+}
+
+/// Visits these processes and all below them.
+fn each_below(mut found: Vec<Pid>, mut visit: impl FnMut(Pid)) {
     let mut next = 0;
-    while let Some(parent) = parents.get(next) {
+    found.iter().copied().for_each(&mut visit);
+    while let Some(parent) = found.get(next) {
         let children = children_of(*parent);
         children.iter().copied().for_each(&mut visit);
-        parents.extend(children);
+        found.extend(children);
         next += 1;
     }
 }
 
 /// The children of a process, whichever of its threads started them (Linux; elsewhere none).
-fn children_of(parent: Pid) -> Vec<Pid> {
+pub fn children_of(parent: Pid) -> Vec<Pid> {
     let mut all = Vec::new();
     let tasks = format!("/proc/{}/task", parent.as_raw_nonzero());
     for thread in fs::read_dir(tasks).into_iter().flatten().flatten() {

@@ -75,12 +75,6 @@ fn kills() {
             1 => Victim::Supervisor,
             _ => Victim::Host,
         };
-        // What left the group of a killed supervisor's script is not found: docs/scripts.md.
-        let stray = if victim == Victim::Supervisor {
-            ""
-        } else {
-            stray
-        };
         let host = host
             .script(&format!("{stray} sleep 300 & echo $$ > own; wait"))
             .answers_after("0.02");
