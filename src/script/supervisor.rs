@@ -15,13 +15,10 @@ use wait_timeout::ChildExt;
 use super::relay::{END, RELEASE};
 use super::spec::{Conditions, ProcessSpec};
 use super::{supervise, tree};
-use crate::sys::limits;
 use crate::sys::process::{ProcessId, kill_group};
 
-/// How long a supervisor may take to read what it is to run.
+/// How long a supervisor may take to read what it is to run, and to exit.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a supervisor may take to exit, besides ending its script.
-const SLACK: Duration = Duration::from_secs(1);
 
 /// A script under supervision, as the plugin sees it. Dropping it ends the script.
 pub struct Running {
@@ -129,7 +126,7 @@ impl Drop for Running {
         if self.control.take().is_none() {
             return;
         }
-        let ended = self.supervisor.wait_timeout(limits::REAP + SLACK);
+        let ended = self.supervisor.wait_timeout(PATIENCE);
         if !matches!(ended, Ok(Some(_))) {
             self.abandon(None);
         }
