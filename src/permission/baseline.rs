@@ -8,6 +8,7 @@ use super::restriction::Restriction;
 use super::settings::{ScriptScope, Settings};
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
+use crate::sys::variables;
 
 /// Where the host keeps outputs that are too long for the model (docs/spec/hosts.md#answers).
 const TOOL_CACHE: &str = "vfs:///sys/tool_cache/";
@@ -121,35 +122,11 @@ fn pages_cached_output(call: &Call) -> bool {
     reads && call.tool.starts_with("file_") && cached
 }
 
-/// Variables that control what an interpreter or the loader runs; the model must not set them.
-pub fn steers_an_interpreter(variable: &str) -> bool {
-    const PREFIXES: [&str; 12] = [
-        "LD_", "DYLD_", "PYTHON", "NODE_", "PERL", "RUBY", "GIT_", "BASH_", "npm_", "NPM_", "UV_",
-        "DENO_",
-    ];
-    const NAMES: [&str; 14] = [
-        "PATH",
-        "IFS",
-        "ENV",
-        "CDPATH",
-        "HOME",
-        "SHELL",
-        "PS4",
-        "PROMPT_COMMAND",
-        "SHELLOPTS",
-        "BASHOPTS",
-        "PAGER",
-        "EDITOR",
-        "VISUAL",
-        "TMPDIR",
-    ];
-    PREFIXES.iter().any(|prefix| variable.starts_with(prefix)) || NAMES.contains(&variable)
-}
-
 /// The first variable in a script's `env` that steers its interpreter.
 pub fn steering_variable(call: &Call) -> Option<String> {
     let env = call.arguments.get("env")?;
-    let is_unsafe = |name: &&str| steers_an_interpreter(name);
+    // Where a script keeps temporary files is ours to say.
+    let is_unsafe = |name: &&str| variables::steer(name) || *name == "TMPDIR";
     match env {
         Value::Object(env) => env
             .keys()
@@ -285,6 +262,10 @@ mod tests {
             "ENV",
             "GIT_DIR",
             "IFS",
+            // Known to the scripts' room only, until there was one list.
+            "CARGO_HOME",
+            "HTTPS_PROXY",
+            "ld_preload",
         ] {
             assert_eq!(first(json!({ name: "x" })).as_deref(), Some(name));
         }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::sys::last_word::{self, LastWord, NEUTRAL};
-use crate::sys::limits;
+use crate::sys::{limits, signals};
 
 /// A host call, reduced to what the answer to its failure depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,10 +105,10 @@ impl Failing<'_> {
 /// available yet. A person's command in a shell that inherited a call's variables stands down
 /// later.
 pub fn prepare_early() {
-    let is_set = |name| last_word::variable(name).is_some();
+    let is_set = |name| signals::variable(name).is_some();
     if is_set(c"CHIBI_TOOL_ARGS") {
         Failing::Tool { is_limited: false }.prepare();
-    } else if let Some(hook) = last_word::variable(c"CHIBI_HOOK") {
+    } else if let Some(hook) = signals::variable(c"CHIBI_HOOK") {
         Failing::Hook(hook.to_bytes()).prepare();
     } else if is_set(c"CHIBI_TOOL_NAME") {
         Failing::Tool { is_limited: true }.prepare();

@@ -5,66 +5,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::pass_env::{self, PassEnv};
+use super::pass_env::PassEnv;
 use crate::error::{Error, Result};
 use crate::sys::Env;
+use crate::sys::variables::{self, matches_any};
 
 /// One variable's name and value.
 pub type Variable = (OsString, OsString);
-
-/// What a nested host would mistake for its own call (docs/spec/hosts.md#which-call), and the
-/// shell's previous directory, which means nothing to the script.
-const REMOVED: [&str; 8] = [
-    "CHIBI_HOOK",
-    "CHIBI_HOOK_DATA",
-    "CHIBI_TOOL_NAME",
-    "CHIBI_TOOL_ARGS",
-    "CHIBI_PROJECT_ROOT",
-    "CHIBI_INDEX_DB",
-    // A nested host is not the restricted session.
-    "AGENT_SKILLS_SESSION",
-    "OLDPWD",
-];
-
-/// Names that decide what an interpreter, a loader or a common tool executes or whom it trusts
-/// (docs/spec/restriction.md#always-allowed). Setting one would turn permission to run a script
-/// into permission to run anything. `*` at either end is a wildcard; case does not matter.
-#[rustfmt::skip]
-const STEERING: [&str; 26] = [
-    // Shells, and general search paths for programs and files.
-    "PATH HOME SHELL IFS ENV CDPATH FPATH PWD OLDPWD ZDOTDIR BASH* SHELLOPTS PROMPT_COMMAND PS1 PS2 PS4",
-    "XDG_* TERMINFO TERMINFO_DIRS TERMCAP",
-    // The loader and the C library.
-    "LD_* DYLD_* GLIBC_* GCONV_PATH GETCONF_DIR LOCPATH NLSPATH TZDIR MALLOC_*",
-    "HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_*",
-    // Proxies and certificates: where connections go, and who vouches for the peer.
-    "*_PROXY OPENSSL_* SSL_CERT_* SSLKEYLOGFILE *_CA_BUNDLE CURL_* WGET* KRB5* GNUPGHOME",
-    // Programs that other programs start.
-    "EDITOR VISUAL PAGER MANPAGER LESS* BROWSER FCEDIT",
-    "GIT_* SSH_* SUDO_* RSYNC_* CVS_RSH SVN_SSH HGRCPATH HGEDITOR TAR_OPTIONS PSQLRC PSQL_*",
-    "VIMINIT EXINIT NVIM_* EMACSLOADPATH AWKPATH AWKLIBPATH",
-    // Interpreters and their package managers.
-    "PYTHON* VIRTUAL_ENV UV_* PIP_* PIPX_* PIPENV_* POETRY_* PDM_* CONDA_* PYTEST_* PYENV_* IPYTHONDIR",
-    "NODE_* NPM_* BUN_* DENO_* TSX_* TS_NODE* COREPACK_* YARN_* PNPM_* NVM_* BABEL_* ELECTRON_*",
-    "PUPPETEER_* PLAYWRIGHT_*",
-    "PERL* RUBY* GEM_* BUNDLE_* RBENV_* PHP* COMPOSER_* LUA_* LUAROCKS_*",
-    "R_* JULIA_* GUILE_* OCAMLRUNPARAM CAML_LD_LIBRARY_PATH TCLLIBPATH TCL_LIBRARY TK_LIBRARY",
-    "ERL_* ELIXIR_* MIX_* HEX_* GHC*",
-    "JAVA_* _JAVA_* JDK_* CLASSPATH MAVEN_* GRADLE_* SBT_OPTS JRUBY_*",
-    "DOTNET_* CORECLR_* COR_* COMPLUS_* NUGET_* MSBUILD* PSMODULEPATH",
-    "ASDF_* MISE_* VOLTA_* NIX_*",
-    // Compilers and build tools.
-    "CC CXX CPP LD AR AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS",
-    "COMPILER_PATH LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH GCC_* CCACHE_*",
-    "MAKE MAKEFLAGS MAKEFILES MFLAGS GNUMAKEFLAGS CMAKE_* PKG_CONFIG*",
-    "RUSTC* RUSTDOC* RUSTFLAGS RUSTUP_* CARGO_*",
-    "GOFLAGS GOENV GOPATH GOROOT GOPROXY GOSUMDB GONOSUMDB GOINSECURE GOPRIVATE GOTOOLCHAIN CGO_*",
-    // Plugins, and configuration that names commands.
-    "GIO_* GTK_* QT_* GST_* MAGICK_* GS_LIB GS_OPTIONS TEXMF* TEXINPUTS",
-    "DOCKER_* KUBECONFIG AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE CLOUDSDK_*",
-    "TF_CLI_* ANSIBLE_*",
-    "ASAN_* LSAN_* MSAN_* TSAN_* UBSAN_*",
-];
 
 /// Prefixes and names that only we or the host may set.
 const OURS: [&str; 5] = [
@@ -100,7 +47,7 @@ pub fn of(
     place: &Place,
     callers: &[(String, String)],
 ) -> Result<Vec<Variable>> {
-    let mut all: BTreeMap<OsString, OsString> = without_protocol(base)
+    let mut all: BTreeMap<OsString, OsString> = variables::for_others(base)
         .filter(|(name, value)| pass.passes(&name.to_string_lossy(), &value.to_string_lossy()))
         .collect();
     for (name, value) in callers {
@@ -123,20 +70,9 @@ pub fn of(
 
 /// The variables of one of our own commands, which is trusted with all of them.
 pub fn of_command(base: &Env, more: &[(String, String)]) -> Vec<Variable> {
-    let mut all: BTreeMap<OsString, OsString> = without_protocol(base).collect();
+    let mut all: BTreeMap<OsString, OsString> = variables::for_others(base).collect();
     all.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
     all.into_iter().collect()
-}
-
-fn without_protocol(base: &Env) -> impl Iterator<Item = Variable> + '_ {
-    base.vars()
-        .filter(|(name, _)| REMOVED.iter().all(|removed| name != removed))
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-}
-
-fn steers(name: &str) -> bool {
-    let names: Vec<&str> = STEERING.iter().flat_map(|line| line.split(' ')).collect();
-    pass_env::any(&names, name)
 }
 
 fn check(name: &str) -> Result<()> {
@@ -152,13 +88,13 @@ fn check(name: &str) -> Result<()> {
         ))
         .hint("use letters, digits and `_`, not beginning with a digit"));
     }
-    if pass_env::any(&OURS, name) {
+    if matches_any(&OURS, name) {
         return Err(Error::new(format!(
             "`{shown}` cannot be set in `env`: it is set for the script"
         ))
         .hint("leave it out"));
     }
-    if steers(name) {
+    if variables::steer(name) {
         let text = format!("`{shown}` cannot be set in `env`: it steers what programs execute");
         return Err(Error::new(text).hint("leave it out, or pass the value as an argument"));
     }
@@ -251,61 +187,6 @@ mod tests {
         for bad in ["CHIBI_HOOK", "AGENT_SKILLS_SESSION", "SKILL_DIR"] {
             let error = built(&[], &[(bad, "x")]).unwrap_err();
             assert!(error.contains("it is set for the script"), "{error}");
-        }
-        for bad in [
-            "OPENSSL_CONF",
-            "LUA_INIT",
-            "DOTNET_STARTUP_HOOKS",
-            "PHPRC",
-            "PHP_INI_SCAN_DIR",
-            "JULIA_LOAD_PATH",
-            "RUSTC_WRAPPER",
-            "CARGO_HOME",
-            "MAKEFLAGS",
-            "GOFLAGS",
-            "CC",
-            "CXX",
-            "TAR_OPTIONS",
-            "RSYNC_RSH",
-            "PROMPT_COMMAND",
-            "PS4",
-            "MANPAGER",
-            "BROWSER",
-            "COREPACK_NPM_REGISTRY",
-            "YARN_RC_FILENAME",
-            "PNPM_HOME",
-            "HTTPS_PROXY",
-            "all_proxy",
-            "SSL_CERT_FILE",
-            "CURL_HOME",
-            "WGETRC",
-            "GEM_HOME",
-            "BUNDLE_GEMFILE",
-            "JAVA_TOOL_OPTIONS",
-            "_JAVA_OPTIONS",
-            "JDK_JAVA_OPTIONS",
-            "CLASSPATH",
-            "R_PROFILE",
-            "TCLLIBPATH",
-            "GCONV_PATH",
-            "LOCPATH",
-            "MALLOC_CHECK_",
-            "GLIBC_TUNABLES",
-            "REQUESTS_CA_BUNDLE",
-            "LESSOPEN",
-            "XDG_CONFIG_HOME",
-        ] {
-            assert!(steers(bad), "{bad}");
-        }
-        for good in [
-            "GO111MODULE",
-            "CCC",
-            "PROXY",
-            "FEATURE_FLAGS",
-            "GOOGLE_CLOUD_PROJECT",
-            "PS",
-        ] {
-            assert!(!steers(good), "{good}");
         }
         for good in ["PATHS", "R", "DEBUG", "_", "ENVIRONMENT", "MY_PATH", "Lang"] {
             assert!(built(&[], &[(good, "x")]).is_ok(), "{good}");

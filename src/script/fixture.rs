@@ -9,6 +9,15 @@ use crate::error::Result;
 use crate::sys::Env;
 use crate::sys::process::ProcessId;
 
+crate::sys::signals::before_main!(supervise);
+
+/// Lets the tests' program be started anew as a supervisor.
+fn supervise() {
+    if super::supervise(std::env::args_os()).is_some() {
+        std::process::exit(0);
+    }
+}
+
 /// A script that a test is about to run.
 pub struct Fixture {
     dir: tempfile::TempDir,

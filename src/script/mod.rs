@@ -3,30 +3,26 @@
 //! gets a resolved path and returns an [`Outcome`].
 //!
 //! ```text
-//! run ── interpreter, environment ──> image        all prepared before the fork
+//! run ── interpreter, environment ──> spec
 //!  │
-//!  task ─ fork ─> supervisor ─ fork ─> the script    raw calls only (process, descriptor)
-//!  │                  │ lifeline, host, deadline, kill tree
-//!  ├─ pump <──────────┤ stdin, stdout, stderr, report ──> outcome
-//!  └─ hand-over ─> relay ─> job                         when the caller has waited long enough
-//! ```
+//!  task ── supervisor ── starts this program anew ──> supervise ── fork ──> the script
+//!  │           │ lifeline: spec, hand-over, reports       │ host, deadline, kill tree
+//!  ├─ pump <───┘ stdout, stderr                           │
+//!  └─ hand-over ─────────────────────────────────────> relay ──> job
+//! ```                                        when the caller has waited long enough
 
 mod capture;
-mod descriptor;
 mod environment;
-mod image;
+#[allow(unsafe_code)]
+mod exec;
 mod interpreter;
 mod job;
-mod limit;
 mod manifest;
 mod missing;
 mod needs;
 mod of_run;
 mod outcome;
-mod own_environment;
 mod pass_env;
-mod process;
-mod process_table;
 mod pump;
 mod relay;
 mod report;
@@ -34,11 +30,12 @@ mod run;
 mod sandbox;
 mod settings;
 mod shebang;
+mod spec;
 mod spool;
+mod supervise;
 mod supervisor;
 mod task;
 mod tree;
-mod watched;
 
 #[cfg(test)]
 mod fixture;
@@ -46,13 +43,13 @@ mod fixture;
 pub use capture::Captured;
 pub use interpreter::{find as find_program, program_of, says_how_to_run};
 pub use job::{Job, JobId, Jobs, Look, Owner, Summary};
-pub use limit::time_limit;
 pub use needs::Needs;
 pub use outcome::{Outcome, State};
 pub use pass_env::PassEnv;
 pub use report::Ended;
 pub use run::{Command, Request, run, run_command};
 pub use sandbox::{Confinement, Execution, Mode, Network, lacking as lacking_confinement};
-pub use settings::{CallSeconds, Limit, Settings, SkillSettings};
+pub use settings::{CallSeconds, Limit, Settings, SkillSettings, time_limit};
+pub use supervise::supervise;
 pub use supervisor::Release;
 pub use task::{Ran, RunLimits};

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::sys::secret;
+use crate::sys::variables::matches_any;
 
 /// The host's own secrets, which no setting passes on.
 const NEVER: [&str; 2] = ["CHIBI_API_KEY", "OPENROUTER_API_KEY"];
@@ -54,33 +55,18 @@ impl PassEnv {
         if is_never_passed(name) {
             return false;
         }
-        any(&BASICS, name)
+        matches_any(&BASICS, name)
             || match self {
                 Self::NotSecret => !secret::is_name(name) && !secret::is_value(value),
                 Self::All => true,
-                Self::Named(names) => any(names, name),
+                Self::Named(names) => matches_any(names, name),
             }
     }
 }
 
 /// Whether no setting passes it.
 pub fn is_never_passed(name: &str) -> bool {
-    any(&NEVER, name)
-}
-
-/// Whether one of the patterns matches this name. Case does not matter; `*` at either end is a
-/// wildcard.
-pub fn any<P: AsRef<str>>(patterns: &[P], name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    patterns.iter().any(|pattern| {
-        let pattern = pattern.as_ref().to_ascii_uppercase();
-        match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-            (Some(rest), Some(_)) => name.contains(rest.strip_suffix('*').unwrap_or(rest)),
-            (Some(end), None) => name.ends_with(end),
-            (None, Some(start)) => name.starts_with(start),
-            (None, None) => name == pattern,
-        }
-    })
+    matches_any(&NEVER, name)
 }
 
 /// The form in a configuration file; the default is not written.

@@ -1,55 +1,49 @@
-//! The plugin's side of a running script: one loop that feeds standard input and reads both outputs
-//! and the supervisor's reports; or hands all of that over to the supervisor. It decides nothing.
+//! The plugin's side of a running script: one loop that reads both outputs and the supervisor's
+//! reports, or hands the outputs over to the supervisor. It decides nothing.
 
-use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsRawFd, RawFd};
+use std::io::{self, PipeReader, Read};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
+use rustix::event::PollFlags;
+
 use super::capture::Captured;
-use super::descriptor::{self, interest};
-use super::image::ProcessSpec;
 use super::job::Spools;
-use super::process::Pid;
-use super::relay::Handover;
+use super::relay::{self, not_now};
 use super::report::{Ended, Failure, Report};
-use super::supervisor::{self, Running, Start};
-use crate::sys::limits;
+use super::spec::{Conditions, ProcessSpec};
+use super::supervisor::{self, Running};
+use crate::sys::process::ProcessId;
+use crate::sys::{Interest, limits, poll};
 
 /// The most that one read or write moves: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
 /// A started script and its output so far.
-pub struct Pump<'a> {
+pub struct Pump {
     running: Running,
-    input: Input<'a>,
     reports: Reports,
     /// Standard output and standard error.
     outputs: [Output; 2],
     buffer: Vec<u8>,
 }
 
-impl<'a> Pump<'a> {
+impl Pump {
     /// Starts a script; see [`supervisor::start`].
     ///
     /// # Errors
     /// See there.
-    pub fn start(image: &ProcessSpec, start: Start<'a>) -> io::Result<Self> {
-        let mut running = supervisor::start(image, start)?;
+    pub fn start(process: &ProcessSpec, conditions: Conditions, stdin: &[u8]) -> io::Result<Self> {
         Ok(Self {
-            input: Input {
-                pipe: running.stdin.take(),
-                rest: start.stdin,
-                fed: 0,
-            },
-            running,
+            running: supervisor::start(process, conditions, stdin)?,
             reports: Reports::default(),
             outputs: [Output::default(), Output::default()],
             buffer: vec![0; CHUNK],
         })
     }
 
-    /// Feeds and reads until `enough`, the end, or `until`; `false` if the time ran out.
+    /// Reads until `enough`, the end, or `until`; `false` if the time ran out.
     ///
     /// # Errors
     /// When the system refuses to wait.
@@ -61,22 +55,19 @@ impl<'a> Pump<'a> {
             }
             let control = self.running.control.as_ref();
             let [stdout, stderr] = &mut self.outputs;
-            let mut fds = [
-                interest(control.map(AsRawFd::as_raw_fd), libc::POLLIN),
-                interest(stdout.fd(&self.running.stdout), libc::POLLIN),
-                interest(stderr.fd(&self.running.stderr), libc::POLLIN),
-                interest(self.input.fd(), libc::POLLOUT),
-            ];
-            descriptor::poll(&mut fds, left)?;
-            let [report, out, err, in_] = fds.map(|fd| fd.revents != 0);
+            let [report, out, err] = poll(
+                [
+                    control.map(|control| (control.as_fd(), PollFlags::IN)),
+                    stdout.interest(&self.running.stdout),
+                    stderr.interest(&self.running.stderr),
+                ],
+                left,
+            )?;
             if out {
                 stdout.read(&self.running.stdout, &mut self.buffer);
             }
             if err {
                 stderr.read(&self.running.stderr, &mut self.buffer);
-            }
-            if in_ {
-                self.input.write();
             }
             if report {
                 self.reports.read(control);
@@ -91,7 +82,7 @@ impl<'a> Pump<'a> {
     }
 
     /// The supervisor's process.
-    pub fn supervisor(&self) -> Pid {
+    pub fn supervisor(&self) -> ProcessId {
         self.running.supervisor()
     }
 
@@ -101,11 +92,11 @@ impl<'a> Pump<'a> {
     }
 
     /// Kills a supervisor that does not answer.
-    pub fn abandon(&self) {
+    pub fn abandon(&mut self) {
         self.running.abandon(self.reports.script);
     }
 
-    /// Hands the streams over to the supervisor, which stores them in `spools`; `false` if the
+    /// Hands the outputs over to the supervisor, which stores them in `spools`; `false` if the
     /// script ended meanwhile.
     ///
     /// # Errors
@@ -114,28 +105,15 @@ impl<'a> Pump<'a> {
         let Some(control) = &self.running.control else {
             return Ok(false);
         };
-        let handover = Handover {
-            dir: spools.dir.as_raw_fd(),
-            stop: spools.stop.as_raw_fd(),
-            outputs: [
-                self.running.stdout.as_raw_fd(),
-                self.running.stderr.as_raw_fd(),
-            ],
-            spools: [spools.files[0].as_raw_fd(), spools.files[1].as_raw_fd()],
-            input: self.input.fd().unwrap_or(-1),
-            fed: self.input.fed,
-            spooled: spools.begun,
-        };
+        let outputs = [self.running.stdout.as_fd(), self.running.stderr.as_fd()];
         // If the supervisor is gone, its report of the end is read below.
-        let sent = handover.send(control.as_raw_fd()).is_ok();
+        let sent = relay::hand_over(control, outputs, spools).is_ok();
         // The supervisor owns the streams while we wait: bytes read here would be missing there.
         let keep = [self.outputs[0].closed, self.outputs[1].closed];
         for output in &mut self.outputs {
             output.closed = true;
         }
-        let input = self.input.pipe.take();
         self.run(until, |reports| reports.adopted)?;
-        self.input.pipe = input;
         for (output, closed) in self.outputs.iter_mut().zip(keep) {
             output.closed = closed;
         }
@@ -167,11 +145,6 @@ impl<'a> Pump<'a> {
     }
 }
 
-/// Whether an error of a non-blocking call means "not now".
-fn not_now(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
-}
-
 #[derive(Default)]
 struct Output {
     closed: bool,
@@ -179,8 +152,8 @@ struct Output {
 }
 
 impl Output {
-    fn fd(&self, pipe: &PipeReader) -> Option<RawFd> {
-        (!self.closed).then(|| pipe.as_raw_fd())
+    fn interest<'fd>(&self, pipe: &'fd PipeReader) -> Interest<'fd> {
+        (!self.closed).then(|| (pipe.as_fd(), PollFlags::IN))
     }
 
     /// Reads what is available; `false` if there was nothing.
@@ -197,36 +170,6 @@ impl Output {
     }
 }
 
-struct Input<'a> {
-    pipe: Option<PipeWriter>,
-    rest: &'a [u8],
-    fed: u64,
-}
-
-impl Input<'_> {
-    fn fd(&self) -> Option<RawFd> {
-        self.pipe.as_ref().map(AsRawFd::as_raw_fd)
-    }
-
-    fn write(&mut self) {
-        let Some(pipe) = &mut self.pipe else {
-            return;
-        };
-        match pipe.write(&self.rest[..self.rest.len().min(CHUNK)]) {
-            Ok(written) => {
-                self.rest = &self.rest[written..];
-                self.fed += written as u64;
-            }
-            Err(error) if not_now(&error) => return,
-            // A script may close its input.
-            Err(_) => self.rest = &[],
-        }
-        if self.rest.is_empty() {
-            self.pipe = None;
-        }
-    }
-}
-
 /// What the supervisor has reported.
 #[derive(Debug)]
 pub struct Reports {
@@ -235,7 +178,7 @@ pub struct Reports {
     /// The supervisor has taken over the streams.
     pub adopted: bool,
     /// The script's process, once it exists.
-    pub script: Option<Pid>,
+    pub script: Option<u32>,
     /// Why the script never ran, if so.
     pub failure: Option<Failure>,
     /// Its end; `None` while it runs, and if the supervisor died or did not answer.
@@ -271,7 +214,7 @@ impl Reports {
         let whole = self.bytes.len() - self.bytes.len() % Report::SIZE;
         for report in self.bytes.drain(..whole).as_slice().chunks(Report::SIZE) {
             match Report::decode(report) {
-                Some(Report::Started(pid)) => self.script = Some(pid),
+                Some(Report::Started(pid)) => self.script = pid.try_into().ok(),
                 Some(Report::Ended(ended)) => self.ended = Some(ended),
                 Some(Report::Failed(failure)) => self.failure = Some(failure),
                 Some(Report::Adopted) => self.adopted = true,

@@ -1,213 +1,196 @@
-//! A job's streams in the supervisor's hands: after the hand-over it copies output to the job's
-//! spools and feeds the rest of the input. It runs after a fork: raw calls only.
+//! What travels over the lifeline after the start, and a job's streams in the supervisor's hands:
+//! after the hand-over it copies output to the job's spools.
 
-use std::os::fd::RawFd;
+use std::fs::File;
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
-use super::descriptor::{self, Moved};
+use rustix::event::PollFlags;
+use rustix::fs::{Mode, OFlags, openat, renameat};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+
+use super::job::Spools;
 use super::report::{Ended, Report};
 use super::spool::{CHUNK, Writer};
-use crate::sys::limits;
+use crate::sys::{Interest, limits};
 
-/// The descriptors of a hand-over, in sending order. The last one is missing if the script has had
-/// all of its input.
-#[derive(Debug, Clone, Copy)]
-pub struct Handover {
-    /// The job's directory.
-    pub dir: RawFd,
-    /// The FIFO on which any data requests the job's end.
-    pub stop: RawFd,
-    /// The script's standard output and standard error.
-    pub outputs: [RawFd; 2],
-    /// Their spools.
-    pub spools: [RawFd; 2],
-    /// The script's standard input, or -1.
-    pub input: RawFd,
-    /// How many bytes of the input the script has had.
-    pub fed: u64,
-    /// How many bytes each spool holds.
-    pub spooled: [u64; 2],
+/// What the plugin writes once a job's id has been printed.
+pub const RELEASE: [u8; 1] = *b"r";
+/// What the plugin writes to end the script.
+pub const END: [u8; 1] = *b"e";
+/// A hand-over: how many bytes each spool holds. With it go six descriptors.
+const HAND_OVER: usize = 16;
+
+/// Whether an error of a non-blocking call means "not now".
+pub fn not_now(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-impl Handover {
-    const BYTES: usize = 24;
-
-    /// Sends it to the supervisor behind `control`.
-    ///
-    /// # Errors
-    /// When the supervisor is gone.
-    pub fn send(&self, control: RawFd) -> std::io::Result<()> {
-        let [out, err] = self.outputs;
-        let [out_spool, err_spool] = self.spools;
-        let fds = [
-            self.dir, self.stop, out, err, out_spool, err_spool, self.input,
-        ];
-        let fds = if self.input < 0 { &fds[..6] } else { &fds[..] };
-        let mut bytes = [0; Self::BYTES];
-        let numbers = [self.fed, self.spooled[0], self.spooled[1]];
-        for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
-            place.copy_from_slice(&number.to_le_bytes());
-        }
-        descriptor::send_with(control, &bytes, fds)
-    }
-
-    /// Parses a message as a hand-over.
-    fn of(bytes: &[u8], fds: [RawFd; descriptor::PASSED]) -> Option<Self> {
-        let number = |index: usize| {
-            let bytes = bytes.get(index * 8..index * 8 + 8)?;
-            bytes.try_into().ok().map(u64::from_le_bytes)
-        };
-        let [dir, stop, out, err, out_spool, err_spool, input, _] = fds;
-        (err_spool >= 0).then_some(Self {
-            dir,
-            stop,
-            outputs: [out, err],
-            spools: [out_spool, err_spool],
-            input,
-            fed: number(0)?,
-            spooled: [number(1)?, number(2)?],
-        })
-    }
+/// Hands a script's outputs over to its supervisor, which stores them in `spools`.
+///
+/// # Errors
+/// When the supervisor is gone.
+pub fn hand_over(
+    lifeline: &UnixStream,
+    [stdout, stderr]: [BorrowedFd; 2],
+    spools: &Spools,
+) -> io::Result<()> {
+    let [stdout_spool, stderr_spool] = &spools.files;
+    let fds = [
+        spools.dir.as_fd(),
+        spools.stop.as_fd(),
+        stdout,
+        stderr,
+        stdout_spool.as_fd(),
+        stderr_spool.as_fd(),
+    ];
+    let bytes = spools.begun.map(u64::to_le_bytes);
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(6))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(&fds));
+    let parts = [IoSlice::new(bytes.as_flattened())];
+    sendmsg(lifeline, &parts, &mut ancillary, SendFlags::empty())?;
+    Ok(())
 }
 
-/// A message from the lifeline.
-#[derive(Debug, Clone, Copy)]
+/// A message from the plugin.
 pub enum Control {
     /// Nothing to read after all.
     Nothing,
-    /// The plugin wants the script to become a job.
-    HandOver(Handover),
+    /// It wants the script to become a job.
+    HandOver(Relay),
     /// The job's id has been printed: from now on the job survives the plugin.
     Release,
-    /// The plugin is gone, or wants the script to end.
+    /// It is gone, or wants the script to end.
     End,
 }
 
 /// Reads the lifeline.
-pub fn listen(control: RawFd) -> Control {
-    let mut bytes = [0; Handover::BYTES];
-    match descriptor::receive_with(control, &mut bytes) {
-        descriptor::Received::NotNow => Control::Nothing,
-        descriptor::Received::Closed => Control::End,
-        descriptor::Received::Message(length, fds) => match Handover::of(&bytes[..length], fds) {
-            Some(handover) => Control::HandOver(handover),
-            None if bytes[..length] == RELEASE => Control::Release,
-            None => Control::End,
-        },
+pub fn listen(lifeline: &UnixStream) -> Control {
+    let mut bytes = [0; HAND_OVER];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(6))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut parts = [IoSliceMut::new(&mut bytes)];
+    let received = match recvmsg(lifeline, &mut parts, &mut ancillary, RecvFlags::empty()) {
+        Ok(received) => received.bytes,
+        Err(error) if not_now(&error.into()) => return Control::Nothing,
+        Err(_) => 0,
+    };
+    let mut fds = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(received) = message {
+            fds.extend(received);
+        }
+    }
+    for fd in &fds {
+        // Nothing that we start inherits them.
+        let _ = rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC);
+    }
+    match (&bytes[..received], <[OwnedFd; 6]>::try_from(fds)) {
+        (_, Ok(fds)) if received == HAND_OVER => Control::HandOver(Relay::new(fds, bytes)),
+        (message, _) if message == RELEASE => Control::Release,
+        _ => Control::End,
     }
 }
 
-/// What the plugin writes to the lifeline once a job's id has been printed.
-pub const RELEASE: [u8; 1] = *b"r";
-
 /// One output and its spool.
 struct Stream {
-    pipe: Option<RawFd>,
+    pipe: Option<File>,
     spool: Writer,
 }
 
 impl Stream {
     /// Moves what is available; `false` if there was nothing.
     fn pump(&mut self, buffer: &mut [u8; CHUNK]) -> bool {
-        let Some(pipe) = self.pipe else {
-            return false;
-        };
-        match descriptor::read(pipe, buffer) {
-            Moved::Bytes(length) => {
+        match self.pipe.as_mut().map(|pipe| pipe.read(buffer)) {
+            Some(Ok(length)) if length > 0 => {
                 self.spool.append(&buffer[..length]);
                 return true;
             }
-            Moved::NotNow => {}
-            Moved::Over => self.pipe = None,
+            Some(Err(error)) if not_now(&error) => {}
+            _ => self.pipe = None,
         }
         false
+    }
+
+    fn interest(&self) -> Interest<'_> {
+        self.pipe.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN))
     }
 }
 
 /// The streams of a job.
-pub struct Relay<'a> {
-    dir: RawFd,
-    stop: RawFd,
+pub struct Relay {
+    /// The job's directory.
+    dir: OwnedFd,
+    /// The FIFO on which any data requests the job's end. Holding it open says that the job runs.
+    stop: OwnedFd,
     outputs: [Stream; 2],
-    input: Option<RawFd>,
-    rest: &'a [u8],
 }
 
-impl<'a> Relay<'a> {
-    /// Takes over. `stdin` is all of the script's input, which the fork shares with its parent.
-    pub fn new(handover: &Handover, stdin: &'a [u8]) -> Self {
-        let fed = usize::try_from(handover.fed).unwrap_or(usize::MAX);
-        let stream = |index: usize| Stream {
-            pipe: Some(handover.outputs[index]),
-            spool: Writer::new(handover.spools[index], handover.spooled[index]),
+impl Relay {
+    fn new(fds: [OwnedFd; 6], bytes: [u8; HAND_OVER]) -> Self {
+        let [dir, stop, stdout, stderr, stdout_spool, stderr_spool] = fds;
+        let (lengths, _) = bytes.as_chunks::<8>();
+        let stream = |pipe: OwnedFd, spool: OwnedFd, length: usize| Stream {
+            pipe: Some(pipe.into()),
+            spool: Writer::new(spool.into(), u64::from_le_bytes(lengths[length])),
         };
         Self {
-            dir: handover.dir,
-            stop: handover.stop,
-            outputs: [stream(0), stream(1)],
-            input: (handover.input >= 0).then_some(handover.input),
-            rest: stdin.get(fed..).unwrap_or_default(),
+            dir,
+            stop,
+            outputs: [
+                stream(stdout, stdout_spool, 0),
+                stream(stderr, stderr_spool, 1),
+            ],
         }
     }
 
-    /// What to poll for; the result goes to [`Relay::pump`].
-    pub fn interests(&self) -> [libc::pollfd; 4] {
-        [
-            descriptor::interest(Some(self.stop), libc::POLLIN),
-            descriptor::interest(self.outputs[0].pipe, libc::POLLIN),
-            descriptor::interest(self.outputs[1].pipe, libc::POLLIN),
-            descriptor::interest(self.input, libc::POLLOUT),
-        ]
+    /// What to wait for: that the job is to be stopped, and its outputs, for [`Relay::pump`].
+    pub fn interests(&self) -> [Interest<'_>; 3] {
+        let [stdout, stderr] = &self.outputs;
+        let stop = Some((self.stop.as_fd(), PollFlags::IN));
+        [stop, stdout.interest(), stderr.interest()]
     }
 
-    /// Moves everything that is ready; `true` when the job is to be stopped.
-    pub fn pump(&mut self, ready: &[libc::pollfd], buffer: &mut [u8; CHUNK]) -> bool {
-        let is_ready = |index: usize| ready.get(index).is_some_and(|fd| fd.revents != 0);
-        for (index, output) in self.outputs.iter_mut().enumerate() {
-            if is_ready(index + 1) {
-                output.pump(buffer);
-            }
-        }
-        if is_ready(3) {
-            self.feed();
-        }
-        is_ready(0)
-    }
-
-    fn feed(&mut self) {
-        let Some(input) = self.input else {
-            return;
-        };
-        match descriptor::write(input, &self.rest[..self.rest.len().min(CHUNK)]) {
-            Moved::Bytes(length) => self.rest = &self.rest[length..],
-            Moved::NotNow => return,
-            // A script may close its input.
-            Moved::Over => self.rest = &[],
-        }
-        if self.rest.is_empty() {
-            descriptor::close(input);
-            self.input = None;
-        }
+    /// Moves what an output has.
+    pub fn pump(&mut self, output: usize, buffer: &mut [u8; CHUNK]) {
+        self.outputs[output].pump(buffer);
     }
 
     /// Spools what is left in the pipes, then records how the job ended. A survivor that holds the
     /// pipes open is not waited for, and one that keeps writing is cut off.
-    pub fn finish(mut self, ended: Ended, millis: u64, buffer: &mut [u8; CHUNK]) {
+    pub fn finish(mut self, ended: Ended, millis: u64) {
+        let mut buffer = [0; CHUNK];
         for output in &mut self.outputs {
             for _ in 0..limits::SCRIPT_REST / CHUNK {
-                if !output.pump(buffer) {
+                if !output.pump(&mut buffer) {
                     break;
                 }
             }
         }
-        let mut record = [0; RECORD];
-        record[..Report::SIZE].copy_from_slice(&Report::Ended(ended).encode());
-        record[Report::SIZE..].copy_from_slice(&millis.to_le_bytes());
-        descriptor::put_file(self.dir, c"exit.tmp", c"exit", &record);
+        // A job without a record counts as lost.
+        let _ = record(&self.dir, ended, millis);
     }
 }
 
 /// The size of a job's exit file in bytes.
 const RECORD: usize = Report::SIZE + 8;
+
+/// Writes a job's exit file, whole or not at all.
+fn record(dir: &OwnedFd, ended: Ended, millis: u64) -> io::Result<()> {
+    let mut bytes = [0; RECORD];
+    bytes[..Report::SIZE].copy_from_slice(&Report::Ended(ended).encode());
+    bytes[Report::SIZE..].copy_from_slice(&millis.to_le_bytes());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+    let file = openat(dir, "exit.tmp", flags, Mode::RUSR | Mode::WUSR)?;
+    File::from(file).write_all(&bytes)?;
+    Ok(renameat(dir, "exit.tmp", dir, "exit")?)
+}
 
 /// Parses an exit file: how the job ended, and after how many milliseconds.
 pub fn read_record(record: &[u8]) -> Option<(Ended, u64)> {

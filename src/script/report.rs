@@ -1,13 +1,11 @@
 //! The reports sent over the lifeline, by the supervisor and by the script's process before its
-//! `exec`. Writing one needs no allocation.
-
-use super::process::Pid;
+//! `exec`. A job's exit file begins with one.
 
 /// One report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Report {
     /// The script's process id, which is also its process group.
-    Started(Pid),
+    Started(i32),
     /// The script never ran.
     Failed(Failure),
     /// It is over, and every killable process is gone.
@@ -27,6 +25,8 @@ pub enum Failure {
     NotExecuted(i32),
     /// The sandbox could not be entered.
     NotConfined(i32),
+    /// The host is gone already.
+    HostGone,
 }
 
 /// How a script ended.
@@ -63,6 +63,7 @@ impl Report {
             }
             Self::Failed(Failure::NotConfined(errno)) => (6, 0, errno),
             Self::Adopted => (7, 0, 0),
+            Self::Failed(Failure::HostGone) => (8, 0, 0),
         };
         let [a, b, c, d] = value.to_le_bytes();
         [kind, flags, 0, 0, a, b, c, d]
@@ -87,6 +88,7 @@ impl Report {
             }),
             6 => Self::Failed(Failure::NotConfined(value)),
             7 => Self::Adopted,
+            8 => Self::Failed(Failure::HostGone),
             _ => return None,
         })
     }
@@ -110,6 +112,7 @@ mod tests {
             Report::Failed(Failure::NoWorkdir(2)),
             Report::Failed(Failure::NotExecuted(7)),
             Report::Failed(Failure::NotConfined(1)),
+            Report::Failed(Failure::HostGone),
             Report::Adopted,
             Report::Ended(ended),
             Report::Ended(Ended {

@@ -6,12 +6,12 @@ use std::io;
 use std::path::Path;
 
 use super::environment::{self, Place};
-use super::image::ProcessSpec;
 use super::job::{JobId, Origin, Scratch};
 use super::needs::Needs;
 use super::pass_env::PassEnv;
 use super::report::Failure;
 use super::sandbox::{self, Built, Confinement, Kernel, Mode, Places};
+use super::spec::ProcessSpec;
 use super::task::{NotRun, Ran, RunLimits, Task, carry_out};
 use super::{interpreter, missing};
 use crate::error::{Error, Result};
@@ -204,6 +204,11 @@ fn never_ran(reason: NotRun, label: &str, workdir: &Path) -> Error {
         }
         Failure::NotConfined(errno) => Error::io("confine", Path::new(label), &reason(errno))
             .hint("tell the user: the setting `sandbox` decides whether it may run without"),
+        Failure::HostGone => Error::io(
+            "run",
+            Path::new(label),
+            &io::Error::other("the host is gone"),
+        ),
         Failure::NotExecuted(errno) | Failure::NoProcess(errno) => {
             Error::io("run", Path::new(label), &reason(errno))
         }

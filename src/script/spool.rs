@@ -1,5 +1,5 @@
 //! One stream of a job's output in one bounded file: the beginning, then a ring buffer with the
-//! end. The supervisor writes it without allocating; readers need no lock. It knows neither jobs
+//! end. The supervisor writes it; readers need no lock. It knows neither jobs
 //! nor what the bytes mean.
 //!
 //! ```text
@@ -9,11 +9,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::RawFd;
 use std::os::unix::fs::FileExt;
 
 use super::capture::{self, Captured};
-use super::descriptor;
 use crate::sys::limits;
 
 /// Bytes that are never overwritten.
@@ -35,17 +33,17 @@ fn place(position: u64) -> (u64, u64) {
     (START + HEAD + within, RING - within)
 }
 
-/// The writing side: plain numbers, usable after a fork.
+/// The writing side.
 #[derive(Debug)]
 pub struct Writer {
-    fd: RawFd,
+    file: File,
     total: u64,
 }
 
 impl Writer {
     /// Continues after what the file already holds.
-    pub fn new(fd: RawFd, total: u64) -> Self {
-        Self { fd, total }
+    pub fn new(file: File, total: u64) -> Self {
+        Self { file, total }
     }
 
     /// Appends at most [`CHUNK`] bytes. What does not fit on the disk is dropped, so that the
@@ -56,13 +54,13 @@ impl Writer {
             let (offset, room) = place(total);
             let room = usize::try_from(room).unwrap_or(usize::MAX);
             let (now, later) = bytes.split_at(bytes.len().min(room));
-            if !descriptor::write_at(self.fd, now, offset) {
+            if self.file.write_all_at(now, offset).is_err() {
                 return;
             }
             total += now.len() as u64;
             bytes = later;
         }
-        if descriptor::write_at(self.fd, &total.to_le_bytes(), 0) {
+        if self.file.write_all_at(&total.to_le_bytes(), 0).is_ok() {
             self.total = total;
         }
     }
@@ -147,12 +145,11 @@ fn read_range(file: &File, mut from: u64, to: u64) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::fd::AsRawFd;
 
     fn spool() -> (File, Writer) {
         let file = tempfile::tempfile().unwrap();
         begin(&file, b"").unwrap();
-        let writer = Writer::new(file.as_raw_fd(), 0);
+        let writer = Writer::new(file.try_clone().unwrap(), 0);
         (file, writer)
     }
 
@@ -215,7 +212,7 @@ mod tests {
     fn what_was_captured_before_is_the_beginning() {
         let file = tempfile::tempfile().unwrap();
         assert_eq!(begin(&file, b"before ").unwrap(), 7);
-        Writer::new(file.as_raw_fd(), 7).append(b"after");
+        Writer::new(file.try_clone().unwrap(), 7).append(b"after");
         assert_eq!(read(&file, 0, false).unwrap().text.text(), "before after");
     }
 
@@ -224,7 +221,7 @@ mod tests {
         let Ok(full) = File::options().write(true).open("/dev/full") else {
             return;
         };
-        let mut writer = Writer::new(full.as_raw_fd(), 0);
+        let mut writer = Writer::new(full, 0);
         writer.append(b"x");
         assert_eq!(writer.total, 0);
     }

@@ -5,12 +5,12 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::image::ProcessSpec;
-use super::job::{JobId, JobRecord, Jobs, Origin, Owner, SupervisorId};
+use super::job::{JobId, JobRecord, Jobs, Origin, Owner};
 use super::outcome::{Outcome, State};
 use super::pump::{Pump, Reports};
 use super::report::Failure;
-use super::supervisor::{Release, Start};
+use super::spec::{Conditions, ProcessSpec};
+use super::supervisor::Release;
 use crate::error::{Error, Result};
 use crate::sys::limits;
 use crate::sys::process::ProcessId;
@@ -81,13 +81,12 @@ pub fn carry_out(task: &Task) -> Result<Ran, NotRun> {
     let RunLimits {
         limit, wait, host, ..
     } = task.terms;
-    let start = Start {
+    let conditions = Conditions {
         limit,
-        stdin: task.stdin,
         at_once: wait == Some(Duration::ZERO),
         host,
     };
-    let mut pump = Pump::start(task.image, start).map_err(failed)?;
+    let mut pump = Pump::start(task.image, conditions, task.stdin).map_err(failed)?;
     let run = Run { task, began };
     let until = wait.map_or(run.backstop(), |wait| run.backstop().min(began + wait));
     pump.run(until, never).map_err(failed)?;
@@ -157,7 +156,7 @@ impl Run<'_> {
         } = self.task;
         let waited = self.began.elapsed();
         let facts = JobRecord::of_now(terms.owner, label, *origin, waited, terms.limit);
-        let facts = facts.kept_by(SupervisorId::of(pump.supervisor()));
+        let facts = facts.kept_by(Some(pump.supervisor()).filter(|keeper| keeper.start > 0));
         let spools = terms.jobs.create(id, &facts, pump.captured())?;
         pump.hand_over(&spools, Instant::now() + SLACK)
             .map_err(|source| Error::io("run", Path::new(label), &source))

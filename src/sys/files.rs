@@ -1,11 +1,11 @@
 //! Files: bounded reads that never hang, and atomic replacement.
 
-use std::ffi::CString;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use rustix::fs::Access;
 
 use super::{Dir, Durable, EntryName};
 use crate::error::{Error, Result};
@@ -147,13 +147,8 @@ pub(super) fn split(path: &Path) -> io::Result<(Dir, EntryName)> {
 }
 
 /// Whether this process may create files in `dir`.
-#[allow(unsafe_code)]
 pub fn is_writable(dir: &Path) -> bool {
-    let Ok(path) = CString::new(dir.as_os_str().as_bytes()) else {
-        return false;
-    };
-    // SAFETY: `path` is a NUL-terminated string that outlives the call.
-    unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
+    rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
 #[cfg(test)]

@@ -5,8 +5,16 @@ use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, getegid, geteuid, kill_process, kill_process_group, test_kill_process,
+};
+use serde::{Deserialize, Serialize};
+
+use super::signals;
+
 /// A process, distinguished by its start time from later ones with the same id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessId {
     /// The process id.
     pub pid: u32,
@@ -30,20 +38,16 @@ impl ProcessId {
     pub fn of(pid: u32) -> Self {
         Self {
             pid,
-            start: start_ticks(pid).unwrap_or(0),
+            start: stat(pid, START).unwrap_or(0),
         }
     }
 
     /// Our ancestors, nearest first, as far as the system reports them.
     pub fn ancestors() -> impl Iterator<Item = Self> {
         let started_by = |child: &Self| {
-            let stat = fs::read_to_string(format!("/proc/{}/stat", child.pid)).ok()?;
-            let pid = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
-            let pid = pid.parse().ok().filter(|pid| *pid > 0)?;
-            Some(Self {
-                pid,
-                start: start_ticks(pid)?,
-            })
+            let pid = stat(child.pid, PARENT)?.try_into().ok()?;
+            let start = stat(pid, START)?;
+            Some(Self { pid, start }).filter(|parent| parent.pid > 0)
         };
         std::iter::successors(Some(Self::parent()), started_by)
     }
@@ -51,9 +55,19 @@ impl ProcessId {
     /// Whether this process still runs. Where start times are unknown, any process with the same id
     /// counts.
     pub fn is_alive(self) -> bool {
-        match start_ticks(self.pid) {
+        match stat(self.pid, START) {
             Some(start) => self.start == 0 || start == self.start,
             None => !cfg!(target_os = "linux") && exists(self.pid),
+        }
+    }
+
+    /// Resumes it if it was stopped. Without a start time it could be any process.
+    pub fn resume(self) {
+        if self.start > 0
+            && self.is_alive()
+            && let Some(pid) = pid_of(self.pid)
+        {
+            let _ = kill_process(pid, Signal::CONT);
         }
     }
 }
@@ -66,83 +80,62 @@ pub fn pid_realm() -> String {
     format!("{}{}", boot.trim(), namespace.display())
 }
 
-/// Field 22 of `/proc/<pid>/stat`. The second field, the program's name in parentheses, may itself
-/// contain spaces and parentheses, so count from the last one.
-fn start_ticks(pid: u32) -> Option<u64> {
+/// Fields of `/proc/<pid>/stat`, counted from the third.
+const PARENT: usize = 1;
+const START: usize = 19;
+
+/// A number in `/proc/<pid>/stat`. The second field, the program's name in parentheses, may itself
+/// contain spaces and parentheses, so the fields are counted from the last one.
+fn stat(pid: u32, field: usize) -> Option<u64> {
     // The kernel returns it in one read, and reports a length of 0.
     let mut stat = [0; 1024];
     let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
     let length = file.read(&mut stat).ok()?;
     let stat = std::str::from_utf8(&stat[..length]).ok()?;
-    stat.rsplit_once(')')?
-        .1
-        .split_whitespace()
-        .nth(19)?
-        .parse()
-        .ok()
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    fields.nth(field)?.parse().ok()
+}
+
+/// A process or group that can be signalled: 0 and 1 would mean our own group and every process.
+pub fn pid_of(pid: u32) -> Option<Pid> {
+    let pid = i32::try_from(pid).ok().filter(|pid| *pid > 1)?;
+    Pid::from_raw(pid)
 }
 
 /// Whether a process with that id exists, whoever owns it.
-#[allow(unsafe_code)]
 fn exists(pid: u32) -> bool {
-    let Ok(pid) = libc::pid_t::try_from(pid) else {
-        return false;
-    };
-    // SAFETY: signal 0 checks for existence and sends nothing.
-    let answer = unsafe { libc::kill(pid, 0) };
-    answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+    pid_of(pid).is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
 
 /// This process's effective user id.
-#[allow(unsafe_code)]
 pub fn effective_user() -> u32 {
-    // SAFETY: `geteuid` has no preconditions and cannot fail.
-    unsafe { libc::geteuid() }
+    geteuid().as_raw()
 }
 
 /// This process's effective group id.
-#[allow(unsafe_code)]
 pub fn effective_group() -> u32 {
-    // SAFETY: `getegid` has no preconditions and cannot fail.
-    unsafe { libc::getegid() }
+    getegid().as_raw()
 }
 
 /// Kills every process of the group that `pid` leads; a group that no longer exists is not an
 /// error.
-#[allow(unsafe_code)]
 pub fn kill_group(pid: u32) {
-    // 0 and 1 would mean our own group and every process.
-    if let Some(pid) = libc::pid_t::try_from(pid).ok().filter(|pid| *pid > 1) {
-        // SAFETY: `kill` reads no memory of ours; we started the group.
-        unsafe { libc::kill(-pid, libc::SIGKILL) };
+    if let Some(pid) = pid_of(pid) {
+        let _ = kill_process_group(pid, Signal::KILL);
     }
 }
 
 /// Makes `command` lead its own process group, unblock the signals that a host's call blocks and,
 /// on Linux, die with the thread that starts it: killing us leaves no child running.
-#[allow(unsafe_code)]
 pub fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0);
-    // SAFETY: between fork and exec only async-signal-safe calls are made, with a signal set that
-    // is initialised first.
-    unsafe {
-        command.pre_exec(|| {
-            let mut none = std::mem::zeroed();
-            libc::sigemptyset(&raw mut none);
-            libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
-            #[cfg(target_os = "linux")]
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            Ok(())
-        });
-    }
+    signals::before_exec(command, || {
+        signals::unblock_all();
+        #[cfg(target_os = "linux")]
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        Ok(())
+    });
     command
-}
-
-/// Exits at once without running exit handlers; the panic hook uses it.
-#[allow(unsafe_code)]
-pub fn leave(code: i32) -> ! {
-    // SAFETY: `_exit` only ends the process.
-    unsafe { libc::_exit(code) }
 }
 
 #[cfg(test)]

@@ -22,10 +22,3 @@ pub fn progress(line: &str) {
 pub fn warn(text: Arguments) {
     eprint(format_args!("agent-skills: {text}\n"));
 }
-
-/// Whether the answer goes to a terminal: then nothing in it may control that terminal.
-#[allow(unsafe_code)]
-pub fn answers_to_terminal() -> bool {
-    // SAFETY: it asks about a descriptor; nothing is read or written.
-    unsafe { libc::isatty(libc::STDOUT_FILENO) == 1 }
-}

@@ -2,8 +2,12 @@
 //! an error.
 
 use std::io::{self, IsTerminal, Read};
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
+
+use rustix::event::PollFlags;
+
+use super::poll;
 
 /// Standard input with a limit on silence.
 #[derive(Debug)]
@@ -27,32 +31,15 @@ impl Read for PatientStdin {
         if stdin.is_terminal() {
             return Ok(0);
         }
-        let left = self.end.saturating_duration_since(Instant::now());
-        if left.is_zero() || !wait_readable(stdin.as_raw_fd(), self.silence.min(left))? {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "it does not end"));
+        let until = self.end.min(Instant::now() + self.silence);
+        let mut is_ready = false;
+        while !is_ready {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "it does not end"));
+            }
+            [is_ready] = poll([Some((stdin.as_fd(), PollFlags::IN))], left)?;
         }
         stdin.read(buffer)
-    }
-}
-
-/// Waits until a read would not block; `false` on timeout.
-#[allow(unsafe_code)]
-fn wait_readable(fd: i32, wait: Duration) -> io::Result<bool> {
-    let millis = i32::try_from(wait.as_millis()).unwrap_or(i32::MAX);
-    let mut entry = libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    loop {
-        // SAFETY: `entry` is one valid pollfd, and the count says one.
-        let ready = unsafe { libc::poll(&raw mut entry, 1, millis) };
-        let error = io::Error::last_os_error();
-        match ready {
-            0 => return Ok(false),
-            1.. => return Ok(true),
-            _ if error.kind() == io::ErrorKind::Interrupted => {}
-            _ => return Err(error),
-        }
     }
 }

@@ -63,6 +63,7 @@ mod requires;
 mod restriction;
 #[cfg(target_os = "linux")]
 mod sandbox;
+mod script_kills;
 mod scripts;
 mod scripts_basic;
 mod scripts_end;
@@ -79,6 +80,7 @@ mod shown;
 mod simulate;
 mod skill_hooks;
 mod state_copies;
+mod supervise;
 mod terminal;
 mod trust;
 mod validate;

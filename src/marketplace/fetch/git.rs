@@ -23,7 +23,7 @@ const SETTINGS: [&str; 9] = [
 ];
 
 /// Variables that would point git at another repository.
-const SCRUBBED: [&str; 18] = [
+const REPOSITORY: [&str; 18] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -88,7 +88,7 @@ impl Git<'_> {
         let mut command = self.0.command("git");
         for (name, _) in self.0.env.vars() {
             let text = name.to_string_lossy();
-            if SCRUBBED.contains(&text.as_ref()) || text.starts_with("GIT_TRACE") {
+            if REPOSITORY.contains(&text.as_ref()) || text.starts_with("GIT_TRACE") {
                 command.env_remove(name);
             }
         }

@@ -11,16 +11,8 @@ use std::time::{Duration, Instant};
 use wait_timeout::ChildExt;
 
 use crate::marketplace::fetch::failure::{Class, Failure};
-use crate::sys::{Dir, Env, limits, process};
+use crate::sys::{Dir, Env, limits, process, variables};
 
-/// Variables of the host's call, which other programs must not see.
-const SCRUBBED: [&str; 5] = [
-    "CHIBI_HOOK",
-    "CHIBI_HOOK_DATA",
-    "AGENT_SKILLS_SESSION",
-    "CHIBI_TOOL_NAME",
-    "CHIBI_TOOL_ARGS",
-];
 /// How often a running program's output is measured. Its exit is noticed at once.
 const MEASURE: Duration = Duration::from_millis(100);
 /// How much of standard error is read, in bytes; its first lines are the informative ones.
@@ -56,11 +48,7 @@ impl Tool<'_> {
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env_clear();
-        command.envs(
-            self.env
-                .vars()
-                .filter(|(name, _)| !SCRUBBED.contains(&name.to_string_lossy().as_ref())),
-        );
+        command.envs(variables::for_others(self.env));
         command.env("LC_ALL", "C");
         command.current_dir(self.scratch.path());
         command

@@ -2,13 +2,11 @@
 //! supervisor writes output and result for others to read.
 
 mod id;
-mod keeper;
 mod progress;
 mod scratch;
 mod store;
 
 pub use id::{JobId, Owner};
-pub use keeper::SupervisorId;
 pub use progress::{Job, Look, Summary};
 pub use scratch::Scratch;
 pub use store::{JobRecord, Jobs, Origin, Spools};

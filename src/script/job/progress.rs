@@ -5,11 +5,12 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::event::PollFlags;
+use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
 
 use super::id::JobId;
@@ -18,8 +19,8 @@ use crate::error::{Error, Result};
 use crate::script::outcome::{Outcome, State};
 use crate::script::report::Ended;
 use crate::script::spool::{self, News};
-use crate::script::{descriptor, missing, relay};
-use crate::sys::{files, limits};
+use crate::script::{missing, relay};
+use crate::sys::{files, limits, poll};
 
 /// A job.
 #[derive(Debug, Clone)]
@@ -113,10 +114,10 @@ impl Job {
                 tick = WAKE_AGAIN;
             }
             // No event is requested: `poll` wakes with an error when the last reader is gone.
-            let mut fds = [descriptor::interest(Some(lifeline.as_raw_fd()), 0)];
-            let tick = left.min(tick);
-            descriptor::poll(&mut fds, tick).map_err(|source| self.failed("wait for", &source))?;
-            if fds[0].revents != 0 || left.is_zero() {
+            let ended = [Some((lifeline.as_fd(), PollFlags::empty()))];
+            let ended = poll(ended, left.min(tick));
+            let [ended] = ended.map_err(|source| self.failed("wait for", &source))?;
+            if ended || left.is_zero() {
                 return Ok(());
             }
         }
@@ -124,7 +125,7 @@ impl Job {
 
     fn wake(&self) {
         if let Some(keeper) = self.facts.keeper {
-            keeper.wake();
+            keeper.resume();
         }
     }
 
@@ -245,14 +246,11 @@ impl Job {
         }
     }
 
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "a FIFO in a directory that only this user can enter"
-    )]
+    /// The FIFO in a directory that only this user can enter.
     fn lifeline(&self) -> Option<File> {
-        let mut options = File::options();
-        let options = options.write(true).custom_flags(libc::O_NONBLOCK);
-        options.open(self.dir.join(Self::STOP)).ok()
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(self.dir.join(Self::STOP), flags, Mode::empty());
+        opened.ok().map(File::from)
     }
 
     fn end(&self) -> Option<(Ended, u64)> {

@@ -1,21 +1,19 @@
 //! The directory of all jobs: creating one, finding one, and removing old ones.
 
-use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::id::{JobId, Owner};
-use super::keeper::SupervisorId;
 use super::progress::{Job, Summary};
 use crate::error::{Error, Result};
 use crate::script::capture::Captured;
 use crate::script::spool;
+use crate::sys::process::ProcessId;
 use crate::sys::text::quoted;
 use crate::sys::{Dir, Durable, EntryName, files, limits};
 
@@ -34,7 +32,7 @@ pub struct JobRecord {
     pub limit: u64,
     /// Its supervisor, where the system can identify processes.
     #[serde(default)]
-    pub keeper: Option<SupervisorId>,
+    pub keeper: Option<ProcessId>,
 }
 
 /// Which script of which skill it is.
@@ -69,7 +67,7 @@ impl JobRecord {
 
     /// Sets its supervisor.
     #[must_use]
-    pub fn kept_by(self, keeper: Option<SupervisorId>) -> Self {
+    pub fn kept_by(self, keeper: Option<ProcessId>) -> Self {
         Self { keeper, ..self }
     }
 }
@@ -260,21 +258,49 @@ fn unknown(written: &str) -> Error {
 }
 
 /// Creates a FIFO and opens both ends, so that opening does not block.
-#[allow(unsafe_code)]
-#[allow(
-    clippy::disallowed_methods,
-    reason = "a directory that only this user can enter"
-)]
 fn make_fifo(path: &Path) -> io::Result<File> {
-    let name = CString::new(path.as_os_str().as_bytes())?;
-    // SAFETY: a C string that outlives the call.
-    if unsafe { libc::mkfifo(name.as_ptr(), 0o600) } == -1 {
-        return Err(io::Error::last_os_error());
+    #[cfg(target_os = "linux")]
+    rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::RUSR | Mode::WUSR)?;
+    // There is no safe call for it.
+    #[cfg(not(target_os = "linux"))]
+    if !std::process::Command::new("/usr/bin/mkfifo")
+        .args(["-m", "600"])
+        .arg(path)
+        .status()?
+        .success()
+    {
+        return Err(io::Error::other("mkfifo failed"));
     }
-    let mut options = File::options();
-    options
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::relay::read_record;
+
+    #[test]
+    fn records_of_earlier_versions_are_read() {
+        let written = r#"{"owner":"conversation:default","label":"run.sh","origin":{"skill":"s",
+            "skill_dir":"/s","script":"/s/run.sh"},"started":1795302076250,"limit":120000,
+            "keeper":{"pid":4711,"start":123456}}"#;
+        let record: JobRecord = serde_json::from_str(written).unwrap();
+        let keeper = record.keeper.unwrap();
+        assert_eq!((keeper.pid, keeper.start), (4711, 123_456));
+        let again = serde_json::to_string(&record).unwrap();
+        assert_eq!(
+            again.replace(char::is_whitespace, ""),
+            written.replace(char::is_whitespace, "")
+        );
+        let older = r#"{"owner":"session:1","label":"x","origin":null,"started":1,"limit":2}"#;
+        assert_eq!(
+            serde_json::from_str::<JobRecord>(older).unwrap().keeper,
+            None
+        );
+        let exit = [5, 4, 0, 0, 0, 3, 0, 0, 42, 0, 0, 0, 0, 0, 0, 0];
+        let (ended, millis) = read_record(&exit).unwrap();
+        assert!(ended.stopped && !ended.timed_out);
+        assert_eq!((ended.status, millis), (3 << 8, 42));
+    }
 }

@@ -1,5 +1,4 @@
-//! System calls that Landlock does not cover, refused by a seccomp filter that is compiled before
-//! the fork. The tables below are complete. A filter sees only numbers, so it cannot decide by
+//! System calls that Landlock does not cover, refused by a seccomp filter. The tables below are complete. A filter sees only numbers, so it cannot decide by
 //! path.
 
 /// A compiled filter.
@@ -9,8 +8,7 @@ pub struct Filter(platform::Program);
 pub use platform::{available, compile};
 
 impl Filter {
-    /// Installs it on this process irrevocably; returns the error number on failure. Allocates
-    /// nothing.
+    /// Installs it on this process irrevocably; returns the error number on failure.
     pub fn enter(&self) -> Result<(), i32> {
         platform::enter(&self.0)
     }
@@ -24,7 +22,8 @@ mod platform {
     use seccompiler::SeccompCmpArgLen::Dword;
     use seccompiler::SeccompCmpOp::{self, Eq, MaskedEq, Ne};
     use seccompiler::{
-        BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule, sock_filter,
+        BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+        sock_filter,
     };
 
     use super::Filter;
@@ -112,12 +111,19 @@ mod platform {
     /// The x32 ABI has its own call numbers under x86-64's architecture value.
     const X32: u32 = 0x4000_0000;
 
+    fn architecture() -> Option<TargetArch> {
+        std::env::consts::ARCH.try_into().ok()
+    }
+
     /// Compiles the filter; `None` if this architecture or this kernel has none.
     pub fn compile(network: Network) -> Option<Filter> {
-        let architecture = std::env::consts::ARCH.try_into().ok()?;
         let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
-        let filter =
-            SeccompFilter::new(rules(network)?, SeccompAction::Allow, refuse, architecture);
+        let filter = SeccompFilter::new(
+            rules(network)?,
+            SeccompAction::Allow,
+            refuse,
+            architecture()?,
+        );
         // It kills a process that uses another architecture's call numbers.
         let program: BpfProgram = filter.ok()?.try_into().ok()?;
         Some(Filter(without_x32().into_iter().chain(program).collect()))
@@ -188,15 +194,10 @@ mod platform {
     }
 
     /// Whether this kernel supports filters.
-    #[allow(unsafe_code)]
     pub fn available() -> bool {
-        let action = libc::SECCOMP_RET_ERRNO;
-        // SAFETY: the kernel reads one number and answers whether it knows it.
-        let known = unsafe {
-            let ask = libc::SECCOMP_GET_ACTION_AVAIL;
-            libc::syscall(libc::SYS_seccomp, ask, 0, &raw const action)
-        };
-        known == 0 && compile(Network::Restricted).is_some()
+        let actions = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail");
+        let knows = |actions: String| actions.split_whitespace().any(|action| action == "errno");
+        actions.is_ok_and(knows) && architecture().is_some()
     }
 }
 

@@ -55,15 +55,25 @@ pub fn lacking(network: Network) -> Option<String> {
     (!lacks.is_empty()).then(|| lacks.join("; "))
 }
 
+/// The newest version whose every restriction this kernel accepts; later ones add none that we use.
 #[cfg(target_os = "linux")]
-#[allow(unsafe_code)]
 fn landlock_version() -> i32 {
-    /// Requests the ABI version instead of creating a ruleset.
-    const VERSION: libc::c_uint = 1;
-    let none = std::ptr::null::<libc::c_void>();
-    // SAFETY: with this flag the kernel takes no structure and only returns a number.
-    let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0_usize, VERSION) };
-    i32::try_from(abi).unwrap_or(0).max(0)
+    use landlock::{
+        ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, Scope,
+    };
+    let accepts = |version: &i32| {
+        let abi = ABI::from(*version);
+        let required = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let mut made = required.handle_access(AccessFs::from_all(abi));
+        if abi >= ABI::V4 {
+            made = made.and_then(|made| made.handle_access(AccessNet::from_all(abi)));
+        }
+        if abi >= ABI::V6 {
+            made = made.and_then(|made| made.scope(Scope::from_all(abi)));
+        }
+        made.is_ok()
+    };
+    (1..=6).rev().find(accepts).unwrap_or(0)
 }
 
 #[cfg(not(target_os = "linux"))]

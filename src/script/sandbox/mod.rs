@@ -10,4 +10,4 @@ mod ruleset;
 pub use choice::{Confinement, Execution, Mode, Network};
 pub use kernel::{Kernel, lacking};
 pub use places::Places;
-pub use ruleset::{Built, Sandbox, build};
+pub use ruleset::{Built, Prepared, Sandbox, build};

@@ -1,32 +1,54 @@
-//! The limits in the kernel's form: a Landlock ruleset and a system call filter, created before the
-//! fork. The script's process only enters them, and its children inherit them.
+//! The limits in the kernel's form: a Landlock ruleset and a system call filter. They are decided
+//! in the plugin, made in the supervisor and entered by the script's process, whose children
+//! inherit them.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::ffi::OsString;
 use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 
 use super::filter::{self, Filter};
 use super::{Confinement, Kernel, Mode, Network, Places};
 use crate::error::{Error, Result};
-use crate::script::process;
 
-/// What the script's process enters before `exec`.
-#[derive(Debug)]
+/// What a script may do.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Sandbox {
-    ruleset: Option<OwnedFd>,
+    /// What it may read and what it may change, if the kernel can restrict that.
+    files: Option<[Vec<OsString>; 2]>,
+    /// Whether its system calls are filtered.
+    is_filtered: bool,
+    network: Network,
+}
+
+/// A sandbox that can be entered.
+#[derive(Debug)]
+pub struct Prepared {
+    ruleset: Option<Ruleset>,
     filter: Option<Filter>,
 }
 
 impl Sandbox {
-    /// The descriptor that has to stay open until it is entered.
-    pub fn descriptor(&self) -> Option<RawFd> {
-        self.ruleset.as_ref().map(AsRawFd::as_raw_fd)
+    /// Makes what the script's process will enter.
+    ///
+    /// # Errors
+    /// The error number, when the kernel refuses it.
+    pub fn prepare(&self) -> Result<Prepared, i32> {
+        let files = self.files.as_ref();
+        let filter = self.is_filtered.then(|| filter::compile(self.network));
+        Ok(Prepared {
+            ruleset: files
+                .map(|files| landlock(self.network, files))
+                .transpose()?,
+            filter: filter.map(|made| made.ok_or(libc::ENOSYS)).transpose()?,
+        })
     }
+}
 
-    /// Enters it irrevocably; returns the error number on failure. Allocates nothing.
-    pub fn enter(&self) -> Result<(), i32> {
-        if let Some(ruleset) = self.descriptor() {
-            process::confine(ruleset)?;
-        }
+impl Prepared {
+    /// Enters it irrevocably; returns the error number on failure.
+    pub fn enter(self) -> Result<(), i32> {
+        self.ruleset.map_or(Ok(()), restrict)?;
         self.filter.as_ref().map_or(Ok(()), Filter::enter)
     }
 }
@@ -66,25 +88,22 @@ pub fn build(
         });
     }
     let mut notes = Vec::new();
-    let mut ruleset = None;
+    let mut files = None;
     if kernel.landlock > 0 {
         let (readable, closed) = places.readable();
         let (writable, more) = places.writable();
         notes.extend(closed.into_iter().chain(more));
-        let made = landlock(network, &readable, &writable);
-        // The kernel reported support, so failing to create a ruleset must be an error: the script
-        // would run unconfined.
-        let made = made.and_then(|made| made.ok_or_else(|| "Landlock made no ruleset".to_owned()));
-        ruleset = Some(made.map_err(|reason| refused(label, &reason))?);
-    }
-    let filter = kernel.seccomp.then(|| filter::compile(network)).flatten();
-    if kernel.seccomp && filter.is_none() {
-        return Err(refused(label, "the filter of system calls was not made"));
+        let plain = |paths: Vec<PathBuf>| paths.into_iter().map(PathBuf::into_os_string).collect();
+        files = Some([plain(readable), plain(writable)]);
     }
     let lacks = lacks.into_iter();
     notes.extend(lacks.map(|lack| format!("sandbox: not complete: {lack}")));
     Ok(Built {
-        sandbox: Some(Sandbox { ruleset, filter }),
+        sandbox: Some(Sandbox {
+            files,
+            is_filtered: kernel.seccomp,
+            network,
+        }),
         notes,
     })
 }
@@ -100,11 +119,10 @@ fn refused(label: &str, reason: &str) -> Error {
 }
 
 #[cfg(target_os = "linux")]
-fn landlock(
-    network: Network,
-    readable: &[PathBuf],
-    writable: &[PathBuf],
-) -> Result<Option<OwnedFd>, String> {
+type Ruleset = landlock::RulesetCreated;
+
+#[cfg(target_os = "linux")]
+fn landlock(network: Network, [readable, writable]: &[Vec<OsString>; 2]) -> Result<Ruleset, i32> {
     use landlock::{
         ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, Ruleset, RulesetAttr,
         RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
@@ -133,12 +151,40 @@ fn landlock(
         }
         Ok(ruleset)
     };
-    made().map(Into::into).map_err(|error| error.to_string())
+    made().map_err(|error| errno_of(&error))
+}
+
+#[cfg(target_os = "linux")]
+fn restrict(ruleset: Ruleset) -> Result<(), i32> {
+    let status = ruleset.restrict_self().map_err(|error| errno_of(&error))?;
+    // The kernel reported support, so a ruleset that restricts nothing is an error.
+    match status.ruleset {
+        landlock::RulesetStatus::NotEnforced => Err(libc::ENOSYS),
+        _ => Ok(()),
+    }
+}
+
+/// The system's error at the end of the chain.
+#[cfg(target_os = "linux")]
+fn errno_of(error: &(dyn std::error::Error + 'static)) -> i32 {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    let mut numbers =
+        chain.filter_map(|error| error.downcast_ref::<std::io::Error>()?.raw_os_error());
+    numbers.next().unwrap_or(libc::EINVAL)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn landlock(_: Network, _: &[PathBuf], _: &[PathBuf]) -> Result<Option<OwnedFd>, String> {
-    Ok(None)
+#[derive(Debug)]
+enum Ruleset {}
+
+#[cfg(not(target_os = "linux"))]
+fn landlock(_: Network, _: &[Vec<OsString>; 2]) -> Result<Ruleset, i32> {
+    Err(libc::ENOSYS)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn restrict(ruleset: Ruleset) -> Result<(), i32> {
+    match ruleset {}
 }
 
 #[cfg(test)]
@@ -187,7 +233,7 @@ mod tests {
                     Ok(built) => {
                         assert!(lacks.is_empty(), "{kernel:?}");
                         let sandbox = built.sandbox.unwrap();
-                        assert!(sandbox.ruleset.is_some() && sandbox.filter.is_some());
+                        assert!(sandbox.files.is_some() && sandbox.is_filtered);
                     }
                     Err(error) => {
                         let text = error.to_string();
@@ -214,7 +260,7 @@ mod tests {
                 );
                 let held = built
                     .sandbox
-                    .map(|held| (held.ruleset.is_some(), held.filter.is_some()));
+                    .map(|held| (held.files.is_some(), held.is_filtered));
                 let expected = (kernel.landlock > 0, kernel.seccomp);
                 assert_eq!(held, kernel.confines().then_some(expected), "{kernel:?}");
             }

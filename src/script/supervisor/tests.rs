@@ -190,18 +190,6 @@ fn orphans_that_end_by_themselves_do_not_pile_up() {
 }
 
 #[test]
-fn a_script_that_kills_its_supervisor_is_an_error_and_dies_with_it() {
-    let script =
-        Fixture::bash("echo $$ > own; sleep 300 & echo $! > child; kill -9 $PPID; sleep 300");
-    let error = script.run().unwrap_err().to_string();
-    assert!(error.contains("its supervisor was killed"), "{error}");
-    for file in ["own", "child"] {
-        let process = script.process(file);
-        eventually("killed", || !process.is_alive());
-    }
-}
-
-#[test]
 fn other_signals_do_not_reach_the_supervisor() {
     let script = Fixture::bash("kill -TERM $PPID; kill -HUP $PPID; kill -INT $PPID; echo here");
     assert_eq!(script.run().unwrap().text(), "here\n");

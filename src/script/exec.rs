@@ -1,0 +1,35 @@
+//! The two calls of a supervisor that have no safe form. With `sys/signals.rs` the only file that
+//! may contain `unsafe`: one call in each block, with its proof.
+
+use std::ffi::CString;
+use std::{fs, io, ptr};
+
+/// Closes every descriptor from 3 on: the host may have left some open, locks and pipes among them.
+///
+/// To be called before this process opens any.
+pub fn close_inherited() {
+    let names = fs::read_dir("/dev/fd").into_iter().flatten().flatten();
+    let numbers: Vec<i32> = names
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
+    for number in numbers.into_iter().filter(|number| *number > 2) {
+        // SAFETY: nothing in this process has opened a descriptor that is still open, so nobody
+        // uses this one. Closing one that is closed already does nothing.
+        unsafe { libc::close(number) };
+    }
+}
+
+/// Executes a program; returns only on failure, with the error number.
+///
+/// The standard library's `exec` gives a file of a foreign format to a shell where the C library
+/// does.
+pub fn execute(program: &CString, args: &[CString], env: &[CString]) -> i32 {
+    let list = |strings: &[CString]| -> Vec<_> {
+        let pointers = strings.iter().map(|string| string.as_ptr());
+        pointers.chain([ptr::null()]).collect()
+    };
+    let (args, env) = (list(args), list(env));
+    // SAFETY: both lists are C strings that outlive the call, and end in a null pointer.
+    unsafe { libc::execve(program.as_ptr(), args.as_ptr(), env.as_ptr()) };
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}

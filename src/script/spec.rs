@@ -1,0 +1,123 @@
+//! What a supervisor is to run and under which conditions, and how the plugin tells it: over the
+//! lifeline, as JSON with the script's input behind it. It chooses none of it.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::sandbox::Sandbox;
+use crate::error::{Error, Result};
+use crate::sys::process::ProcessId;
+
+/// A program with its arguments, environment, directory and sandbox.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ProcessSpec {
+    /// Its path, absolute; also argument zero.
+    pub program: CString,
+    /// Its arguments, from zero on.
+    pub args: Vec<CString>,
+    /// Its environment, each variable as `NAME=value`.
+    pub env: Vec<CString>,
+    /// Its working directory.
+    pub workdir: OsString,
+    /// What it may not do.
+    pub sandbox: Option<Sandbox>,
+}
+
+/// The conditions under which it runs.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Conditions {
+    /// How long it may take.
+    pub limit: Duration,
+    /// Whether it becomes a job at once: it begins only after its streams have been handed over.
+    pub at_once: bool,
+    /// The process with which it ends, unless it becomes a job.
+    pub host: Option<ProcessId>,
+}
+
+impl ProcessSpec {
+    /// The program, its further arguments, environment and working directory.
+    ///
+    /// # Errors
+    /// When one of them contains a NUL byte.
+    pub fn new(
+        program: &Path,
+        args: impl IntoIterator<Item = OsString>,
+        env: impl IntoIterator<Item = (OsString, OsString)>,
+        workdir: &Path,
+    ) -> Result<Self> {
+        let program = c_string("the interpreter's path", program.as_os_str())?;
+        let args = args.into_iter().map(|arg| c_string("an argument", &arg));
+        let args = std::iter::once(Ok(program.clone())).chain(args);
+        let variable = |(mut pair, value): (OsString, OsString)| {
+            let what = format!("the environment variable `{}`", pair.display());
+            pair.push("=");
+            pair.push(value);
+            c_string(&what, &pair)
+        };
+        Ok(Self {
+            args: args.collect::<Result<_>>()?,
+            program,
+            env: env.into_iter().map(variable).collect::<Result<_>>()?,
+            workdir: workdir.into(),
+            sandbox: None,
+        })
+    }
+
+    /// Sets the sandbox in which it is executed.
+    #[must_use]
+    pub fn confined(self, sandbox: Option<Sandbox>) -> Self {
+        Self { sandbox, ..self }
+    }
+
+    /// Sends it over the lifeline, with its standard input.
+    ///
+    /// # Errors
+    /// When the supervisor does not take it.
+    pub fn send(
+        &self,
+        mut lifeline: &UnixStream,
+        conditions: Conditions,
+        stdin: &[u8],
+    ) -> io::Result<()> {
+        let json = serde_json::to_vec(&(self, conditions))?;
+        for part in [&json[..], stdin] {
+            lifeline.write_all(&part.len().to_le_bytes())?;
+        }
+        lifeline.write_all(&json)?;
+        lifeline.write_all(stdin)
+    }
+
+    /// Receives what [`ProcessSpec::send`] sends.
+    ///
+    /// # Errors
+    /// When the plugin is gone, or it is something else.
+    pub fn receive(lifeline: &UnixStream) -> io::Result<(Self, Conditions, Vec<u8>)> {
+        let mut lengths = [[0; size_of::<usize>()]; 2];
+        for length in &mut lengths {
+            (&*lifeline).read_exact(length)?;
+        }
+        let [json, stdin] = lengths.map(|length| {
+            let mut part = vec![0; usize::from_le_bytes(length)];
+            (&*lifeline).read_exact(&mut part).map(|()| part)
+        });
+        let (process, conditions) = serde_json::from_slice(&json?)?;
+        Ok((process, conditions, stdin?))
+    }
+}
+
+fn c_string(what: &str, text: &OsStr) -> Result<CString> {
+    CString::new(text.to_owned().into_vec()).map_err(|_| {
+        let shown: String = String::from_utf8_lossy(text.as_bytes())
+            .chars()
+            .take(60)
+            .collect();
+        let text = format!("{what} contains a NUL byte: `{}`", shown.escape_debug());
+        Error::new(text).hint("pass binary data through `stdin`")
+    })
+}

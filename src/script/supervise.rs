@@ -1,0 +1,373 @@
+//! The process between the plugin and a script: this program started anew as `__supervise`. It owns
+//! the script's process tree and ends it when the script exits, times out or is stopped, or when
+//! the plugin or the host is gone. Once the plugin has made the script a job, it survives both and
+//! takes the output ([`super::relay`]). It has one thread, and takes what to run from its lifeline
+//! only.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use rustix::event::PollFlags;
+use rustix::process::{Pid, getpid};
+
+use super::relay::{self, Control, Relay, not_now};
+use super::report::{Ended, Failure, Report};
+use super::sandbox::{Prepared, Sandbox};
+use super::spec::{Conditions, ProcessSpec};
+use super::spool::CHUNK;
+use super::{exec, tree};
+use crate::sys::process::ProcessId;
+use crate::sys::{Interest, poll, signals};
+
+/// The argument with which this program starts itself. Nobody else has a use for it.
+pub const VERB: &str = "__supervise";
+
+/// The exit status of a script that could not be executed, as shells have it.
+const NOT_EXECUTED: i32 = 127;
+
+/// Supervises a script, if these are the arguments of a supervisor and our parent is the plugin.
+/// Otherwise this verb does not exist.
+pub fn supervise(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    if !args.into_iter().skip(1).eq([VERB]) || !has_lifeline() {
+        return None;
+    }
+    hide();
+    // Only SIGKILL can interrupt the cleanup.
+    signals::block_all_but([libc::SIGCHLD]);
+    exec::close_inherited();
+    // An error means that the plugin is gone or has no resources left; it sees our end.
+    Some(run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
+}
+
+/// Whether standard input is a socket that our parent created for us.
+#[cfg(target_os = "linux")]
+fn has_lifeline() -> bool {
+    use rustix::net::sockopt::socket_peercred;
+    use rustix::process::{geteuid, getppid};
+
+    // gVisor names whoever asks.
+    let makers = [getppid(), Some(getpid())];
+    socket_peercred(rustix::stdio::stdin())
+        .is_ok_and(|peer| makers.contains(&Some(peer.pid)) && peer.uid == geteuid())
+}
+
+/// Whether standard input is a socket; no other system says whose.
+#[cfg(not(target_os = "linux"))]
+fn has_lifeline() -> bool {
+    rustix::net::sockopt::socket_type(rustix::stdio::stdin()).is_ok()
+}
+
+/// Hides our memory, including the environment, from every process without the privilege to trace
+/// (Linux): they cannot read `/proc/<pid>/environ`.
+pub fn hide() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
+fn run() -> io::Result<()> {
+    use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};
+
+    let lifeline = UnixStream::from(stdin().try_clone_to_owned()?);
+    let outputs = [
+        stdout().try_clone_to_owned()?,
+        stderr().try_clone_to_owned()?,
+    ];
+    // The host waits until nobody holds the plugin's stdout (docs/spec/hosts.md#time-limits), and
+    // the plugin until nobody holds the script's.
+    let null = tree::open_null()?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    dup2_stderr(&null)?;
+    tree::become_reaper();
+    let children = signals::on_child_end()?;
+    let (process, conditions, input) = ProcessSpec::receive(&lifeline)?;
+    lifeline.set_nonblocking(true)?;
+    let mut supervisor = Supervisor {
+        began: Instant::now(),
+        conditions,
+        lifeline,
+        host: None,
+        is_released: false,
+        relay: None,
+        children,
+        input: Input {
+            pipe: None,
+            bytes: input,
+            fed: 0,
+        },
+    };
+    supervisor.supervise(process, outputs);
+    Ok(())
+}
+
+struct Supervisor {
+    began: Instant,
+    conditions: Conditions,
+    lifeline: UnixStream,
+    /// Ready when the host has ended; `None` where the system cannot tell.
+    host: Option<OwnedFd>,
+    /// Whether the job's id has been told: lifeline and host no longer matter.
+    is_released: bool,
+    /// The streams of a job.
+    relay: Option<Relay>,
+    /// Readable when a child has ended.
+    children: PipeReader,
+    input: Input,
+}
+
+/// Why watching ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// The script exited.
+    Exited,
+    /// Its time is over.
+    Deadline,
+    /// Somebody stopped it, or the plugin or the host is gone.
+    Stopped,
+}
+
+impl Supervisor {
+    fn supervise(&mut self, process: ProcessSpec, outputs: [OwnedFd; 2]) {
+        match self.conditions.host.map(watch_process).transpose() {
+            Ok(host) => self.host = host.flatten(),
+            Err(failure) => return tell(&self.lifeline, Report::Failed(failure)),
+        }
+        loop {
+            if self.heed() {
+                return;
+            }
+            if !self.conditions.at_once || self.relay.is_some() {
+                break;
+            }
+            let fds = [Some((self.lifeline.as_fd(), PollFlags::IN)), self.host()];
+            if matches!(poll(fds, self.conditions.limit), Ok([_, true]) | Err(_)) {
+                return;
+            }
+        }
+        let ended = match self.begin(process, outputs) {
+            Ok(script) => {
+                let why = self.watch(script);
+                let (status, survivors) = tree::end(script, &self.children);
+                Ended {
+                    status,
+                    timed_out: why == Why::Deadline,
+                    stopped: why == Why::Stopped,
+                    survivors,
+                }
+            }
+            Err(failure) => {
+                tell(&self.lifeline, Report::Failed(failure));
+                Ended {
+                    status: NOT_EXECUTED << 8,
+                    timed_out: false,
+                    stopped: false,
+                    survivors: false,
+                }
+            }
+        };
+        if let Some(relay) = self.relay.take() {
+            let millis = self.began.elapsed().as_millis();
+            relay.finish(ended, millis.try_into().unwrap_or(u64::MAX));
+        }
+        tell(&self.lifeline, Report::Ended(ended));
+    }
+
+    /// Does what the plugin says; `true` if the script is to end.
+    fn heed(&mut self) -> bool {
+        // Everything sent before the plugin's end counts: a job may have been released.
+        while !self.is_released {
+            match relay::listen(&self.lifeline) {
+                Control::Nothing => break,
+                Control::HandOver(relay) => {
+                    self.relay = Some(relay);
+                    tell(&self.lifeline, Report::Adopted);
+                }
+                Control::Release if self.relay.is_some() => self.is_released = true,
+                Control::Release | Control::End => return true,
+            }
+        }
+        false
+    }
+
+    fn host(&self) -> Interest<'_> {
+        let host = self.host.as_ref().filter(|_| !self.is_released);
+        host.map(|host| (host.as_fd(), PollFlags::IN))
+    }
+
+    /// Starts the script.
+    fn begin(&mut self, process: ProcessSpec, outputs: [OwnedFd; 2]) -> Result<Pid, Failure> {
+        let [stdout, stderr] = outputs;
+        let no_process = |error: io::Error| Failure::NoProcess(errno(&error));
+        let mut told = File::from(stderr.try_clone().map_err(no_process)?);
+        let lifeline = self.lifeline.try_clone().map_err(no_process)?;
+        let mut message = move |failure| {
+            // For a job that nobody waits for, this is the only message.
+            let _ = told.write(b"agent-skills: the interpreter could not be executed\n");
+            failure
+        };
+        let sandbox = process.sandbox.as_ref().map(Sandbox::prepare).transpose();
+        let mut sandbox = sandbox.map_err(|errno| message(Failure::NotConfined(errno)))?;
+        // Our own directory is its, until it has begun.
+        std::env::set_current_dir(&process.workdir)
+            .map_err(|error| message(Failure::NoWorkdir(errno(&error))))?;
+        let mut command = Command::new(OsStr::from_bytes(process.program.to_bytes()));
+        command.process_group(0).stdout(stdout).stderr(stderr);
+        command.stdin(self.input.open().map_err(no_process)?);
+        let supervisor = getpid();
+        signals::before_exec(&mut command, move || {
+            tree::die_with(supervisor);
+            signals::reset_actions();
+            signals::unblock_all();
+            // Before it can start anything: whoever has lost us knows whom to kill.
+            tell(&lifeline, Report::Started(Pid::as_raw(Some(getpid()))));
+            let confined = sandbox.take().map_or(Ok(()), Prepared::enter);
+            let failure = match confined {
+                Ok(()) => Failure::NotExecuted(exec::execute(
+                    &process.program,
+                    &process.args,
+                    &process.env,
+                )),
+                Err(errno) => Failure::NotConfined(errno),
+            };
+            tell(&lifeline, Report::Failed(message(failure)));
+            signals::leave(NOT_EXECUTED)
+        });
+        let script = command.spawn().map_err(no_process)?;
+        let _ = std::env::set_current_dir("/");
+        crate::sys::process::pid_of(script.id()).ok_or(Failure::NoProcess(0))
+    }
+
+    /// Waits for the script's end or a reason to end it, and moves the streams that are ours.
+    fn watch(&mut self, script: Pid) -> Why {
+        let deadline = self.began + self.conditions.limit;
+        let mut buffer = [0; CHUNK];
+        while !tree::has_ended(script) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Why::Deadline;
+            }
+            let Ok([child, host, input, stop, stdout, stderr, _]) = poll(self.interests(), left)
+            else {
+                return Why::Stopped;
+            };
+            if child {
+                tree::reap_orphans(script, &self.children);
+            }
+            if input {
+                self.input.feed();
+            }
+            if let Some(relay) = &mut self.relay {
+                for (index, _) in [stdout, stderr]
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, ready)| **ready)
+                {
+                    relay.pump(index, &mut buffer);
+                }
+            }
+            if stop || self.heed() || (host && !self.is_released) {
+                return Why::Stopped;
+            }
+        }
+        Why::Exited
+    }
+
+    fn interests(&self) -> [Interest<'_>; 7] {
+        let [stop, stdout, stderr] = self.relay.as_ref().map_or([None; 3], Relay::interests);
+        let lifeline = (self.lifeline.as_fd(), PollFlags::IN);
+        [
+            Some((self.children.as_fd(), PollFlags::IN)),
+            self.host(),
+            self.input.interest(),
+            stop,
+            stdout,
+            stderr,
+            Some(lifeline).filter(|_| !self.is_released),
+        ]
+    }
+}
+
+/// The script's standard input.
+struct Input {
+    pipe: Option<PipeWriter>,
+    bytes: Vec<u8>,
+    fed: usize,
+}
+
+impl Input {
+    /// The script's end of it.
+    fn open(&mut self) -> io::Result<Stdio> {
+        if self.bytes.is_empty() {
+            return Ok(Stdio::null());
+        }
+        let (reader, writer) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&writer, true)?;
+        self.pipe = Some(writer);
+        Ok(reader.into())
+    }
+
+    fn interest(&self) -> Interest<'_> {
+        self.pipe
+            .as_ref()
+            .map(|pipe| (pipe.as_fd(), PollFlags::OUT))
+    }
+
+    fn feed(&mut self) {
+        let Some(pipe) = &mut self.pipe else {
+            return;
+        };
+        match pipe.write(&self.bytes[self.fed..]) {
+            Ok(written) => self.fed += written,
+            Err(error) if not_now(&error) => {}
+            // A script may close its input.
+            Err(_) => self.fed = self.bytes.len(),
+        }
+        if self.fed == self.bytes.len() {
+            self.pipe = None;
+        }
+    }
+}
+
+/// Sends a report; a plugin that is gone needs none.
+fn tell(mut lifeline: &UnixStream, report: Report) {
+    let _ = lifeline.write(&report.encode());
+}
+
+fn errno(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(0)
+}
+
+/// A descriptor that is ready when the process has ended; `None` where the system cannot (Linux
+/// before 5.3, other systems) or does not report when processes started.
+fn watch_process(process: ProcessId) -> Result<Option<OwnedFd>, Failure> {
+    if process.start == 0 {
+        return Ok(None);
+    }
+    let opened = open_process(process.pid);
+    // Checked after opening: if the process is alive now, it was alive then, and the descriptor is
+    // its own, even if its id has been reused before.
+    if process.is_alive() {
+        Ok(opened)
+    } else {
+        Err(Failure::HostGone)
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open_process(pid: u32) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+
+    pidfd_open(crate::sys::process::pid_of(pid)?, PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_process(_: u32) -> Option<OwnedFd> {
+    None
+}

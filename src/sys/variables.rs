@@ -1,0 +1,152 @@
+//! Which variables of the environment mean something to whom: those of a host's call, and those that
+//! steer other programs. The only lists of either.
+
+use std::ffi::OsString;
+
+use super::Env;
+
+/// What a program that we start would mistake for its own call (docs/spec/hosts.md#which-call), and
+/// the shell's previous directory, which means nothing to it.
+const OF_A_CALL: [&str; 8] = [
+    "CHIBI_HOOK",
+    "CHIBI_HOOK_DATA",
+    "CHIBI_TOOL_NAME",
+    "CHIBI_TOOL_ARGS",
+    "CHIBI_PROJECT_ROOT",
+    "CHIBI_INDEX_DB",
+    // A nested host is not the restricted session.
+    "AGENT_SKILLS_SESSION",
+    "OLDPWD",
+];
+
+/// Names that decide what an interpreter, a loader or a common tool executes or whom it trusts
+/// (docs/spec/restriction.md#always-allowed). `*` at either end is a wildcard.
+#[rustfmt::skip]
+const STEERING: [&str; 26] = [
+    // Shells, and general search paths for programs and files.
+    "PATH HOME SHELL IFS ENV CDPATH FPATH PWD OLDPWD ZDOTDIR BASH* SHELLOPTS PROMPT_COMMAND PS1 PS2 PS4",
+    "XDG_* TERMINFO TERMINFO_DIRS TERMCAP",
+    // The loader and the C library.
+    "LD_* DYLD_* GLIBC_* GCONV_PATH GETCONF_DIR LOCPATH NLSPATH TZDIR MALLOC_*",
+    "HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_*",
+    // Proxies and certificates: where connections go, and who vouches for the peer.
+    "*_PROXY OPENSSL_* SSL_CERT_* SSLKEYLOGFILE *_CA_BUNDLE CURL_* WGET* KRB5* GNUPGHOME",
+    // Programs that other programs start.
+    "EDITOR VISUAL PAGER MANPAGER LESS* BROWSER FCEDIT",
+    "GIT_* SSH_* SUDO_* RSYNC_* CVS_RSH SVN_SSH HGRCPATH HGEDITOR TAR_OPTIONS PSQLRC PSQL_*",
+    "VIMINIT EXINIT NVIM_* EMACSLOADPATH AWKPATH AWKLIBPATH",
+    // Interpreters and their package managers.
+    "PYTHON* VIRTUAL_ENV UV_* PIP_* PIPX_* PIPENV_* POETRY_* PDM_* CONDA_* PYTEST_* PYENV_* IPYTHONDIR",
+    "NODE_* NPM_* BUN_* DENO_* TSX_* TS_NODE* COREPACK_* YARN_* PNPM_* NVM_* BABEL_* ELECTRON_*",
+    "PUPPETEER_* PLAYWRIGHT_*",
+    "PERL* RUBY* GEM_* BUNDLE_* RBENV_* PHP* COMPOSER_* LUA_* LUAROCKS_*",
+    "R_* JULIA_* GUILE_* OCAMLRUNPARAM CAML_LD_LIBRARY_PATH TCLLIBPATH TCL_LIBRARY TK_LIBRARY",
+    "ERL_* ELIXIR_* MIX_* HEX_* GHC*",
+    "JAVA_* _JAVA_* JDK_* CLASSPATH MAVEN_* GRADLE_* SBT_OPTS JRUBY_*",
+    "DOTNET_* CORECLR_* COR_* COMPLUS_* NUGET_* MSBUILD* PSMODULEPATH",
+    "ASDF_* MISE_* VOLTA_* NIX_*",
+    // Compilers and build tools.
+    "CC CXX CPP LD AR AS CFLAGS CXXFLAGS CPPFLAGS LDFLAGS",
+    "COMPILER_PATH LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH GCC_* CCACHE_*",
+    "MAKE MAKEFLAGS MAKEFILES MFLAGS GNUMAKEFLAGS CMAKE_* PKG_CONFIG*",
+    "RUSTC* RUSTDOC* RUSTFLAGS RUSTUP_* CARGO_*",
+    "GOFLAGS GOENV GOPATH GOROOT GOPROXY GOSUMDB GONOSUMDB GOINSECURE GOPRIVATE GOTOOLCHAIN CGO_*",
+    // Plugins, and configuration that names commands.
+    "GIO_* GTK_* QT_* GST_* MAGICK_* GS_LIB GS_OPTIONS TEXMF* TEXINPUTS",
+    "DOCKER_* KUBECONFIG AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE CLOUDSDK_*",
+    "TF_CLI_* ANSIBLE_*",
+    "ASAN_* LSAN_* MSAN_* TSAN_* UBSAN_*",
+];
+
+/// The variables that other programs may see: all but those of a call.
+pub fn for_others(env: &Env) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+    env.vars()
+        .filter(|(name, _)| OF_A_CALL.iter().all(|own| name != own))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+}
+
+/// Whether setting a variable would turn permission to run a script into permission to run
+/// anything.
+pub fn steer(name: &str) -> bool {
+    let names: Vec<&str> = STEERING.iter().flat_map(|line| line.split(' ')).collect();
+    matches_any(&names, name)
+}
+
+/// Whether one of the patterns matches this name. Case does not matter; `*` at either end is a
+/// wildcard.
+pub fn matches_any<P: AsRef<str>>(patterns: &[P], name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    patterns.iter().any(|pattern| {
+        let pattern = pattern.as_ref().to_ascii_uppercase();
+        match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+            (Some(rest), Some(_)) => name.contains(rest.strip_suffix('*').unwrap_or(rest)),
+            (Some(end), None) => name.ends_with(end),
+            (None, Some(start)) => name.starts_with(start),
+            (None, None) => name == pattern,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_programs_is_known_in_any_case() {
+        for bad in [
+            "OPENSSL_CONF",
+            "LUA_INIT",
+            "DOTNET_STARTUP_HOOKS",
+            "PHPRC",
+            "PHP_INI_SCAN_DIR",
+            "JULIA_LOAD_PATH",
+            "RUSTC_WRAPPER",
+            "CARGO_HOME",
+            "MAKEFLAGS",
+            "GOFLAGS",
+            "CC",
+            "CXX",
+            "TAR_OPTIONS",
+            "RSYNC_RSH",
+            "PROMPT_COMMAND",
+            "PS4",
+            "MANPAGER",
+            "BROWSER",
+            "COREPACK_NPM_REGISTRY",
+            "YARN_RC_FILENAME",
+            "PNPM_HOME",
+            "HTTPS_PROXY",
+            "all_proxy",
+            "SSL_CERT_FILE",
+            "CURL_HOME",
+            "WGETRC",
+            "GEM_HOME",
+            "BUNDLE_GEMFILE",
+            "JAVA_TOOL_OPTIONS",
+            "_JAVA_OPTIONS",
+            "JDK_JAVA_OPTIONS",
+            "CLASSPATH",
+            "R_PROFILE",
+            "TCLLIBPATH",
+            "GCONV_PATH",
+            "LOCPATH",
+            "MALLOC_CHECK_",
+            "GLIBC_TUNABLES",
+            "REQUESTS_CA_BUNDLE",
+            "LESSOPEN",
+            "XDG_CONFIG_HOME",
+        ] {
+            assert!(steer(bad), "{bad}");
+        }
+        for good in [
+            "GO111MODULE",
+            "CCC",
+            "PROXY",
+            "FEATURE_FLAGS",
+            "GOOGLE_CLOUD_PROJECT",
+            "PS",
+        ] {
+            assert!(!steer(good), "{good}");
+        }
+    }
+}
