@@ -44,9 +44,9 @@ impl Index {
 
     /// The answer stored under `name`, if every skill is unchanged.
     pub fn answer(&mut self, roots: &[Root], name: &[u8]) -> Option<Answer> {
-        let mut answers = self.stored.as_ref()?.answers.iter();
-        let answer = answers.find(|answer| answer.name == name)?;
-        self.is_current(roots).then(|| answer.clone())
+        let answer = self.stored.as_ref()?.answers()?.into_iter();
+        let answer = answer.into_iter().find(|answer| answer.name == name)?;
+        self.is_current(roots).then_some(answer)
     }
 
     /// Stores an answer derived from the catalog that this index loaded, best effort.
@@ -54,12 +54,14 @@ impl Index {
         let (Some(file), Some(found)) = (&self.place, &self.found) else {
             return;
         };
-        let stored = self.stored.as_ref();
-        let earlier = stored.filter(|stored| stored.found == *found).into_iter();
+        let is_same = |stored: &&Stored| stored.roots == found.roots && stored.kept() == found.kept;
+        let earlier = self.stored.as_ref().filter(is_same);
+        let earlier = earlier.and_then(Stored::answers).unwrap_or_default();
         let others = earlier
-            .flat_map(|stored| stored.answers.clone())
+            .into_iter()
             .filter(|earlier| earlier.name != answer.name);
-        let mut answers: Vec<Answer> = std::iter::once(answer.clone()).chain(others).collect();
+        let mut answers: Vec<Answer> = others.collect();
+        answers.insert(0, answer);
         answers.truncate(limits::CATALOG_ANSWERS);
         index_file::write(file, &self.key, found, &answers);
     }
@@ -70,8 +72,7 @@ impl Index {
         let mut loaded = Vec::new();
         for (at, root) in roots.iter().enumerate() {
             let stored = self.stored.as_ref();
-            let known =
-                stored.and_then(|stored| Some((&stored.found, stored.found.roots.get(at)?)));
+            let known = stored.and_then(|stored| Some((stored, stored.roots.get(at)?)));
             loaded.push(load_root(&root.dir, known, &mut found));
         }
         self.found = Some(found);
@@ -86,7 +87,7 @@ impl Index {
     /// name too. That counts from the next `--schema`, which checks every file and comes first in
     /// each run of the host; the model's request refers to what the last one told it.
     pub(super) fn load_about(&self, roots: &[Root], written: &str) -> Option<Vec<Vec<Loaded>>> {
-        let stored = &self.stored.as_ref()?.found;
+        let stored = self.stored.as_ref()?;
         let as_name = SkillName::from_written(written);
         let entries = || stored.roots.iter().flat_map(|root| &root.entries);
         let is_meant = |entry: &&Known| {
@@ -120,15 +121,16 @@ impl Index {
     /// are unchanged. As in [`Index::load_about`], an edit in place counts later.
     pub fn offered(&self, roots: &[Root], name: &[u8]) -> Option<usize> {
         let stored = self.stored.as_ref()?;
-        let mut each = roots.iter().zip(&stored.found.roots);
+        let mut each = roots.iter().zip(&stored.roots);
         let same =
             each.all(|(root, known)| known.stamp.is_some() && known.stamp == root_stamp(&root.dir));
-        let mut answers = stored.answers.iter().filter(|_| same);
-        Some(answers.find(|answer| answer.name == name)?.offered)
+        let answers = stored.answers().filter(|_| same)?;
+        let answer = answers.into_iter().find(|answer| answer.name == name)?;
+        Some(answer.offered)
     }
 
     fn is_current(&self, roots: &[Root]) -> bool {
-        let Some(Stored { found: stored, .. }) = &self.stored else {
+        let Some(stored) = &self.stored else {
             return false;
         };
         roots.len() == stored.roots.len()
@@ -139,7 +141,7 @@ impl Index {
     }
 }
 
-fn is_root_current(root: &Path, known: &KnownRoot, stored: &Found) -> bool {
+fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
     let has_stamp = known.stamp.is_some() && known.stamp == root_stamp(root);
     let has_same_entries = || {
         let now = list(root);
@@ -159,12 +161,12 @@ fn is_root_current(root: &Path, known: &KnownRoot, stored: &Found) -> bool {
                 return entry.stamp == file_stamp(&dir);
             }
             let again = load_entry(&dir);
-            again.stamp.is_none() && Some(&*again.kept) == stored.kept.get(entry.kept.clone())
+            again.stamp.is_none() && Some(&*again.kept) == stored.kept().get(entry.kept.clone())
         })
 }
 
 /// Reads the skills of `root` and records the result in `found`.
-fn load_root(root: &Path, known: Option<(&Found, &KnownRoot)>, found: &mut Found) -> Vec<Loaded> {
+fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Found) -> Vec<Loaded> {
     let is_unchanged = |known: &KnownRoot| known.stamp.is_some() && known.stamp == root_stamp(root);
     let (dirs, mut stamp) = match known {
         Some((_, known)) if is_unchanged(known) => {
@@ -214,11 +216,11 @@ struct Read {
     kept: Vec<u8>,
 }
 
-fn unchanged(dir: &Path, known: &Known, stored: &Found) -> Option<Read> {
+fn unchanged(dir: &Path, known: &Known, stored: &Stored) -> Option<Read> {
     let stamp = known
         .stamp
         .filter(|stamp| file_stamp(dir) == Some(*stamp))?;
-    let kept = stored.kept.get(known.kept.clone())?;
+    let kept = stored.kept().get(known.kept.clone())?;
     Some(Read {
         stamp: Some(stamp),
         skill: Ok(Skill::from_kept(dir, kept)?),

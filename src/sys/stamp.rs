@@ -4,14 +4,12 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
-
 const SECOND: i128 = 1_000_000_000;
 /// The coarsest clock that Linux uses for file times ticks every 10 ms.
 const TICK: i128 = SECOND / 50;
 
 /// A file's identity, size and times. The inode's change time is the one that nobody can set back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp(pub [u64; 7]);
 
 impl Stamp {

@@ -97,9 +97,9 @@ fn what_is_kept_is_taken_and_nothing_is_parsed_again() {
     assert_eq!(world.answer(), world.truth());
     // A false index is believed, which proves that the files were not read.
     let stored = Stored::open(&world.file(), b"key").unwrap();
-    let kept = String::from_utf8(stored.found.kept.to_vec()).unwrap();
+    let kept = String::from_utf8(stored.kept().to_vec()).unwrap();
     let found = Found {
-        roots: stored.found.roots.clone(),
+        roots: stored.roots.clone(),
         kept: kept.replace("written", "indexed").into_bytes(),
     };
     index_file::write(&world.file(), b"key", &found, &[answer("kept")]);
@@ -126,9 +126,9 @@ fn one_skill_that_changed_is_read_and_the_others_are_not() {
     sleep(SETTLED);
     world.answer();
     let stored = Stored::open(&world.file(), b"key").unwrap();
-    let kept = String::from_utf8(stored.found.kept.to_vec()).unwrap();
+    let kept = String::from_utf8(stored.kept().to_vec()).unwrap();
     let found = Found {
-        roots: stored.found.roots.clone(),
+        roots: stored.roots.clone(),
         kept: kept.replace("written", "indexed").into_bytes(),
     };
     index_file::write(&world.file(), b"key", &found, &[]);
