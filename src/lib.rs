@@ -71,16 +71,16 @@ pub fn prepared(mut input: Input) -> Input {
 pub fn run(mut input: Input) -> Response {
     let request = Request::read(&mut input);
     // Leaked on purpose: the process ends with the answer and frees everything at once.
-    let app = |protocol| &*Box::leak(Box::new(RunContext::new(input.env, protocol)));
+    let ctx = |protocol| &*Box::leak(Box::new(RunContext::new(input.env, protocol)));
     match request {
-        Request::Schema => protocol::schema(app(None)),
+        Request::Schema => protocol::schema(ctx(None)),
         Request::Hook {
             name,
             data,
             protocol,
         } => {
-            let app = app(Some(protocol));
-            hook(app, Hook::parse(&name, data)).afterwards(|| app.write_events())
+            let ctx = ctx(Some(protocol));
+            hook(ctx, Hook::parse(&name, data)).afterwards(|| ctx.write_events())
         }
         Request::Tool {
             name,
@@ -89,48 +89,48 @@ pub fn run(mut input: Input) -> Response {
         } => {
             // The host starts its clock when it has handed over the arguments.
             last_word::allow(limits::CALL_DEADLINE);
-            let app = app(Some(protocol));
-            tool(app, &name, arguments).afterwards(|| app.write_events())
+            let ctx = ctx(Some(protocol));
+            tool(ctx, &name, arguments).afterwards(|| ctx.write_events())
         }
-        Request::Person(words) => person(app(None), &words),
+        Request::Person(words) => person(ctx(None), &words),
     }
 }
 
-fn hook(app: &RunContext, hook: Hook) -> Response {
+fn hook(ctx: &RunContext, hook: Hook) -> Response {
     match hook {
-        Hook::OnStart => protocol::on_start(app),
-        Hook::OnEnd => protocol::on_end(app),
-        Hook::PostSystemPrompt(context) => protocol::post_system_prompt(app, context.as_deref()),
-        Hook::PreMessage(prompt) => protocol::pre_message(app, prompt.as_ref()),
-        Hook::PreApiTools(tools) => protocol::pre_api_tools(app, &tools),
-        Hook::PreTool(used) => protocol::pre_tool(app, used.as_ref(), cli::model_install),
-        Hook::FinalArguments(used) => protocol::final_arguments(app, used.as_ref()),
-        Hook::PreToolOutput(result) => protocol::pre_tool_output(app, result.as_ref()),
-        Hook::PreCacheOutput(tool) => protocol::pre_cache_output(app, &tool),
+        Hook::OnStart => protocol::on_start(ctx),
+        Hook::OnEnd => protocol::on_end(ctx),
+        Hook::PostSystemPrompt(context) => protocol::post_system_prompt(ctx, context.as_deref()),
+        Hook::PreMessage(prompt) => protocol::pre_message(ctx, prompt.as_ref()),
+        Hook::PreApiTools(tools) => protocol::pre_api_tools(ctx, &tools),
+        Hook::PreTool(used) => protocol::pre_tool(ctx, used.as_ref(), cli::model_install),
+        Hook::FinalArguments(used) => protocol::final_arguments(ctx, used.as_ref()),
+        Hook::PreToolOutput(result) => protocol::pre_tool_output(ctx, result.as_ref()),
+        Hook::PreCacheOutput(tool) => protocol::pre_cache_output(ctx, &tool),
         Hook::Unknown => Response::nothing(),
     }
 }
 
-fn tool(app: &RunContext, name: &str, arguments: Payload) -> Response {
+fn tool(ctx: &RunContext, name: &str, arguments: Payload) -> Response {
     match ToolCall::parse(name, arguments) {
-        Ok(ToolCall::Command(words)) => command(app, &words),
-        Ok(ToolCall::ReadSkillFile(call)) => protocol::read_skill_file(app, &call),
-        Ok(ToolCall::RunSkillScript(call)) => protocol::run_skill_script(app, &call),
-        Ok(ToolCall::Activate(wanted)) => protocol::activate(app, wanted),
-        Ok(ToolCall::SkillSession(call)) => protocol::skill_session(app, &call),
-        Ok(ToolCall::ProposeSkillUpdate(call)) => protocol::propose_skill_update(app, &call),
-        Ok(ToolCall::CreateSkill(call)) => protocol::create_skill(app, &call),
+        Ok(ToolCall::Command(words)) => command(ctx, &words),
+        Ok(ToolCall::ReadSkillFile(call)) => protocol::read_skill_file(ctx, &call),
+        Ok(ToolCall::RunSkillScript(call)) => protocol::run_skill_script(ctx, &call),
+        Ok(ToolCall::Activate(wanted)) => protocol::activate(ctx, wanted),
+        Ok(ToolCall::SkillSession(call)) => protocol::skill_session(ctx, &call),
+        Ok(ToolCall::ProposeSkillUpdate(call)) => protocol::propose_skill_update(ctx, &call),
+        Ok(ToolCall::CreateSkill(call)) => protocol::create_skill(ctx, &call),
         Err(error) => Response::failure(&error),
     }
 }
 
 /// The command line as a tool: as in a shell, except for the exit status.
-fn command(app: &RunContext, words: &[String]) -> Response {
-    if let Some(response) = protocol::long_command(app, words) {
+fn command(ctx: &RunContext, words: &[String]) -> Response {
+    if let Some(response) = protocol::long_command(ctx, words) {
         return response;
     }
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-    match cli::run(app, &words, Caller::Host, &mut std::io::sink()) {
+    match cli::run(ctx, &words, Caller::Host, &mut std::io::sink()) {
         Ok(answer) | Err(Failure::Answered(answer)) => Response::text(answer),
         Err(Failure::Failed(error)) => Response::failure(&error),
         Err(Failure::Misused(usage)) => {
@@ -146,8 +146,8 @@ fn command(app: &RunContext, words: &[String]) -> Response {
     }
 }
 
-fn person(app: &RunContext, words: &[OsString]) -> Response {
-    match cli::run(app, words, Caller::person(), &mut protocol::live()) {
+fn person(ctx: &RunContext, words: &[OsString]) -> Response {
+    match cli::run(ctx, words, Caller::person(), &mut protocol::live()) {
         Ok(stdout) => Response::text(stdout),
         Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),
         Err(Failure::Failed(error)) => {

@@ -28,13 +28,13 @@ impl Enforcement {
     /// # Errors
     /// If a policy or the configuration denies something that has no meaning.
     pub fn of(
-        app: &RunContext,
+        ctx: &RunContext,
         config: &Config,
         policies: &Policies,
         session: &Session,
     ) -> Result<Self> {
         let activated = &session.activated;
-        let project_root = app.project_dir();
+        let project_root = ctx.project_dir();
         let (unloaded, counting): (Vec<_>, Vec<_>) = activated
             .iter()
             .partition(|skill| skill.standing == Standing::Unloaded);
@@ -67,14 +67,14 @@ impl Enforcement {
             denials: denied,
             settings,
             places: Places {
-                home: app.env.home(),
-                environment: known_variables(&app.env),
+                home: ctx.env.home(),
+                environment: known_variables(&ctx.env),
                 shell: shell::CHIBI,
-                cdpath: app.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
-                protected: app.protected_places(config, active),
-                executable: app.env.exe.clone(),
-                path: app.program_directories(),
-                working_dir: app.env.cwd.clone(),
+                cdpath: ctx.env.os("CDPATH").is_some_and(|path| !path.is_empty()),
+                protected: ctx.protected_places(config, active),
+                executable: ctx.env.exe.clone(),
+                path: ctx.program_directories(),
+                working_dir: ctx.env.cwd.clone(),
                 project_root,
             },
             mcp_tools: session.mcp_tools.clone(),

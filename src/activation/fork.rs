@@ -28,7 +28,7 @@ pub const ALWAYS_ON: &str = "it is always on";
 /// Where `skill` runs, by what is in force before its activation. `is_forbidden` says whether that
 /// blocks the sub-agent call.
 pub fn place(
-    app: &RunContext,
+    ctx: &RunContext,
     skill: &Skill,
     session: &Result<Session, Unreadable>,
     is_forbidden: impl FnOnce() -> bool,
@@ -39,7 +39,7 @@ pub fn place(
     let told = session.as_ref().ok();
     let has_sub_agents = told
         .and_then(|session| session.sub_agents)
-        .unwrap_or(app.protocol == Some(Protocol::Stdin));
+        .unwrap_or(ctx.protocol == Some(Protocol::Stdin));
     let dir = skill.dir.display().to_string();
     let is_always_on = told.is_some_and(|session| session.always.contains(&dir));
     // It is in force only because it could not run in a sub-agent when `pre_tool` asked.

@@ -28,38 +28,38 @@ enum Approval {
 ///
 /// # Errors
 /// If a script cannot run or fails; then the skill is no longer in force, unless it was before.
-pub fn run_pre_hooks(app: &RunContext, skill: &Skill, until: Instant) -> Result<Option<String>> {
+pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<Option<String>> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
         return Ok(None);
     }
-    let digest = match app.hook_approval(skill) {
+    let digest = match ctx.hook_approval(skill) {
         Approval::Given(digest) => digest,
         not_given => return Ok(Some(unapproved(skill, &not_given))),
     };
-    let session = app.store().session(&app.session()).unwrap_or_default();
+    let session = ctx.store().session(&ctx.session()).unwrap_or_default();
     let record = HookRecord {
-        owner: session.owner(&app.session(), &skill.dir.display().to_string()),
+        owner: session.owner(&ctx.session(), &skill.dir.display().to_string()),
         skill: skill.name.to_string(),
         dir: skill.dir.clone(),
         digest,
         owes: !hooks.post.is_empty(),
     };
-    let records = app.hook_records();
+    let records = ctx.hook_records();
     let pre = || {
         if !records.begin(&record)? {
             return Ok(None);
         }
-        run_all(app, skill, "pre", &hooks.pre, until).inspect_err(|_| {
+        run_all(ctx, skill, "pre", &hooks.pre, until).inspect_err(|_| {
             if let Some(taken) = records.take(&record) {
                 taken.done();
             }
         })
     };
     pre().map_err(|error| {
-        let ended = app
+        let ended = ctx
             .store()
-            .withdraw(&app.session(), &skill.dir.display().to_string())
+            .withdraw(&ctx.session(), &skill.dir.display().to_string())
             .unwrap_or_else(|error| {
                 // It stays restricted, which is safe.
                 warn(format_args!("{error}"));
@@ -76,7 +76,7 @@ pub fn run_pre_hooks(app: &RunContext, skill: &Skill, until: Instant) -> Result<
                 "it is not in force: do the task without it, or tell the user",
             )
         };
-        app.record_ends(ended);
+        ctx.record_ends(ended);
         Error::new(format!("the skill `{}` {what}: {error}", skill.name)).hint(next)
     })
 }
@@ -84,12 +84,12 @@ pub fn run_pre_hooks(app: &RunContext, skill: &Skill, until: Instant) -> Result<
 /// Runs the `post` hooks due for ended activations; with `session_ends`, those of this session
 /// count. Skips hooks that another process is running, or that have no time left in a call that
 /// `began` then.
-pub fn run_post_hooks(app: &RunContext, session_ends: bool, began: Instant) {
-    let records = app.hook_records();
-    let own = app.session();
+pub fn run_post_hooks(ctx: &RunContext, session_ends: bool, began: Instant) {
+    let records = ctx.hook_records();
+    let own = ctx.session();
     for record in records.all() {
         let is_over = session_ends && record.owner == own.as_str()
-            || app
+            || ctx
                 .store()
                 .is_over(&record.owner, &record.dir.display().to_string());
         if !is_over {
@@ -102,7 +102,7 @@ pub fn run_post_hooks(app: &RunContext, session_ends: bool, began: Instant) {
             continue;
         };
         if record.owes
-            && let Err(error) = run_owed(app, &record)
+            && let Err(error) = run_owed(ctx, &record)
         {
             warn(format_args!(
                 "the `post` hook of the skill `{}` failed: {}",
@@ -114,23 +114,23 @@ pub fn run_post_hooks(app: &RunContext, session_ends: bool, began: Instant) {
     }
 }
 
-fn run_owed(app: &RunContext, record: &HookRecord) -> Result<()> {
+fn run_owed(ctx: &RunContext, record: &HookRecord) -> Result<()> {
     let changed =
         || Error::new("the skill has changed or is no longer approved, so it was not run");
     let mut skill = Skill::load(&record.dir).map_err(|_| changed())?;
     // A skill beside another of its name has a different name from its author's.
     skill.name = crate::skill::SkillName::from_written(&record.skill).ok_or_else(changed)?;
-    if app.hook_approval(&skill) != Approval::Given(record.digest.clone()) {
+    if ctx.hook_approval(&skill) != Approval::Given(record.digest.clone()) {
         return Err(changed());
     }
     let post = Hooks::of(&skill.fields).post;
     let until = Instant::now() + limits::POST_HOOKS;
-    run_all(app, &skill, "post", &post, until).map(|_| ())
+    run_all(ctx, &skill, "post", &post, until).map(|_| ())
 }
 
 /// Runs scripts in sequence until one fails or `until` is reached. Returns what they printed.
 fn run_all(
-    app: &RunContext,
+    ctx: &RunContext,
     skill: &Skill,
     hook: &str,
     scripts: &[String],
@@ -147,8 +147,8 @@ fn run_all(
         if left.is_zero() {
             return Err(failed("there was no time left for it"));
         }
-        let outcome = run(app, skill, script, left).map_err(|error| failed(&error.to_string()))?;
-        record(app, skill, hook, script, &outcome);
+        let outcome = run(ctx, skill, script, left).map_err(|error| failed(&error.to_string()))?;
+        record(ctx, skill, hook, script, &outcome);
         if outcome.exit_code() != Some(0) {
             return Err(failed(&outcome.text()));
         }
@@ -158,9 +158,9 @@ fn run_all(
     Ok((!printed.is_empty()).then(|| format!("Output of its `{hook}` hook:\n{}", cut(printed))))
 }
 
-fn run(app: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
+fn run(ctx: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
     let path = SkillPath::parse(script, &skill.dir)?.resolve(&skill.dir)?;
-    let settings = app.script_settings()?;
+    let settings = ctx.script_settings()?;
     let own = settings.for_skill(skill.name.as_str());
     let limit = own.timeout.map_or(most, Limit::duration).min(most);
     let ran = script::run(&Request {
@@ -168,7 +168,7 @@ fn run(app: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<
         label: script,
         skill_name: skill.name.as_str(),
         skill_dir: &skill.dir,
-        project_dir: &app.env.project_root(),
+        project_dir: &ctx.env.project_root(),
         workdir: Some(&skill.dir),
         args: &[],
         stdin: &[],
@@ -180,16 +180,16 @@ fn run(app: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<
             limit,
             // No one could manage a job.
             wait: None,
-            jobs: &app.jobs(),
-            owner: &app.owner(),
-            host: app.host(),
+            jobs: &ctx.jobs(),
+            owner: &ctx.owner(),
+            host: ctx.host(),
         },
-        base: &app.env,
+        base: &ctx.env,
     })?;
     Ok(ran.outcome)
 }
 
-fn record(app: &RunContext, skill: &Skill, hook: &str, script: &str, outcome: &Outcome) {
+fn record(ctx: &RunContext, skill: &Skill, hook: &str, script: &str, outcome: &Outcome) {
     let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
     let event = Event::new("script")
         .with("skill", skill.name.as_str())
@@ -199,7 +199,7 @@ fn record(app: &RunContext, skill: &Skill, hook: &str, script: &str, outcome: &O
         .with("signal", outcome.signal())
         .with("timed_out", outcome.timed_out())
         .with("duration_ms", duration);
-    app.record(event);
+    ctx.record(event);
 }
 
 fn unapproved(skill: &Skill, approval: &Approval) -> String {
@@ -223,12 +223,12 @@ fn cut(text: &str) -> String {
 
 /// An activation's message about hooks without running them: the model's text, or a placeholder for
 /// their output.
-pub fn hooks_ahead(app: &RunContext, skill: &Skill) -> Option<String> {
+pub fn hooks_ahead(ctx: &RunContext, skill: &Skill) -> Option<String> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
         return None;
     }
-    match app.hook_approval(skill) {
+    match ctx.hook_approval(skill) {
         Approval::Given(_) if hooks.pre.is_empty() => None,
         Approval::Given(_) => Some(format!(
             "(Here would stand what {} prints.)",

@@ -60,21 +60,21 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
 /// # Errors
 /// If too many would be active, or if the activation cannot be recorded and there is something to
 /// enforce.
-pub fn put_in_force(app: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
-    let config = app.config()?;
+pub fn put_in_force(ctx: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
+    let config = ctx.config()?;
     let loading = match config.stacking {
         Stacking::Replace => Loading::InPlace,
         Stacking::Ratchet | Stacking::Intersect | Stacking::Union => Loading::Add,
     };
-    make_active(app, &config, &[(skill, tool)], loading)
+    make_active(ctx, &config, &[(skill, tool)], loading)
 }
 
 /// Makes skills active at the request of `skill_session`.
 ///
 /// # Errors
 /// As [`put_in_force`], and if this would unload a restricted skill that only the user may end.
-pub fn load(app: &RunContext, skills: &[Offered], mode: LoadMode) -> Result<()> {
-    let config = app.config()?;
+pub fn load(ctx: &RunContext, skills: &[Offered], mode: LoadMode) -> Result<()> {
+    let config = ctx.config()?;
     let loading = match mode {
         LoadMode::Add => Loading::Add,
         LoadMode::Replace => Loading::Replace {
@@ -82,16 +82,16 @@ pub fn load(app: &RunContext, skills: &[Offered], mode: LoadMode) -> Result<()> 
         },
     };
     let skills: Vec<_> = skills.iter().map(|one| (one.skill, one.tool)).collect();
-    make_active(app, &config, &skills, loading)
+    make_active(ctx, &config, &skills, loading)
 }
 
 fn make_active(
-    app: &RunContext,
+    ctx: &RunContext,
     config: &Config,
     skills: &[(&Skill, &str)],
     loading: Loading,
 ) -> Result<()> {
-    let (store, key, most) = (app.store(), app.session(), config.most_active());
+    let (store, key, most) = (ctx.store(), ctx.session(), config.most_active());
     let snapshots: Vec<ActiveSkill> = skills
         .iter()
         .map(|(skill, tool)| snapshot(skill, tool))
@@ -122,11 +122,11 @@ fn make_active(
     };
     for (skill, _) in skills {
         if changed.began.iter().any(|name| skill.name.as_str() == name) {
-            app.record_activation(skill);
+            ctx.record_activation(skill);
             announce(skill);
         }
     }
-    app.record_ends(changed.ended);
+    ctx.record_ends(changed.ended);
     Ok(())
 }
 

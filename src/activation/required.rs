@@ -9,13 +9,13 @@ use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
 
 /// Why a skill cannot get everything it requires; empty if it can.
-pub fn unmet(app: &RunContext, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
-    unmet_but(app, catalog, skill, &|_| false)
+pub fn unmet(ctx: &RunContext, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
+    unmet_but(ctx, catalog, skill, &|_| false)
 }
 
 /// The same, counting skills for which `elsewhere` holds as present.
 pub fn unmet_but(
-    app: &RunContext,
+    ctx: &RunContext,
     catalog: &Catalog,
     skill: &Skill,
     elsewhere: &dyn Fn(&str) -> bool,
@@ -23,7 +23,7 @@ pub fn unmet_but(
     if skill.fields.value("requires").is_none() {
         return Vec::new();
     }
-    let mut required = required(app, catalog, skill);
+    let mut required = required(ctx, catalog, skill);
     required.missing.retain(|name| !elsewhere(name));
     let mut found = Vec::new();
     if !required.missing.is_empty() {
@@ -35,7 +35,7 @@ pub fn unmet_but(
         let text = format!("its requirements run in a circle: {}", circle(cycle));
         found.push(Diagnostic::warning("requires-circle", text));
     }
-    let most = app.config().unwrap_or_default().most_active();
+    let most = ctx.config().unwrap_or_default().most_active();
     if required.names.len() >= most {
         let text = format!(
             "it and the skills that it requires are {}, and at most {most} can be active \
@@ -48,10 +48,10 @@ pub fn unmet_but(
 }
 
 /// Which skills to load first, and how; `None` if there are none.
-pub fn required_line(app: &RunContext, skill: &Skill) -> Option<String> {
+pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
     skill.fields.value("requires")?;
-    let mut required = required(app, &app.catalog(), skill);
-    let session = app.store().session(&app.session()).unwrap_or_default();
+    let mut required = required(ctx, &ctx.catalog(), skill);
+    let session = ctx.store().session(&ctx.session()).unwrap_or_default();
     let is_active = |name: &SkillName| session.active().any(|active| active.name == name.as_str());
     required.names.retain(|name| !is_active(name));
     let mut said = Vec::new();
@@ -60,7 +60,7 @@ pub fn required_line(app: &RunContext, skill: &Skill) -> Option<String> {
         .active()
         .filter(|active| active.name != skill.name.as_str());
     let would_be = required.names.len() + 1 + others.count();
-    let most = app.config().unwrap_or_default().most_active();
+    let most = ctx.config().unwrap_or_default().most_active();
     if !required.names.is_empty() && would_be > most {
         said.push(format!(
             "This skill requires {}. Loading them would make {would_be} skills active, and at most {most} \
@@ -100,10 +100,10 @@ pub fn required_line(app: &RunContext, skill: &Skill) -> Option<String> {
 }
 
 /// Everything that `skill` requires. Owners are looked up once, and only for a qualified name.
-fn required(app: &RunContext, catalog: &Catalog, skill: &Skill) -> Required {
+fn required(ctx: &RunContext, catalog: &Catalog, skill: &Skill) -> Required {
     let required = catalog.required(skill);
     if required.missing.iter().any(|name| is_qualified(name)) {
-        return app.known_owners().required(skill);
+        return ctx.known_owners().required(skill);
     }
     required
 }

@@ -21,7 +21,7 @@ use crate::sys::text::quoted;
 /// Everything that eligibility depends on, read once per catalog.
 #[derive(Debug)]
 pub struct Rules<'a> {
-    app: &'a RunContext,
+    ctx: &'a RunContext,
     config: Result<Config>,
     default: Config,
     policies: Result<Policies>,
@@ -33,15 +33,15 @@ pub struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     /// The rules for this run.
-    pub fn of(app: &'a RunContext) -> Self {
-        let policies = app.policies();
+    pub fn of(ctx: &'a RunContext) -> Self {
+        let policies = ctx.policies();
         let config = match &policies {
-            Ok(_) => app.config(),
+            Ok(_) => ctx.config(),
             // The policy's error is reported instead.
             Err(_) => Ok(Config::default()),
         };
         Self {
-            app,
+            ctx,
             config,
             default: Config::default(),
             policies,
@@ -93,8 +93,8 @@ impl<'a> Rules<'a> {
         let base = entry.dir.parent()?.parent()?;
         let mut installed = self.installed.borrow_mut();
         let entries = installed.entry(base.to_owned()).or_insert_with(|| {
-            let base = self.app.base(base);
-            self.app.market_at(&base).entries().unwrap_or_default()
+            let base = self.ctx.base(base);
+            self.ctx.market_at(&base).entries().unwrap_or_default()
         });
         let name = entry.dir.file_name()?.to_str()?;
         let found = entries.iter().find(|installed| installed.name == *name);
@@ -107,7 +107,7 @@ impl<'a> Rules<'a> {
             return None;
         }
         let need = approval_needed(skill, &needs)?;
-        let approved = || self.app.approved().entries().unwrap_or_default();
+        let approved = || self.ctx.approved().entries().unwrap_or_default();
         let recorded = self.approved.get_or_init(approved).get(skill.name.as_str());
         let now = approval_digest(&skill.dir).ok();
         if recorded.is_some() && recorded == now.as_ref() {
@@ -127,7 +127,7 @@ impl<'a> Rules<'a> {
 
     /// What root put into the system directory needs no approval.
     fn is_roots(&self, entry: &Entry) -> bool {
-        entry.layer == Layer::Enterprise && self.app.enterprise().is_roots()
+        entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots()
     }
 
     fn out_of_scope(&self, skill: &Skill, config: &Config) -> Option<Admission> {
@@ -156,7 +156,7 @@ impl<'a> Rules<'a> {
     /// `--schema` and people have no context: a skill limited to a context is shown there, and
     /// hidden once the context is known.
     fn is_elsewhere(&self, agents: &[String]) -> bool {
-        if self.app.protocol.is_none() {
+        if self.ctx.protocol.is_none() {
             return false;
         }
         !self
@@ -166,7 +166,7 @@ impl<'a> Rules<'a> {
 
     /// If the context is unknown, only entries that match every context apply.
     fn out_of_catalog(&self, skill: &Skill, config: &Config) -> Option<Admission> {
-        if config.catalog.is_empty() || self.app.protocol.is_none() {
+        if config.catalog.is_empty() || self.ctx.protocol.is_none() {
             return None;
         }
         let context = self.context().unwrap_or_default();
@@ -181,7 +181,7 @@ impl<'a> Rules<'a> {
     }
 
     fn context(&self) -> Option<&str> {
-        let context = self.context.get_or_init(|| self.app.context());
+        let context = self.context.get_or_init(|| self.ctx.context());
         context.as_deref()
     }
 }
@@ -197,7 +197,7 @@ impl catalog::Rules for Rules<'_> {
             let text = format!("the policy {file} forbids skills that come with a project");
             return Some(Diagnostic::warning("hidden-policy", text));
         }
-        let why = match self.trusts.of_skill(self.app, &entry.dir) {
+        let why = match self.trusts.of_skill(self.ctx, &entry.dir) {
             Trust::Given => return None,
             Trust::Missing => {
                 "it comes with the project and is not offered until you trust it".to_owned()

@@ -8,13 +8,13 @@ use crate::run_context::RunContext;
 use crate::skill::{Hooks, one_line};
 
 /// Records the skill's digest.
-pub fn approve(app: &RunContext, name: &str) -> Result<String> {
-    let catalog = app.catalog_naming(name);
-    let entry = named::installed(app, &catalog, name)?;
+pub fn approve(ctx: &RunContext, name: &str) -> Result<String> {
+    let catalog = ctx.catalog_naming(name);
+    let entry = named::installed(ctx, &catalog, name)?;
     let digest =
         approval_digest(&entry.dir).map_err(|source| Error::io("read", &entry.dir, &source))?;
     let name = entry.name();
-    let approved = app.approved();
+    let approved = ctx.approved();
     approved.put(&name, digest.clone()).map_err(|error| {
         let hint = format!(
             "`{}` has to be writable: run it as its owner",
@@ -26,8 +26,8 @@ pub fn approve(app: &RunContext, name: &str) -> Result<String> {
         .with("skill", name.as_str())
         .with("path", entry.dir.display().to_string())
         .with("digest", digest.as_str());
-    app.record(event);
-    let unneeded = if hooks(entry).is_empty() && app.policies()?.needs_approval().is_empty() {
+    ctx.record(event);
+    let unneeded = if hooks(entry).is_empty() && ctx.policies()?.needs_approval().is_empty() {
         " (no policy requires it)"
     } else {
         ""

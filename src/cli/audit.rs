@@ -9,7 +9,7 @@ use crate::skill::{SkillName, brief};
 use crate::sys::{Moment, warn};
 
 /// The events that match the filter.
-pub fn audit(app: &RunContext, filter: &AuditFilter) -> Result<String> {
+pub fn audit(ctx: &RunContext, filter: &AuditFilter) -> Result<String> {
     let skill = filter.skill.as_deref().map(|written| {
         SkillName::from_written(written).map_or_else(|| written.to_owned(), |name| name.to_string())
     });
@@ -22,7 +22,7 @@ pub fn audit(app: &RunContext, filter: &AuditFilter) -> Result<String> {
                 .as_deref()
                 .is_none_or(|event| line.text("event") == event)
     };
-    let mut lines = events(app, filter.since.as_deref())?;
+    let mut lines = events(ctx, filter.since.as_deref())?;
     lines.retain(wanted);
     if filter.json {
         let values: Vec<_> = lines.into_iter().map(|line| line.value).collect();
@@ -35,7 +35,7 @@ pub fn audit(app: &RunContext, filter: &AuditFilter) -> Result<String> {
 }
 
 /// Every event since then; unreadable lines are reported to a person.
-pub fn events(app: &RunContext, since: Option<&str>) -> Result<Vec<Line>> {
+pub fn events(ctx: &RunContext, since: Option<&str>) -> Result<Vec<Line>> {
     let since = match since {
         None => Moment(0),
         Some(written) => Moment::parse(written, Moment::now()).ok_or_else(|| {
@@ -43,7 +43,7 @@ pub fn events(app: &RunContext, since: Option<&str>) -> Result<Vec<Line>> {
             Error::new(text).hint("write 90m, 2h, 7d, 2026-11-21 or 2026-11-21T23:00:00Z")
         })?,
     };
-    let (mut lines, torn) = read_log(&app.audit_file())?;
+    let (mut lines, torn) = read_log(&ctx.audit_file())?;
     if torn > 0 {
         warn(format_args!(
             "{torn} lines of the audit log cannot be read and were left out"

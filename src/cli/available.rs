@@ -14,21 +14,21 @@ use crate::skill::{brief, one_line};
 const HOST_CHARS: usize = 100;
 
 /// All installable skills.
-pub fn list(app: &RunContext, catalogue: &Catalogue, screen: Screen) -> Result<String> {
-    let shop = Shop::of_user(app).offline(catalogue.offline);
-    let listed = shop.market(app).list(&mut note)?;
+pub fn list(ctx: &RunContext, catalogue: &Catalogue, screen: Screen) -> Result<String> {
+    let shop = Shop::of_user(ctx).offline(catalogue.offline);
+    let listed = shop.market(ctx).list(&mut note)?;
     show(listed, catalogue, screen, "The sources have no skills.\n")
 }
 
 /// The installable skills that match some words.
 pub fn search(
-    app: &RunContext,
+    ctx: &RunContext,
     words: &[String],
     catalogue: &Catalogue,
     screen: Screen,
 ) -> Result<String> {
-    let shop = Shop::of_user(app).offline(catalogue.offline);
-    let listed = shop.market(app).search(words, &mut note)?;
+    let shop = Shop::of_user(ctx).offline(catalogue.offline);
+    let listed = shop.market(ctx).search(words, &mut note)?;
     let none = format!(
         "No skill matches `{}`. `list` shows all.\n",
         one_line(&words.join(" "))

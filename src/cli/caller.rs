@@ -53,8 +53,8 @@ const OF_A_CALL: [&str; 4] = [
 
 /// Whether the call came through the host, here or in the parent process; then it may come from the
 /// model.
-pub fn is_by_host(app: &RunContext, caller: Caller) -> bool {
-    caller == Caller::Host || app.env.os(ours::BY_HOST).is_some()
+pub fn is_by_host(ctx: &RunContext, caller: Caller) -> bool {
+    caller == Caller::Host || ctx.env.os(ours::BY_HOST).is_some()
 }
 
 /// Refuses `command` unless a person requests it: not the host, because the model may be behind it;
@@ -63,11 +63,11 @@ pub fn is_by_host(app: &RunContext, caller: Caller) -> bool {
 ///
 /// # Errors
 /// When the caller is, or could be, somebody else.
-pub fn decided_by_a_person(app: &RunContext, caller: Caller, command: &str) -> Result<()> {
-    if is_by_host(app, caller) || is_below_a_host(app, caller) {
-        return Err(of_their_own(app, command));
+pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> Result<()> {
+    if is_by_host(ctx, caller) || is_below_a_host(ctx, caller) {
+        return Err(of_their_own(ctx, command));
     }
-    let unattended = || app.config().is_ok_and(|config| config.unattended);
+    let unattended = || ctx.config().is_ok_and(|config| config.unattended);
     if std::io::stdin().is_terminal() || unattended() {
         return Ok(());
     }
@@ -78,9 +78,9 @@ pub fn decided_by_a_person(app: &RunContext, caller: Caller, command: &str) -> R
 }
 
 /// The refusal of a command that is the user's.
-pub fn of_their_own(app: &RunContext, command: &str) -> Error {
+pub fn of_their_own(ctx: &RunContext, command: &str) -> Error {
     let text = format!("only a person at a shell of their own can decide to {command}");
-    if let Err((file, unreadable)) = app.store().health() {
+    if let Err((file, unreadable)) = ctx.store().health() {
         let text = format!(
             "{text}, and whether this is one is not known: `{}` cannot be read ({})",
             file.display(),
@@ -96,12 +96,12 @@ pub fn of_their_own(app: &RunContext, command: &str) -> Error {
 
 /// If the record is unreadable, the answer is yes. The host itself is the direct parent of its
 /// calls; a call with a host further up was made by a process below it that only imitates the host.
-pub fn is_below_a_host(app: &RunContext, caller: Caller) -> bool {
+pub fn is_below_a_host(ctx: &RunContext, caller: Caller) -> bool {
     if caller == Caller::Host {
-        return app.store().is_below_a_host(true).unwrap_or(true);
+        return ctx.store().is_below_a_host(true).unwrap_or(true);
     }
-    let in_a_call = OF_A_CALL.iter().any(|name| app.env.os(name).is_some());
-    in_a_call || app.store().is_below_a_host(false).unwrap_or(true)
+    let in_a_call = OF_A_CALL.iter().any(|name| ctx.env.os(name).is_some());
+    in_a_call || ctx.store().is_below_a_host(false).unwrap_or(true)
 }
 
 /// A command to be copied from a message. A model wrote part of it, so nothing in it may make a

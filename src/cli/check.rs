@@ -33,10 +33,10 @@ pub struct Check {
 }
 
 /// Explains what would happen to the call; a failure if it would be blocked.
-pub fn check(app: &RunContext, check: &Check) -> Result<String, Failure> {
-    let catalog = app.catalog_naming(&check.skill);
+pub fn check(ctx: &RunContext, check: &Check) -> Result<String, Failure> {
+    let catalog = ctx.catalog_naming(&check.skill);
     // For an unknown name, this error is worded for a person.
-    named::installed(app, &catalog, &check.skill)?;
+    named::installed(ctx, &catalog, &check.skill)?;
     let skill = usable(&catalog, &check.skill)?;
     let arguments = arguments(&check.arguments)?;
     let used = ToolUse {
@@ -47,9 +47,9 @@ pub fn check(app: &RunContext, check: &Check) -> Result<String, Failure> {
         activated: vec![snapshot(skill, "")],
         ..Session::default()
     };
-    let enforcement = Enforcement::of(app, &app.config()?, &app.policies()?, &session)?;
-    let called = called(app, &used.tool, &used.arguments).transpose()?;
-    let script_of = script_of(app, &used, &session);
+    let enforcement = Enforcement::of(ctx, &ctx.config()?, &ctx.policies()?, &session)?;
+    let called = called(ctx, &used.tool, &used.arguments).transpose()?;
+    let script_of = script_of(ctx, &used, &session);
     let call = call_of(&used, called.as_ref(), script_of.as_deref());
     let call = under_denied_name(&enforcement.scope(), call, &used);
     let decision = decide(&enforcement.scope(), &call, &OnDisk);

@@ -44,7 +44,7 @@ pub fn script(shell: Shell) -> &'static str {
 }
 
 /// The completions of the last of `words`: one per line, with its description after a tab.
-pub fn complete(app: &RunContext, words: &[String]) -> String {
+pub fn complete(ctx: &RunContext, words: &[String]) -> String {
     // Bash splits `--sort=name`.
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| *word != "=").collect();
@@ -52,12 +52,12 @@ pub fn complete(app: &RunContext, words: &[String]) -> String {
     let mut root = without_paths(Cli::command());
     let verb = words.first().copied().unwrap_or_default();
     if let Some((_, argument)) = SKILLS.iter().find(|(known, _)| *known == verb) {
-        root = root.mut_subcommand(verb, |verb| offering(verb, argument, skills(app)));
+        root = root.mut_subcommand(verb, |verb| offering(verb, argument, skills(ctx)));
     }
     if verb == "config" {
         for takes_key in ["get", "set"] {
             root = root.mut_subcommand(verb, |config| {
-                config.mut_subcommand(takes_key, |verb| offering(verb, "key", keys(app)))
+                config.mut_subcommand(takes_key, |verb| offering(verb, "key", keys(ctx)))
             });
         }
     }
@@ -98,17 +98,17 @@ fn offering(command: Command, argument: &str, values: Values) -> Command {
     command.mut_arg(argument, |arg| arg.add(ArgValueCandidates::new(candidates)))
 }
 
-fn keys(app: &RunContext) -> Values {
-    let settings = app.settings().unwrap_or_default().into_iter();
+fn keys(ctx: &RunContext) -> Values {
+    let settings = ctx.settings().unwrap_or_default().into_iter();
     settings
         .map(|one| (one.key, one.value.to_string()))
         .collect()
 }
 
 /// The skills with valid names: a shell could execute other directory names.
-fn skills(app: &RunContext) -> Values {
+fn skills(ctx: &RunContext) -> Values {
     let mut found = Values::new();
-    for entry in app.catalog().entries() {
+    for entry in ctx.catalog().entries() {
         let name = entry.name();
         if SkillName::from_written(&name).is_some_and(|proper| proper.as_str() == name) {
             let what = entry
@@ -136,9 +136,9 @@ mod tests {
             std::fs::write(skills.join(name).join("SKILL.md"), text).unwrap();
         }
         let vars = [("AGENT_SKILLS_HOME", home.path()), ("HOME", home.path())];
-        let app = RunContext::new(Env::new(vars, home.path()), None);
+        let ctx = RunContext::new(Env::new(vars, home.path()), None);
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let lines = complete(&app, &words);
+        let lines = complete(&ctx, &words);
         let word = |line: &str| line.split('\t').next().unwrap().to_owned();
         lines.lines().map(word).collect()
     }

@@ -10,36 +10,36 @@ use crate::run_context::RunContext;
 use crate::skill::one_line;
 
 /// Runs a `config` command.
-pub fn config(app: &RunContext, verb: ConfigVerb) -> Result<String> {
+pub fn config(ctx: &RunContext, verb: ConfigVerb) -> Result<String> {
     match verb {
-        ConfigVerb::Get { key } => get(app, &key),
+        ConfigVerb::Get { key } => get(ctx, &key),
         ConfigVerb::Set { key, value } => {
             let path: Vec<&str> = key.split('.').collect();
-            set(app, &path, &value)?;
-            get(app, &key)
+            set(ctx, &path, &value)?;
+            get(ctx, &key)
         }
-        ConfigVerb::List { json } => list(app, json),
-        ConfigVerb::Path => Ok(paths(app)),
+        ConfigVerb::List { json } => list(ctx, json),
+        ConfigVerb::Path => Ok(paths(ctx)),
     }
 }
 
 /// Changes one key of `config.toml`, unless the result would be invalid.
-pub fn set(app: &RunContext, key: &[&str], value: &str) -> Result<()> {
+pub fn set(ctx: &RunContext, key: &[&str], value: &str) -> Result<()> {
     let written = key.join(".");
     let check = |text: &str| match parse_toml::<Config>(text) {
         Ok(_) => Ok(()),
         Err((_, reason)) => {
             // An existing error is reported with its line.
-            app.own_config()?;
-            Err(Error::new(reason).hint(hint(app, &written)))
+            ctx.own_config()?;
+            Err(Error::new(reason).hint(hint(ctx, &written)))
         }
     };
-    set_key(&app.config_path(), key, value, &check)
+    set_key(&ctx.config_path(), key, value, &check)
         .map_err(|error| error.context(format!("`{written}` was not changed")))
 }
 
-fn hint(app: &RunContext, key: &str) -> String {
-    let settings = app.settings().unwrap_or_default();
+fn hint(ctx: &RunContext, key: &str) -> String {
+    let settings = ctx.settings().unwrap_or_default();
     let is_known = settings.iter().any(|setting| setting.key == key);
     match nearest(key, &settings).filter(|_| !is_known) {
         Some(name) => format!("did you mean `{name}`?"),
@@ -56,8 +56,8 @@ fn nearest<'a>(key: &str, settings: &'a [Setting]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-fn get(app: &RunContext, key: &str) -> Result<String> {
-    let settings = app.settings()?;
+fn get(ctx: &RunContext, key: &str) -> Result<String> {
+    let settings = ctx.settings()?;
     let below = format!("{key}.");
     let found: Vec<&Setting> = settings
         .iter()
@@ -75,8 +75,8 @@ fn get(app: &RunContext, key: &str) -> Result<String> {
     Ok(found.into_iter().map(line).collect())
 }
 
-fn list(app: &RunContext, as_json: bool) -> Result<String> {
-    let settings = app.settings()?;
+fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
+    let settings = ctx.settings()?;
     if as_json {
         return json::list("settings", &settings);
     }
@@ -92,7 +92,7 @@ fn line(setting: &Setting) -> String {
     )
 }
 
-fn paths(app: &RunContext) -> String {
+fn paths(ctx: &RunContext) -> String {
     let mut text = String::new();
     let mut field = |what: &str, path: &std::path::Path| {
         let missing = if path.exists() { "" } else { "  (not there)" };
@@ -102,9 +102,9 @@ fn paths(app: &RunContext) -> String {
             one_line(&path.display().to_string())
         );
     };
-    field("own", &app.config_path());
-    field("project", &app.project_config_path());
-    for file in app.enterprise().policy_files() {
+    field("own", &ctx.config_path());
+    field("project", &ctx.project_config_path());
+    for file in ctx.enterprise().policy_files() {
         field("policy", &file.path);
     }
     text

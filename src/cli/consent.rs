@@ -36,10 +36,10 @@ enum Asked {
 
 impl Consenting {
     /// A person at a terminal is asked, unless they already said yes.
-    pub fn of(app: &RunContext, consent: Consent, caller: Caller) -> Self {
+    pub fn of(ctx: &RunContext, consent: Consent, caller: Caller) -> Self {
         Self {
             asked: match caller {
-                _ if is_by_host(app, caller) => Asked::Host,
+                _ if is_by_host(ctx, caller) => Asked::Host,
                 Caller::Person { terminal: true } => Asked::Person,
                 _ => Asked::Nobody,
             },

@@ -25,13 +25,13 @@ const OVERLAP: f64 = 0.75;
 const COMMANDS: usize = 3;
 
 /// The findings about the skill in `dir`, sorted by file and place.
-pub fn of_skill(app: &RunContext, dir: &Path, installed: &Catalog) -> Vec<Finding> {
+pub fn of_skill(ctx: &RunContext, dir: &Path, installed: &Catalog) -> Vec<Finding> {
     let (mut found, source) = author::lint(dir);
     if let Some(source) = &source {
-        found.extend(tools_of(app, source));
+        found.extend(tools_of(ctx, source));
         found.extend(overlaps(source, installed));
         found.extend(scripts(dir));
-        found.extend(requirements(app, source, installed));
+        found.extend(requirements(ctx, source, installed));
     }
     found.extend(scanned(dir));
     found.sort_by(|a, b| {
@@ -41,7 +41,7 @@ pub fn of_skill(app: &RunContext, dir: &Path, installed: &Catalog) -> Vec<Findin
 }
 
 /// Requirements that neither the installed skills nor those next to it meet.
-fn requirements(app: &RunContext, source: &Source, installed: &Catalog) -> Vec<Finding> {
+fn requirements(ctx: &RunContext, source: &Source, installed: &Catalog) -> Vec<Finding> {
     let dir = source.skill.dir.canonicalize().unwrap_or_default();
     let is_beside = |written: &str| {
         // The owner of neighbouring skills is not checked; it depends on their author.
@@ -50,16 +50,16 @@ fn requirements(app: &RunContext, source: &Source, installed: &Catalog) -> Vec<F
         let beside = name.map(|name| dir.with_file_name(name.as_str()).join("SKILL.md"));
         beside.is_some_and(|file| file.exists())
     };
-    let unmet = unmet_but(app, installed, &source.skill, &is_beside);
+    let unmet = unmet_but(ctx, installed, &source.skill, &is_beside);
     let place = source.key("requires");
     let finding = |d: Diagnostic| Finding::new(&d.code, source.file(), place, &d.message);
     unmet.into_iter().map(finding).collect()
 }
 
 /// Entries of the tool lists that are not understood, and tools that the body needs beyond them.
-fn tools_of(app: &RunContext, source: &Source) -> Vec<Finding> {
+fn tools_of(ctx: &RunContext, source: &Source) -> Vec<Finding> {
     let kept = snapshot(&source.skill, "");
-    let root = app.env.project_root();
+    let root = ctx.env.project_root();
     let restriction = Restriction::parse(
         &kept.name,
         kept.allowed.as_deref(),
@@ -98,7 +98,7 @@ fn tools_of(app: &RunContext, source: &Source) -> Vec<Finding> {
             ));
         }
     }
-    found.extend(commands(app, source, &restriction));
+    found.extend(commands(ctx, source, &restriction));
     found
 }
 
@@ -134,7 +134,7 @@ fn is_negated(before: &str) -> bool {
 }
 
 /// Commands in the body's code blocks that would be refused, by the same decision as for the host.
-fn commands(app: &RunContext, source: &Source, restriction: &Restriction) -> Vec<Finding> {
+fn commands(ctx: &RunContext, source: &Source, restriction: &Restriction) -> Vec<Finding> {
     // The skill's own scripts are run by a separate tool.
     let mut given = author::commands(source);
     given.retain(|(_, command)| !command.contains("scripts/"));
@@ -152,7 +152,7 @@ fn commands(app: &RunContext, source: &Source, restriction: &Restriction) -> Vec
         activated: vec![snapshot(&source.skill, "")],
         ..Session::default()
     };
-    let Ok(enforcement) = Enforcement::of(app, &Config::default(), &Policies::default(), &session)
+    let Ok(enforcement) = Enforcement::of(ctx, &Config::default(), &Policies::default(), &session)
     else {
         return Vec::new();
     };

@@ -41,10 +41,10 @@ struct Rendered<'h> {
 }
 
 /// The history of one installed skill.
-pub fn history(app: &RunContext, of: &HistoryOf) -> Result<String> {
-    let shop = Shop::new(app, of.scope).offline(of.offline);
-    let history = shop.market(app).history(&of.name)?;
-    let mut events = events(app, None)?;
+pub fn history(ctx: &RunContext, of: &HistoryOf) -> Result<String> {
+    let shop = Shop::new(ctx, of.scope).offline(of.offline);
+    let history = shop.market(ctx).history(&of.name)?;
+    let mut events = events(ctx, None)?;
     let kinds = ["install", "update", "rollback", "remove", "proposal"];
     events.retain(|line| line.text("skill") == history.name && kinds.contains(&line.text("event")));
     if of.json {

@@ -49,10 +49,10 @@ struct Script {
 }
 
 /// Everything about one skill.
-pub fn info(app: &RunContext, name: &str, as_json: bool, screen: Screen) -> Result<String> {
-    let catalog = app.catalog_naming(name);
-    let entry = super::named::installed(app, &catalog, name)?;
-    let info = Info::of(app, &catalog, entry);
+pub fn info(ctx: &RunContext, name: &str, as_json: bool, screen: Screen) -> Result<String> {
+    let catalog = ctx.catalog_naming(name);
+    let entry = super::named::installed(ctx, &catalog, name)?;
+    let info = Info::of(ctx, &catalog, entry);
     if as_json {
         return json::one(&info);
     }
@@ -60,7 +60,7 @@ pub fn info(app: &RunContext, name: &str, as_json: bool, screen: Screen) -> Resu
 }
 
 impl Info {
-    fn of(app: &RunContext, catalog: &Catalog, entry: &Entry) -> Self {
+    fn of(ctx: &RunContext, catalog: &Catalog, entry: &Entry) -> Self {
         let skill = entry.disclosed();
         let text = |key: &str| skill.and_then(|skill| skill.fields.text(key));
         let listing = skill.map(|skill| Listing::of(&skill.dir, limits::WALKED_FILES));
@@ -69,7 +69,7 @@ impl Info {
             let skill = skill?;
             let label = resource.path.display().to_string();
             let file = skill.dir.join(&resource.path);
-            let (interpreter, problem) = match program_of(&file, &skill.dir, &label, &app.env)? {
+            let (interpreter, problem) = match program_of(&file, &skill.dir, &label, &ctx.env)? {
                 Ok(path) => (Some(path.display().to_string()), None),
                 Err(error) => (None, Some(error.to_string())),
             };
@@ -94,7 +94,7 @@ impl Info {
             files: listing.total,
             bytes: listing.resources.iter().map(|resource| resource.size).sum(),
             scripts: scripts.collect(),
-            report: Report::of(app, catalog, entry, &mut Origins::default()),
+            report: Report::of(ctx, catalog, entry, &mut Origins::default()),
         }
     }
 

@@ -15,9 +15,9 @@ use crate::skill::{Diagnostic, Level, one_line};
 use crate::sys::text::quoted;
 
 /// Every skill directory, including those that are not offered.
-pub fn list(app: &RunContext, listing: &Listing, screen: Screen) -> Result<String> {
-    let catalog = app.catalog();
-    let mut reports = Report::of_all(app, &catalog);
+pub fn list(ctx: &RunContext, listing: &Listing, screen: Screen) -> Result<String> {
+    let catalog = ctx.catalog();
+    let mut reports = Report::of_all(ctx, &catalog);
     if let Some(order) = listing.sort {
         sort(&mut reports, order);
     }
@@ -27,7 +27,7 @@ pub fn list(app: &RunContext, listing: &Listing, screen: Screen) -> Result<Strin
     // A model learns only the number of untrusted skills, because their names are untrusted text,
     // too.
     let is_untold = |entry: &&Entry| matches!(entry.standing, Standing::Untrusted(_));
-    let untold = match app.protocol {
+    let untold = match ctx.protocol {
         Some(_) => catalog.entries().iter().filter(is_untold).count(),
         None => 0,
     };
@@ -161,14 +161,14 @@ pub fn remark(diagnostic: &Diagnostic) -> String {
 }
 
 /// Deactivates skills in running hosts, and clears what is stored for conversations.
-pub fn deactivate(app: &RunContext, context: Option<&str>) -> Result<String> {
+pub fn deactivate(ctx: &RunContext, context: Option<&str>) -> Result<String> {
     if let Some(context) = context {
-        must_be_known(app, context)?;
+        must_be_known(ctx, context)?;
     }
-    let ended = app.store().deactivate(context)?;
+    let ended = ctx.store().deactivate(context)?;
     let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
-    app.record_ends(ended);
-    run_post_hooks(app, false, Instant::now());
+    ctx.record_ends(ended);
+    run_post_hooks(ctx, false, Instant::now());
     Ok(match names.len() {
         0 => "Nothing was active.\n".to_owned(),
         _ => format!("No longer active: {}\n", names.join(", ")),
@@ -176,8 +176,8 @@ pub fn deactivate(app: &RunContext, context: Option<&str>) -> Result<String> {
 }
 
 /// A misspelled name would deactivate nothing and look like success.
-fn must_be_known(app: &RunContext, context: &str) -> Result<()> {
-    let Some(known) = app.store().contexts()? else {
+fn must_be_known(ctx: &RunContext, context: &str) -> Result<()> {
+    let Some(known) = ctx.store().contexts()? else {
         return Ok(());
     };
     if known.contains(context) {

@@ -10,8 +10,8 @@ use crate::skill::one_line;
 use crate::sys::Shown;
 
 /// All jobs.
-pub fn list(app: &RunContext, as_json: bool) -> Result<String, Failure> {
-    let jobs = app.jobs().list();
+pub fn list(ctx: &RunContext, as_json: bool) -> Result<String, Failure> {
+    let jobs = ctx.jobs().list();
     if as_json {
         return Ok(json::list("jobs", &jobs)?);
     }
@@ -43,8 +43,8 @@ pub fn list(app: &RunContext, as_json: bool) -> Result<String, Failure> {
 }
 
 /// Streams one job's output from its beginning until it ends.
-pub fn follow(app: &RunContext, id: &str, out: &mut dyn Write) -> Result<String, Failure> {
-    let outcome = app
+pub fn follow(ctx: &RunContext, id: &str, out: &mut dyn Write) -> Result<String, Failure> {
+    let outcome = ctx
         .jobs()
         .find_any(id)?
         .follow(out, &mut Shown::new(std::io::stderr().lock()))?;

@@ -13,14 +13,14 @@ use crate::run_context::RunContext;
 use crate::skill::one_line;
 
 /// The plan of an install.
-pub fn show(app: &RunContext, wanted: &Wanted, as_json: bool) -> Result<String> {
-    let shop = Shop::of_user(app).offline(wanted.offline);
+pub fn show(ctx: &RunContext, wanted: &Wanted, as_json: bool) -> Result<String> {
+    let shop = Shop::of_user(ctx).offline(wanted.offline);
     let options = InstallOptions {
         reading: wanted.reading.map(Into::into),
         ..InstallOptions::default()
     };
     let plan = shop
-        .market(app)
+        .market(ctx)
         .show(&wanted.reference, &options, &mut note)?;
     if as_json {
         json::one(&plan)
@@ -30,7 +30,7 @@ pub fn show(app: &RunContext, wanted: &Wanted, as_json: bool) -> Result<String> 
 }
 
 /// A file of a skill, which need not be installed.
-pub fn cat(app: &RunContext, file: &str, offline: bool) -> Result<String> {
+pub fn cat(ctx: &RunContext, file: &str, offline: bool) -> Result<String> {
     let split = file.rsplit_once(':').filter(|(reference, path)| {
         !reference.is_empty() && !path.is_empty() && !path.starts_with("//")
     });
@@ -38,9 +38,9 @@ pub fn cat(app: &RunContext, file: &str, offline: bool) -> Result<String> {
         Error::new(format!("`{}` names no file", file.escape_debug()))
             .hint("give it as REFERENCE:PATH, for example owner/repo@skill:SKILL.md")
     })?;
-    let shop = Shop::of_user(app).offline(offline);
+    let shop = Shop::of_user(ctx).offline(offline);
     let options = InstallOptions::default();
-    let bytes = shop.market(app).cat(reference, path, &options, &mut note)?;
+    let bytes = shop.market(ctx).cat(reference, path, &options, &mut note)?;
     let size = bytes.len();
     let text = String::from_utf8(bytes)
         .ok()
@@ -57,16 +57,16 @@ pub fn cat(app: &RunContext, file: &str, offline: bool) -> Result<String> {
 
 /// The scan's findings. Fails if one is at least as severe as `fail_on`.
 pub fn scan(
-    app: &RunContext,
+    ctx: &RunContext,
     target: &str,
     as_json: bool,
     fail_on: Option<Severity>,
     offline: bool,
 ) -> Result<String, Failure> {
-    let shop = Shop::of_user(app).offline(offline);
-    let scanned = shop.market(app).scan(target, &mut note).map_err(|error| {
+    let shop = Shop::of_user(ctx).offline(offline);
+    let scanned = shop.market(ctx).scan(target, &mut note).map_err(|error| {
         // A bare name most likely means an installed skill.
-        match app.catalog().nearest(target).first() {
+        match ctx.catalog().nearest(target).first() {
             Some(name) if !target.contains(['/', '@', ':']) => {
                 error.hint(format!("did you mean the installed `{name}`?"))
             }
@@ -108,9 +108,9 @@ struct Scanned<'a> {
 }
 
 /// Changes and lists the sources.
-pub fn sources(app: &RunContext, verb: &Sources) -> Result<String, Failure> {
-    let shop = Shop::of_user(app);
-    let market = shop.market(app);
+pub fn sources(ctx: &RunContext, verb: &Sources) -> Result<String, Failure> {
+    let shop = Shop::of_user(ctx);
+    let market = shop.market(ctx);
     match verb {
         Sources::Add { reference, name } => {
             let (source, count) = market.add_source(reference, name.as_deref())?;

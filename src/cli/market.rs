@@ -23,14 +23,14 @@ use crate::sys::{eprint, warn};
 
 /// Installs what a reference names, after showing it to anyone who can be asked. Without a
 /// reference, installs from the lockfile: the project's, otherwise the user's.
-pub fn install(app: &RunContext, install: Install, caller: Caller) -> Result<String> {
+pub fn install(ctx: &RunContext, install: Install, caller: Caller) -> Result<String> {
     let command = match &install.reference {
         Some(reference) => format!("install {}", one_line(reference)),
         None => "install".to_owned(),
     };
     let terms = (install.consent, install.scope);
-    let mut confirm = deciding(app, caller, terms, &command)?;
-    let mut shop = Shop::new(app, install.scope).offline(install.offline);
+    let mut confirm = deciding(ctx, caller, terms, &command)?;
+    let mut shop = Shop::new(ctx, install.scope).offline(install.offline);
     let installed = if let Some(reference) = &install.reference {
         let options = InstallOptions {
             all: install.all,
@@ -38,14 +38,14 @@ pub fn install(app: &RunContext, install: Install, caller: Caller) -> Result<Str
             name: install.name,
             reading: install.reading.map(Into::into),
         };
-        shop.market(app)
+        shop.market(ctx)
             .install(reference, &options, &mut confirm, &mut note)?
     } else {
-        let project = Shop::of_project(app).offline(install.offline);
-        if install.scope.is_default() && project.market(app).has_lockfile() {
+        let project = Shop::of_project(ctx).offline(install.offline);
+        if install.scope.is_default() && project.market(ctx).has_lockfile() {
             shop = project;
         }
-        shop.market(app)
+        shop.market(ctx)
             .restore(install.frozen, &mut confirm, &mut note)?
     };
     for skill in installed.iter().filter(|skill| skill.status == Status::New) {
@@ -53,10 +53,10 @@ pub fn install(app: &RunContext, install: Install, caller: Caller) -> Result<Str
             .with("skill", skill.name.as_str())
             .with("source", skill.source.clone())
             .with("commit", skill.commit.clone());
-        app.record(event.with("layer", install.scope.layer().as_str()));
+        ctx.record(event.with("layer", install.scope.layer().as_str()));
     }
     let mut text = told(&installed)?;
-    text += &unmet_of(app, &installed);
+    text += &unmet_of(ctx, &installed);
     if install.scope.layer() == Layer::Project {
         text.push_str("  it is used once the project is trusted: agent-skills trust\n");
     }
@@ -71,7 +71,7 @@ fn told(installed: &[Installed]) -> Result<String> {
     Ok(installed.iter().map(outcome).collect())
 }
 
-fn unmet_of(app: &RunContext, installed: &[Installed]) -> String {
+fn unmet_of(ctx: &RunContext, installed: &[Installed]) -> String {
     let new = installed.iter().filter(|skill| skill.status == Status::New);
     let requires = |skill: &Installed| {
         let skill = Skill::load(&skill.dir).ok()?;
@@ -80,8 +80,8 @@ fn unmet_of(app: &RunContext, installed: &[Installed]) -> String {
     let mut text = String::new();
     let mut catalog = None;
     for skill in new.filter_map(requires) {
-        let catalog = catalog.get_or_insert_with(|| app.catalog());
-        for found in unmet(app, catalog, &skill) {
+        let catalog = catalog.get_or_insert_with(|| ctx.catalog());
+        for found in unmet(ctx, catalog, &skill) {
             let _ = writeln!(text, "  note: `{}`: {}", skill.name, found.message);
         }
     }
@@ -105,19 +105,19 @@ fn outcome(skill: &Installed) -> String {
 }
 
 /// Removes one skill.
-pub fn remove(app: &RunContext, name: &str, scope: Scope) -> Result<String> {
-    let removed = Shop::new(app, scope).market(app).remove(name)?;
+pub fn remove(ctx: &RunContext, name: &str, scope: Scope) -> Result<String> {
+    let removed = Shop::new(ctx, scope).market(ctx).remove(name)?;
     let event = Event::new("remove")
         .with("skill", removed.name.as_str())
         .with("source", removed.source.clone())
         .with("layer", scope.layer().as_str());
-    app.record(event);
+    ctx.record(event);
     Ok(format!("removed `{}`\n", removed.name))
 }
 
 /// Links the skill in a directory.
-pub fn link(app: &RunContext, dir: &Path, name: Option<&str>, scope: Scope) -> Result<String> {
-    let linked = Shop::new(app, scope).market(app).link(dir, name)?;
+pub fn link(ctx: &RunContext, dir: &Path, name: Option<&str>, scope: Scope) -> Result<String> {
+    let linked = Shop::new(ctx, scope).market(ctx).link(dir, name)?;
     let to = linked.source.unwrap_or_default();
     Ok(format!(
         "`{}` is linked to {}\n",
@@ -127,13 +127,13 @@ pub fn link(app: &RunContext, dir: &Path, name: Option<&str>, scope: Scope) -> R
 }
 
 /// Restores the state before the last update or approved proposal.
-pub fn rollback(app: &RunContext, name: &str, scope: Scope) -> Result<String> {
-    let (name, entry) = Shop::new(app, scope).market(app).rollback(name)?;
+pub fn rollback(ctx: &RunContext, name: &str, scope: Scope) -> Result<String> {
+    let (name, entry) = Shop::new(ctx, scope).market(ctx).rollback(name)?;
     let commit = entry.and_then(|entry| entry.commit);
     let event = Event::new("rollback")
         .with("skill", name.as_str())
         .with("commit", commit.clone());
-    app.record(event.with("layer", scope.layer().as_str()));
+    ctx.record(event.with("layer", scope.layer().as_str()));
     let commit = commit
         .map(|commit| format!(" at {commit}"))
         .unwrap_or_default();
@@ -142,16 +142,16 @@ pub fn rollback(app: &RunContext, name: &str, scope: Scope) -> Result<String> {
 
 /// Installs the skills of a foreign lockfile.
 pub fn import_lock(
-    app: &RunContext,
+    ctx: &RunContext,
     path: &Path,
     consent: Consent,
     scope: Scope,
     caller: Caller,
 ) -> Result<String, Failure> {
-    let mut confirm = deciding(app, caller, (consent, scope), "import-lock")?;
-    let shop = Shop::new(app, scope);
+    let mut confirm = deciding(ctx, caller, (consent, scope), "import-lock")?;
+    let shop = Shop::new(ctx, scope);
     let imported = shop
-        .market(app)
+        .market(ctx)
         .import_lock(path, &mut confirm, &mut note)?;
     let (mut text, mut failed) = (String::new(), false);
     for one in imported {
@@ -180,9 +180,9 @@ pub fn import_lock(
 }
 
 /// Updates skills.
-pub fn update(app: &RunContext, update: &Update, caller: Caller) -> Result<String, Failure> {
-    let consenting = Consenting::of(app, update.consent, caller);
-    let shop = Shop::new(app, update.scope).offline(update.offline);
+pub fn update(ctx: &RunContext, update: &Update, caller: Caller) -> Result<String, Failure> {
+    let consenting = Consenting::of(ctx, update.consent, caller);
+    let shop = Shop::new(ctx, update.scope).offline(update.offline);
     let options = UpdateOptions {
         dry_run: update.dry_run,
         diff: update.diff,
@@ -192,7 +192,7 @@ pub fn update(app: &RunContext, update: &Update, caller: Caller) -> Result<Strin
             _ => Edited::Keep,
         },
     };
-    let policies = app.policies()?;
+    let policies = ctx.policies()?;
     let mut agree = |difference: &crate::marketplace::Difference| {
         permits_update(&policies, update.scope, difference)?;
         // A difference is shown on request even if no consent is needed.
@@ -204,7 +204,7 @@ pub fn update(app: &RunContext, update: &Update, caller: Caller) -> Result<Strin
         consenting.to_update(difference, update.allow_downgrade)
     };
     let updated = shop
-        .market(app)
+        .market(ctx)
         .update(&update.names, options, &mut agree, &mut note)?;
     for skill in updated.iter().filter(|_| !update.dry_run) {
         if let Change::Updated { from, to, .. } = &skill.change {
@@ -212,7 +212,7 @@ pub fn update(app: &RunContext, update: &Update, caller: Caller) -> Result<Strin
                 .with("skill", skill.name.as_str())
                 .with("from", from.clone())
                 .with("commit", to.clone());
-            app.record(event.with("layer", update.scope.layer().as_str()));
+            ctx.record(event.with("layer", update.scope.layer().as_str()));
         }
     }
     if updated.is_empty() {
@@ -251,7 +251,7 @@ fn unless_failed(
 
 /// Reports what `update` would change.
 pub fn outdated(
-    app: &RunContext,
+    ctx: &RunContext,
     names: &[String],
     as_json: bool,
     scope: Scope,
@@ -261,9 +261,9 @@ pub fn outdated(
         dry_run: true,
         ..UpdateOptions::default()
     };
-    let market = Shop::new(app, scope);
+    let market = Shop::new(ctx, scope);
     let mut updated = market
-        .market(app)
+        .market(ctx)
         .update(names, options, &mut |_| Ok(false), &mut note)?;
     updated.retain(|one| {
         !matches!(one.change, Change::UpToDate | Change::Linked) || !one.newer_tags.is_empty()
@@ -337,12 +337,12 @@ fn what_changed(skill: &Updated) -> String {
 
 /// Compares skills with the lockfile; fails if one differs.
 pub fn verify(
-    app: &RunContext,
+    ctx: &RunContext,
     names: &[String],
     as_json: bool,
     scope: Scope,
 ) -> Result<String, Failure> {
-    let verified = Shop::new(app, scope).market(app).verify(names)?;
+    let verified = Shop::new(ctx, scope).market(ctx).verify(names)?;
     let text = if as_json {
         json::list("skills", &verified)?
     } else if verified.is_empty() {

@@ -18,16 +18,16 @@ const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may
     comment them. Tell the user: agent-skills proposals list";
 
 /// Judges a call of `skill_marketplace`.
-pub fn model_install(app: &RunContext, arguments: &Value) -> ModelInstall {
+pub fn model_install(ctx: &RunContext, arguments: &Value) -> ModelInstall {
     // An invalid call installs nothing, and the tool itself reports the error.
     let Ok(ToolCall::Command(words)) = ToolCall::parse(ours::MARKETPLACE, Ok(arguments.clone()))
     else {
         return ModelInstall::Allowed;
     };
-    match model_may(app, &words) {
+    match model_may(ctx, &words) {
         // The reference can only be replaced where it is a separate argument.
         ModelInstall::AllowedAs(_) if arguments.get("action").is_none() => {
-            refused(app, &words.join(" "), SOURCES)
+            refused(ctx, &words.join(" "), SOURCES)
         }
         judged => judged,
     }
@@ -35,7 +35,7 @@ pub fn model_install(app: &RunContext, arguments: &Value) -> ModelInstall {
 
 /// Judges a command line as if a model requested it: only commands of its tool, and installs only
 /// from configured sources.
-pub fn model_may(app: &RunContext, words: &[String]) -> ModelInstall {
+pub fn model_may(ctx: &RunContext, words: &[String]) -> ModelInstall {
     let line = std::iter::once("agent-skills").chain(words.iter().map(String::as_str));
     // An invalid command does nothing, and reports the error itself.
     let Ok(Cli { verb: Some(verb) }) = Cli::try_parse_from(line) else {
@@ -51,17 +51,17 @@ pub fn model_may(app: &RunContext, words: &[String]) -> ModelInstall {
         return ModelInstall::Allowed;
     };
     let Some(reference) = install.reference else {
-        return refused(app, "install REFERENCE", "one reference at a time");
+        return refused(ctx, "install REFERENCE", "one reference at a time");
     };
     let install = format!("install {reference}");
-    match app.config().map(|config| config.model_installs) {
+    match ctx.config().map(|config| config.model_installs) {
         Ok(ModelInstalls::Any) => ModelInstall::Allowed,
-        Ok(ModelInstalls::Sources) => match within_sources(&app.dirs.plugin, &reference) {
+        Ok(ModelInstalls::Sources) => match within_sources(&ctx.dirs.plugin, &reference) {
             Some(spelled) if spelled == reference => ModelInstall::Allowed,
             Some(spelled) => ModelInstall::AllowedAs(spelled),
-            None => refused(app, &install, SOURCES),
+            None => refused(ctx, &install, SOURCES),
         },
-        Ok(ModelInstalls::Off) | Err(_) => refused(app, &install, "nothing"),
+        Ok(ModelInstalls::Off) | Err(_) => refused(ctx, &install, "nothing"),
     }
 }
 
@@ -76,9 +76,9 @@ fn for_people(command: &str) -> String {
     )
 }
 
-fn refused(app: &RunContext, command: &str, permitted: &str) -> ModelInstall {
+fn refused(ctx: &RunContext, command: &str, permitted: &str) -> ModelInstall {
     let safe = safe(command);
-    let command = match app.protocol {
+    let command = match ctx.protocol {
         Some(Protocol::Environment) => format!("chibi -P agent-skills {safe}"),
         _ => format!("chibi -p agent-skills \"{safe}\""),
     };

@@ -9,13 +9,13 @@ use crate::sys::text::quoted;
 ///
 /// # Errors
 /// When there is none. The hint has the nearest names, or says where to find all.
-pub fn installed<'a>(app: &RunContext, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
+pub fn installed<'a>(ctx: &RunContext, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
     let entry = catalog.by_name(written);
-    let is_told = |entry: &&Entry| app.protocol.is_none() || entry.is_for_models();
+    let is_told = |entry: &&Entry| ctx.protocol.is_none() || entry.is_for_models();
     entry.filter(is_told).ok_or_else(|| {
         let text = format!("there is no installed skill `{}`", quoted(written));
         // A model needs a hint that names one of its own tools.
-        let asks_the_host = app.protocol.is_some();
+        let asks_the_host = ctx.protocol.is_some();
         let hint = if asks_the_host || !catalog.nearest(written).is_empty() {
             suggestion(catalog, written)
         } else {

@@ -17,9 +17,9 @@ use crate::skill::{SkillName, one_line};
 use crate::sys::{Base, Dir, EntryPath};
 
 /// Creates the skill and returns the next steps.
-pub fn new(app: &RunContext, wanted: &New, caller: Caller) -> Result<String> {
+pub fn new(ctx: &RunContext, wanted: &New, caller: Caller) -> Result<String> {
     let name = name(&wanted.name)?;
-    let parent = parent(app, wanted);
+    let parent = parent(ctx, wanted);
     let dir = parent.path.join(name.as_str());
     let taken = || {
         Error::new(format!(
@@ -42,7 +42,7 @@ pub fn new(app: &RunContext, wanted: &New, caller: Caller) -> Result<String> {
             error.or_hint("check permissions and free space, or use --dir")
         }
     })?;
-    Ok(told(app, wanted, &dir, &files))
+    Ok(told(ctx, wanted, &dir, &files))
 }
 
 struct Parent {
@@ -51,15 +51,15 @@ struct Parent {
     base: Option<Base>,
 }
 
-fn parent(app: &RunContext, wanted: &New) -> Parent {
+fn parent(ctx: &RunContext, wanted: &New) -> Parent {
     let base = match (&wanted.dir, wanted.layer) {
-        (None, Some(layer)) => Some(app.base(&app.layer_dir(layer))),
+        (None, Some(layer)) => Some(ctx.base(&ctx.layer_dir(layer))),
         _ => None,
     };
     let path = match (&base, &wanted.dir) {
         (Some(base), _) => base.path().join(SKILLS.as_os_str()),
-        (None, Some(dir)) => app.env.cwd.join(dir),
-        (None, None) => app.env.cwd.clone(),
+        (None, Some(dir)) => ctx.env.cwd.join(dir),
+        (None, None) => ctx.env.cwd.clone(),
     };
     Parent { path, base }
 }
@@ -178,9 +178,9 @@ fn write(dir: &Dir, files: &[NewFile]) -> Result<()> {
 }
 
 /// What was written and the next steps, with the path as a person would type it.
-fn told(app: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
+fn told(ctx: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
     let near = dir
-        .strip_prefix(&app.env.cwd)
+        .strip_prefix(&ctx.env.cwd)
         .map_or_else(|_| dir.to_owned(), |below| PathBuf::from(".").join(below));
     let shown = near.display();
     let list: Vec<String> = files

@@ -14,8 +14,8 @@ use crate::skill::{Level, SkillName, one_line};
 use crate::sys::{eprint, files};
 
 /// Writes the package and lists its content.
-pub fn pack(app: &RunContext, wanted: &Pack) -> Result<String, Failure> {
-    let mut skill = find(app, &wanted.skill)?;
+pub fn pack(ctx: &RunContext, wanted: &Pack) -> Result<String, Failure> {
+    let mut skill = find(ctx, &wanted.skill)?;
     // An installed skill may have another name here than its author's.
     if let Some(own) = skill
         .fields
@@ -25,7 +25,7 @@ pub fn pack(app: &RunContext, wanted: &Pack) -> Result<String, Failure> {
     {
         skill.name = own;
     }
-    let mut found = findings::of_skill(app, &skill.dir, &app.catalog());
+    let mut found = findings::of_skill(ctx, &skill.dir, &ctx.catalog());
     found.retain(|finding| finding.level == Level::Error);
     if !found.is_empty() {
         let report = Findings {
@@ -45,7 +45,7 @@ pub fn pack(app: &RunContext, wanted: &Pack) -> Result<String, Failure> {
         .map_err(|error| error.context(format!("`{}` was not packed", skill.name)))?;
     let name = format!("{}.zip", skill.name);
     let output = wanted.output.as_deref().unwrap_or(Path::new(&name));
-    let target = app.env.cwd.join(output);
+    let target = ctx.env.cwd.join(output);
     if target.is_dir() {
         let text = format!("`{}` is a directory", output.display());
         return Err(Error::new(text)

@@ -17,17 +17,17 @@ use crate::skill::one_line;
 /// # Errors
 /// When a policy cannot be read.
 pub fn deciding<'a>(
-    app: &'a RunContext,
+    ctx: &'a RunContext,
     caller: Caller,
     (consent, scope): (Consent, Scope),
     command: &'a str,
 ) -> Result<impl FnMut(&Plan) -> Result<bool> + 'a> {
-    let policies = app.policies()?;
-    let consenting = Consenting::of(app, consent, caller);
+    let policies = ctx.policies()?;
+    let consenting = Consenting::of(ctx, consent, caller);
     Ok(move |plan: &Plan| {
         permits(&policies, scope, plan)?;
         for skill in &plan.skills {
-            is_its_sources(app, caller, skill.provenance.as_ref(), command)?;
+            is_its_sources(ctx, caller, skill.provenance.as_ref(), command)?;
         }
         consenting.to_install(plan, command)
     })
@@ -86,7 +86,7 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Provenance>) 
 /// Requires a person if a commit may not belong to its source: hosts serve the commits of forks
 /// under the address of the original repository.
 fn is_its_sources(
-    app: &RunContext,
+    ctx: &RunContext,
     caller: Caller,
     from: Option<&Provenance>,
     command: &str,
@@ -95,7 +95,7 @@ fn is_its_sources(
     let Some((from, doubt)) = doubtful else {
         return Ok(());
     };
-    decided_by_a_person(app, caller, command).map_err(|error| {
+    decided_by_a_person(ctx, caller, command).map_err(|error| {
         let commit = from.commit.as_deref().unwrap_or_default();
         error.context(format!("{commit} of {} is {doubt}", one_line(&from.source)))
     })

@@ -15,19 +15,19 @@ use crate::skill::one_line;
 ///
 /// # Errors
 /// When somebody else has to decide it.
-pub fn may(app: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> Result<()> {
+pub fn may(ctx: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> Result<()> {
     let decision = decision(verb);
     match (decision.who, verb) {
         (Who::Anyone, _) => Ok(()),
         (Who::Remover, Verb::Remove { name, .. })
-            if caller == Caller::Host && !is_below_a_host(app, caller) =>
+            if caller == Caller::Host && !is_below_a_host(ctx, caller) =>
         {
-            may_take_away(app, caller, name, &decision.command)
+            may_take_away(ctx, caller, name, &decision.command)
         }
-        (Who::Person | Who::Remover, _) => decided_by_a_person(app, caller, &decision.command),
+        (Who::Person | Who::Remover, _) => decided_by_a_person(ctx, caller, &decision.command),
         // `pre_tool` has judged what a model asks of the host; a direct call comes from its user.
-        (Who::Installer, _) if !is_below_a_host(app, caller) => Ok(()),
-        (Who::Installer, _) => match model_may(app, words) {
+        (Who::Installer, _) if !is_below_a_host(ctx, caller) => Ok(()),
+        (Who::Installer, _) => match model_may(ctx, words) {
             ModelInstall::Allowed => Ok(()),
             ModelInstall::AllowedAs(reference) => {
                 let text = format!(
@@ -36,22 +36,22 @@ pub fn may(app: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> R
                 );
                 Err(Error::new(text).hint(format!("write `agent-skills install {reference}`")))
             }
-            ModelInstall::Refused(_) => Err(of_their_own(app, &decision.command)),
+            ModelInstall::Refused(_) => Err(of_their_own(ctx, &decision.command)),
         },
     }
 }
 
 /// Like [`decided_by_a_person`], for removing the skill `written`, but only if it restricts
 /// something or is always on: removal would allow what it denies.
-fn may_take_away(app: &RunContext, caller: Caller, written: &str, command: &str) -> Result<()> {
-    let catalog = app.catalog_naming(written);
+fn may_take_away(ctx: &RunContext, caller: Caller, written: &str, command: &str) -> Result<()> {
+    let catalog = ctx.catalog_naming(written);
     let is_meant = |entry: &&Entry| {
         entry.name() == written || entry.dir.file_name().is_some_and(|dir| dir == written)
     };
     let named = catalog.by_name(written).into_iter();
     let mut meant = catalog.entries().iter().filter(is_meant).chain(named);
-    if meant.any(|entry| restricts(entry) || is_always_on(app, entry)) {
-        return decided_by_a_person(app, caller, command);
+    if meant.any(|entry| restricts(entry) || is_always_on(ctx, entry)) {
+        return decided_by_a_person(ctx, caller, command);
     }
     Ok(())
 }
@@ -62,10 +62,10 @@ fn restricts(entry: &Entry) -> bool {
 }
 
 /// In any context, even if invisible from this one. Doubt counts as yes.
-fn is_always_on(app: &RunContext, entry: &Entry) -> bool {
-    app.config().map_or(true, |config| {
+fn is_always_on(ctx: &RunContext, entry: &Entry) -> bool {
+    ctx.config().map_or(true, |config| {
         let is_it = |name: &str| {
-            let catalog = app.catalog_naming(name);
+            let catalog = ctx.catalog_naming(name);
             let qualified = catalog.by_qualified_name(name);
             let named = qualified.or_else(|| catalog.by_name(name));
             named.is_some_and(|named| named.dir == entry.dir)

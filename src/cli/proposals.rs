@@ -62,16 +62,16 @@ pub enum ProposalVerb {
 }
 
 /// Runs a `proposals` command.
-pub fn proposals(app: &RunContext, verb: ProposalVerb, caller: Caller) -> Result<String> {
+pub fn proposals(ctx: &RunContext, verb: ProposalVerb, caller: Caller) -> Result<String> {
     match verb {
-        ProposalVerb::List { json } => list(app, json),
-        ProposalVerb::Show { id } => show(app, &ProposalId::parse(&id)?),
+        ProposalVerb::List { json } => list(ctx, json),
+        ProposalVerb::Show { id } => show(ctx, &ProposalId::parse(&id)?),
         ProposalVerb::Approve { id, consent } => {
-            approve(app, &ProposalId::parse(&id)?, consent, caller)
+            approve(ctx, &ProposalId::parse(&id)?, consent, caller)
         }
-        ProposalVerb::Reject { id, reason } => reject(app, &ProposalId::parse(&id)?, reason),
+        ProposalVerb::Reject { id, reason } => reject(ctx, &ProposalId::parse(&id)?, reason),
         ProposalVerb::Comment { id, text } => {
-            comment(app, &ProposalId::parse(&id)?, &text.join(" "), caller)
+            comment(ctx, &ProposalId::parse(&id)?, &text.join(" "), caller)
         }
     }
 }
@@ -94,12 +94,12 @@ struct Row<'p> {
 }
 
 impl<'p> Row<'p> {
-    fn of(app: &RunContext, catalog: &Catalog, proposal: &'p Proposal) -> Self {
+    fn of(ctx: &RunContext, catalog: &Catalog, proposal: &'p Proposal) -> Self {
         let (kind, files) = match &proposal.change {
             Change::Update { files, .. } => ("update", files.keys().cloned().collect()),
             Change::Create { .. } => ("create", vec!["SKILL.md".to_owned()]),
         };
-        let problem = today(app, catalog, proposal).err();
+        let problem = today(ctx, catalog, proposal).err();
         Self {
             id: proposal.id.as_str(),
             skill: &proposal.skill,
@@ -116,15 +116,15 @@ impl<'p> Row<'p> {
     }
 }
 
-fn list(app: &RunContext, json: bool) -> Result<String> {
-    let (proposals, broken) = app.proposals().list();
+fn list(ctx: &RunContext, json: bool) -> Result<String> {
+    let (proposals, broken) = ctx.proposals().list();
     for error in broken {
         warn(format_args!("{error}"));
     }
-    let catalog = app.catalog();
+    let catalog = ctx.catalog();
     let rows = proposals
         .iter()
-        .map(|proposal| Row::of(app, &catalog, proposal));
+        .map(|proposal| Row::of(ctx, &catalog, proposal));
     let rows: Vec<Row> = rows.collect();
     if json {
         return json::bare(&rows);
@@ -154,10 +154,10 @@ fn list(app: &RunContext, json: bool) -> Result<String> {
     Ok(text)
 }
 
-fn show(app: &RunContext, id: &ProposalId) -> Result<String> {
-    let proposal = app.proposals().get(id)?;
+fn show(ctx: &RunContext, id: &ProposalId) -> Result<String> {
+    let proposal = ctx.proposals().get(id)?;
     let mut text = introduction(&proposal);
-    match today(app, &app.catalog(), &proposal) {
+    match today(ctx, &ctx.catalog(), &proposal) {
         Ok(Today::Changed(_, files)) => {
             text.push('\n');
             text.push_str(&printable(&diff_of(&files)));
@@ -219,19 +219,19 @@ enum Today<'p> {
     New(&'p str),
 }
 
-fn today<'p>(app: &RunContext, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<Today<'p>> {
+fn today<'p>(ctx: &RunContext, catalog: &'p Catalog, proposal: &'p Proposal) -> Result<Today<'p>> {
     match &proposal.change {
         Change::Update { diff, files, .. } => {
             let entry = proposed_for(catalog, proposal)?;
-            let (base, name) = app.home_of(entry)?;
-            app.market_at(&app.base(&base)).check_changeable(&name)?;
+            let (base, name) = ctx.home_of(entry)?;
+            ctx.market_at(&ctx.base(&base)).check_changeable(&name)?;
             let changed = apply_diff(&entry.dir, &entry.dir, diff, Some(files));
             // Hints for the author of a diff do not help the person who decides about it.
             let changed = changed.map_err(|error| error.hint(forget(&proposal.id)))?;
             Ok(Today::Changed(entry, changed))
         }
         Change::Create { text } => {
-            let there = app.dirs.skills().join(&proposal.skill).symlink_metadata();
+            let there = ctx.dirs.skills().join(&proposal.skill).symlink_metadata();
             match there {
                 Err(_) => Ok(Today::New(text)),
                 Ok(_) => Err(
@@ -254,18 +254,18 @@ fn diff_of(files: &[ChangedFile]) -> String {
         .collect()
 }
 
-fn approve(app: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) -> Result<String> {
-    let proposal = app.proposals().get(id)?;
-    let consenting = Consenting::of(app, consent, caller);
-    let policies = app.policies()?;
-    let catalog = app.catalog();
+fn approve(ctx: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) -> Result<String> {
+    let proposal = ctx.proposals().get(id)?;
+    let consenting = Consenting::of(ctx, consent, caller);
+    let policies = ctx.policies()?;
+    let catalog = ctx.catalog();
     warn(format_args!("{}", introduction(&proposal).trim_end()));
     let skill = &proposal.skill;
-    let (dir, back) = match today(app, &catalog, &proposal)? {
+    let (dir, back) = match today(ctx, &catalog, &proposal)? {
         Today::Changed(entry, _) => {
-            let (base, name) = app.home_of(entry)?;
-            let base = app.base(&base);
-            let market = app.market_at(&base);
+            let (base, name) = ctx.home_of(entry)?;
+            let base = ctx.base(&base);
+            let market = ctx.market_at(&base);
             let source = market.origin(&name)?.map(|entry| entry.source);
             // The diff shown is made from the very copy that replaces the skill.
             let shown = RefCell::new(String::new());
@@ -297,19 +297,19 @@ fn approve(app: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) 
                 warn(format_args!("the skill:\n{}", printable(text).trim_end()));
                 consenting.to_create(plan)
             };
-            let base = app.base(&app.dirs.plugin);
-            let market = app.market_at(&base);
+            let base = ctx.base(&ctx.dirs.plugin);
+            let market = ctx.market_at(&base);
             market.create(skill, text, &source, &mut confirm)?;
             (
-                app.dirs.skills().join(skill),
+                ctx.dirs.skills().join(skill),
                 format!("agent-skills remove {skill}"),
             )
         }
     };
-    app.record(app.proposal_event(&proposal, "approved"));
-    app.proposals().remove(id)?;
+    ctx.record(ctx.proposal_event(&proposal, "approved"));
+    ctx.proposals().remove(id)?;
     let mut text = format!("`{skill}` is as proposed; `{back}` takes it back\n");
-    let catalog = app.catalog();
+    let catalog = ctx.catalog();
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
     if let Some(why) = entry.and_then(Entry::reason_not_offered) {
         let _ = writeln!(text, "  it is not offered: {}", one_line(&why));
@@ -331,11 +331,11 @@ fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
     Ok(diff_of(&changed))
 }
 
-fn reject(app: &RunContext, id: &ProposalId, reason: Option<String>) -> Result<String> {
-    let proposal = app.proposals().get(id)?;
-    app.proposals().remove(id)?;
-    app.record(
-        app.proposal_event(&proposal, "rejected")
+fn reject(ctx: &RunContext, id: &ProposalId, reason: Option<String>) -> Result<String> {
+    let proposal = ctx.proposals().get(id)?;
+    ctx.proposals().remove(id)?;
+    ctx.record(
+        ctx.proposal_event(&proposal, "rejected")
             .with("reason", reason),
     );
     Ok(format!(
@@ -344,12 +344,12 @@ fn reject(app: &RunContext, id: &ProposalId, reason: Option<String>) -> Result<S
     ))
 }
 
-fn comment(app: &RunContext, id: &ProposalId, text: &str, caller: Caller) -> Result<String> {
+fn comment(ctx: &RunContext, id: &ProposalId, text: &str, caller: Caller) -> Result<String> {
     if one_line(text).is_empty() || text.len() > limits::PROPOSAL_TEXT {
         let text = format!("a comment has 1 to {} bytes of text", limits::PROPOSAL_TEXT);
         return Err(Error::new(text).hint("write what whoever decides should know"));
     }
-    let by = match decided_by_a_person(app, caller, "comment") {
+    let by = match decided_by_a_person(ctx, caller, "comment") {
         Ok(()) => "user",
         Err(_) => "model",
     };
@@ -358,8 +358,8 @@ fn comment(app: &RunContext, id: &ProposalId, text: &str, caller: Caller) -> Res
         by: by.to_owned(),
         text: text.to_owned(),
     };
-    let proposal = app.proposals().comment(id, comment)?;
-    app.record(app.proposal_event(&proposal, "commented").with("by", by));
+    let proposal = ctx.proposals().comment(id, comment)?;
+    ctx.record(ctx.proposal_event(&proposal, "commented").with("by", by));
     Ok(format!(
         "the comment is kept with the proposal {id}, which still waits for the user\n"
     ))

@@ -72,13 +72,13 @@ pub struct Origins(BTreeMap<PathBuf, Vec<LockEntry>>);
 
 impl Origins {
     /// The lockfile entry of the skill in `dir`.
-    fn of(&mut self, app: &RunContext, dir: &Path) -> Option<&LockEntry> {
+    fn of(&mut self, ctx: &RunContext, dir: &Path) -> Option<&LockEntry> {
         let name = dir.file_name()?.to_str()?;
         let base = dir.parent()?.parent()?;
         let entries = self
             .0
             .entry(base.to_owned())
-            .or_insert_with(|| app.market_at(&app.base(base)).entries().unwrap_or_default());
+            .or_insert_with(|| ctx.market_at(&ctx.base(base)).entries().unwrap_or_default());
         entries.iter().find(|entry| entry.name == *name)
     }
 }
@@ -86,36 +86,36 @@ impl Origins {
 impl Report {
     /// The reports about a whole catalog, in its order. Through the host, only what a model may
     /// know.
-    pub fn of_all(app: &RunContext, catalog: &Catalog) -> Vec<Self> {
+    pub fn of_all(ctx: &RunContext, catalog: &Catalog) -> Vec<Self> {
         let mut origins = Origins::default();
-        let budget = Budget::from(&app.config().unwrap_or_default());
+        let budget = Budget::from(&ctx.config().unwrap_or_default());
         let disclosure = Disclosure::of(catalog, budget);
         let report = |entry| {
-            let mut report = Self::of(app, catalog, entry, &mut origins);
+            let mut report = Self::of(ctx, catalog, entry, &mut origins);
             let cut = disclosure.cut_of(entry).map(Cut::diagnostic);
             report.diagnostics.extend(cut);
             report
         };
         let entries = catalog.entries().iter();
-        let is_told = |entry: &&Entry| app.protocol.is_none() || entry.is_for_models();
+        let is_told = |entry: &&Entry| ctx.protocol.is_none() || entry.is_for_models();
         entries.filter(is_told).map(report).collect()
     }
 
     /// The report about one directory of the catalog.
-    pub fn of(app: &RunContext, catalog: &Catalog, entry: &Entry, origins: &mut Origins) -> Self {
+    pub fn of(ctx: &RunContext, catalog: &Catalog, entry: &Entry, origins: &mut Origins) -> Self {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
         diagnostics.extend(
             skill
                 .into_iter()
-                .flat_map(|skill| unmet(app, catalog, skill)),
+                .flat_map(|skill| unmet(ctx, catalog, skill)),
         );
-        let restriction = skill.and_then(|skill| restriction(app, skill, &mut diagnostics));
+        let restriction = skill.and_then(|skill| restriction(ctx, skill, &mut diagnostics));
         // The content of an untrusted project's skills is shown to nobody.
         let is_told = entry.layer != Layer::Project || skill.is_some();
-        let origin = origins.of(app, &entry.dir).filter(|_| is_told);
+        let origin = origins.of(ctx, &entry.dir).filter(|_| is_told);
         let link = std::fs::read_link(&entry.dir).ok();
-        let changed = origin.is_some_and(|origin| is_changed(app, &entry.dir, origin));
+        let changed = origin.is_some_and(|origin| is_changed(ctx, &entry.dir, origin));
         if changed {
             let text = "its files have changed since it was installed: `verify` names them";
             diagnostics.push(Diagnostic::note("changed-since", text));
@@ -157,21 +157,21 @@ impl Report {
     }
 }
 
-fn is_changed(app: &RunContext, dir: &Path, origin: &LockEntry) -> bool {
+fn is_changed(ctx: &RunContext, dir: &Path, origin: &LockEntry) -> bool {
     let base = dir.parent().and_then(Path::parent);
     // Use this entry; a lookup would read the lockfile once per skill.
-    let verified = base.and_then(|base| app.market_at(&app.base(base)).compare(origin).ok());
+    let verified = base.and_then(|base| ctx.market_at(&ctx.base(base)).compare(origin).ok());
     verified.is_some_and(|one| one.state == State::Changed)
 }
 
 fn restriction(
-    app: &RunContext,
+    ctx: &RunContext,
     skill: &Skill,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<RestrictionReport> {
     let kept = snapshot(skill, "");
     let allowed = kept.allowed.as_deref();
-    let root = app.env.project_root();
+    let root = ctx.env.project_root();
     let parsed = Restriction::parse(&kept.name, allowed, &kept.denied, &skill.dir, &root);
     let note = |note: &crate::permission::RuleNote| Diagnostic {
         code: note.code.to_owned(),
@@ -222,12 +222,12 @@ mod tests {
         let text = serde_json::json!({"version": 1, "skills": entries}).to_string();
         std::fs::write(&lockfile, text).unwrap();
         let env = Env::new([("AGENT_SKILLS_HOME", home.path())], Path::new("/"));
-        let app = RunContext::new(env, None);
-        let catalog = app.catalog();
+        let ctx = RunContext::new(env, None);
+        let catalog = ctx.catalog();
         let mut origins = Origins::default();
         for name in names {
             let entry = catalog.by_name(name).unwrap();
-            let report = Report::of(&app, &catalog, entry, &mut origins);
+            let report = Report::of(&ctx, &catalog, entry, &mut origins);
             assert_eq!(report.source.as_deref(), Some("https://github.com/o/r"));
             assert!(report.changed, "{name}");
             let _ = std::fs::remove_file(&lockfile);

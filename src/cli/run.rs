@@ -25,12 +25,12 @@ use crate::sys::shown;
 /// # Errors
 /// See [`Failure`].
 pub fn run(
-    app: &RunContext,
+    ctx: &RunContext,
     words: &[OsString],
     caller: Caller,
     live: &mut dyn Write,
 ) -> Result<String, Failure> {
-    let screen = Screen::of(&app.env, caller);
+    let screen = Screen::of(&ctx.env, caller);
     // Output for another program is data and must not be altered.
     let is_data = words
         .first()
@@ -43,7 +43,7 @@ pub fn run(
             answer
         }
     };
-    match answer(app, words, caller, live) {
+    match answer(ctx, words, caller, live) {
         Ok(text) => Ok(fit(text)),
         Err(Failure::Answered(text)) => Err(Failure::Answered(fit(text))),
         Err(other) => Err(other),
@@ -54,7 +54,7 @@ pub fn run(
 const DATA: [&str; 3] = ["try", "read-properties", "to-prompt"];
 
 fn answer(
-    app: &RunContext,
+    ctx: &RunContext,
     words: &[OsString],
     caller: Caller,
     live: &mut dyn Write,
@@ -66,75 +66,75 @@ fn answer(
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
         Err(error) => return Err(Failure::Misused(error.to_string())),
     };
-    let screen = Screen::of(&app.env, caller);
+    let screen = Screen::of(&ctx.env, caller);
     let Some(verb) = cli.verb else {
         return Ok(if screen.is_terminal() {
-            welcome::welcome(app, screen)
+            welcome::welcome(ctx, screen)
         } else {
             help()
         });
     };
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
-    may(app, caller, &verb, &words.collect::<Vec<_>>())?;
+    may(ctx, caller, &verb, &words.collect::<Vec<_>>())?;
     Ok(match verb {
-        Verb::Install(install) => market::install(app, install, caller)?,
-        Verb::Remove { name, scope } => market::remove(app, &name, scope)?,
-        Verb::Update(update) => market::update(app, &update, caller)?,
+        Verb::Install(install) => market::install(ctx, install, caller)?,
+        Verb::Remove { name, scope } => market::remove(ctx, &name, scope)?,
+        Verb::Update(update) => market::update(ctx, &update, caller)?,
         Verb::Outdated { names, scope, json } => {
-            market::outdated(app, &names, json, scope, caller)?
+            market::outdated(ctx, &names, json, scope, caller)?
         }
-        Verb::Rollback { name, scope } => market::rollback(app, &name, scope)?,
-        Verb::History(of) => history::history(app, &of)?,
-        Verb::Proposals(verb) => proposals::proposals(app, verb, caller)?,
-        Verb::Verify { names, scope, json } => market::verify(app, &names, json, scope)?,
-        Verb::Link { dir, name, scope } => market::link(app, &dir, name.as_deref(), scope)?,
+        Verb::Rollback { name, scope } => market::rollback(ctx, &name, scope)?,
+        Verb::History(of) => history::history(ctx, &of)?,
+        Verb::Proposals(verb) => proposals::proposals(ctx, verb, caller)?,
+        Verb::Verify { names, scope, json } => market::verify(ctx, &names, json, scope)?,
+        Verb::Link { dir, name, scope } => market::link(ctx, &dir, name.as_deref(), scope)?,
         Verb::ImportLock {
             path,
             consent,
             scope,
-        } => market::import_lock(app, &path, consent, scope, caller)?,
+        } => market::import_lock(ctx, &path, consent, scope, caller)?,
         Verb::Scan {
             target,
             json,
             fail_on,
             offline,
-        } => look::scan(app, &target, json, fail_on, offline)?,
-        Verb::Show { wanted, json } => look::show(app, &wanted, json)?,
-        Verb::Cat { file, offline } => look::cat(app, &file, offline)?,
-        Verb::Sources(verb) => look::sources(app, &verb)?,
-        Verb::List(catalogue) => available::list(app, &catalogue, screen)?,
-        Verb::Search { words, catalogue } => available::search(app, &words, &catalogue, screen)?,
-        Verb::ListInstalled(listing) => installed::list(app, &listing, screen)?,
-        Verb::SearchInstalled { words, json } => search::search(app, &words, json)?,
+        } => look::scan(ctx, &target, json, fail_on, offline)?,
+        Verb::Show { wanted, json } => look::show(ctx, &wanted, json)?,
+        Verb::Cat { file, offline } => look::cat(ctx, &file, offline)?,
+        Verb::Sources(verb) => look::sources(ctx, &verb)?,
+        Verb::List(catalogue) => available::list(ctx, &catalogue, screen)?,
+        Verb::Search { words, catalogue } => available::search(ctx, &words, &catalogue, screen)?,
+        Verb::ListInstalled(listing) => installed::list(ctx, &listing, screen)?,
+        Verb::SearchInstalled { words, json } => search::search(ctx, &words, json)?,
         Verb::Use { name, .. } => return Err(search::not_here(&name).into()),
-        Verb::Check(call) => check(app, &call)?,
-        Verb::Deactivate { context } => installed::deactivate(app, context.as_deref())?,
+        Verb::Check(call) => check(ctx, &call)?,
+        Verb::Deactivate { context } => installed::deactivate(ctx, context.as_deref())?,
         Verb::Jobs {
             follow: Some(id), ..
-        } => jobs::follow(app, &id, live)?,
-        Verb::Jobs { follow: None, json } => jobs::list(app, json)?,
-        Verb::Info { name, json } => info::info(app, &name, json, screen)?,
-        Verb::Tree { name, json } => tree::tree(app, &name, json, screen)?,
-        Verb::Doctor(options) => doctor::doctor(app, options, screen)?,
+        } => jobs::follow(ctx, &id, live)?,
+        Verb::Jobs { follow: None, json } => jobs::list(ctx, json)?,
+        Verb::Info { name, json } => info::info(ctx, &name, json, screen)?,
+        Verb::Tree { name, json } => tree::tree(ctx, &name, json, screen)?,
+        Verb::Doctor(options) => doctor::doctor(ctx, options, screen)?,
         Verb::Completions { shell } => complete::script(shell).to_owned(),
         Verb::Man => man::page(),
-        Verb::Complete { words } => complete::complete(app, &words),
-        Verb::Trust(TrustOf { list: true, .. }) => trust::list(app)?,
-        Verb::Trust(of) => trust::trust(app, &of)?,
-        Verb::Untrust(of) => trust::untrust(app, &of)?,
-        Verb::Approve { name } => approve::approve(app, &name)?,
-        Verb::Enable { name, name_only } => visibility::enable(app, &name, name_only)?,
-        Verb::Disable { name, user } => visibility::disable(app, &name, user)?,
-        Verb::New(wanted) => new::new(app, &wanted, caller)?,
-        Verb::Try(wanted) => try_skill::try_skill(app, &wanted)?,
-        Verb::Simulate(wanted) => simulate::simulate(app, &wanted)?,
-        Verb::Package(wanted) => pack::pack(app, &wanted)?,
-        Verb::Validate(given) => validate::validate(app, &given)?,
+        Verb::Complete { words } => complete::complete(ctx, &words),
+        Verb::Trust(TrustOf { list: true, .. }) => trust::list(ctx)?,
+        Verb::Trust(of) => trust::trust(ctx, &of)?,
+        Verb::Untrust(of) => trust::untrust(ctx, &of)?,
+        Verb::Approve { name } => approve::approve(ctx, &name)?,
+        Verb::Enable { name, name_only } => visibility::enable(ctx, &name, name_only)?,
+        Verb::Disable { name, user } => visibility::disable(ctx, &name, user)?,
+        Verb::New(wanted) => new::new(ctx, &wanted, caller)?,
+        Verb::Try(wanted) => try_skill::try_skill(ctx, &wanted)?,
+        Verb::Simulate(wanted) => simulate::simulate(ctx, &wanted)?,
+        Verb::Package(wanted) => pack::pack(ctx, &wanted)?,
+        Verb::Validate(given) => validate::validate(ctx, &given)?,
         Verb::ReadProperties { path } => validate::read_properties(&path)?,
         Verb::ToPrompt { paths } => validate::to_prompt(&paths)?,
-        Verb::Audit(filter) => audit::audit(app, &filter)?,
-        Verb::Stats { since, json } => stats::stats(app, since.as_deref(), json, screen)?,
-        Verb::Config { verb } => config::config(app, verb)?,
+        Verb::Audit(filter) => audit::audit(ctx, &filter)?,
+        Verb::Stats { since, json } => stats::stats(ctx, since.as_deref(), json, screen)?,
+        Verb::Config { verb } => config::config(ctx, verb)?,
     })
 }
 

@@ -19,8 +19,8 @@ struct Found {
 }
 
 /// The offered skills that match some words, best first.
-pub fn search(app: &RunContext, words: &[String], as_json: bool) -> Result<String> {
-    let catalog = app.catalog();
+pub fn search(ctx: &RunContext, words: &[String], as_json: bool) -> Result<String> {
+    let catalog = ctx.catalog();
     let found: Vec<Found> = catalog
         .search(words)
         .into_iter()
@@ -36,7 +36,7 @@ pub fn search(app: &RunContext, words: &[String], as_json: bool) -> Result<Strin
     if found.is_empty() {
         let words = quoted(&words.join(" "));
         // A model's tool calls it an action, a shell a command.
-        let list = match app.protocol {
+        let list = match ctx.protocol {
             Some(_) => "list_installed",
             None => "agent-skills list-installed",
         };
@@ -57,7 +57,7 @@ pub fn search(app: &RunContext, words: &[String], as_json: bool) -> Result<Strin
         let _ = writeln!(text, "{more} more match: more words find fewer.");
     }
     // The host may not know its tool yet.
-    if app.protocol.is_some() {
+    if ctx.protocol.is_some() {
         text.push_str(
             "To activate one: skill_marketplace {\"action\": \"use\", \"skill_ref\": NAME, \
              \"query\": …}\n",

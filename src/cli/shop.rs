@@ -19,22 +19,22 @@ pub struct Shop {
 
 impl Shop {
     /// The market of a layer.
-    pub fn new(app: &RunContext, scope: Scope) -> Self {
-        Self::of_layer(app, scope.layer())
+    pub fn new(ctx: &RunContext, scope: Scope) -> Self {
+        Self::of_layer(ctx, scope.layer())
     }
 
     /// The user's plugin directory.
-    pub fn of_user(app: &RunContext) -> Self {
-        Self::of_layer(app, Layer::Plugin)
+    pub fn of_user(ctx: &RunContext) -> Self {
+        Self::of_layer(ctx, Layer::Plugin)
     }
 
     /// The project's `.chibi`.
-    pub fn of_project(app: &RunContext) -> Self {
-        Self::of_layer(app, Layer::Project)
+    pub fn of_project(ctx: &RunContext) -> Self {
+        Self::of_layer(ctx, Layer::Project)
     }
 
-    fn of_layer(app: &RunContext, layer: Layer) -> Self {
-        let (base, offline) = (app.base(&app.layer_dir(layer)), false);
+    fn of_layer(ctx: &RunContext, layer: Layer) -> Self {
+        let (base, offline) = (ctx.base(&ctx.layer_dir(layer)), false);
         Self { base, offline }
     }
 
@@ -46,18 +46,18 @@ impl Shop {
     }
 
     /// The market there.
-    pub fn market<'a>(&'a self, app: &'a RunContext) -> Market<'a> {
+    pub fn market<'a>(&'a self, ctx: &'a RunContext) -> Market<'a> {
         use std::io::IsTerminal;
         let waits = || Instant::now() + Duration::from_secs(limits::HOST_CALL_SECONDS);
-        let steers = app.env.text("TERM").as_deref() != Some("dumb");
-        let watched = app.protocol.is_none() && steers && std::io::stderr().is_terminal();
+        let steers = ctx.env.text("TERM").as_deref() != Some("dumb");
+        let watched = ctx.protocol.is_none() && steers && std::io::stderr().is_terminal();
         Market {
             plugin_dir: &self.base,
-            home: &app.dirs.plugin,
-            env: &app.env,
-            deadline: (app.protocol == Some(Protocol::Stdin)).then(waits),
+            home: &ctx.dirs.plugin,
+            env: &ctx.env,
+            deadline: (ctx.protocol == Some(Protocol::Stdin)).then(waits),
             offline: self.offline,
-            mirror: mirror(app),
+            mirror: mirror(ctx),
             progress: watched.then_some(progress),
         }
     }
@@ -65,9 +65,9 @@ impl Shop {
 
 /// The mirror for GitHub from the environment. Ignored if a policy limits the sources or cannot be
 /// read.
-fn mirror(app: &RunContext) -> Option<String> {
-    let base = app.env.text("AGENT_SKILLS_GITHUB_BASE")?;
-    if app
+fn mirror(ctx: &RunContext) -> Option<String> {
+    let base = ctx.env.text("AGENT_SKILLS_GITHUB_BASE")?;
+    if ctx
         .policies()
         .is_ok_and(|policies| !policies.judges_sources())
     {

@@ -26,8 +26,8 @@ struct Report {
 }
 
 /// Plays the conversations; a failure if an answer is not as expected.
-pub fn simulate(app: &RunContext, wanted: &Simulate) -> Result<String, Failure> {
-    let exe = app.env.exe.as_deref().ok_or_else(|| {
+pub fn simulate(ctx: &RunContext, wanted: &Simulate) -> Result<String, Failure> {
+    let exe = ctx.env.exe.as_deref().ok_or_else(|| {
         Error::new("the system does not tell where this program is")
             .hint("call it by its full path")
     })?;
@@ -35,7 +35,7 @@ pub fn simulate(app: &RunContext, wanted: &Simulate) -> Result<String, Failure> 
     for file in &wanted.files {
         let conversation = Conversation::read(file)?;
         let plays = conversation
-            .play(exe, &app.env, !wanted.record)
+            .play(exe, &ctx.env, !wanted.record)
             .map_err(|error| error.context(file.display()))?;
         if wanted.record {
             record(&conversation, &plays)?;

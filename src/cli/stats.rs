@@ -27,14 +27,14 @@ struct Figures {
 
 /// Every skill used since then.
 pub fn stats(
-    app: &RunContext,
+    ctx: &RunContext,
     since: Option<&str>,
     as_json: bool,
     screen: Screen,
 ) -> Result<String> {
     let mut skills: BTreeMap<String, Figures> = BTreeMap::new();
     let mut jobs = BTreeSet::new();
-    for line in events(app, since)? {
+    for line in events(ctx, since)? {
         let name = line.text("skill");
         let counted = ["activate", "tool", "script", "job"].contains(&line.text("event"));
         // Each later query of a finished job records the same end again.

@@ -40,9 +40,9 @@ struct Tree {
 }
 
 /// Every file of one skill with its size.
-pub fn tree(app: &RunContext, name: &str, as_json: bool, screen: Screen) -> Result<String> {
-    let catalog = app.catalog_naming(name);
-    let entry = named::installed(app, &catalog, name)?;
+pub fn tree(ctx: &RunContext, name: &str, as_json: bool, screen: Screen) -> Result<String> {
+    let catalog = ctx.catalog_naming(name);
+    let entry = named::installed(ctx, &catalog, name)?;
     // The directory itself may be a link to a working copy.
     let root = entry.dir.canonicalize();
     let root = root.map_err(|error| Error::io("look at", &entry.dir, &error))?;

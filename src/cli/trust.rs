@@ -34,24 +34,24 @@ pub struct TrustOf {
 
 /// Trusts every directory from the given one up to the project's root that contributes something,
 /// or only the given skills in them. Reports for each part what has changed since it was trusted.
-pub fn trust(app: &RunContext, of: &TrustOf) -> Result<String> {
-    if let Some(file) = app.policies()?.forbids_projects() {
+pub fn trust(ctx: &RunContext, of: &TrustOf) -> Result<String> {
+    if let Some(file) = ctx.policies()?.forbids_projects() {
         let text = format!("the policy {file} forbids skills that come with a project");
         return Err(Error::new(text).hint("ask the administrator of this machine"));
     }
     let mut text = String::new();
-    for (holder, parts) in meant(app, &of.meant)? {
+    for (holder, parts) in meant(ctx, &of.meant)? {
         let shown = one_line(&holder.display().to_string());
         if of.always {
-            app.trust_always(&holder)?;
+            ctx.trust_always(&holder)?;
             let _ = writeln!(text, "`{shown}` is trusted, whatever becomes of it");
         } else {
             let before = Trusts::default();
             let changes = parts
                 .iter()
-                .map(|part| told(app, &before, &holder, part, "as before"));
+                .map(|part| told(ctx, &before, &holder, part, "as before"));
             let changes: String = changes.collect();
-            let unread = app.trust(&holder, &parts, !of.meant.skill.is_empty())?;
+            let unread = ctx.trust(&holder, &parts, !of.meant.skill.is_empty())?;
             let _ = writeln!(text, "`{shown}` is trusted, as it is now:\n{changes}");
             for error in unread {
                 let _ = writeln!(text, "  not trusted: {}", one_line(&error.to_string()));
@@ -60,24 +60,24 @@ pub fn trust(app: &RunContext, of: &TrustOf) -> Result<String> {
         let event = Event::new("trust")
             .with("path", holder.display().to_string())
             .with("always", of.always);
-        app.record(event.with("skill", named(&of.meant)));
+        ctx.record(event.with("skill", named(&of.meant)));
     }
     Ok(text)
 }
 
 /// Revokes trust.
-pub fn untrust(app: &RunContext, of: &Meant) -> Result<String> {
-    let from = absolute(app, of.dir.as_deref());
+pub fn untrust(ctx: &RunContext, of: &Meant) -> Result<String> {
+    let from = absolute(ctx, of.dir.as_deref());
     let mut text = String::new();
-    for holder in app.project_holders(&from) {
+    for holder in ctx.project_holders(&from) {
         let mut parts = parts(&holder, &of.skill);
         // The other skills there stay trusted, together with the files next to them.
         parts.retain(|part| !RunContext::is_place(part));
         let only = (!of.skill.is_empty()).then_some(&*parts);
-        if app.distrust(&holder, only)? {
+        if ctx.distrust(&holder, only)? {
             let shown = one_line(&holder.display().to_string());
             let event = Event::new("untrust").with("path", holder.display().to_string());
-            app.record(event.with("skill", named(of)));
+            ctx.record(event.with("skill", named(of)));
             let what = match named(of) {
                 Some(names) => format!("{} in `{shown}`", one_line(&names)),
                 None => format!("`{shown}`"),
@@ -93,8 +93,8 @@ pub fn untrust(app: &RunContext, of: &Meant) -> Result<String> {
 }
 
 /// Every trusted directory with its current state.
-pub fn list(app: &RunContext) -> Result<String> {
-    let entries = app.trusted().entries()?;
+pub fn list(ctx: &RunContext) -> Result<String> {
+    let entries = ctx.trusted().entries()?;
     if entries.is_empty() {
         return Ok("No project is trusted.\n".to_owned());
     }
@@ -105,17 +105,17 @@ pub fn list(app: &RunContext) -> Result<String> {
         let _ = writeln!(text, "{}{always}", one_line(path));
         let trusts = Trusts::default();
         for part in RunContext::parts_of(holder) {
-            text += &told(app, &trusts, holder, &part, "");
+            text += &told(ctx, &trusts, holder, &part, "");
         }
     }
     Ok(text)
 }
 
 /// One line about a part; empty if it is unchanged and `same` is empty.
-fn told(app: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> String {
+fn told(ctx: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> String {
     let path = part.strip_prefix(holder).unwrap_or(part);
     let beside = RunContext::is_place(part) && RunContext::is_empty_place(part);
-    let state = match trusts.of_part(app, holder, part) {
+    let state = match trusts.of_part(ctx, holder, part) {
         _ if beside => return String::new(),
         Trust::Given if same.is_empty() => return String::new(),
         Trust::Given => same.to_owned(),
@@ -140,8 +140,8 @@ fn named(of: &Meant) -> Option<String> {
     (!of.skill.is_empty()).then(|| of.skill.join(", "))
 }
 
-fn absolute(app: &RunContext, dir: Option<&Path>) -> PathBuf {
-    dir.map_or_else(|| app.env.cwd.clone(), |dir| app.env.cwd.join(dir))
+fn absolute(ctx: &RunContext, dir: Option<&Path>) -> PathBuf {
+    dir.map_or_else(|| ctx.env.cwd.clone(), |dir| ctx.env.cwd.join(dir))
 }
 
 /// The requested parts of `holder`; with a skill, also the files next to it.
@@ -163,13 +163,13 @@ fn parts(holder: &Path, skills: &[String]) -> Vec<PathBuf> {
     parts
 }
 
-fn meant(app: &RunContext, of: &Meant) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
-    let from = absolute(app, of.dir.as_deref());
+fn meant(ctx: &RunContext, of: &Meant) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
+    let from = absolute(ctx, of.dir.as_deref());
     let from = from
         .canonicalize()
         .map_err(|source| Error::io("look at", &from, &source))?;
     // Another project than that of the working directory has another root.
-    let mut found = app.project_holders(&from);
+    let mut found = ctx.project_holders(&from);
     if !found.iter().any(|holder| from.starts_with(holder)) {
         found = vec![from.clone()];
     }

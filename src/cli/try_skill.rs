@@ -18,10 +18,10 @@ use crate::sys;
 use crate::sys::text::quoted;
 
 /// The text of the activation.
-pub fn try_skill(app: &RunContext, wanted: &Try) -> Result<String> {
-    let skill = find(app, &wanted.skill)?;
-    let host = RunContext::new(app.env.clone(), Some(wanted.host.into()));
-    let text = text(app, &host, &skill, wanted.arguments.as_deref())?;
+pub fn try_skill(ctx: &RunContext, wanted: &Try) -> Result<String> {
+    let skill = find(ctx, &wanted.skill)?;
+    let host = RunContext::new(ctx.env.clone(), Some(wanted.host.into()));
+    let text = text(ctx, &host, &skill, wanted.arguments.as_deref())?;
     // The model receives the text unchanged; a terminal must not interpret its control characters.
     let shown = if sys::answers_to_terminal() {
         printable(&text)
@@ -33,7 +33,7 @@ pub fn try_skill(app: &RunContext, wanted: &Try) -> Result<String> {
 
 /// The text that `host` would return with no other skill active.
 fn text(
-    app: &RunContext,
+    ctx: &RunContext,
     host: &RunContext,
     skill: &Skill,
     arguments: Option<&str>,
@@ -45,8 +45,8 @@ fn text(
         Place::HereBecause(why) => more.push(fork::note(why)),
         Place::Apart => return host.handed_over(skill, reference, arguments),
     }
-    more.extend(hooks_ahead(app, skill));
-    more.extend(required_line(app, skill));
+    more.extend(hooks_ahead(ctx, skill));
+    more.extend(required_line(ctx, skill));
     host.instructions(Instructions {
         skill,
         reference,
@@ -60,8 +60,8 @@ fn text(
 ///
 /// # Errors
 /// When there is none.
-pub fn find(app: &RunContext, written: &str) -> Result<Skill> {
-    if let Some(dir) = directory(app, written) {
+pub fn find(ctx: &RunContext, written: &str) -> Result<Skill> {
+    if let Some(dir) = directory(ctx, written) {
         let dir = dir.canonicalize().unwrap_or(dir);
         return Skill::load(&dir).map_err(|diagnostic| {
             Error::new(diagnostic.message).hint(format!(
@@ -70,7 +70,7 @@ pub fn find(app: &RunContext, written: &str) -> Result<Skill> {
             ))
         });
     }
-    let catalog = app.catalog_naming(written);
+    let catalog = ctx.catalog_naming(written);
     let entry = catalog.by_name(written).ok_or_else(|| {
         let text = format!(
             "`{}` is neither a directory with a skill nor an installed skill",
@@ -94,8 +94,8 @@ pub fn find(app: &RunContext, written: &str) -> Result<Skill> {
 }
 
 /// The directory that a path means; a bare word is a path only if no skill has that name.
-fn directory(app: &RunContext, written: &str) -> Option<PathBuf> {
-    let path = app.env.cwd.join(written);
+fn directory(ctx: &RunContext, written: &str) -> Option<PathBuf> {
+    let path = ctx.env.cwd.join(written);
     if strict::is_skill_file(&path) {
         return path.parent().map(Path::to_owned);
     }

@@ -16,7 +16,7 @@ use crate::skill::unified_diff;
 use crate::sys::{eprint, files, limits};
 
 /// The report; a failure if a skill has an error.
-pub fn validate(app: &RunContext, validate: &Validate) -> Result<String, Failure> {
+pub fn validate(ctx: &RunContext, validate: &Validate) -> Result<String, Failure> {
     let mut report = Findings {
         skills: 0,
         findings: Vec::new(),
@@ -24,7 +24,7 @@ pub fn validate(app: &RunContext, validate: &Validate) -> Result<String, Failure
     let installed = if validate.strict {
         Catalog::default()
     } else {
-        app.catalog()
+        ctx.catalog()
     };
     let mut seen = BTreeSet::new();
     for path in &validate.paths {
@@ -46,7 +46,7 @@ pub fn validate(app: &RunContext, validate: &Validate) -> Result<String, Failure
             report.findings.extend(if validate.strict {
                 author::judge_strictly(&dir)
             } else {
-                findings::of_skill(app, &dir, &installed)
+                findings::of_skill(ctx, &dir, &installed)
             });
         }
     }

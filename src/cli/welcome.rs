@@ -9,8 +9,8 @@ const HANG: usize = 4;
 const NAMED: usize = 10;
 
 /// The installed skills and three suggested commands.
-pub fn welcome(app: &RunContext, screen: Screen) -> String {
-    let catalog = app.catalog();
+pub fn welcome(ctx: &RunContext, screen: Screen) -> String {
+    let catalog = ctx.catalog();
     let offered = catalog.offered();
     let names: Vec<&str> = offered.iter().map(|one| one.skill.name.as_str()).collect();
     let hidden = catalog.entries().len() - names.len();

@@ -71,17 +71,17 @@ pub struct Trusts {
 
 impl Trusts {
     /// Whether the skill in `dir` and the shared files beside it are trusted.
-    pub fn of_skill(&self, app: &RunContext, dir: &Path) -> Trust {
+    pub fn of_skill(&self, ctx: &RunContext, dir: &Path) -> Trust {
         let Some(root) = dir.parent() else {
             return Trust::Missing;
         };
         // A directory without a skill belongs to the shared files.
         let own = match find_skill_file(dir) {
-            Some(_) => self.of_part(app, RunContext::holder_of(root), dir),
+            Some(_) => self.of_part(ctx, RunContext::holder_of(root), dir),
             None => Trust::Given,
         };
         match own {
-            Trust::Given => match self.of_part(app, RunContext::holder_of(root), root) {
+            Trust::Given => match self.of_part(ctx, RunContext::holder_of(root), root) {
                 Trust::Missing => Trust::Missing,
                 Trust::Outdated(changed) => {
                     let beside = changed.into_iter().map(|path| format!("../{path}"));
@@ -94,16 +94,16 @@ impl Trusts {
     }
 
     /// Whether the configuration in `holder` is trusted.
-    pub fn of_config(&self, app: &RunContext, holder: &Path) -> Trust {
-        self.of_part(app, holder, &holder.join(PROJECT_CONFIG))
+    pub fn of_config(&self, ctx: &RunContext, holder: &Path) -> Trust {
+        self.of_part(ctx, holder, &holder.join(PROJECT_CONFIG))
     }
 
     /// Whether `path`, one of the parts of `holder`, is trusted.
-    pub fn of_part(&self, app: &RunContext, holder: &Path, path: &Path) -> Trust {
+    pub fn of_part(&self, ctx: &RunContext, holder: &Path, path: &Path) -> Trust {
         if let Some(found) = self.found.borrow().get(path) {
             return found.clone();
         }
-        let read = || app.trusted().entries().unwrap_or_default();
+        let read = || ctx.trusted().entries().unwrap_or_default();
         let entries = self.entries.get_or_init(read);
         let trust = match real(holder).to_str().and_then(|key| entries.get(key)) {
             None => Trust::Missing,

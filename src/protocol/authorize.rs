@@ -47,7 +47,7 @@ impl From<Verdict> for Judged {
 /// Decides on `used`, which activates the skill `called` if given. If the policy, the session or
 /// the configuration is unreadable, only reading is allowed (law 2, docs/spec/README.md#laws).
 pub fn authorize(
-    app: &RunContext,
+    ctx: &RunContext,
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
     called: Option<&Called>,
@@ -57,9 +57,9 @@ pub fn authorize(
         .as_ref()
         .ok()
         .filter(|session| !session.activated.is_empty());
-    let script_of = active.and_then(|session| script_of(app, used, session));
+    let script_of = active.and_then(|session| script_of(ctx, used, session));
     let call = call_of(used, called, script_of.as_deref());
-    let policies = match app.policies() {
+    let policies = match ctx.policies() {
         Ok(policies) => policies,
         Err(error) => return closed(&call, "the policy", &error),
     };
@@ -71,12 +71,12 @@ pub fn authorize(
         Err(_) => return verdict(&decide_unreadable_state(&call)).into(),
     };
     // Without a readable configuration, the default rules are the least that holds.
-    let (config, unreadable) = match app.config() {
+    let (config, unreadable) = match ctx.config() {
         Ok(config) => (config, None),
         Err(_) if session.activated.is_empty() => (Config::default(), None),
         Err(error) => (Config::default(), Some(error)),
     };
-    let enforcement = match Enforcement::of(app, &config, &policies, session) {
+    let enforcement = match Enforcement::of(ctx, &config, &policies, session) {
         Ok(enforcement) => enforcement,
         Err(error) => return closed(&call, "what is denied", &error),
     };
@@ -94,7 +94,7 @@ pub fn authorize(
             _ => closed(&call, "the configuration", &error),
         };
     }
-    let (verdict, event) = match (verdict(&decision), script_read(app, session, used)) {
+    let (verdict, event) = match (verdict(&decision), script_read(ctx, session, used)) {
         (Verdict::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => (
             Verdict::Refused(format!("Reading it is not allowed: {advice}.")),
             event.with("decision", "blocked").with("by", "script_reads"),
@@ -112,12 +112,12 @@ pub fn authorize(
 
 /// Whether every call of a tool that is not ours is permitted: no skill was activated, so the
 /// user's configuration denies nothing either, and no policy denies a tool.
-pub fn nothing_is_in_force(app: &RunContext, session: &Result<Session, Unreadable>) -> bool {
+pub fn nothing_is_in_force(ctx: &RunContext, session: &Result<Session, Unreadable>) -> bool {
     let is_idle = session
         .as_ref()
         .is_ok_and(|session| session.activated.is_empty());
     is_idle
-        && app
+        && ctx
             .policies()
             .is_ok_and(|policies| policies.denied_tools().next().is_none())
 }

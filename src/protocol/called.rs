@@ -48,7 +48,7 @@ impl Called {
 ///
 /// # Errors
 /// If the call is ours but activates nothing; its tool reports the same.
-pub fn called(app: &RunContext, tool: &str, arguments: &Value) -> Option<Result<Called>> {
+pub fn called(ctx: &RunContext, tool: &str, arguments: &Value) -> Option<Result<Called>> {
     if !tool.starts_with(ours::SKILL) {
         return None;
     }
@@ -59,39 +59,39 @@ pub fn called(app: &RunContext, tool: &str, arguments: &Value) -> Option<Result<
         Err(error) => Err(error),
     };
     let catalog = match &wanted {
-        Ok(wanted) => catalog_of(app, wanted),
-        Err(_) => app.catalog(),
+        Ok(wanted) => catalog_of(ctx, wanted),
+        Err(_) => ctx.catalog(),
     };
-    is_listed(app, &catalog, tool).then(|| find(app, &catalog, wanted?))
+    is_listed(ctx, &catalog, tool).then(|| find(ctx, &catalog, wanted?))
 }
 
 /// The skill that a call of one of our tools activates.
 ///
 /// # Errors
 /// If there is no such skill or it cannot be used; the hint says what to do.
-pub fn resolve(app: &RunContext, wanted: Activate) -> Result<Called> {
-    find(app, &catalog_of(app, &wanted), wanted)
+pub fn resolve(ctx: &RunContext, wanted: Activate) -> Result<Called> {
+    find(ctx, &catalog_of(ctx, &wanted), wanted)
 }
 
-fn catalog_of(app: &RunContext, wanted: &Activate) -> Catalog {
+fn catalog_of(ctx: &RunContext, wanted: &Activate) -> Catalog {
     match &wanted.skill {
-        Some(written) => app.catalog_naming(written),
-        None => app.catalog_about(&wanted.tool),
+        Some(written) => ctx.catalog_naming(written),
+        None => ctx.catalog_about(&wanted.tool),
     }
 }
 
-fn is_listed(app: &RunContext, catalog: &Catalog, tool: &str) -> bool {
+fn is_listed(ctx: &RunContext, catalog: &Catalog, tool: &str) -> bool {
     match tool {
         ours::MARKETPLACE => true,
         ours::SKILL => {
-            let config = app.config().unwrap_or_default();
-            app.offered() > config.max_tools.0
+            let config = ctx.config().unwrap_or_default();
+            ctx.offered() > config.max_tools.0
         }
         own => catalog.by_tool(own).is_some(),
     }
 }
 
-fn find(app: &RunContext, catalog: &Catalog, wanted: Activate) -> Result<Called> {
+fn find(ctx: &RunContext, catalog: &Catalog, wanted: Activate) -> Result<Called> {
     let found = match &wanted.skill {
         Some(written) => usable(catalog, written),
         None => catalog.by_tool(&wanted.tool).ok_or_else(|| {
@@ -100,7 +100,7 @@ fn find(app: &RunContext, catalog: &Catalog, wanted: Activate) -> Result<Called>
         }),
     };
     // With an unreadable configuration nothing is offered.
-    let skill = found.map_err(|missing| match app.config() {
+    let skill = found.map_err(|missing| match ctx.config() {
         Ok(_) => missing,
         Err(error) => error.context("no skill is offered"),
     })?;
@@ -116,20 +116,20 @@ fn find(app: &RunContext, catalog: &Catalog, wanted: Activate) -> Result<Called>
         tool,
         reference,
         arguments: wanted.arguments,
-        is_listed: is_listed(app, catalog, &wanted.tool),
+        is_listed: is_listed(ctx, catalog, &wanted.tool),
     })
 }
 
 /// The directory of the skill whose script a call runs, resolved as its tool resolves it: skills
 /// may share a name, and a skill may have several spellings.
-pub fn script_of(app: &RunContext, used: &ToolUse, session: &Session) -> Option<PathBuf> {
+pub fn script_of(ctx: &RunContext, used: &ToolUse, session: &Session) -> Option<PathBuf> {
     if used.tool != ours::RUN_SCRIPT {
         return None;
     }
     match written_skill(&used.arguments) {
         Some(written) => {
-            let catalog = app.catalog_naming(written);
-            app.usable_or_active(&catalog, written, session)
+            let catalog = ctx.catalog_naming(written);
+            ctx.usable_or_active(&catalog, written, session)
                 .ok()
                 .map(|skill| skill.dir.clone())
         }

@@ -27,27 +27,27 @@ pub const HOOKS: [&str; 11] = [
 const WHICH_SKILL: &str = "The skill's name; without it, the most recently loaded skill";
 
 /// The tools: the fixed ones, then one per offered skill, or a common one if there are many.
-pub fn schema(app: &RunContext) -> Response {
-    let told = app.told("schema", |catalog| Rendered {
-        text: Value::Array(with_skills(app, fixed_tools(), catalog)).to_string(),
+pub fn schema(ctx: &RunContext) -> Response {
+    let told = ctx.told("schema", |catalog| Rendered {
+        text: Value::Array(with_skills(ctx, fixed_tools(), catalog)).to_string(),
         remarks: Vec::new(),
-        passes: app.may_have_post_hooks(catalog),
+        passes: ctx.may_have_post_hooks(catalog),
     });
     Response::text(told.text)
 }
 
-fn with_skills(app: &RunContext, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
+fn with_skills(ctx: &RunContext, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
     // With an unreadable configuration nothing that depends on it is offered.
-    if let Ok(config) = app.config() {
+    if let Ok(config) = ctx.config() {
         tools.extend(config.takes_proposals().then(propose_tool));
         tools.extend(config.takes_new_skills().then(create_tool));
     }
-    if app.has_post_hooks(catalog)
+    if ctx.has_post_hooks(catalog)
         && let Some(hooks) = tools[0]["hooks"].as_array_mut()
     {
         hooks.push("on_end".into());
     }
-    let config = app.config().unwrap_or_default();
+    let config = ctx.config().unwrap_or_default();
     if catalog.has_one_tool(config.max_tools.0) {
         tools.push(skill_tool());
         return tools;

@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::skill::is_script;
 
 /// The advice if a call reads a script of the active skill; `None` for any other call.
-pub fn script_read(app: &RunContext, session: &Session, used: &ToolUse) -> Option<String> {
+pub fn script_read(ctx: &RunContext, session: &Session, used: &ToolUse) -> Option<String> {
     let active = session.active().next_back()?;
     let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
     let dir = Path::new(&active.dir);
@@ -24,7 +24,7 @@ pub fn script_read(app: &RunContext, session: &Session, used: &ToolUse) -> Optio
     } else {
         let tool = tools::find(&used.tool).filter(|tool| tool.effect == Effect::Read)?;
         let key = tool.keys(&[Argument::Path]).next()?;
-        app.env.project_root().join(text(key)?)
+        ctx.env.project_root().join(text(key)?)
     };
     if !is_script(&path) {
         return None;

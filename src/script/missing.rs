@@ -3,8 +3,8 @@
 
 use super::job::Origin;
 use super::manifest;
-use super::needs::system_install;
 use super::outcome::Outcome;
+use super::system_install::system_install;
 
 /// Python packages whose name differs from their module's.
 const PACKAGES: [(&str, &str); 14] = [

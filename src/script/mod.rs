@@ -34,6 +34,7 @@ mod spec;
 mod spool;
 mod supervise;
 mod supervisor;
+mod system_install;
 mod task;
 mod tree;
 

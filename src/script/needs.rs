@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::environment::Variable;
 use super::interpreter::find;
 use super::pass_env::is_never_passed;
+use super::system_install::system_install;
 use crate::skill::Fields;
 use crate::sys::Env;
 
@@ -100,14 +101,6 @@ impl Needs {
             None => system_install(program),
         }
     }
-}
-
-/// How to install a program for which no command is declared.
-pub fn system_install(program: &str) -> String {
-    format!(
-        "the user can install it with the system's package manager, for example \
-         `sudo apt install {program}` or `brew install {program}`"
-    )
 }
 
 fn without(skill: &str, name: &str, is_set: bool) -> String {

@@ -19,7 +19,8 @@ use std::time::Duration;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, statat};
 
-use super::{FileLock, files};
+use super::FileLock;
+use super::capped::{check_regular, read_file_capped};
 use crate::error::{Error, Result};
 pub use make::Durable;
 pub use name::{EntryName, EntryPath};
@@ -152,7 +153,7 @@ impl Dir {
     ) -> io::Result<(File, Metadata)> {
         let file = File::from(open::open(self.fd.as_fd(), through, name, flags, mode)?);
         let metadata = file.metadata()?;
-        files::check_regular(&metadata)?;
+        check_regular(&metadata)?;
         Ok((file, metadata))
     }
 
@@ -162,7 +163,7 @@ impl Dir {
     /// As [`Dir::open_file`], and `FileTooLarge` beyond `max`.
     pub fn read(&self, name: &EntryName, max: u64) -> io::Result<Vec<u8>> {
         let (file, metadata) = self.open_file(name)?;
-        files::read_file_capped(&file, metadata.len(), max)
+        read_file_capped(&file, metadata.len(), max)
     }
 
     /// The target of a link.

@@ -4,10 +4,13 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::Access;
 
-use super::{Dir, Durable, EntryName};
+use super::capped::check_regular;
+pub use super::capped::{read_all_capped, read_file_capped};
+use super::{Dir, Durable, EntryName, FileLock};
 use crate::error::{Error, Result};
 
 /// Opens a regular file for reading. Refuses a FIFO or device without blocking on it.
@@ -37,18 +40,6 @@ fn open_with(path: &Path, flags: i32) -> io::Result<(File, Metadata)> {
     Ok((file, metadata))
 }
 
-/// Checks that it is a regular file.
-///
-/// # Errors
-/// `InvalidInput` for anything else.
-pub(super) fn check_regular(metadata: &Metadata) -> io::Result<()> {
-    if metadata.is_file() {
-        return Ok(());
-    }
-    let text = "not a regular file";
-    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
-}
-
 /// Reads a whole regular file of at most `max` bytes.
 ///
 /// # Errors
@@ -67,44 +58,6 @@ pub fn read_unlinked(path: &Path, max: u64) -> io::Result<(Metadata, Vec<u8>)> {
     let (file, metadata) = open_with(path, libc::O_NOFOLLOW)?;
     let bytes = read_file_capped(&file, metadata.len(), max)?;
     Ok((metadata, bytes))
-}
-
-/// Reads a whole open regular file, whose reported size is `size` bytes, in one read.
-///
-/// # Errors
-/// As [`read_all_capped`].
-pub fn read_file_capped(file: &File, size: u64, max: u64) -> io::Result<Vec<u8>> {
-    let room = usize::try_from(size.min(max)).unwrap_or_default();
-    let mut bytes = vec![0; room + 1];
-    let read = match (&*file).read(&mut bytes) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-        read => read?,
-    };
-    bytes.truncate(read);
-    // Size and read agree on the end. Otherwise the file changed meanwhile, or its file system
-    // reports no sizes.
-    if read == room && read > 0 {
-        return Ok(bytes);
-    }
-    read_into(bytes, file, max)
-}
-
-/// Reads all of `source`, up to `max` bytes.
-///
-/// # Errors
-/// Whatever reading reports, and `FileTooLarge` beyond `max`.
-pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
-    read_into(Vec::new(), source, max)
-}
-
-fn read_into(mut bytes: Vec<u8>, source: impl Read, max: u64) -> io::Result<Vec<u8>> {
-    let left = (max + 1).saturating_sub(bytes.len() as u64);
-    source.take(left).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max {
-        let text = format!("larger than {max} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
-    }
-    Ok(bytes)
 }
 
 /// Replaces `path` with `bytes` atomically: readers see the whole old or the whole new file, even
@@ -130,6 +83,18 @@ fn replace(path: &Path, bytes: &[u8], mode: u32, durable: Durable) -> Result<()>
     written.map_err(|source| Error::io("write", path, &source))
 }
 
+impl FileLock {
+    /// Takes the lock, waiting at most `wait`, and creates the file if it is missing. Neither
+    /// blocks on a FIFO nor follows a link in its place.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, or another process still holds the lock after `wait`.
+    pub fn exclusive(path: &Path, wait: Duration) -> Result<Self> {
+        let file = split(path).and_then(|(dir, name)| dir.open_lock(&name));
+        Self::of(file, path, wait)
+    }
+}
+
 /// Removes a file of ours, or a link of that name but not its target.
 ///
 /// # Errors
@@ -139,7 +104,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// The directory of a file, which the user chose, and the file's name there.
-pub(super) fn split(path: &Path) -> io::Result<(Dir, EntryName)> {
+fn split(path: &Path) -> io::Result<(Dir, EntryName)> {
     let name = path.file_name().and_then(EntryName::parse);
     let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());

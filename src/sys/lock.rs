@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::files;
 use crate::error::{Error, Result};
 
 /// An exclusive lock on a file that exists only to be locked.
@@ -15,16 +14,6 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    /// Takes the lock, waiting at most `wait`, and creates the file if it is missing. Neither
-    /// blocks on a FIFO nor follows a link in its place.
-    ///
-    /// # Errors
-    /// When the file cannot be opened, or another process still holds the lock after `wait`.
-    pub fn exclusive(path: &Path, wait: Duration) -> Result<Self> {
-        let file = files::split(path).and_then(|(dir, name)| dir.open_lock(&name));
-        Self::of(file, path, wait)
-    }
-
     /// Takes the lock on a file opened at `path`, if opening succeeded.
     pub(super) fn of(file: io::Result<File>, path: &Path, wait: Duration) -> Result<Self> {
         let file = file.map_err(|source| {

@@ -2,6 +2,7 @@
 //! nothing of skills, hosts or protocols.
 
 mod base;
+mod capped;
 pub mod dir;
 pub mod directories;
 pub mod env;

@@ -47,9 +47,9 @@ struct Answer {
 }
 
 /// Runs every check. Fails if something is broken.
-pub fn doctor(app: &RunContext, options: Doctor, screen: Screen) -> Result<String, Failure> {
-    let fixed = if options.fix { repair(app) } else { Vec::new() };
-    let checks: Vec<Rendered> = examine(app)
+pub fn doctor(ctx: &RunContext, options: Doctor, screen: Screen) -> Result<String, Failure> {
+    let fixed = if options.fix { repair(ctx) } else { Vec::new() };
+    let checks: Vec<Rendered> = examine(ctx)
         .map(|(area, check)| Rendered {
             area,
             code: check.code,
@@ -76,13 +76,13 @@ pub fn doctor(app: &RunContext, options: Doctor, screen: Screen) -> Result<Strin
     }
 }
 
-fn examine(app: &RunContext) -> impl Iterator<Item = (&'static str, Check)> {
+fn examine(ctx: &RunContext) -> impl Iterator<Item = (&'static str, Check)> {
     let all = AREAS.into_iter();
-    all.flat_map(move |(area, checks)| checks(app).into_iter().map(move |check| (area, check)))
+    all.flat_map(move |(area, checks)| checks(ctx).into_iter().map(move |check| (area, check)))
 }
 
-fn repair(app: &RunContext) -> Vec<String> {
-    let fixes = examine(app).filter_map(|(_, check)| check.fix);
+fn repair(ctx: &RunContext) -> Vec<String> {
+    let fixes = examine(ctx).filter_map(|(_, check)| check.fix);
     fixes
         .map(|fix| match fix() {
             Ok(done) => one_line(&done),

@@ -18,14 +18,14 @@ const STDIN: Release = (0, 7);
 const KNOWN: Release = (0, 4);
 
 /// The checks of this area.
-pub fn checks(app: &RunContext) -> Vec<Check> {
-    let mut checks = vec![host(app)];
-    checks.extend(duplicates(app));
+pub fn checks(ctx: &RunContext) -> Vec<Check> {
+    let mut checks = vec![host(ctx)];
+    checks.extend(duplicates(ctx));
     checks
 }
 
-fn host(app: &RunContext) -> Check {
-    let Some(chibi) = find_program("chibi", &app.env) else {
+fn host(ctx: &RunContext) -> Check {
+    let Some(chibi) = find_program("chibi", &ctx.env) else {
         return Check::warn(
             "host-missing",
             "`chibi` was not found on PATH",
@@ -33,7 +33,7 @@ fn host(app: &RunContext) -> Check {
         );
     };
     let at = chibi.display();
-    let version = match ask(&chibi, "--version", &app.env) {
+    let version = match ask(&chibi, "--version", &ctx.env) {
         Ok(answer) => answer,
         Err(why) => {
             let text = format!("`{at} --version` says nothing: {why}");
@@ -61,7 +61,7 @@ fn host(app: &RunContext) -> Check {
                 "standard input"
             };
             let text = format!("{} ({at}) passes data by {protocol}", version.trim());
-            if release < STDIN && app.env.path("CHIBI_HOME").is_some() {
+            if release < STDIN && ctx.env.path("CHIBI_HOME").is_some() {
                 let hint = "install into ~/.chibi: `CHIBI_HOME= ./install.sh`";
                 let text = format!("{text}, and looks in ~/.chibi whatever CHIBI_HOME says");
                 return Check::warn("host-home", text, hint);
@@ -82,12 +82,12 @@ fn release(version: &str) -> Option<Release> {
 }
 
 /// Every `agent-skills` on the path, if they differ.
-fn duplicates(app: &RunContext) -> Option<Check> {
-    let path = app.env.os("PATH")?;
+fn duplicates(ctx: &RunContext) -> Option<Check> {
+    let path = ctx.env.os("PATH")?;
     let mut found: Vec<PathBuf> = Vec::new();
     let mut real: Vec<PathBuf> = Vec::new();
     for dir in std::env::split_paths(path) {
-        let program = app.env.cwd.join(dir).join("agent-skills");
+        let program = ctx.env.cwd.join(dir).join("agent-skills");
         if let Some(target) = runnable(&program)
             && !real.contains(&target)
         {

@@ -21,33 +21,33 @@ const PROGRAM: u64 = 256 * 1024 * 1024;
 const INSTALL: &str = "run ./install.sh of agent-skills again";
 
 /// The checks of this area.
-pub fn checks(app: &RunContext) -> Vec<Check> {
-    let dir = &app.dirs.plugin;
+pub fn checks(ctx: &RunContext) -> Vec<Check> {
+    let dir = &ctx.dirs.plugin;
     let file = dir.join(NAME);
-    let mut checks: Vec<Check> = elsewhere(app).into_iter().collect();
+    let mut checks: Vec<Check> = elsewhere(ctx).into_iter().collect();
     if let Some(wrong) = wrong_place(dir, &file) {
         checks.push(wrong);
         return checks;
     }
     checks.extend(unsafe_mode(&file));
-    checks.push(answers(app, &file));
-    checks.extend(other_build(app, &file));
+    checks.push(answers(ctx, &file));
+    checks.extend(other_build(ctx, &file));
     checks.extend(second_copies(dir));
     checks
 }
 
 /// The plugin directory that the host uses by default.
-fn usual(app: &RunContext) -> Option<PathBuf> {
-    let set = app
+fn usual(ctx: &RunContext) -> Option<PathBuf> {
+    let set = ctx
         .env
         .path("CHIBI_HOME")
-        .map(|home| app.env.cwd.join(home));
-    let home = set.or_else(|| Some(app.env.home()?.join(".chibi")))?;
+        .map(|home| ctx.env.cwd.join(home));
+    let home = set.or_else(|| Some(ctx.env.home()?.join(".chibi")))?;
     Some(home.join("plugins").join(NAME))
 }
 
-fn elsewhere(app: &RunContext) -> Option<Check> {
-    let (here, usual) = (&app.dirs.plugin, usual(app)?);
+fn elsewhere(ctx: &RunContext) -> Option<Check> {
+    let (here, usual) = (&ctx.dirs.plugin, usual(ctx)?);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if real(here) == real(&usual) {
         return None;
@@ -127,9 +127,9 @@ fn unsafe_mode(file: &Path) -> Option<Check> {
     Some(Check::warn("plugin-writable", text, remedy).fix(fix))
 }
 
-fn answers(app: &RunContext, file: &Path) -> Check {
+fn answers(ctx: &RunContext, file: &Path) -> Check {
     let shown = file.display();
-    let answer = ask(file, "--schema", &app.env);
+    let answer = ask(file, "--schema", &ctx.env);
     let tools = answer.and_then(|text| match serde_json::from_str(&text) {
         Ok(Value::Array(tools)) => Ok(tools.len()),
         _ => Err("its answer is no list of tools".to_owned()),
@@ -143,8 +143,8 @@ fn answers(app: &RunContext, file: &Path) -> Check {
     }
 }
 
-fn other_build(app: &RunContext, file: &Path) -> Option<Check> {
-    let own = app.env.exe.as_deref()?;
+fn other_build(ctx: &RunContext, file: &Path) -> Option<Check> {
+    let own = ctx.env.exe.as_deref()?;
     let (ours, theirs) = (own.metadata().ok()?, file.metadata().ok()?);
     let content = |path: &Path| files::read_capped(path, PROGRAM).ok();
     let is_same_file = (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino());

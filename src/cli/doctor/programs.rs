@@ -7,28 +7,28 @@ use crate::skill::{Listing, Skill};
 use crate::sys::limits;
 
 /// The checks of this area.
-pub fn checks(app: &RunContext) -> Vec<Check> {
+pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let mut checks = vec![
-        program(app, "git", "skills are installed with it", Check::fail),
+        program(ctx, "git", "skills are installed with it", Check::fail),
         program(
-            app,
+            ctx,
             "curl",
             "archives and sites are fetched with it",
             Check::warn,
         ),
     ];
-    for offered in app.catalog().offered() {
-        checks.extend(interpreters(app, offered.skill));
-        checks.extend(needs(app, offered.skill));
+    for offered in ctx.catalog().offered() {
+        checks.extend(interpreters(ctx, offered.skill));
+        checks.extend(needs(ctx, offered.skill));
     }
-    checks.extend(confinement(app));
+    checks.extend(confinement(ctx));
     checks
 }
 
 type Absent = fn(&'static str, String, String) -> Check;
 
-fn program(app: &RunContext, name: &'static str, why: &str, absent: Absent) -> Check {
-    match find_program(name, &app.env) {
+fn program(ctx: &RunContext, name: &'static str, why: &str, absent: Absent) -> Check {
+    match find_program(name, &ctx.env) {
         Some(path) => Check::ok(name, format!("{name} is {}", path.display())),
         None => absent(
             name,
@@ -39,7 +39,7 @@ fn program(app: &RunContext, name: &'static str, why: &str, absent: Absent) -> C
 }
 
 /// The first of a skill's scripts without an installed interpreter.
-fn interpreters(app: &RunContext, skill: &Skill) -> Option<Check> {
+fn interpreters(ctx: &RunContext, skill: &Skill) -> Option<Check> {
     let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
     let scripts = listing.resources.iter().filter_map(|resource| {
         let label = resource.path.display().to_string();
@@ -47,7 +47,7 @@ fn interpreters(app: &RunContext, skill: &Skill) -> Option<Check> {
             &skill.dir.join(&resource.path),
             &skill.dir,
             &label,
-            &app.env,
+            &ctx.env,
         )
     });
     let mut failed = scripts.filter_map(Result::err);
@@ -67,13 +67,13 @@ fn interpreters(app: &RunContext, skill: &Skill) -> Option<Check> {
     Some(Check::warn("interpreter-missing", text, remedy))
 }
 
-fn needs(app: &RunContext, skill: &Skill) -> Vec<Check> {
-    let given: Vec<_> = app
+fn needs(ctx: &RunContext, skill: &Skill) -> Vec<Check> {
+    let given: Vec<_> = ctx
         .env
         .vars()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    let unmet = Needs::of(&skill.fields).unmet(skill.name.as_str(), &app.env, &given);
+    let unmet = Needs::of(&skill.fields).unmet(skill.name.as_str(), &ctx.env, &given);
     let told = unmet.into_iter().map(|sentence| {
         // Each sentence ends with what the user can do.
         let (what, how) = sentence.split_once(": ").unwrap_or((&sentence, ""));
@@ -87,8 +87,8 @@ fn needs(app: &RunContext, skill: &Skill) -> Vec<Check> {
     told.collect()
 }
 
-fn confinement(app: &RunContext) -> Option<Check> {
-    let config = app.config().ok()?;
+fn confinement(ctx: &RunContext) -> Option<Check> {
+    let config = ctx.config().ok()?;
     let lack = lacking_confinement(config.network)?;
     let text = format!("`sandbox` is on, and {lack}");
     match config.sandbox {

@@ -8,19 +8,19 @@ use crate::policy::{Trust, Trusts};
 use crate::run_context::RunContext;
 
 /// The checks of this area.
-pub fn checks(app: &RunContext) -> Vec<Check> {
-    let mut checks = vec![policy(app)];
-    checks.push(configuration(app));
-    checks.extend(enforcement(app));
-    checks.extend(trust(app));
+pub fn checks(ctx: &RunContext) -> Vec<Check> {
+    let mut checks = vec![policy(ctx)];
+    checks.push(configuration(ctx));
+    checks.extend(enforcement(ctx));
+    checks.extend(trust(ctx));
     checks
 }
 
-fn policy(app: &RunContext) -> Check {
-    if let Err(error) = app.policies() {
+fn policy(ctx: &RunContext) -> Check {
+    if let Err(error) = ctx.policies() {
         return Check::of_error("policy", &error, "ask the administrator of this machine");
     }
-    let files = app.enterprise().policy_files();
+    let files = ctx.enterprise().policy_files();
     let there = files.iter().filter(|file| file.path.exists());
     let shown: Vec<String> = there.map(|file| file.path.display().to_string()).collect();
     Check::ok(
@@ -33,18 +33,18 @@ fn policy(app: &RunContext) -> Check {
     )
 }
 
-fn configuration(app: &RunContext) -> Check {
+fn configuration(ctx: &RunContext) -> Check {
     let remedy = "correct it: docs/configuration.md lists every key";
-    if let Err(error) = app.own_config() {
+    if let Err(error) = ctx.own_config() {
         return Check::of_error("configuration", &error, remedy);
     }
     // An unreadable policy is already reported.
-    if app.policies().is_ok()
-        && let Err(error) = app.config()
+    if ctx.policies().is_ok()
+        && let Err(error) = ctx.config()
     {
         return Check::of_error("project-configuration", &error, remedy);
     }
-    let path = app.config_path();
+    let path = ctx.config_path();
     Check::ok(
         "configuration",
         if path.exists() {
@@ -55,8 +55,8 @@ fn configuration(app: &RunContext) -> Check {
     )
 }
 
-fn enforcement(app: &RunContext) -> Option<Check> {
-    let config = app.config().ok()?;
+fn enforcement(ctx: &RunContext) -> Option<Check> {
+    let config = ctx.config().ok()?;
     let (word, does) = match config.enforce {
         Enforce::Restrict => return None,
         Enforce::Warn => ("warn", "are let through, with a note"),
@@ -70,17 +70,17 @@ fn enforcement(app: &RunContext) -> Option<Check> {
     ))
 }
 
-fn trust(app: &RunContext) -> Vec<Check> {
-    if let Err(error) = app.trusted().entries() {
+fn trust(ctx: &RunContext) -> Vec<Check> {
+    if let Err(error) = ctx.trusted().entries() {
         let remedy = format!(
             "remove `{}` and trust again",
-            app.trusted().file().display()
+            ctx.trusted().file().display()
         );
         return vec![Check::of_error("trust", &error, &remedy)];
     }
     let trusts = Trusts::default();
-    let holders = app.project_holders(&app.env.cwd).into_iter();
-    let own = app.dirs.plugin.canonicalize().ok();
+    let holders = ctx.project_holders(&ctx.env.cwd).into_iter();
+    let own = ctx.dirs.plugin.canonicalize().ok();
     let told = holders
         .filter(|holder| RunContext::brings_something(holder))
         // In the home directory, ~/.chibi belongs to the user.
@@ -89,7 +89,7 @@ fn trust(app: &RunContext) -> Vec<Check> {
             let shown = holder.display();
             let mut parts = RunContext::parts_of(&holder);
             parts.retain(|part| !(RunContext::is_place(part) && RunContext::is_empty_place(part)));
-            let of = |part: &PathBuf| trusts.of_part(app, &holder, part);
+            let of = |part: &PathBuf| trusts.of_part(ctx, &holder, part);
             let count =
                 |is: &dyn Fn(&Trust) -> bool| parts.iter().filter(|part| is(&of(part))).count();
             let new = count(&|trust| *trust == Trust::Missing);

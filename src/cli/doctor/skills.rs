@@ -12,20 +12,20 @@ use crate::skill::{Level, one_line};
 use crate::sys::limits;
 
 /// The checks of this area.
-pub fn checks(app: &RunContext) -> Vec<Check> {
-    let catalog = app.catalog();
+pub fn checks(ctx: &RunContext) -> Vec<Check> {
+    let catalog = ctx.catalog();
     let mut checks = vec![Check::ok("skills", counted(&catalog))];
-    for root in app.roots(&app.config().unwrap_or_default()) {
+    for root in ctx.roots(&ctx.config().unwrap_or_default()) {
         checks.extend(entries(&root.dir));
     }
     checks.extend(catalog.entries().iter().filter_map(standing));
-    let reports = Report::of_all(app, &catalog);
+    let reports = Report::of_all(ctx, &catalog);
     checks.extend(reports.iter().filter_map(remarks));
-    let disclosure = Disclosure::of(&catalog, Budget::from(&app.config().unwrap_or_default()));
+    let disclosure = Disclosure::of(&catalog, Budget::from(&ctx.config().unwrap_or_default()));
     checks.extend(disclosure.cut().iter().map(cut));
     checks.extend(catalog.entries().iter().filter_map(too_long));
     for layer in [Layer::Plugin, Layer::Personal] {
-        checks.extend(installed(app, &app.layer_dir(layer)));
+        checks.extend(installed(ctx, &ctx.layer_dir(layer)));
     }
     checks
 }
@@ -140,8 +140,8 @@ fn cut(cut: &Cut) -> Check {
 }
 
 /// Whether the installed skills match the lockfile.
-fn installed(app: &RunContext, base: &Path) -> Vec<Check> {
-    let verified = match app.market_at(&app.base(base)).verify(&[]) {
+fn installed(ctx: &RunContext, base: &Path) -> Vec<Check> {
+    let verified = match ctx.market_at(&ctx.base(base)).verify(&[]) {
         Ok(verified) => verified,
         Err(error) => {
             let remedy = "put it back from a backup, or remove it: the skills stay";

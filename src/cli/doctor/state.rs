@@ -10,14 +10,14 @@ use crate::sys::process::effective_user;
 use crate::sys::{EntryName, files};
 
 /// The checks of this area.
-pub fn checks(app: &RunContext) -> Vec<Check> {
-    let dir = app.store().dir().to_owned();
-    let mut checks = vec![writing(app, &dir)];
-    checks.push(match app.store().health() {
+pub fn checks(ctx: &RunContext) -> Vec<Check> {
+    let dir = ctx.store().dir().to_owned();
+    let mut checks = vec![writing(ctx, &dir)];
+    checks.push(match ctx.store().health() {
         Ok(sessions) => Check::ok("state", format!("{sessions} sessions are recorded")),
         Err((file, why)) => unreadable(&file, &why.reason),
     });
-    checks.extend(app.store().lacks_copy().map(|(copy, why)| {
+    checks.extend(ctx.store().lacks_copy().map(|(copy, why)| {
         let text = format!(
             "of two copies of what is active, `{}` cannot be relied on: {why}",
             copy.display()
@@ -32,7 +32,7 @@ pub fn checks(app: &RunContext) -> Vec<Check> {
     checks
 }
 
-fn writing(app: &RunContext, dir: &Path) -> Check {
+fn writing(ctx: &RunContext, dir: &Path) -> Check {
     let shown = dir.display();
     if !dir.exists() {
         return Check::ok(
@@ -50,13 +50,13 @@ fn writing(app: &RunContext, dir: &Path) -> Check {
             let remedy = format!("check permissions and free space of {shown}");
             Check::fail("state-place", text, remedy)
         }
-        Ok(()) if dir != app.dirs.plugin => {
+        Ok(()) if dir != ctx.dirs.plugin => {
             let text = format!(
                 "the plugin directory cannot be written, so the state is kept in `{shown}`"
             );
             let remedy = format!(
                 "chown or chmod {}, if that is not meant",
-                app.dirs.plugin.display()
+                ctx.dirs.plugin.display()
             );
             Check::warn("state-place", text, remedy)
         }

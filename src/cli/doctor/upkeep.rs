@@ -18,13 +18,13 @@ const LOCKS: [&str; 4] = [
 ];
 
 /// The checks of this area.
-pub fn checks(app: &RunContext) -> Vec<Check> {
-    let mut places = app.dirs.private(&app.env).to_vec();
+pub fn checks(ctx: &RunContext) -> Vec<Check> {
+    let mut places = ctx.dirs.private(&ctx.env).to_vec();
     places.dedup();
     let mut checks: Vec<Check> = places.iter().flat_map(|dir| locks(dir)).collect();
-    checks.extend(staging(app));
+    checks.extend(staging(ctx));
     checks.extend(places.iter().filter_map(|dir| temporary(dir)));
-    checks.extend(jobs(app));
+    checks.extend(jobs(ctx));
     if checks.is_empty() {
         checks.push(Check::ok("upkeep", "nothing was left behind"));
     }
@@ -48,19 +48,19 @@ fn locks(dir: &Path) -> Vec<Check> {
     held.collect()
 }
 
-fn staging(app: &RunContext) -> Option<Check> {
-    let base = app.base(&app.dirs.plugin);
-    let left = app.market_at(&base).litter();
+fn staging(ctx: &RunContext) -> Option<Check> {
+    let base = ctx.base(&ctx.dirs.plugin);
+    let left = ctx.market_at(&base).litter();
     if left == 0 {
         return None;
     }
     let text = format!("{left} installs were killed half way and left files in staging/");
     let remedy = "the next install or update finishes or undoes them";
-    let env = app.env.clone();
+    let env = ctx.env.clone();
     Some(Check::warn("staging-litter", text, remedy).fix(move || {
-        let app = RunContext::new(env, None);
-        app.market_at(&base).clean_litter();
-        match app.market_at(&base).litter() {
+        let ctx = RunContext::new(env, None);
+        ctx.market_at(&base).clean_litter();
+        match ctx.market_at(&base).litter() {
             0 => Ok(format!(
                 "what {left} killed installs left in staging/ is gone"
             )),
@@ -101,8 +101,8 @@ fn remove(files: &[PathBuf]) -> Result<String> {
 }
 
 /// Jobs whose supervisor died without recording an end.
-fn jobs(app: &RunContext) -> Option<Check> {
-    let jobs = app.jobs();
+fn jobs(ctx: &RunContext) -> Option<Check> {
+    let jobs = ctx.jobs();
     let lost = jobs.list().into_iter().filter(|job| job.state == "lost");
     let lost: Vec<JobId> = lost.filter_map(|job| JobId::parse(&job.id)).collect();
     let count = lost.len();

@@ -14,19 +14,19 @@ use crate::skill::{Skill, Wrapper, guarded};
 use crate::sys::limits;
 
 /// The block; `None` if nothing is active.
-pub fn active_block(app: &RunContext) -> Option<String> {
-    let session = app.store().session(&app.session()).ok()?;
+pub fn active_block(ctx: &RunContext) -> Option<String> {
+    let session = ctx.store().session(&ctx.session()).ok()?;
     // Always-on skills are in the prompt already.
     activated(&session).next()?;
     let mut block = reminder(&session);
-    if app.protocol == Some(Protocol::Environment) {
+    if ctx.protocol == Some(Protocol::Environment) {
         block.push_str("\n\n<active_skills>");
-        let catalog = app.catalog();
+        let catalog = ctx.catalog();
         let mut room = limits::REINJECTED;
         let mut given: Vec<(&Skill, Option<&str>)> = Vec::new();
         for active in activated(&session) {
             let skill = catalog.by_dir(Path::new(&active.dir));
-            let text = again(app, skill, active);
+            let text = again(ctx, skill, active);
             let text = if text.len() > room {
                 let name = &active.name;
                 let left_out = "Its instructions are too long to stand here.";
@@ -42,7 +42,7 @@ pub fn active_block(app: &RunContext) -> Option<String> {
         block.push_str("\n</active_skills>");
         // Arguments too long to be kept are forgotten with the call: called with them again, the
         // skill's tool hands over its instructions anew.
-        app.handed(&given);
+        ctx.handed(&given);
     } else if let Some(last) = activated(&session)
         .next_back()
         .filter(|last| is_there(last))
@@ -81,7 +81,7 @@ fn reminder(session: &Session) -> String {
 }
 
 /// A skill's current instructions. Its restriction stays as it was at activation.
-fn again(app: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> String {
+fn again(ctx: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> String {
     let Some(skill) = skill else {
         let gone = "This skill is no longer there, or no longer offered. What it restricted \
                     stays restricted. Tell the user.";
@@ -96,7 +96,7 @@ fn again(app: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> Strin
         )
     });
     let name = skill.name.as_str();
-    let instructions = app.instructions(Instructions {
+    let instructions = ctx.instructions(Instructions {
         skill,
         reference: name,
         arguments: arguments(active),

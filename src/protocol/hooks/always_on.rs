@@ -18,9 +18,9 @@ const LEAD: &str = "## Skills in force\n\n\
 
 /// Activates them and returns the instructions that fit; a skill that cannot be activated is not
 /// handed over. On the first prompt the user learns what is missing and why.
-pub fn instructions(app: &RunContext, context: Option<&str>, is_first: bool) -> Option<String> {
+pub fn instructions(ctx: &RunContext, context: Option<&str>, is_first: bool) -> Option<String> {
     // With an unreadable configuration nothing is offered, and the user has been told.
-    let config = app.config().ok()?;
+    let config = ctx.config().ok()?;
     let names = config.uses_skills.of(context.unwrap_or_default());
     let names = names.unwrap_or_default();
     let tell = |name: &str, why: &dyn std::fmt::Display| {
@@ -34,15 +34,15 @@ pub fn instructions(app: &RunContext, context: Option<&str>, is_first: bool) -> 
     let catalog = if names.is_empty() {
         Catalog::default()
     } else {
-        app.catalog()
+        ctx.catalog()
     };
-    let chosen = choose(app, &config, &catalog, &names, &tell);
+    let chosen = choose(ctx, &config, &catalog, &names, &tell);
     let snapshots: Vec<ActiveSkill> = chosen
         .fitting
         .iter()
         .map(|(offered, _)| snapshot(offered.skill, offered.tool))
         .collect();
-    if let Err(error) = put_in_force(app, &chosen, &snapshots) {
+    if let Err(error) = put_in_force(ctx, &chosen, &snapshots) {
         let names: Vec<&str> = snapshots.iter().map(|skill| skill.name.as_str()).collect();
         let names = names.join(", ");
         warn(format_args!("not always on this time: {names}: {error}"));
@@ -52,9 +52,9 @@ pub fn instructions(app: &RunContext, context: Option<&str>, is_first: bool) -> 
 }
 
 /// Ends the always-on skills: the conversation has changed.
-pub fn end(app: &RunContext) {
-    match app.store().keep_always_on(&app.session(), &[]) {
-        Ok(kept) => app.record_ends(kept.ended),
+pub fn end(ctx: &RunContext) {
+    match ctx.store().keep_always_on(&ctx.session(), &[]) {
+        Ok(kept) => ctx.record_ends(kept.ended),
         // They stay active, which is safe.
         Err(error) => warn(format_args!("{error}")),
     }
@@ -70,7 +70,7 @@ struct Chosen<'a> {
 /// Selects skills in order while there is room; a shorter one may still fit after one that is too
 /// long.
 fn choose<'a>(
-    app: &RunContext,
+    ctx: &RunContext,
     config: &Config,
     catalog: &'a Catalog,
     names: &[&str],
@@ -96,8 +96,8 @@ fn choose<'a>(
         let notes = notes.into_iter().chain(hooks).collect();
         let own_name = offered.skill.name.as_str();
         let wrapper = Wrapper::SkillContent;
-        let kept = app.kept_arguments(offered.skill);
-        let text = app.instructions(Instructions {
+        let kept = ctx.kept_arguments(offered.skill);
+        let text = ctx.instructions(Instructions {
             skill: offered.skill,
             reference: own_name,
             arguments: kept.as_deref(),
@@ -137,12 +137,12 @@ fn offered<'a>(catalog: &'a Catalog, name: &str) -> Result<Offered<'a>> {
         .ok_or_else(|| Error::new(entry.reason_not_offered().unwrap_or_default()))
 }
 
-fn put_in_force(app: &RunContext, chosen: &Chosen, snapshots: &[ActiveSkill]) -> Result<()> {
-    let kept = app.store().keep_always_on(&app.session(), snapshots)?;
-    app.record_ends(kept.ended);
+fn put_in_force(ctx: &RunContext, chosen: &Chosen, snapshots: &[ActiveSkill]) -> Result<()> {
+    let kept = ctx.store().keep_always_on(&ctx.session(), snapshots)?;
+    ctx.record_ends(kept.ended);
     for (offered, _) in &chosen.fitting {
         if kept.new.contains(&offered.skill.name.to_string()) {
-            app.record_activation(offered.skill);
+            ctx.record_activation(offered.skill);
         }
     }
     Ok(())

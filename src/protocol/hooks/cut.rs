@@ -14,8 +14,8 @@ const REMEMBERED: usize = 20;
 const TOLD: usize = 8;
 
 /// One line about the skills that were cut, unless it was shown before.
-pub fn tell_once(app: &RunContext, cut: &[Cut]) {
-    if cut.is_empty() || is_told(app, cut) {
+pub fn tell_once(ctx: &RunContext, cut: &[Cut]) {
+    if cut.is_empty() || is_told(ctx, cut) {
         return;
     }
     let told = |is: fn(Left) -> bool, what: &str| {
@@ -46,13 +46,13 @@ pub fn tell_once(app: &RunContext, cut: &[Cut]) {
 }
 
 /// Whether the user was told; if not, records it. If that fails, the user is told again.
-fn is_told(app: &RunContext, cut: &[Cut]) -> bool {
+fn is_told(ctx: &RunContext, cut: &[Cut]) -> bool {
     let mut digest = Sha256::new();
     for cut in cut {
         digest.update(format!("{} {:?}\n", cut.name, cut.left));
     }
     let digest = format!("{:x}", digest.finalize());
-    let store = app.store();
+    let store = ctx.store();
     let path = store.dir().join(TOLD_FILE.as_os_str());
     let known = files::read_capped(&path, limits::TOLD_FILE).unwrap_or_default();
     let known = String::from_utf8_lossy(&known).into_owned();

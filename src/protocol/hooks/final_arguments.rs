@@ -9,9 +9,9 @@ use crate::protocol::{Response, ToolUse, closed};
 use crate::run_context::RunContext;
 
 /// Refuses what is not allowed; these hooks never grant.
-pub fn final_arguments(app: &RunContext, used: Option<&ToolUse>) -> Response {
-    let session = app.store().session(&app.session());
-    let is_free = nothing_is_in_force(app, &session);
+pub fn final_arguments(ctx: &RunContext, used: Option<&ToolUse>) -> Response {
+    let session = ctx.store().session(&ctx.session());
+    let is_free = nothing_is_in_force(ctx, &session);
     if is_free {
         closed::nothing_is_in_force();
     }
@@ -22,12 +22,12 @@ pub fn final_arguments(app: &RunContext, used: Option<&ToolUse>) -> Response {
             denied(UNCLEAR)
         };
     };
-    let judged = authorize(app, &session, used, None);
+    let judged = authorize(ctx, &session, used, None);
     match judged.verdict {
         Verdict::Refused(reason) => {
             // `pre_tool` recorded its decision; this one differs from it.
             if let Some(event) = judged.event {
-                app.record(event.with("final_arguments", true));
+                ctx.record(event.with("final_arguments", true));
             }
             denied(&reason)
         }

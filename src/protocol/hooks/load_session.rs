@@ -15,32 +15,32 @@ use crate::session::{Loading, Session, Unreadable, snapshot};
 
 /// Loads what `used`, a permitted call of `skill_session`, asks for.
 pub fn load_session(
-    app: &RunContext,
+    ctx: &RunContext,
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
 ) -> Response {
     let Ok(SkillSession::Load { names, mode }) = SkillSession::parse(used.arguments.clone()) else {
         return Response::nothing();
     };
-    let catalog = app.catalog();
+    let catalog = ctx.catalog();
     let Ok(skills) = offered_by_names(&catalog, &names) else {
         return Response::nothing();
     };
     let mut ahead = session.clone();
     if let Ok(ahead) = &mut ahead {
-        unload_what_may_be(app, ahead, &skills, mode);
+        unload_what_may_be(ctx, ahead, &skills, mode);
     }
     for one in &skills {
         let own_tool = ToolUse {
             tool: one.tool.to_owned(),
             arguments: Value::Null,
         };
-        let judged = authorize(app, &ahead, &own_tool, Some(&Called::by_own_tool(one)));
+        let judged = authorize(ctx, &ahead, &own_tool, Some(&Called::by_own_tool(one)));
         if let Verdict::Refused(message) = judged.verdict {
             if let Some(event) = judged.event {
-                app.record(event);
+                ctx.record(event);
             }
-            return refuse(app, &app.session(), used, &message);
+            return refuse(ctx, &ctx.session(), used, &message);
         }
         if let Ok(ahead) = &mut ahead {
             let next = vec![snapshot(one.skill, one.tool)];
@@ -48,15 +48,15 @@ pub fn load_session(
             let _ = ahead.load(next, Loading::Add, usize::MAX);
         }
     }
-    match load(app, &skills, mode) {
+    match load(ctx, &skills, mode) {
         Ok(()) => Response::nothing(),
         Err(error) => Response::block(&format!("Nothing was loaded: {}", error.with_next_step())),
     }
 }
 
 /// Skills that a replacing load may unload no longer restrict.
-fn unload_what_may_be(app: &RunContext, session: &mut Session, skills: &[Offered], mode: LoadMode) {
-    let config = app.config().unwrap_or_default();
+fn unload_what_may_be(ctx: &RunContext, session: &mut Session, skills: &[Offered], mode: LoadMode) {
+    let config = ctx.config().unwrap_or_default();
     if mode == LoadMode::Add || config.deactivate != Deactivate::Model {
         return;
     }

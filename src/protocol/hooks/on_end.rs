@@ -7,7 +7,7 @@ use crate::protocol::Response;
 use crate::run_context::RunContext;
 
 /// Runs the skills' end hooks. The next `on_start` forgets the session.
-pub fn on_end(app: &RunContext) -> Response {
-    run_post_hooks(app, true, Instant::now());
+pub fn on_end(ctx: &RunContext) -> Response {
+    run_post_hooks(ctx, true, Instant::now());
     Response::nothing()
 }

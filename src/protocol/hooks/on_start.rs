@@ -9,20 +9,20 @@ use crate::sys::warn;
 
 /// Forgets what this session had active, and sessions that ended. Runs their skills' end hooks that
 /// have not run.
-pub fn on_start(app: &RunContext) -> Response {
-    match app.store().begin(&app.session()) {
-        Ok(ended) => app.record_ends(ended),
+pub fn on_start(ctx: &RunContext) -> Response {
+    match ctx.store().begin(&ctx.session()) {
+        Ok(ended) => ctx.record_ends(ended),
         // The answer is the same: what could not be forgotten stays restricted, which is safe.
         Err(error) => warn(format_args!("could not reset the active skills: {error}")),
     }
-    tell_contested(app);
-    run_post_hooks(app, false, Instant::now());
+    tell_contested(ctx);
+    run_post_hooks(ctx, false, Instant::now());
     Response::nothing()
 }
 
 /// Tells the user about names that several skills share: the model gets only one of them.
-fn tell_contested(app: &RunContext) {
-    let catalog = app.catalog();
+fn tell_contested(ctx: &RunContext) {
+    let catalog = ctx.catalog();
     let names = catalog.contested();
     let shown: Vec<String> = names
         .iter()

@@ -16,13 +16,13 @@ use crate::skill::one_line;
 use crate::sys::warn;
 
 /// The catalog block and the always-on instructions, or nothing if there are no skills.
-pub fn post_system_prompt(app: &RunContext, context: Option<&str>) -> Response {
-    let is_first = enter(app, context);
-    let told = app.told(PROMPT, |catalog| {
-        let config = app.config();
+pub fn post_system_prompt(ctx: &RunContext, context: Option<&str>) -> Response {
+    let is_first = enter(ctx, context);
+    let told = ctx.told(PROMPT, |catalog| {
+        let config = ctx.config();
         let remarks = remarks(catalog, config.as_ref().err());
         let disclosure = Disclosure::of(catalog, Budget::from(&config.unwrap_or_default()));
-        cut::tell_once(app, disclosure.cut());
+        cut::tell_once(ctx, disclosure.cut());
         let text = disclosure.prompt_block().unwrap_or_default().to_owned();
         Rendered {
             text,
@@ -33,12 +33,12 @@ pub fn post_system_prompt(app: &RunContext, context: Option<&str>) -> Response {
     for line in told.remarks {
         warn(format_args!("{line}"));
     }
-    tell_of_proposals(app);
+    tell_of_proposals(ctx);
     let disclosed = Some(told.text).filter(|text| !text.is_empty());
     let blocks = [
         disclosed,
-        always_on::instructions(app, context, is_first),
-        active_block(app),
+        always_on::instructions(ctx, context, is_first),
+        active_block(ctx),
     ];
     let blocks: Vec<String> = blocks.into_iter().flatten().collect();
     if blocks.is_empty() {
@@ -49,18 +49,18 @@ pub fn post_system_prompt(app: &RunContext, context: Option<&str>) -> Response {
 
 /// Restores what was active in this conversation, if the user configured that or the configuration
 /// is unreadable. Returns whether this is its first prompt in this run of the host.
-fn enter(app: &RunContext, context: Option<&str>) -> bool {
-    let former = app.context();
+fn enter(ctx: &RunContext, context: Option<&str>) -> bool {
+    let former = ctx.context();
     let is_first = former.is_none() || former.as_deref() != context;
     if is_first {
-        always_on::end(app);
+        always_on::end(ctx);
     }
     if let Some(context) = context {
-        let keep = app
+        let keep = ctx
             .config()
             .map_or(true, |config| config.scope == Lifetime::Context);
-        match app.store().enter(&app.session(), context, keep) {
-            Ok(ended) => app.record_ends(ended),
+        match ctx.store().enter(&ctx.session(), context, keep) {
+            Ok(ended) => ctx.record_ends(ended),
             // Then jobs belong to this run of the host, and skills limited to some contexts are
             // hidden; neither is a reason to fail.
             Err(error) => warn(format_args!("{error}")),
@@ -70,8 +70,8 @@ fn enter(app: &RunContext, context: Option<&str>) -> bool {
 }
 
 /// One line, once after something was proposed.
-fn tell_of_proposals(app: &RunContext) {
-    let proposals = app.proposals();
+fn tell_of_proposals(ctx: &RunContext) {
+    let proposals = ctx.proposals();
     if !proposals.take_untold() {
         return;
     }

@@ -16,12 +16,12 @@ use crate::sys::warn;
 
 /// Hides the command line, the tools that need a skill when there is none, those of skills not
 /// offered here, and what an active skill forbids whatever the arguments.
-pub fn pre_api_tools(app: &RunContext, tools: &[ListedTool]) -> Response {
-    let catalog = app.catalog();
+pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
+    let catalog = ctx.catalog();
     let offered = catalog.offered();
     let mut hidden: Vec<&str> = vec![ours::DIRECT];
     // Hiding only helps the model; the decision is made when the tool is called.
-    let (store, key) = (app.store(), app.session());
+    let (store, key) = (ctx.store(), ctx.session());
     let mut session = store.session(&key).unwrap_or_default();
     // A person may have activated a skill that is hidden from the model.
     if offered.is_empty() && session.active().next().is_none() {
@@ -41,9 +41,9 @@ pub fn pre_api_tools(app: &RunContext, tools: &[ListedTool]) -> Response {
         .any(cares)
         .then(|| tools.iter().any(|tool| tool.name == SUB_AGENT));
     remember(&store, &key, &mut session, tools, sub_agents);
-    let config = app.config().unwrap_or_default();
-    let policies = app.policies().unwrap_or_default();
-    let enforcement = Enforcement::of(app, &config, &policies, &session);
+    let config = ctx.config().unwrap_or_default();
+    let policies = ctx.policies().unwrap_or_default();
+    let enforcement = Enforcement::of(ctx, &config, &policies, &session);
     let skills = offered.iter().map(|offered| {
         let skill = OurTool::Skill(offered.skill.name.as_str());
         (offered.tool, Some(skill))

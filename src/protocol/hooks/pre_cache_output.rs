@@ -8,10 +8,10 @@ use crate::protocol::Response;
 use crate::run_context::RunContext;
 
 /// Keeps the output of our own tools whole.
-pub fn pre_cache_output(app: &RunContext, tool: &str) -> Response {
+pub fn pre_cache_output(ctx: &RunContext, tool: &str) -> Response {
     let is_ours = ours::FIXED.contains(&tool)
         || tool == ours::SKILL
-        || app
+        || ctx
             .catalog_for(tool)
             .is_some_and(|catalog| catalog.by_tool(tool).is_some());
     if is_ours {

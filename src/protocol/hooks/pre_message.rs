@@ -17,18 +17,18 @@ use crate::sys::warn;
 
 /// Activates the skill that the prompt calls and adds its instructions to the prompt. A prompt
 /// without a usable call stays unchanged; if the skill cannot be used, the user is told why.
-pub fn pre_message(app: &RunContext, prompt: Option<&Prompt>) -> Response {
+pub fn pre_message(ctx: &RunContext, prompt: Option<&Prompt>) -> Response {
     let called = prompt.and_then(|prompt| Some((prompt, called_in(&prompt.text)?)));
     let Some((prompt, call)) = called else {
         return Response::nothing();
     };
-    if !is_users(app) {
+    if !is_users(ctx) {
         return Response::nothing();
     }
     if let Some(context) = &prompt.context {
-        app.is_in(context);
+        ctx.is_in(context);
     }
-    match invoke(app, call) {
+    match invoke(ctx, call) {
         Ok(Some(text)) => Response::json(&json!({"prompt": text})),
         Ok(None) => Response::nothing(),
         Err(error) => {
@@ -73,13 +73,13 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
 
 /// Whether a prompt of this run can be the user's, which only the first one can. Later ones are
 /// continuations written by a model, or belong to another conversation.
-fn is_users(app: &RunContext) -> bool {
-    let session = app.store().session(&app.session());
+fn is_users(ctx: &RunContext) -> bool {
+    let session = ctx.store().session(&ctx.session());
     session.map_or(true, |session| session.context.is_none())
 }
 
-fn invoke(app: &RunContext, call: Call) -> Result<Option<String>> {
-    let catalog = app.catalog_naming(call.name);
+fn invoke(ctx: &RunContext, call: Call) -> Result<Option<String>> {
+    let catalog = ctx.catalog_naming(call.name);
     let Some(entry) = catalog.by_name(call.name) else {
         if call.is_plain {
             let text = format!("there is no skill `{}`", call.name);
@@ -111,21 +111,21 @@ fn invoke(app: &RunContext, call: Call) -> Result<Option<String>> {
         arguments: Value::Null,
     };
     let session = Ok(Session::default());
-    if let Verdict::Refused(reason) = authorize(app, &session, &used, Some(&called)).verdict {
+    if let Verdict::Refused(reason) = authorize(ctx, &session, &used, Some(&called)).verdict {
         return Err(Error::new(format!(
             "the skill `{}` was not called: {reason}",
             skill.name
         )));
     }
-    let is_apart = place(app, skill, &session) == Place::Apart;
-    let text = hand_over(app, &called, &session)?;
+    let is_apart = place(ctx, skill, &session) == Place::Apart;
+    let text = hand_over(ctx, &called, &session)?;
     let lead = format!("The user calls the skill `{}`.", skill.name);
     let applied = match call.arguments {
         "" => String::new(),
         arguments => format!("\n\n{arguments}"),
     };
     // The older host's system prompt carries the active skills' instructions in each turn.
-    if app.protocol == Some(Protocol::Environment) && !is_apart {
+    if ctx.protocol == Some(Protocol::Environment) && !is_apart {
         return Ok(Some(format!(
             "{lead} Follow its instructions, which stand under <active_skills>.{applied}"
         )));

@@ -32,7 +32,7 @@ pub type DecideInstall = fn(&RunContext, &Value) -> ModelInstall;
 
 /// Decides on a tool call.
 pub fn pre_tool(
-    app: &RunContext,
+    ctx: &RunContext,
     used: Option<&ToolUse>,
     decide_install: DecideInstall,
 ) -> Response {
@@ -41,35 +41,35 @@ pub fn pre_tool(
     let Some(used) = used else {
         return Response::block(UNCLEAR);
     };
-    let (store, key) = (app.store(), app.session());
+    let (store, key) = (ctx.store(), ctx.session());
     let session = store.session(&key);
-    let is_free = nothing_is_in_force(app, &session);
+    let is_free = nothing_is_in_force(ctx, &session);
     if is_free && !ours::is_ours(&used.tool) {
         closed::nothing_is_in_force();
     }
-    let called = match called(app, &used.tool, &used.arguments).transpose() {
+    let called = match called(ctx, &used.tool, &used.arguments).transpose() {
         Ok(called) => called,
         // The tool itself reports the error, and activates nothing.
         Err(_) if is_free => return Response::nothing(),
         Err(error) => return Response::block(&error.with_next_step()),
     };
-    let judged = authorize(app, &session, used, called.as_ref());
+    let judged = authorize(ctx, &session, used, called.as_ref());
     if let Some(event) = judged.event {
-        app.record(event);
+        ctx.record(event);
     }
     if let Verdict::Refused(message) = judged.verdict {
-        return refuse(app, &key, used, &message);
+        return refuse(ctx, &key, used, &message);
     }
     if let Some(called) = &called {
-        return activate(app, &session, called);
+        return activate(ctx, &session, called);
     }
     if let Verdict::Noted(note) = judged.verdict {
         warn(format_args!("{note}"));
     }
     // A note from a skill's rules must not replace a decision that only the user makes.
     match used.tool.as_str() {
-        ours::SESSION => load_session(app, &session, used),
-        ours::MARKETPLACE => install(app, used, decide_install),
+        ours::SESSION => load_session(ctx, &session, used),
+        ours::MARKETPLACE => install(ctx, used, decide_install),
         _ => as_judged(judged.arguments),
     }
 }
@@ -86,11 +86,11 @@ const UNCLEAR: &str = "The call is not allowed: it could not be read, so which t
 
 /// Activates the skill before its tool hands over the instructions, so that the next call is
 /// checked already. A skill that goes to a sub-agent is not activated.
-fn activate(app: &RunContext, session: &Result<Session, Unreadable>, called: &Called) -> Response {
-    if place(app, &called.skill, session) == Place::Apart {
+fn activate(ctx: &RunContext, session: &Result<Session, Unreadable>, called: &Called) -> Response {
+    if place(ctx, &called.skill, session) == Place::Apart {
         return Response::nothing();
     }
-    match put_in_force(app, &called.skill, &called.tool) {
+    match put_in_force(ctx, &called.skill, &called.tool) {
         Ok(()) => Response::nothing(),
         Err(error) => Response::block(&format!(
             "The skill `{}` is not allowed to become active: {}",
@@ -101,8 +101,8 @@ fn activate(app: &RunContext, session: &Result<Session, Unreadable>, called: &Ca
 }
 
 /// What a model may install without the user: only this hook knows that a model is asking.
-fn install(app: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> Response {
-    match decide_install(app, &used.arguments) {
+fn install(ctx: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> Response {
+    match decide_install(ctx, &used.arguments) {
         ModelInstall::Allowed => Response::nothing(),
         ModelInstall::AllowedAs(reference) => {
             let mut arguments = used.arguments.clone();

@@ -9,16 +9,16 @@ use crate::protocol::{Response, ToolResult, called};
 use crate::run_context::RunContext;
 
 /// The output with its note, or no change without one.
-pub fn pre_tool_output(app: &RunContext, result: Option<&ToolResult>) -> Response {
+pub fn pre_tool_output(ctx: &RunContext, result: Option<&ToolResult>) -> Response {
     // Our own tools write their notes themselves.
     let Some(result) = result.filter(|result| !ours::FIXED.contains(&result.used.tool.as_str()))
     else {
         return Response::nothing();
     };
-    let session = app.store().session(&app.session());
-    let called = called(app, &result.used.tool, &result.used.arguments);
+    let session = ctx.store().session(&ctx.session());
+    let called = called(ctx, &result.used.tool, &result.used.arguments);
     let called = called.transpose().unwrap_or_default();
-    match authorize(app, &session, &result.used, called.as_ref()).verdict {
+    match authorize(ctx, &session, &result.used, called.as_ref()).verdict {
         Verdict::Noted(note) if session.is_ok() => Response::json(
             &json!({"output": format!("{}\n\n[agent-skills: {note}]", result.output)}),
         ),

@@ -8,9 +8,9 @@ use crate::session::SessionKey;
 
 /// Blocks the call, more firmly the second time: a model that repeats it word for word did not
 /// understand.
-pub fn refuse(app: &RunContext, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
+pub fn refuse(ctx: &RunContext, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
     let call = json!([used.tool, used.arguments]).to_string();
-    if app.refusals().seen_before(key, &call) {
+    if ctx.refusals().seen_before(key, &call) {
         return Response::block(&format!(
             "{message} This was already refused: do not retry."
         ));

@@ -17,20 +17,20 @@ use crate::sys::limits;
 
 /// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
 /// this is a direct call; repeating it is harmless.
-pub fn activate(app: &RunContext, wanted: Activate) -> Response {
-    try_activate(app, wanted).map_or_else(|e| Response::failure(&e), Response::text)
+pub fn activate(ctx: &RunContext, wanted: Activate) -> Response {
+    try_activate(ctx, wanted).map_or_else(|e| Response::failure(&e), Response::text)
 }
 
-fn try_activate(app: &RunContext, wanted: Activate) -> Result<String> {
-    let called = resolve(app, wanted)?;
-    let session = app.store().session(&app.session());
+fn try_activate(ctx: &RunContext, wanted: Activate) -> Result<String> {
+    let called = resolve(ctx, wanted)?;
+    let session = ctx.store().session(&ctx.session());
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
-    if !called.is_listed && !nothing_is_in_force(app, &session) {
+    if !called.is_listed && !nothing_is_in_force(ctx, &session) {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});
         let text = format!("`{}` is no tool here any more", ours::SKILL);
         return Err(Error::new(text).hint(format!("use {} {call}", ours::MARKETPLACE)));
     }
-    hand_over(app, &called, &session)
+    hand_over(ctx, &called, &session)
 }
 
 /// Activates a skill and returns its instructions, or those for handing it to a sub-agent.
@@ -38,38 +38,38 @@ fn try_activate(app: &RunContext, wanted: Activate) -> Result<String> {
 /// # Errors
 /// When it cannot become active, or its instructions cannot be read.
 pub fn hand_over(
-    app: &RunContext,
+    ctx: &RunContext,
     called: &Called,
     session: &Result<Session, Unreadable>,
 ) -> Result<String> {
     let skill = &called.skill;
     let arguments = called.arguments.as_deref();
     let mut more = Vec::new();
-    match place(app, skill, session) {
+    match place(ctx, skill, session) {
         Place::Here => {}
         Place::HereBecause(why) => more.push(fork::note(why)),
         Place::Apart => {
-            app.record_activation(skill);
-            return app.handed_over(skill, &called.reference, arguments);
+            ctx.record_activation(skill);
+            return ctx.handed_over(skill, &called.reference, arguments);
         }
     }
-    put_in_force(app, skill, &called.tool)?;
+    put_in_force(ctx, skill, &called.tool)?;
     let began = Instant::now();
-    more.extend(run_pre_hooks(app, skill, began + limits::PRE_HOOKS)?);
+    more.extend(run_pre_hooks(ctx, skill, began + limits::PRE_HOOKS)?);
     // The end hooks of the skills that this one replaced.
-    run_post_hooks(app, false, began);
-    if app.has_handed(skill, arguments) {
+    run_post_hooks(ctx, false, began);
+    if ctx.has_handed(skill, arguments) {
         return Ok(still_active(skill, Wrapper::SkillContent));
     }
-    more.extend(required_line(app, skill));
-    let text = app.instructions(Instructions {
+    more.extend(required_line(ctx, skill));
+    let text = ctx.instructions(Instructions {
         skill,
         reference: &called.reference,
         arguments,
         more,
         wrapper: Wrapper::SkillContent,
     })?;
-    app.handed(&[(skill, arguments)]);
+    ctx.handed(&[(skill, arguments)]);
     Ok(text)
 }
 

@@ -10,14 +10,14 @@ use crate::session::{Session, Unreadable};
 use crate::skill::Skill;
 
 /// Where `skill` runs, given the restrictions before its activation.
-pub fn place(app: &RunContext, skill: &Skill, session: &Result<Session, Unreadable>) -> Place {
-    fork::place(app, skill, session, || {
+pub fn place(ctx: &RunContext, skill: &Skill, session: &Result<Session, Unreadable>) -> Place {
+    fork::place(ctx, skill, session, || {
         let used = ToolUse {
             tool: tools::SUB_AGENT.to_owned(),
             arguments: fork::call(skill, "", Some("")),
         };
         matches!(
-            authorize(app, session, &used, None).verdict,
+            authorize(ctx, session, &used, None).verdict,
             Verdict::Refused(_)
         )
     })

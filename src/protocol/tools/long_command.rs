@@ -15,16 +15,16 @@ const LONG: [&str; 2] = ["install", "update"];
 
 /// The answer of a command that may take long, on a host with a time limit; `None` for any other
 /// command or host.
-pub fn long_command(app: &RunContext, words: &[String]) -> Option<Response> {
+pub fn long_command(ctx: &RunContext, words: &[String]) -> Option<Response> {
     let is_long = words
         .first()
         .is_some_and(|verb| LONG.contains(&verb.as_str()));
-    let wait = app.script_wait(&app.script_settings().ok()?)?;
-    is_long.then(|| run(app, words, wait).unwrap_or_else(|error| Response::failure(&error)))
+    let wait = ctx.script_wait(&ctx.script_settings().ok()?)?;
+    is_long.then(|| run(ctx, words, wait).unwrap_or_else(|error| Response::failure(&error)))
 }
 
-fn run(app: &RunContext, words: &[String], wait: Duration) -> Result<Response> {
-    let home = app.dirs.plugin.display().to_string();
+fn run(ctx: &RunContext, words: &[String], wait: Duration) -> Result<Response> {
+    let home = ctx.dirs.plugin.display().to_string();
     let ran = script::run_command(&Command {
         args: words,
         env: &[
@@ -34,11 +34,11 @@ fn run(app: &RunContext, words: &[String], wait: Duration) -> Result<Response> {
         terms: RunLimits {
             limit: Duration::from_secs(limits::GIT_SECONDS),
             wait: Some(wait),
-            jobs: &app.jobs(),
-            owner: &app.owner(),
-            host: app.host(),
+            jobs: &ctx.jobs(),
+            owner: &ctx.owner(),
+            host: ctx.host(),
         },
-        base: &app.env,
+        base: &ctx.env,
     })?;
     Ok(answer(ran))
 }

@@ -13,17 +13,17 @@ use crate::sys::text::quoted;
 use crate::sys::{Moment, limits};
 
 /// Proposes a change to an installed skill.
-pub fn propose_skill_update(app: &RunContext, call: &ProposeSkillUpdate) -> Response {
-    update(app, call).map_or_else(|error| Response::failure(&error), Response::text)
+pub fn propose_skill_update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Response {
+    update(ctx, call).map_or_else(|error| Response::failure(&error), Response::text)
 }
 
 /// Proposes a new skill.
-pub fn create_skill(app: &RunContext, call: &CreateSkill) -> Response {
-    create(app, call).map_or_else(|error| Response::failure(&error), Response::text)
+pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Response {
+    create(ctx, call).map_or_else(|error| Response::failure(&error), Response::text)
 }
 
-fn update(app: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
-    if !app.config()?.takes_proposals() {
+fn update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
+    if !ctx.config()?.takes_proposals() {
         return Err(switched_off("proposals"));
     }
     at_most(&call.diff, limits::PROPOSAL, "the diff")?;
@@ -38,15 +38,15 @@ fn update(app: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
         return Err(Error::new("the justification is empty")
             .hint("say in a sentence what is wrong and why this is better"));
     }
-    let catalog = app.catalog_naming(&call.skill);
+    let catalog = ctx.catalog_naming(&call.skill);
     let skill = usable(&catalog, &call.skill)?;
     let entry = catalog
         .entries()
         .iter()
         .find(|entry| entry.dir == skill.dir);
     let entry = entry.ok_or_else(|| Error::new("the skill is gone").hint("try again"))?;
-    let (base, directory) = app.home_of(entry)?;
-    app.market_at(&app.base(&base))
+    let (base, directory) = ctx.home_of(entry)?;
+    ctx.market_at(&ctx.base(&base))
         .check_changeable(&directory)?;
     let changed = apply_diff(&skill.dir, &skill.dir, &call.diff, None)?;
     let shown = |path: &std::path::Path| path.display().to_string();
@@ -63,7 +63,7 @@ fn update(app: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
         .clone()
         .filter(|text| !one_line(text).is_empty());
     hand_in(
-        app,
+        ctx,
         skill.name.as_str(),
         change,
         &call.justification,
@@ -71,8 +71,8 @@ fn update(app: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
     )
 }
 
-fn create(app: &RunContext, call: &CreateSkill) -> Result<String> {
-    if !app.config()?.takes_new_skills() {
+fn create(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
+    if !ctx.config()?.takes_new_skills() {
         return Err(switched_off("create_skill"));
     }
     at_most(&call.body, limits::PROPOSAL, "the body")?;
@@ -84,23 +84,23 @@ fn create(app: &RunContext, call: &CreateSkill) -> Result<String> {
             Error::new(format!("`{shown}` cannot be a new skill's name"))
                 .hint("use lowercase letters, digits and single hyphens, at most 64 characters")
         })?;
-    let taken = app
+    let taken = ctx
         .dirs
         .skills()
         .join(name.as_str())
         .symlink_metadata()
         .is_ok();
-    if taken || app.catalog().by_name(name.as_str()).is_some() {
+    if taken || ctx.catalog().by_name(name.as_str()).is_some() {
         return Err(Error::new(format!("there is a skill `{name}` already"))
             .hint("propose a change to it with propose_skill_update, or choose another name"));
     }
-    if let Some(reason) = app.policies()?.refuses_skill(name.as_str(), name.as_str()) {
+    if let Some(reason) = ctx.policies()?.refuses_skill(name.as_str(), name.as_str()) {
         return Err(Error::new(reason).hint("choose another name, or tell the user"));
     }
     let text = skill_file(&name, call)?;
     let description = one_line(&call.description);
     hand_in(
-        app,
+        ctx,
         name.as_str(),
         Change::Create { text },
         &description,
@@ -154,7 +154,7 @@ fn skill_file(name: &SkillName, call: &CreateSkill) -> Result<String> {
 }
 
 fn hand_in(
-    app: &RunContext,
+    ctx: &RunContext,
     skill: &str,
     change: Change,
     justification: &str,
@@ -174,16 +174,16 @@ fn hand_in(
         justification: justification.to_owned(),
         evidence,
         written: Moment::now().to_string(),
-        context: app.context(),
+        context: ctx.context(),
         comments: Vec::new(),
     };
-    let added = app.proposals().add(&proposal)?;
+    let added = ctx.proposals().add(&proposal)?;
     let state = match added {
         Added::New => "is written",
         Added::Already => "was written before",
     };
     if added == Added::New {
-        app.record(app.proposal_event(&proposal, "written"));
+        ctx.record(ctx.proposal_event(&proposal, "written"));
     }
     let id = &proposal.id;
     Ok(format!(

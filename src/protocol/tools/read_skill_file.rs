@@ -13,12 +13,12 @@ use crate::skill::{Skill, SkillPath, is_script};
 use crate::sys::{files, limits};
 
 /// The file's text first, notices after it.
-pub fn read_skill_file(app: &RunContext, call: &ReadSkillFile) -> Response {
-    read(app, call).map_or_else(|error| Response::failure(&error), Response::text)
+pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Response {
+    read(ctx, call).map_or_else(|error| Response::failure(&error), Response::text)
 }
 
-fn read(app: &RunContext, call: &ReadSkillFile) -> Result<String> {
-    app.with_meant_skill(call.skill.as_deref(), |skill| read_from(skill, call))
+fn read(ctx: &RunContext, call: &ReadSkillFile) -> Result<String> {
+    ctx.with_meant_skill(call.skill.as_deref(), |skill| read_from(skill, call))
 }
 
 fn read_from(skill: &Skill, call: &ReadSkillFile) -> Result<String> {

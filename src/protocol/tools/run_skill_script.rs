@@ -12,22 +12,22 @@ use crate::skill::{Skill, SkillPath};
 use crate::sys::{limits, warn};
 
 /// Starts a script, or waits for or stops a job.
-pub fn run_skill_script(app: &RunContext, call: &RunSkillScript) -> Response {
+pub fn run_skill_script(ctx: &RunContext, call: &RunSkillScript) -> Response {
     let answer = match call {
-        RunSkillScript::Start(start) => run(app, start),
-        RunSkillScript::Job(job) => look_after(app, job),
+        RunSkillScript::Start(start) => run(ctx, start),
+        RunSkillScript::Job(job) => look_after(ctx, job),
     };
     answer.unwrap_or_else(|error| Response::failure(&error))
 }
 
-fn run(app: &RunContext, call: &StartScript) -> Result<Response> {
-    app.with_meant_skill(call.skill.as_deref(), |skill| run_of(app, skill, call))
+fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
+    ctx.with_meant_skill(call.skill.as_deref(), |skill| run_of(ctx, skill, call))
 }
 
-fn run_of(app: &RunContext, skill: &Skill, call: &StartScript) -> Result<Response> {
+fn run_of(ctx: &RunContext, skill: &Skill, call: &StartScript) -> Result<Response> {
     let script = resolve(skill, &call.script)?;
-    let project_dir = app.env.project_root();
-    let settings = app.script_settings()?;
+    let project_dir = ctx.env.project_root();
+    let settings = ctx.script_settings()?;
     let own = settings.for_skill(skill.name.as_str());
     let most = own.timeout.unwrap_or_default().duration();
     let workdir = match &call.workdir {
@@ -55,15 +55,15 @@ fn run_of(app: &RunContext, skill: &Skill, call: &StartScript) -> Result<Respons
             wait: if call.background {
                 Some(Duration::ZERO)
             } else {
-                app.script_wait(&settings)
+                ctx.script_wait(&settings)
             },
-            jobs: &app.jobs(),
-            owner: &app.owner(),
-            host: app.host(),
+            jobs: &ctx.jobs(),
+            owner: &ctx.owner(),
+            host: ctx.host(),
         },
-        base: &app.env,
+        base: &ctx.env,
     })?;
-    app.record(started(app, call, skill, &ran.outcome));
+    ctx.record(started(ctx, call, skill, &ran.outcome));
     Ok(answer(ran, &call.script, call.format))
 }
 
@@ -77,12 +77,12 @@ fn answer(ran: Ran, label: &str, format: Format) -> Response {
     }
 }
 
-fn look_after(app: &RunContext, call: &UseJob) -> Result<Response> {
-    let job = app.jobs().find(&call.job, &app.owner())?;
+fn look_after(ctx: &RunContext, call: &UseJob) -> Result<Response> {
+    let job = ctx.jobs().find(&call.job, &ctx.owner())?;
     if call.stop {
         job.stop()?;
     } else {
-        let wait = app.script_wait(&app.script_settings()?);
+        let wait = ctx.script_wait(&ctx.script_settings()?);
         let wait = wait.unwrap_or(Duration::from_secs_f64(limits::SCRIPT_SECONDS_MOST));
         job.wait(Instant::now() + wait)?;
     }
@@ -95,8 +95,8 @@ fn look_after(app: &RunContext, call: &UseJob) -> Result<Response> {
             .map(|origin| origin.skill.clone());
         let event = Event::new("job").with("skill", skill);
         let event = event.with("script", job.facts().label.as_str());
-        app.record(with_outcome(
-            app,
+        ctx.record(with_outcome(
+            ctx,
             event.with("job", call.job.as_str()),
             &look.outcome,
         ));
@@ -117,17 +117,17 @@ fn shown(outcome: &Outcome, label: &str, format: Format) -> String {
 }
 
 /// The audit event of a started script.
-fn started(app: &RunContext, call: &StartScript, skill: &Skill, outcome: &Outcome) -> Event {
+fn started(ctx: &RunContext, call: &StartScript, skill: &Skill, outcome: &Outcome) -> Event {
     let event = Event::new("script")
         .with("skill", skill.name.as_str())
         .with("script", call.script.as_str())
         .with("args", call.args.clone())
         .with("job", outcome.job().map(ToString::to_string));
-    with_outcome(app, event, outcome)
+    with_outcome(ctx, event, outcome)
 }
 
-fn with_outcome(app: &RunContext, event: Event, outcome: &Outcome) -> Event {
-    let shown = app.own_config().unwrap_or_default().audit.output_bytes;
+fn with_outcome(ctx: &RunContext, event: Event, outcome: &Outcome) -> Event {
+    let shown = ctx.own_config().unwrap_or_default().audit.output_bytes;
     let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
     event
         .with("exit_code", outcome.exit_code())

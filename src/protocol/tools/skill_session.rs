@@ -22,50 +22,50 @@ use crate::sys::limits;
 use crate::sys::text::quoted;
 
 /// The receipt, and for a load the instructions after it.
-pub fn skill_session(app: &RunContext, call: &SkillSession) -> Response {
+pub fn skill_session(ctx: &RunContext, call: &SkillSession) -> Response {
     let answer = match call {
-        SkillSession::Status => receipt(app),
-        SkillSession::Load { names, mode } => load_all(app, names, *mode),
-        SkillSession::Unload(names) => unload(app, names.as_deref()),
+        SkillSession::Status => receipt(ctx),
+        SkillSession::Load { names, mode } => load_all(ctx, names, *mode),
+        SkillSession::Unload(names) => unload(ctx, names.as_deref()),
     };
     answer.map_or_else(|error| Response::failure(&error), Response::text)
 }
 
-fn load_all(app: &RunContext, names: &[String], mode: LoadMode) -> Result<String> {
-    let catalog = app.catalog_naming_each(names);
+fn load_all(ctx: &RunContext, names: &[String], mode: LoadMode) -> Result<String> {
+    let catalog = ctx.catalog_naming_each(names);
     let offered =
         offered_by_names(&catalog, names).map_err(|error| error.context("nothing was loaded"))?;
-    load(app, &offered, mode)?;
+    load(ctx, &offered, mode)?;
     let began = Instant::now();
     let until = began + limits::PRE_HOOKS;
     let bodies: Vec<String> = offered
         .iter()
-        .map(|one| body(app, one.skill, until))
+        .map(|one| body(ctx, one.skill, until))
         .collect::<Result<_>>()?;
-    run_post_hooks(app, false, began);
+    run_post_hooks(ctx, false, began);
     let kept: Vec<_> = offered
         .iter()
-        .map(|one| (one.skill, app.kept_arguments(one.skill)))
+        .map(|one| (one.skill, ctx.kept_arguments(one.skill)))
         .collect();
     let handed: Vec<_> = kept
         .iter()
         .map(|(skill, kept)| (*skill, kept.as_deref()))
         .collect();
-    app.handed(&handed);
+    ctx.handed(&handed);
     let later = match bodies.len() {
         1 => "",
         _ => "\nWhere these skills contradict each other, the later one takes precedence.",
     };
     Ok(format!(
         "{}\n\n<active_skills>\n{}\n</active_skills>{later}",
-        receipt(app)?,
+        receipt(ctx)?,
         bodies.join("\n")
     ))
 }
 
-fn body(app: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
+fn body(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
     let mut notes = Vec::new();
-    match run_pre_hooks(app, skill, until) {
+    match run_pre_hooks(ctx, skill, until) {
         Ok(note) => notes.extend(note),
         Err(error) => {
             let hint = error.next_step().unwrap_or_default();
@@ -77,12 +77,12 @@ fn body(app: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
         notes.push(fork::note("it was loaded into the conversation"));
     }
     // This tool takes no arguments: those of the activating call remain valid.
-    let kept = app.kept_arguments(skill);
-    if app.has_handed(skill, kept.as_deref()) {
+    let kept = ctx.kept_arguments(skill);
+    if ctx.has_handed(skill, kept.as_deref()) {
         return Ok(still_active(skill, Wrapper::Skill));
     }
-    notes.extend(required_line(app, skill));
-    app.instructions(Instructions {
+    notes.extend(required_line(ctx, skill));
+    ctx.instructions(Instructions {
         skill,
         reference: skill.name.as_str(),
         arguments: kept.as_deref(),
@@ -91,23 +91,23 @@ fn body(app: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
     })
 }
 
-fn unload(app: &RunContext, written: Option<&[String]>) -> Result<String> {
-    let session = session(app)?;
+fn unload(ctx: &RunContext, written: Option<&[String]>) -> Result<String> {
+    let session = session(ctx)?;
     let names: Option<Result<Vec<String>>> = written.map(|written| {
-        let catalog = app.catalog_naming_each(written);
+        let catalog = ctx.catalog_naming_each(written);
         let meant = |name: &String| meant(&catalog, &session, name);
         written.iter().map(meant).collect()
     });
     let names = names.transpose()?;
-    let restricted_too = app.config()?.deactivate == Deactivate::Model;
+    let restricted_too = ctx.config()?.deactivate == Deactivate::Model;
     // Without a change, nothing is written.
     if session.active().next().is_some() {
-        let store = app.store();
-        let changed = store.unload(&app.session(), names.as_deref(), restricted_too)?;
-        app.record_ends(changed.ended);
-        run_post_hooks(app, false, Instant::now());
+        let store = ctx.store();
+        let changed = store.unload(&ctx.session(), names.as_deref(), restricted_too)?;
+        ctx.record_ends(changed.ended);
+        run_post_hooks(ctx, false, Instant::now());
     }
-    receipt(app)
+    receipt(ctx)
 }
 
 /// The name of the active skill that `written` means. One that is not active counts as unloaded.
@@ -137,8 +137,8 @@ fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<String> 
 }
 
 /// The active skills as JSON, most recent last.
-fn receipt(app: &RunContext) -> Result<String> {
-    let session = session(app)?;
+fn receipt(ctx: &RunContext) -> Result<String> {
+    let session = session(ctx)?;
     let skills: Vec<Value> = session.active().map(described).collect();
     Ok(json!({"active_skills": skills}).to_string())
 }
@@ -162,7 +162,7 @@ fn described(active: &ActiveSkill) -> Value {
     })
 }
 
-fn session(app: &RunContext) -> Result<Session> {
-    let session = app.store().session(&app.session());
+fn session(ctx: &RunContext) -> Result<Session> {
+    let session = ctx.store().session(&ctx.session());
     session.map_err(|unreadable| unreadable.error())
 }

@@ -3,10 +3,12 @@
 
 mod id;
 mod progress;
+mod record;
 mod scratch;
 mod store;
 
 pub use id::{JobId, Owner};
 pub use progress::{Job, Look, Summary};
+pub use record::{JobRecord, Origin, Spools};
 pub use scratch::Scratch;
-pub use store::{JobRecord, Jobs, Origin, Spools};
+pub use store::Jobs;

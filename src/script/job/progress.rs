@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
 
 use super::id::JobId;
-use super::store::{self, JobRecord};
+use super::record::{self, JobRecord};
 use crate::error::{Error, Result};
 use crate::script::outcome::{Outcome, State};
 use crate::script::report::Ended;
@@ -264,7 +264,7 @@ impl Job {
     }
 
     fn age(&self) -> u64 {
-        store::now().saturating_sub(self.facts.started)
+        record::now().saturating_sub(self.facts.started)
     }
 
     fn failed(&self, action: &str, source: &io::Error) -> Error {

@@ -3,88 +3,17 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Mode, OFlags};
-use serde::{Deserialize, Serialize};
 
 use super::id::{JobId, Owner};
 use super::progress::{Job, Summary};
+use super::record::{JobRecord, Spools};
 use crate::error::{Error, Result};
 use crate::script::capture::Captured;
 use crate::script::spool;
-use crate::sys::process::ProcessId;
 use crate::sys::text::quoted;
 use crate::sys::{Dir, Durable, EntryName, files, limits};
-
-/// What is recorded about a job when it begins.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct JobRecord {
-    /// Its owner.
-    pub owner: Owner,
-    /// The script or command, as its caller wrote it.
-    pub label: String,
-    /// The script it runs; `None` for one of our own commands.
-    pub origin: Option<Origin>,
-    /// Its start, in milliseconds since 1970.
-    pub started: u64,
-    /// Its time limit in milliseconds.
-    pub limit: u64,
-    /// Its supervisor, where the system can identify processes.
-    #[serde(default)]
-    pub keeper: Option<ProcessId>,
-}
-
-/// Which script of which skill it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// The skill's name.
-    pub skill: String,
-    /// The skill's directory.
-    pub skill_dir: PathBuf,
-    /// The script's file.
-    pub script: PathBuf,
-}
-
-impl JobRecord {
-    /// The facts of something that has been running for `waited`.
-    pub fn of_now(
-        owner: &Owner,
-        label: &str,
-        origin: Option<&Origin>,
-        waited: Duration,
-        limit: Duration,
-    ) -> Self {
-        Self {
-            owner: owner.clone(),
-            label: label.to_owned(),
-            origin: origin.cloned(),
-            started: now().saturating_sub(millis(waited)),
-            limit: millis(limit),
-            keeper: None,
-        }
-    }
-
-    /// Sets its supervisor.
-    #[must_use]
-    pub fn kept_by(self, keeper: Option<ProcessId>) -> Self {
-        Self { keeper, ..self }
-    }
-}
-
-/// What a supervisor needs to store a job's output.
-#[derive(Debug)]
-pub struct Spools {
-    /// The job's directory.
-    pub dir: File,
-    /// The FIFO that stops the job when written to; the supervisor holds it open as long as the job
-    /// runs.
-    pub stop: File,
-    /// The spools of standard output and standard error.
-    pub files: [File; 2],
-    /// How many bytes each of them holds already.
-    pub begun: [u64; 2],
-}
 
 /// All jobs of this installation.
 #[derive(Debug, Clone)]
@@ -239,17 +168,6 @@ impl Jobs {
         let facts = files::read_capped(&dir.join(Job::FACTS), limits::JOB_FILE).ok()?;
         Some(Job::of(id, dir, serde_json::from_slice(&facts).ok()?))
     }
-}
-
-/// Milliseconds since 1970.
-pub fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    millis(since.unwrap_or_default())
-}
-
-/// A duration in milliseconds.
-pub fn millis(time: Duration) -> u64 {
-    time.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
 fn unknown(written: &str) -> Error {

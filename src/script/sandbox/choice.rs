@@ -3,35 +3,11 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::mode::{Mode, Network};
 use crate::script::settings::SkillSettings;
 use crate::skill::Fields;
-
-/// Whether scripts are confined, ordered from lenient to strict.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// Not confined.
-    #[default]
-    Off,
-    /// Confined as far as this system can.
-    Auto,
-    /// Fully confined, or not run.
-    Require,
-}
-
-/// What a confined script may use of the network, ordered from lenient to strict.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Network {
-    /// All of it.
-    #[default]
-    Open,
-    /// No sockets except Unix ones and netlink queries about interfaces and routes.
-    Restricted,
-}
 
 /// A skill's own settings for its scripts: `execution: {sandbox: true, allowed-paths: […], network:
 /// restricted}` in its frontmatter.

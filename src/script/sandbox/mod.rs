@@ -4,10 +4,12 @@
 mod choice;
 mod filter;
 mod kernel;
+mod mode;
 mod places;
 mod ruleset;
 
-pub use choice::{Confinement, Execution, Mode, Network};
+pub use choice::{Confinement, Execution};
 pub use kernel::{Kernel, lacking};
+pub use mode::{Mode, Network};
 pub use places::Places;
 pub use ruleset::{Built, Prepared, Sandbox, build};

@@ -100,7 +100,7 @@ fn what_is_below_is_read_and_made_both_ways() {
         fs::write(place.at("a/b/c"), "text").unwrap();
         let (file, metadata) = place.dir.open_below(&path).unwrap();
         assert_eq!(
-            files::read_file_capped(&file, metadata.len(), 9).unwrap(),
+            crate::sys::files::read_file_capped(&file, metadata.len(), 9).unwrap(),
             b"text"
         );
         let missing = EntryPath::parse("a/b/d").unwrap();

@@ -1,0 +1,54 @@
+//! Bounded reads of open files.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+
+/// Checks that it is a regular file.
+///
+/// # Errors
+/// `InvalidInput` for anything else.
+pub fn check_regular(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let text = "not a regular file";
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
+
+/// Reads a whole open regular file, whose reported size is `size` bytes, in one read.
+///
+/// # Errors
+/// As [`read_all_capped`].
+pub fn read_file_capped(file: &File, size: u64, max: u64) -> io::Result<Vec<u8>> {
+    let room = usize::try_from(size.min(max)).unwrap_or_default();
+    let mut bytes = vec![0; room + 1];
+    let read = match (&*file).read(&mut bytes) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+        read => read?,
+    };
+    bytes.truncate(read);
+    // Size and read agree on the end. Otherwise the file changed meanwhile, or its file system
+    // reports no sizes.
+    if read == room && read > 0 {
+        return Ok(bytes);
+    }
+    read_into(bytes, file, max)
+}
+
+/// Reads all of `source`, up to `max` bytes.
+///
+/// # Errors
+/// Whatever reading reports, and `FileTooLarge` beyond `max`.
+pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
+    read_into(Vec::new(), source, max)
+}
+
+fn read_into(mut bytes: Vec<u8>, source: impl Read, max: u64) -> io::Result<Vec<u8>> {
+    let left = (max + 1).saturating_sub(bytes.len() as u64);
+    source.take(left).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        let text = format!("larger than {max} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(bytes)
+}
