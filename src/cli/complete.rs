@@ -159,6 +159,8 @@ mod tests {
             (&["completions", ""], &["bash", "zsh", "fish"]),
             (&["config", "get", "audit.o"], &["audit.output_bytes"]),
             (&["remove", "--", "-"], &[]),
+            // The shell knows how to quote a path.
+            (&["validate", "/"], &[]),
             (&["sources", "remove", ""], &[]),
             (&["no-verb", "x", ""], &[]),
         ] {
