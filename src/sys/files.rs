@@ -1,7 +1,7 @@
 //! Files: bounded reads that never hang, and atomic replacement.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
