@@ -1,5 +1,7 @@
 //! The effective configuration: the user's, tightened by a trusted project and by policy.
 
+use std::rc::Rc;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -19,10 +21,13 @@ pub struct Setting {
     pub origin: String,
 }
 
+/// The user's own configuration, read once for a host's call.
+struct OwnConfig(Config);
+
 impl RunContext {
     /// The administrator's locations.
-    pub fn enterprise(&self) -> Enterprise {
-        Enterprise::of(&self.env)
+    pub fn enterprise(&self) -> Rc<Enterprise> {
+        self.once(|| Enterprise::of(&self.env))
     }
 
     /// The effective policies.
@@ -59,7 +64,14 @@ impl RunContext {
     /// # Errors
     /// As [`RunContext::config`].
     pub fn own_config(&self) -> Result<Config> {
-        Ok(read_toml(&self.config_path())?.unwrap_or_default())
+        if let Some(own) = self.known::<OwnConfig>() {
+            return Ok(own.0.clone());
+        }
+        let own: Config = read_toml(&self.config_path())?.unwrap_or_default();
+        if self.protocol.is_some() {
+            self.once(|| OwnConfig(own.clone()));
+        }
+        Ok(own)
     }
 
     /// The user's configuration file.

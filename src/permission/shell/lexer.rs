@@ -7,7 +7,10 @@ use super::{Fault, expansion, zsh};
 use crate::host::shell::{Language, Shell};
 use crate::permission::steps::Steps;
 
+mod ambiguous;
 mod redirection;
+
+use ambiguous::{brackets_close, may_be_blank};
 
 /// The limit of nested constructs.
 const MAX_DEPTH: usize = 32;
@@ -372,36 +375,6 @@ impl<'a> Lexer<'a> {
             heredocs: self.heredocs,
         })
     }
-}
-
-/// Whether a byte of this character is a blank in some shell's locale.
-fn may_be_blank(c: char) -> bool {
-    !c.is_ascii()
-        && c.encode_utf8(&mut [0; 4])
-            .bytes()
-            .any(|byte| byte == 0x85 || byte == 0xa0)
-}
-
-/// Refuses brackets not closed within their word. For the parser, an array subscript, and any
-/// bracket in `[[ … ]]`, continues across blanks and quotes, which moves word boundaries.
-fn brackets_close(text: &str) -> Result<(), Fault> {
-    let mut depth = 0_usize;
-    for c in text.chars() {
-        match c {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            ' ' | '\t' | '\n' | '\'' | '"' | '\\' | '$' | '`' | '(' | ')' | '<' | '>' | '|'
-            | '&' | ';' => break,
-            _ => {}
-        }
-        if depth == 0 {
-            return Ok(());
-        }
-    }
-    Err(Fault::new(
-        "[",
-        "a bracket is not closed in its word; quote it",
-    ))
 }
 
 fn unclosed() -> Fault {

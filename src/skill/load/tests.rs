@@ -1,0 +1,148 @@
+use super::*;
+use crate::skill::ToolList;
+
+fn skill(
+    dir_name: &str,
+    file: &str,
+    text: impl AsRef<[u8]>,
+) -> (tempfile::TempDir, Result<Skill, Diagnostic>) {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join(dir_name);
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join(file), text).unwrap();
+    let loaded = Skill::load(&dir);
+    (root, loaded)
+}
+
+fn loaded(text: &str) -> Skill {
+    skill("x", "SKILL.md", text).1.unwrap()
+}
+
+fn has(skill: &Skill, code: &str) -> bool {
+    skill.diagnostics.iter().any(|d| d.code == code)
+}
+
+#[test]
+fn a_plain_skill_has_no_diagnostics() {
+    let skill = loaded("---\nname: x\ndescription: d\n---\n\n# T\n\nb\n");
+    assert_eq!(
+        (skill.name.as_str(), skill.description.as_deref()),
+        ("x", Some("d"))
+    );
+    assert_eq!(skill.diagnostics.len(), 0);
+}
+
+#[test]
+fn the_name_falls_back_to_the_directory() {
+    for text in [
+        "---\ndescription: d\n---\n",
+        "---\nname:\ndescription: d\n---\n",
+    ] {
+        let skill = loaded(text);
+        assert_eq!(skill.name.as_str(), "x");
+        assert!(has(&skill, "name-missing"));
+    }
+}
+
+#[test]
+fn lower_case_file_names_are_read_and_the_exact_one_is_preferred() {
+    let (root, found) = skill("x", "skill.md", "---\nname: low\ndescription: d\n---\n");
+    assert_eq!(found.unwrap().name.as_str(), "low");
+    fs::write(
+        root.path().join("x/SKILL.md"),
+        "---\nname: up\ndescription: d\n---\n",
+    )
+    .unwrap();
+    assert_eq!(
+        Skill::load(&root.path().join("x")).unwrap().name.as_str(),
+        "up"
+    );
+}
+
+#[test]
+fn a_missing_description_is_reported_and_not_offered() {
+    for text in [
+        "---\nname: x\n---\nb",
+        "---\nname: x\ndescription: '  '\n---\nb",
+        "---\nname: x\ndescription: \"\u{200b}\"\n---\nb",
+        "# only a body",
+    ] {
+        let skill = loaded(text);
+        assert!(
+            !skill.is_offered() && has(&skill, "description-missing"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn an_unquoted_colon_in_the_description_does_not_drop_the_restriction() {
+    let skill = loaded("---\nname: x\ndescription: Use when: y\nallowed-tools: Read\n---\n");
+    assert_eq!(skill.description.as_deref(), Some("Use when: y"));
+    assert_eq!(
+        skill.fields.allowed_tools(),
+        ToolList::Listed(vec!["Read".to_owned()])
+    );
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_replaced_and_noted() {
+    let (_root, found) = skill(
+        "x",
+        "SKILL.md",
+        b"---\nname: x\ndescription: caf\xe9\n---\n",
+    );
+    assert!(has(&found.unwrap(), "not-utf8"));
+}
+
+#[test]
+fn a_link_checked_out_as_text_is_followed_inside_the_root_only() {
+    let (root, _) = skill("x", "SKILL.md", "../y/SKILL.md\n");
+    fs::create_dir(root.path().join("y")).unwrap();
+    fs::write(
+        root.path().join("y/SKILL.md"),
+        "---\nname: y\ndescription: d\n---\nB",
+    )
+    .unwrap();
+    let linked = Skill::load(&root.path().join("x")).unwrap();
+    assert_eq!(linked.body().unwrap(), "B");
+    fs::write(root.path().join("x/SKILL.md"), "../../../../etc/skill.md").unwrap();
+    assert_eq!(
+        Skill::load(&root.path().join("x")).unwrap_err().code,
+        "unreadable"
+    );
+}
+
+#[test]
+fn a_linked_skill_file_that_leaves_the_skills_directory_is_not_read() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(
+        outside.path().join("secret"),
+        "---\nname: s\ndescription: d\n---\n",
+    )
+    .unwrap();
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("x");
+    fs::create_dir(&dir).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("secret"), dir.join("SKILL.md")).unwrap();
+    assert_eq!(Skill::load(&dir).unwrap_err().code, "unreadable");
+}
+
+#[test]
+fn a_fifo_or_an_oversized_file_is_unreadable_and_does_not_hang() {
+    let root = tempfile::tempdir().unwrap();
+    let fifo = root.path().join("SKILL.md");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(Skill::load(root.path()).unwrap_err().code, "no-skill-file");
+    let big = vec![b'x'; usize::try_from(limits::SKILL_FILE).unwrap() + 1];
+    assert_eq!(
+        skill("x", "SKILL.md", big).1.unwrap_err().code,
+        "unreadable"
+    );
+}
