@@ -118,7 +118,7 @@ pub(super) fn set_timer(timer: Timer, after: Duration) -> Duration {
         Timer::Processor => libc::ITIMER_PROF,
     };
     let time = |time: Duration| libc::timeval {
-        tv_sec: time.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        tv_sec: i32::try_from(time.as_secs()).unwrap_or(i32::MAX).into(),
         tv_usec: time.subsec_micros().try_into().unwrap_or_default(),
     };
     let new = libc::itimerval {

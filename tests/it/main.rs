@@ -83,6 +83,7 @@ mod state_copies;
 mod supervise;
 mod terminal;
 mod trust;
+mod upgrade;
 mod validate;
 mod versions;
 
