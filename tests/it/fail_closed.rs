@@ -1,10 +1,9 @@
-//! One way to fail: whatever ends a host's call, limits, signals, lost descriptors, input without end,
-//! panics, its answer is the one that keeps closed, in every hook and under both protocols.
+//! One way to fail: whatever ends a host's call, limits, lost descriptors, unreadable input, panics, its
+//! answer is the one that keeps closed, in every hook and under both protocols.
 
 use std::fmt::Debug;
 use std::fs;
-use std::io::Write;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -14,7 +13,7 @@ use crate::host::{Generation, Ran, finish};
 
 /// Every hook of ours with data for which, while `careful` is active, a hook that decides must refuse; and one that
 /// nobody knows.
-fn calls() -> Vec<(&'static str, Value)> {
+pub fn calls() -> Vec<(&'static str, Value)> {
     let tool = json!({"tool_name": "shell_exec", "arguments": {"command": "ls"}});
     vec![
         ("pre_tool", tool.clone()),
@@ -69,7 +68,7 @@ fn every_hook_is_one_of_these() {
     }
 }
 
-fn restricted() -> [Host; 2] {
+pub fn restricted() -> [Host; 2] {
     Host::both().map(|host| {
         let host = host.skill("careful", "allowed-tools: Read", "Careful.");
         host.activates("careful");
@@ -79,7 +78,7 @@ fn restricted() -> [Host; 2] {
 
 /// A refusal from a hook that decides, and one JSON value from any.
 #[track_caller]
-fn is_closed(hook: &str, ran: &Ran, how: &dyn Debug) {
+pub fn is_closed(hook: &str, ran: &Ran, how: &dyn Debug) {
     assert!(answers_closed(hook, ran), "{hook}, {how:?}: {ran:.600?}");
 }
 
@@ -104,7 +103,7 @@ fn through_shell(host: &Host, hook: &str, data: &Value, first: &str) -> (Command
     tell(host, &mut command, hook, data)
 }
 
-fn tell(host: &Host, command: &mut Command, hook: &str, data: &Value) -> (Command, Vec<u8>) {
+pub fn tell(host: &Host, command: &mut Command, hook: &str, data: &Value) -> (Command, Vec<u8>) {
     let mut command = std::mem::replace(command, Command::new("true"));
     command.env("CHIBI_HOOK", hook);
     match host.generation() {
@@ -114,10 +113,6 @@ fn tell(host: &Host, command: &mut Command, hook: &str, data: &Value) -> (Comman
         }
         Generation::Stdin => (command, data.to_string().into_bytes()),
     }
-}
-
-fn plain(host: &Host, hook: &str, data: &Value) -> (Command, Vec<u8>) {
-    tell(host, &mut host.command(), hook, data)
 }
 
 #[test]
@@ -176,117 +171,6 @@ fn however_little_memory_there_is_the_answer_is_closed() {
     }
 }
 
-/// Waits until the program has taken its signals.
-fn when_prepared(child: &Child) {
-    let status = format!("/proc/{}/status", child.id());
-    let until = Instant::now() + Duration::from_secs(10);
-    while Instant::now() < until {
-        let status = fs::read_to_string(&status).unwrap_or_default();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        // The handler of SIGTERM is the last but two.
-        if caught.is_none_or(|mask| mask & (1 << 2) != 0) {
-            return;
-        }
-    }
-    panic!("it did not start");
-}
-
-fn send(child: &Child, signal: &str) {
-    let mut kill = Command::new("kill");
-    kill.args([&format!("-{signal}"), &child.id().to_string()]);
-    // It may have answered already.
-    let _ = kill.stderr(Stdio::null()).status();
-}
-
-fn collected(child: Child) -> Ran {
-    let output = child.wait_with_output().unwrap();
-    Ran {
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        status: output.status.code().unwrap_or(-1),
-    }
-}
-
-/// By number those that C libraries keep for themselves.
-const SIGNALS: [&str; 24] = [
-    "SEGV", "BUS", "ABRT", "FPE", "ILL", "SYS", "TRAP", "ALRM", "PROF", "XCPU", "INT", "TERM",
-    "HUP", "QUIT", "XFSZ", "USR1", "USR2", "VTALRM", "PIPE", "STKFLT", "RTMIN", "32", "33", "34",
-];
-
-#[test]
-#[cfg(target_os = "linux")]
-fn every_signal_answers_closed_while_it_waits_and_while_it_decides() {
-    for host in restricted() {
-        for (hook, data) in calls().into_iter().filter(|call| call.0 != "on_start") {
-            for signal in SIGNALS {
-                let (mut command, stdin) = plain(&host, hook, &data);
-                let waits = host.generation() == Generation::Stdin;
-                if waits {
-                    command.stdin(Stdio::piped());
-                }
-                let mut child = command.spawn().unwrap();
-                let pipe = child.stdin.take();
-                // Under the older protocol nothing is waited for: it is hit wherever it is.
-                when_prepared(&child);
-                send(&child, signal);
-                // What does not end it leaves it to its work.
-                if let Some(mut pipe) = pipe {
-                    let _ = pipe.write_all(&stdin);
-                }
-                is_closed(hook, &collected(child), &signal);
-            }
-        }
-    }
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn input_without_end_and_a_call_without_end_are_answered_in_time() {
-    let [_, host] = restricted();
-    let began = Instant::now();
-    let mut waiting = Vec::new();
-    for (hook, data) in calls().into_iter().take(5) {
-        for way in ["silent", "slow", "endless", "stopped"] {
-            let (mut command, stdin) = plain(&host, hook, &data);
-            let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-            let mut pipe = child.stdin.take().unwrap();
-            when_prepared(&child);
-            let feeder = std::thread::spawn(move || match way {
-                "silent" => std::thread::sleep(Duration::from_secs(6)),
-                "slow" => {
-                    while pipe.write_all(b" ").is_ok() {
-                        std::thread::sleep(Duration::from_millis(500));
-                    }
-                }
-                "endless" => {
-                    while pipe.write_all(&[b' '; 4096]).is_ok() {
-                        std::thread::sleep(Duration::from_millis(1));
-                    }
-                }
-                _ => pipe.write_all(&stdin[..1]).unwrap_or_default(),
-            });
-            if way == "stopped" {
-                send(&child, "STOP");
-            }
-            waiting.push((hook, way, child, feeder));
-        }
-    }
-    std::thread::sleep(Duration::from_millis(5500).saturating_sub(began.elapsed()));
-    for (hook, way, mut child, feeder) in waiting {
-        if way == "stopped" {
-            send(&child, "CONT");
-        } else {
-            assert!(
-                child.try_wait().unwrap().is_some(),
-                "{hook}, {way}: it still runs"
-            );
-        }
-        is_closed(hook, &collected(child), &way);
-        feeder.join().unwrap();
-    }
-}
-
 #[test]
 fn what_cannot_be_read_is_closed() {
     let [_, host] = restricted();
@@ -318,68 +202,6 @@ fn what_cannot_be_read_is_closed() {
             );
         }
     }
-}
-
-/// A host that cannot be told waits, instead of going on.
-#[test]
-#[cfg(target_os = "linux")]
-fn a_refusal_that_cannot_be_told_holds_the_call_back_until_the_host_is_gone() {
-    for host in restricted() {
-        for (hook, data) in calls().into_iter().take(5) {
-            for lost in [">/dev/full", ">&-", "</dev/null 1<&0"] {
-                let mut command = host.surround(Command::new("sh"));
-                // The shell is the host: it ends when its standard error does, which we read.
-                let script = format!("\"$0\" {lost} & echo $! >&2; read end <\"$1\"");
-                let end = host.home().join(format!("end-{hook}"));
-                let _ = fs::remove_file(&end);
-                assert!(Command::new("mkfifo").arg(&end).status().unwrap().success());
-                command
-                    .args(["-c", &script, env!("CARGO_BIN_EXE_agent-skills")])
-                    .arg(&end);
-                // What runs in the background has no other standard input: the data is in the environment.
-                command
-                    .env("CHIBI_HOOK", hook)
-                    .env("CHIBI_HOOK_DATA", data.to_string());
-                let mut child = command.spawn().unwrap();
-                // Both write to it, in either order.
-                let told = std::io::BufReader::new(child.stderr.take().unwrap());
-                let told: Vec<String> = std::io::BufRead::lines(told)
-                    .take(2)
-                    .map(Result::unwrap)
-                    .collect();
-                assert!(
-                    told.concat().contains("held back"),
-                    "{hook} {lost}: {told:?}"
-                );
-                let pid = told
-                    .iter()
-                    .find(|line| line.parse::<u32>().is_ok())
-                    .unwrap();
-                let process = format!("/proc/{}", pid.trim());
-                for signal in ["TERM", "ALRM", "HUP"] {
-                    let _ = Command::new("kill")
-                        .args([&format!("-{signal}"), pid.trim()])
-                        .status();
-                }
-                std::thread::sleep(Duration::from_millis(20));
-                assert!(fs::exists(&process).unwrap(), "{hook} {lost}: it left");
-                fs::write(&end, "\n").unwrap();
-                child.wait().unwrap();
-                let until = Instant::now() + Duration::from_secs(5);
-                while is_running(&process) {
-                    assert!(Instant::now() < until, "{hook} {lost}: it stays");
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-            }
-        }
-    }
-}
-
-/// Where nobody reaps orphans, one that has ended is still listed.
-fn is_running(process: &str) -> bool {
-    let stat = fs::read_to_string(format!("{process}/stat")).unwrap_or_default();
-    stat.rsplit_once(')')
-        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }
 
 /// Run by the test below in processes of their own.
@@ -481,55 +303,4 @@ fn a_log_that_cannot_be_written_costs_no_answer() {
             );
         }
     }
-}
-
-/// What this program does with signals is its own affair.
-#[test]
-#[cfg(target_os = "linux")]
-fn a_script_has_no_signal_kept_from_it() {
-    let script = "#!/bin/sh\ngrep SigBlk /proc/self/status\n";
-    for host in Host::both() {
-        let host = host.skill("x", "", "").file("x/scripts/a.sh", script);
-        let call = json!({"skill": "x", "script": "scripts/a.sh"});
-        let text = host.tool("run_skill_script", &call);
-        assert!(text.contains("SigBlk:\t0000000000000000"), "{text}");
-    }
-}
-
-/// Run by the test below in processes of their own.
-#[test]
-#[allow(unsafe_code)]
-fn has_a_child_when_asked_to() {
-    let Ok(generation) = std::env::var("AGENT_SKILLS_TEST_CHILD") else {
-        return;
-    };
-    if generation == "parent" {
-        agent_skills::protocol::closed::Failing::Hook(b"pre_tool").prepare();
-        let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args([
-            "--exact",
-            "fail_closed::has_a_child_when_asked_to",
-            "--nocapture",
-        ]);
-        let status = child.env("AGENT_SKILLS_TEST_CHILD", "child").status();
-        assert!(status.unwrap().success());
-    }
-    // SAFETY: it only asks, by stopping the timer.
-    println!("{generation} has {} s left", unsafe { libc::alarm(0) });
-}
-
-#[test]
-fn a_program_that_a_call_starts_has_no_deadline() {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([
-        "--exact",
-        "fail_closed::has_a_child_when_asked_to",
-        "--nocapture",
-    ]);
-    command
-        .env("AGENT_SKILLS_TEST_CHILD", "parent")
-        .stdin(Stdio::null());
-    let ran = finish(command.stdout(Stdio::piped()).stderr(Stdio::piped()), b"");
-    assert!(ran.stdout.contains("child has 0 s left"), "{ran:?}");
-    assert!(!ran.stdout.contains("parent has 0 s left"), "{ran:?}");
 }

@@ -1,4 +1,4 @@
-//! What a model proposes to change in skills, and what becomes of it.
+//! What a model may propose to change in skills, and what is refused.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -6,9 +6,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use serde_json::{Value, json};
 
 use crate::Host;
-use crate::host::{Generation, Ran, finish};
+use crate::host::{Generation, finish};
 use crate::market_sources::skill;
-use crate::repository::{Hub, files};
+use crate::repository::files;
 
 pub const TOOL: &str = "propose_skill_update";
 
@@ -46,7 +46,7 @@ fn refusal(host: &Host, skill: &str, diff: &str) -> String {
     answer
 }
 
-fn list(host: &Host) -> Value {
+pub fn list(host: &Host) -> Value {
     serde_json::from_str(&host.succeeds(&["proposals", "list", "--json"])).unwrap()
 }
 
@@ -54,7 +54,7 @@ pub fn text(host: &Host, path: &str) -> String {
     fs::read_to_string(host.skills_dir().join(path)).unwrap()
 }
 
-fn decisions(host: &Host) -> Vec<String> {
+pub fn decisions(host: &Host) -> Vec<String> {
     let log = host.json(&["audit", "--event", "proposal", "--json"]);
     let decision = |event: &Value| event["decision"].as_str().unwrap().to_owned();
     let events = log["events"].as_array().unwrap();
@@ -105,79 +105,6 @@ fn a_proposal_changes_nothing_until_a_person_approves_it_and_can_be_taken_back()
         assert_eq!(decisions(&host), ["written", "approved"]);
         assert!(!host.plugin_dir().join("staging").exists());
     }
-}
-
-#[test]
-fn a_model_may_see_and_comment_but_never_decide() {
-    for host in Host::both() {
-        let host = host.skill("pdf", "", "One.");
-        let id = propose(&host, "pdf", &diff("One.", "1."));
-        let before = files(&host.skills_dir());
-        for verb in ["approve", "reject"] {
-            for args in [
-                json!(["proposals", verb, id, "--yes"]),
-                json!(["proposals", verb, id]),
-            ] {
-                let arguments = json!({"args": args});
-                if verb == "approve" || args.as_array().unwrap().len() == 3 {
-                    for tool in ["skill_marketplace", "agent-skills"] {
-                        host.blocks(tool, &arguments);
-                        let answer = host.tool(tool, &arguments);
-                        assert!(answer.starts_with("Error: only a person"), "{answer}");
-                    }
-                }
-            }
-        }
-        let say = json!({"args": ["proposals", "comment", id, "It \u{1b}[2Jis right."]});
-        host.allows("skill_marketplace", &say);
-        assert!(host.tool("skill_marketplace", &say).contains("still waits"));
-        let look = json!({"args": ["proposals", "show", id]});
-        host.allows("skill_marketplace", &look);
-        let shown = host.tool("skill_marketplace", &look);
-        assert!(
-            shown.contains("comment by the model") && shown.contains("It [2Jis right."),
-            "{shown}"
-        );
-        // That is no command, and approves nothing.
-        let odd = json!({"args": ["proposals", "--", "approve", id]});
-        assert!(host.tool("skill_marketplace", &odd).starts_with("Error: "));
-        assert_eq!(files(&host.skills_dir()), before);
-        let told = host.succeeds(&["proposals", "reject", &id, "--reason", "no"]);
-        assert!(told.contains("is as it was"), "{told}");
-        assert_eq!(list(&host), json!([]));
-        assert_eq!(decisions(&host), ["written", "commented", "rejected"]);
-    }
-}
-
-/// A shell that the host has started is not a person's.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_model_cannot_decide_in_a_shell_of_the_host_either() {
-    let host = Host::environment().skill("pdf", "", "One.");
-    let id = propose(&host, "pdf", &diff("One.", "1."));
-    let program = host.command().get_program().to_string_lossy().into_owned();
-    // The outer shell plays the host: what it starts has it as its parent.
-    let script = format!(
-        "unset AGENT_SKILLS_SESSION; \
-         CHIBI_HOOK=post_system_prompt CHIBI_HOOK_DATA='{{\"context_name\":\"x\"}}' {program} >&2; \
-         sh -c '{program} proposals approve {id} --yes; echo ended $?'; echo"
-    );
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", &script]).current_dir(host.project());
-    for (name, value) in host.command().get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    command
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    let ran: Ran = finish(&mut command, b"");
-    assert!(ran.stdout.contains("ended 1"), "{ran:?}");
-    assert!(ran.stderr.contains("a shell of their own"), "{ran:?}");
-    assert!(text(&host, "pdf/SKILL.md").contains("One."));
-    host.succeeds(&["proposals", "approve", &id, "--yes"]);
 }
 
 #[test]
@@ -244,77 +171,6 @@ fn hostile_and_useless_diffs_are_refused_with_the_next_step() {
 }
 
 #[test]
-fn what_no_longer_applies_says_so_and_changes_nothing() {
-    for host in Host::both() {
-        let host = host
-            .skill("pdf", "", "One.\nTwo.")
-            .skill("gone", "", "One.");
-        let first = propose(&host, "pdf", &diff("One.", "1."));
-        let rival = propose(&host, "pdf", &diff("One.", "Eins."));
-        // The skill's own text may name its files by their whole path.
-        let file = host.skills_dir().join("pdf/SKILL.md").display().to_string();
-        let whole = diff("Two.", "2.")
-            .replace("a/SKILL.md", &file)
-            .replace("b/SKILL.md", &file);
-        let other = propose(&host, "pdf", &whole);
-        let vanished = propose(&host, "gone", &diff("One.", "1."));
-        assert_eq!(
-            propose(&host, "pdf", &diff("One.", "1.")),
-            first,
-            "said twice, kept once"
-        );
-        assert_eq!(list(&host).as_array().unwrap().len(), 4);
-        host.succeeds(&["proposals", "approve", &first, "--yes"]);
-        fs::remove_dir_all(host.skills_dir().join("gone")).unwrap();
-        let before = files(&host.skills_dir());
-        for (id, why) in [(&rival, "no line `One.`"), (&vanished, "no longer there")] {
-            let shown = host.succeeds(&["proposals", "show", id]);
-            assert!(
-                shown.contains("cannot be applied") && shown.contains(why),
-                "{shown}"
-            );
-            let failed = host.fails(&["proposals", "approve", id, "--yes"]);
-            assert!(
-                failed.contains(why) && failed.contains("hint: "),
-                "{failed}"
-            );
-        }
-        let listed = host.succeeds(&["proposals", "list"]);
-        assert_eq!(listed.matches("cannot be applied").count(), 2, "{listed}");
-        assert_eq!(files(&host.skills_dir()), before);
-        host.succeeds(&["proposals", "approve", &other, "--yes"]);
-        assert!(text(&host, "pdf/SKILL.md").ends_with("1.\n2.\n"));
-        host.succeeds(&["proposals", "reject", &rival]);
-        host.succeeds(&["proposals", "reject", &vanished]);
-        assert!(
-            host.fails(&["proposals", "show", "../../x"])
-                .contains("no proposal's id")
-        );
-        assert_eq!(list(&host), json!([]));
-    }
-}
-
-#[test]
-fn the_user_is_told_once_on_standard_error() {
-    for host in Host::both() {
-        let host = host.skill("pdf", "", "One.");
-        let tells = || {
-            let data = json!({"context_name": "default"});
-            let (answer, stderr) = host.hook_with_stderr("post_system_prompt", &data);
-            assert!(answer["inject"].is_string());
-            stderr
-        };
-        assert_eq!(tells(), "");
-        propose(&host, "pdf", &diff("One.", "1."));
-        assert!(tells().contains("a proposal for a skill waits"));
-        assert_eq!(tells(), "");
-        propose(&host, "pdf", &diff("One.", "Eins."));
-        assert!(tells().contains("2 proposals"));
-        assert_eq!(tells(), "");
-    }
-}
-
-#[test]
 fn what_the_result_could_do_is_scanned_and_shown_loudly() {
     let host = Host::stdin().skill(
         "pdf",
@@ -357,59 +213,6 @@ fn what_the_result_could_do_is_scanned_and_shown_loudly() {
         assert!(!told.contains(['\u{1b}', '\u{202e}', '\u{9b}']), "{told:?}");
     }
     host.succeeds(&["proposals", "approve", &evil, "--yes", "--accept-findings"]);
-}
-
-#[test]
-fn an_improved_skill_of_a_repository_counts_as_changed_by_hand() {
-    let hub = Hub::new();
-    let dir = hub.repository("acme/skills", &[("skills/pdf/SKILL.md", &skill("pdf"))]);
-    let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    host.succeeds(&["install", "acme/pdf"]);
-    let lock = fs::read(host.plugin_dir().join("skills.lock.json")).unwrap();
-    let id = propose(&host, "pdf", &diff("Body of pdf.", "A better body."));
-    host.succeeds(&["proposals", "approve", &id, "--yes"]);
-    for words in [&["list-installed"][..], &["list-installed", "--json"]] {
-        let told = host.succeeds(words);
-        assert!(
-            told.contains("changed-since") || told.contains("\"changed\": true"),
-            "{told}"
-        );
-    }
-    let verified = host.person(&["verify"]);
-    assert!(verified.stdout.contains("changed SKILL.md"), "{verified:?}");
-    assert!(host.succeeds(&["update"]).contains("up to date"));
-    fs::write(
-        dir.join("skills/pdf/SKILL.md"),
-        skill("pdf").replace("Body", "New body"),
-    )
-    .unwrap();
-    crate::repository::commit(&dir);
-    let kept = host.succeeds(&["update"]);
-    assert!(
-        kept.contains("was changed after it was installed") && kept.contains("--stash"),
-        "{kept}"
-    );
-    host.succeeds(&["rollback", "pdf"]);
-    assert!(host.succeeds(&["verify"]).contains("pdf: intact"));
-    assert_eq!(
-        fs::read(host.plugin_dir().join("skills.lock.json")).unwrap(),
-        lock
-    );
-    host.succeeds(&["update"]);
-    let pinned = "acme/skills@pdf#".to_owned() + &head(&dir);
-    host.succeeds(&["remove", "pdf"]);
-    host.succeeds(&["install", &pinned]);
-    let answer = host.tool(TOOL, &call("pdf", &diff("New body of pdf.", "x")));
-    assert!(answer.contains("pinned"), "{answer}");
-}
-
-fn head(dir: &std::path::Path) -> String {
-    let output = std::process::Command::new("git")
-        .args(["rev-parse", "HEAD"])
-        .current_dir(dir)
-        .output()
-        .unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 #[test]
@@ -553,132 +356,5 @@ fn a_new_skill_is_a_proposal_which_can_be_switched_off() {
             let answer = host.tool("create_skill", &wrong);
             assert!(answer.starts_with("Error: "), "{key}: {answer}");
         }
-    }
-}
-
-#[test]
-fn a_broken_file_hides_no_proposal_and_there_are_never_too_many() {
-    let host = Host::stdin().skill("pdf", "", "One.");
-    let id = propose(&host, "pdf", &diff("One.", "1."));
-    let dir = host.plugin_dir().join("proposals");
-    fs::write(dir.join("0123456789ab.json"), "{").unwrap();
-    let ran = host.person(&["proposals", "list", "--json"]);
-    assert!(
-        ran.stdout.contains(&id) && ran.stderr.contains("is no proposal"),
-        "{ran:?}"
-    );
-    for number in 1..100 {
-        propose(&host, "pdf", &diff("One.", &number.to_string()));
-    }
-    let answer = host.tool(TOOL, &call("pdf", &diff("One.", "2.")));
-    assert!(answer.contains("100 proposals"), "{answer}");
-    for _ in 0..20 {
-        host.succeeds(&["proposals", "comment", &id, "Hm."]);
-    }
-    let full = host.fails(&["proposals", "comment", &id, "Hm."]);
-    assert!(full.contains("20 comments"), "{full}");
-}
-
-#[test]
-fn an_approval_killed_at_any_moment_leaves_the_old_or_the_new_skill() {
-    let host = Host::stdin()
-        .skill("pdf", "", "One.")
-        .file("pdf/notes.md", "One.\n");
-    let old = files(&host.skills_dir());
-    let both = diff("One.", "1.") + "--- a/notes.md\n+++ b/notes.md\n@@\n-One.\n+1.\n";
-    let approve = |id: &str| ["proposals", "approve", id, "--yes"].map(str::to_owned);
-    let id = propose(&host, "pdf", &both);
-    let words = approve(&id);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let started = std::time::Instant::now();
-    host.succeeds(&words);
-    let duration = started.elapsed();
-    let new = files(&host.skills_dir());
-    host.succeeds(&["rollback", "pdf"]);
-    propose(&host, "pdf", &both);
-    let mut landed = 0;
-    for attempt in 0..12 {
-        assert_eq!(files(&host.skills_dir()), old);
-        crate::market_kills::kill(&host, &words, duration, 200 + 75 * attempt);
-        let now = files(&host.skills_dir());
-        assert!(now == old || now == new, "{now:?}");
-        landed += usize::from(now == new);
-        // One that was applied and is still listed does no harm.
-        if now == new && list(&host) != json!([]) {
-            assert!(host.fails(&words).contains("already"));
-            host.succeeds(&["proposals", "reject", &id]);
-        }
-        // The state before may be lost by a kill, never wrong.
-        if now == new && host.person(&["rollback", "pdf"]).status != 0 {
-            for (path, content) in &old {
-                fs::write(host.skills_dir().join(path), content).unwrap();
-            }
-        } else if now == new {
-            assert_eq!(files(&host.skills_dir()), old);
-        }
-        if now == new && list(&host) == json!([]) {
-            propose(&host, "pdf", &both);
-        }
-    }
-    println!("{landed} of 12 had landed when they were killed");
-}
-
-#[test]
-fn a_person_on_a_terminal_sees_the_change_and_is_asked() {
-    let host = Host::stdin().skill("pdf", "allowed-tools: Read", "One.");
-    let id = propose(&host, "pdf", &diff("allowed-tools: Read", "license: MIT"));
-    let words = format!("proposals approve {id}");
-    let Some(shown) = crate::market_updates::on_a_terminal(&host, &words, "n\n") else {
-        return;
-    };
-    for words in [
-        "It was wrong.",
-        "-allowed-tools: Read",
-        "ATTENTION",
-        "every tool",
-        "Apply it? [y/N]",
-        "you said no",
-    ] {
-        assert!(shown.contains(words), "{words}: {shown}");
-    }
-    assert!(text(&host, "pdf/SKILL.md").contains("allowed-tools"));
-    crate::market_updates::on_a_terminal(&host, &words, "y\n");
-    assert!(text(&host, "pdf/SKILL.md").contains("license: MIT"));
-}
-
-/// A proposal changes nothing, and a skill's faults show while it is active.
-#[test]
-fn a_restricted_skill_takes_no_proposal_away() {
-    for host in Host::both() {
-        let host = host.skill("narrow", "allowed-tools: Read", "One.").skill(
-            "denying",
-            "disallowed-tools: propose_skill_update create_skill",
-            "One.",
-        );
-        let new = json!({"name": "made", "description": "d", "body": "b"});
-        host.starts().activates("narrow");
-        host.blocks("write_file", &json!({"path": "x", "content": ""}));
-        propose(&host, "narrow", &diff("One.", "1."));
-        host.allows("create_skill", &new);
-        assert!(
-            host.tool("create_skill", &new)
-                .contains("Nothing has changed")
-        );
-        let tools = json!({"tools": [{"name": TOOL, "type": "plugin"}, {"name": "create_skill", "type": "plugin"}]});
-        let hidden = host.hook("pre_api_tools", &tools)["exclude"].to_string();
-        assert!(
-            !hidden.contains(TOOL) && !hidden.contains("create_skill"),
-            "{hidden}"
-        );
-        // Switched off, a tool of that name is another plugin's.
-        let config = host.plugin_dir().join("config.toml");
-        fs::write(&config, "create_skill = false\n").unwrap();
-        host.blocks("create_skill", &new);
-        fs::write(&config, "proposals = false\n").unwrap();
-        host.blocks(TOOL, &call("narrow", &diff("One.", "1.")));
-        fs::remove_file(config).unwrap();
-        host.starts().activates("denying");
-        host.blocks(TOOL, &call("narrow", &diff("One.", "1.")));
-        host.blocks("create_skill", &new);
     }
 }

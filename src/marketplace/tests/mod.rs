@@ -2,6 +2,7 @@
 
 mod change;
 mod install;
+mod landing;
 
 use crate::marketplace::testing::{World, skill};
 

@@ -1,0 +1,229 @@
+//! Answers that must not get lost: nothing that is in the way, without end or used up keeps one back, and
+//! the model is told how to go on.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::Host;
+use crate::closed::careful;
+use crate::host::{Ran, finish};
+
+#[test]
+fn no_call_fails_because_nobody_hears_its_remarks() {
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+    fs::write(host.plugin_dir().join("config.toml"), "enforce = \"warn\"").unwrap();
+    host.activates("careful");
+    let full = || {
+        Stdio::from(
+            fs::OpenOptions::new()
+                .write(true)
+                .open("/dev/full")
+                .unwrap(),
+        )
+    };
+    let data = br#"{"tool_name":"shell_exec","arguments":{"command":"ls"}}"#;
+    let ran = finish(
+        host.command().env("CHIBI_HOOK", "pre_tool").stderr(full()),
+        data,
+    );
+    assert_eq!((ran.stdout.as_str(), ran.status), ("{}", 0));
+    let ran = finish(
+        host.command().args(["remove", "nosuch"]).stderr(full()),
+        b"",
+    );
+    assert_eq!(ran.status, 1);
+}
+
+#[test]
+fn a_fifo_in_place_of_a_lock_is_not_waited_for() {
+    for file in ["state.lock", "refusals"] {
+        let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+        let path = host.plugin_dir().join(file);
+        assert!(
+            Command::new("mkfifo")
+                .arg(&path)
+                .status()
+                .unwrap()
+                .success()
+        );
+        host.pre_tool("skill_careful", &json!({}));
+        host.pre_tool("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn a_name_without_end_is_answered_at_once_and_in_short() {
+    let host = Host::stdin().skill("x", "", "");
+    let answer = host.tool(
+        "read_skill_file",
+        &json!({"skill": "y".repeat(3_000_000), "path": "z"}),
+    );
+    assert!(
+        answer.starts_with("Error: ") && answer.len() < 1000,
+        "{}",
+        answer.len()
+    );
+}
+
+#[test]
+fn the_hooks_are_these() {
+    let hooks = Host::stdin().schema()[0]["hooks"].clone();
+    let expected = [
+        "on_start",
+        "pre_message",
+        "post_system_prompt",
+        "pre_api_tools",
+        "pre_tool",
+        "pre_tool_output",
+        "pre_cache_output",
+        "pre_shell_exec",
+        "pre_file_write",
+        "pre_file_read",
+        "pre_fetch_url",
+    ];
+    assert_eq!(hooks, json!(expected));
+}
+
+#[test]
+fn the_prompt_says_how_skills_are_used() {
+    let prompt = Host::stdin().skill("x", "", "").prompt();
+    for part in [
+        "prefer that skill",
+        "call its tool first",
+        "relative to the skill",
+        "instead of reading",
+    ] {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+}
+
+#[test]
+fn an_activation_shows_how_to_go_on() {
+    let mut host = Host::stdin()
+        .skill("x", "", "Use the `Bash` tool.")
+        .file("x/references/a.md", "a")
+        .file("x/scripts/run.sh", "echo");
+    for n in 0..60 {
+        host = host.file(&format!("x/files/{n:02}.txt"), "t");
+    }
+    let text = host.tool("skill_x", &json!({}));
+    assert!(
+        text.contains(r#"read_skill_file {"skill":"x","path":"files/00.txt"}"#),
+        "{text}"
+    );
+    assert!(text.contains("Bash = shell_exec"), "{text}");
+    assert_eq!(text.matches("<file size=").count(), 50);
+    assert!(text.contains("12 more files"), "{text}");
+}
+
+#[test]
+fn state_goes_to_the_users_state_directory_when_the_plugin_directory_is_not_writable() {
+    // Root writes everywhere: a user without rights is played by a directory that is none.
+    let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
+    let plugin = host.plugin_dir();
+    fs::set_permissions(&plugin, fs::Permissions::from_mode(0o555)).unwrap();
+    let nobody = |hook: &str, data: &str| {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+        command.arg(env!("CARGO_BIN_EXE_agent-skills"));
+        command
+            .env_clear()
+            .env("AGENT_SKILLS_HOME", &plugin)
+            .env("AGENT_SKILLS_SESSION", "n");
+        command
+            .env("XDG_STATE_HOME", host.home().join("state"))
+            .env("CHIBI_HOOK", hook);
+        command.env("CHIBI_HOOK_DATA", data).current_dir("/");
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+            .spawn()
+            .map(|child| child.wait_with_output().unwrap())
+    };
+    for dir in [
+        host.home(),
+        &host.home().join(".chibi"),
+        &host.home().join(".chibi/plugins"),
+    ] {
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    fs::create_dir(host.home().join("state")).unwrap();
+    fs::set_permissions(host.home().join("state"), fs::Permissions::from_mode(0o777)).unwrap();
+    let activate = r#"{"tool_name":"skill_careful","arguments":{}}"#;
+    match nobody("pre_tool", activate) {
+        Ok(output) if output.status.success() => {
+            let states = fs::read_dir(host.home().join("state/agent-skills")).unwrap();
+            let mut names = states.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            assert!(names.any(|name| name.starts_with("state-")), "{output:?}");
+            let shell = r#"{"tool_name":"shell_exec","arguments":{"command":"ls"}}"#;
+            let blocked = nobody("pre_tool", shell).unwrap();
+            assert!(String::from_utf8_lossy(&blocked.stdout).contains("\"block\":true"));
+        }
+        _ => println!("skipped: this needs setpriv and the right to become another user"),
+    }
+}
+
+#[test]
+fn a_command_that_overflows_the_stack_is_blocked() {
+    // Found by fuzzing: the parser recurses on it. A small stack stands for a larger command.
+    let host = careful(Host::stdin());
+    let unit = format!("git log \"a $(ls<) b\" ~evil{}", "'".repeat(230));
+    let data = json!({"tool_name": "shell_exec", "arguments": {"command": unit.repeat(190)}});
+    let host = host.skill("git-only", "allowed-tools: Bash(git:*)", "");
+    host.activates("git-only");
+    for stack in ["8192", "256"] {
+        let surroundings = host.command();
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -s {stack} && exec \"$EXE\"")]);
+        command
+            .env("EXE", env!("CARGO_BIN_EXE_agent-skills"))
+            .env("CHIBI_HOOK", "pre_tool");
+        command.envs(surroundings.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ran = finish(&mut command, data.to_string().as_bytes());
+        assert_eq!(ran.status, 0, "{stack}: {ran:?}");
+        assert!(
+            ran.stdout.starts_with(r#"{"block":true"#),
+            "{stack}: {ran:?}"
+        );
+    }
+}
+
+/// Wherever the memory runs out, the answer is closed.
+#[test]
+#[cfg(target_os = "linux")]
+fn without_memory_the_answer_is_closed() {
+    let host = Host::stdin().skill("reader", "allowed-tools: Read", "body");
+    host.starts();
+    host.activates("reader");
+    let within = |kilobytes: u32, command: &str| {
+        let used = json!({"tool_name": "shell_exec", "arguments": {"command": command}});
+        let mut limited = host.surround(Command::new("sh"));
+        let script = format!("ulimit -v {kilobytes}; exec \"$0\"");
+        limited.args(["-c", &script, env!("CARGO_BIN_EXE_agent-skills")]);
+        limited.env("CHIBI_HOOK", "pre_tool");
+        limited.env("RUST_BACKTRACE", "1");
+        finish(&mut limited, used.to_string().as_bytes())
+    };
+    let is_closed = |ran: &Ran| ran.status == 0 && ran.stdout.starts_with("{\"block\":true");
+    let enough = (10..500).map(|megabytes| megabytes * 1024);
+    let least = enough
+        .into_iter()
+        .find(|kilobytes| is_closed(&within(*kilobytes, "ls")));
+    let least = least.unwrap();
+    let long = format!("ls {}", "x".repeat(6_000_000));
+    for more in [1, 4, 7, 10, 13, 16, 20, 25, 30, 40] {
+        let ran = within(least + more * 1024, &long);
+        assert!(
+            is_closed(&ran),
+            "{more} MB more: {} {:.300}",
+            ran.status,
+            ran.stderr
+        );
+    }
+}

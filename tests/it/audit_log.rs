@@ -1,0 +1,193 @@
+//! The audit log as a file: many writers at once, one that cannot be written, and how it is read.
+
+use std::fs;
+use std::process::Command;
+
+use agent_skills::policy::{Audit, Event, read_log};
+use agent_skills::sys::Moment;
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::audit::{events, of_kind};
+
+#[test]
+fn a_log_that_cannot_be_written_breaks_nothing() {
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        fs::create_dir(host.plugin_dir().join("audit.jsonl")).unwrap();
+        host.activates("careful");
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        host.allows("file_head", &json!({"path": "x"}));
+        host.starts()
+            .allows("shell_exec", &json!({"command": "ls"}));
+    }
+}
+
+#[test]
+fn the_log_is_filtered_and_counted() {
+    for host in Host::both() {
+        let host = host
+            .skill("a", "allowed-tools: Read", "")
+            .skill("b", "", "")
+            .file("b/ok.sh", "true\n")
+            .file("b/bad.sh", "false\n");
+        host.activates("a");
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        host.starts().activates("b");
+        for script in ["ok.sh", "bad.sh"] {
+            host.tool("run_skill_script", &json!({"skill": "b", "script": script}));
+        }
+        assert_eq!(
+            host.succeeds(&["audit", "--skill", "a", "--event", "activate"])
+                .lines()
+                .count(),
+            1
+        );
+        assert_eq!(
+            host.succeeds(&["audit", "--since", "1h", "--event", "script"])
+                .lines()
+                .count(),
+            2
+        );
+        assert!(
+            host.succeeds(&["audit", "--since", "2999-01-01"])
+                .starts_with("Nothing")
+        );
+        assert!(
+            host.fails(&["audit", "--since", "soon"])
+                .contains("is no time")
+        );
+        let stats = &host.json(&["stats", "--json"])["skills"];
+        assert_eq!(
+            (
+                &stats[0]["skill"],
+                &stats[0]["activations"],
+                &stats[0]["refusals"]
+            ),
+            (&json!("a"), &json!(1), &json!(1))
+        );
+        assert_eq!(
+            (&stats[1]["scripts"], &stats[1]["scripts_succeeded"]),
+            (&json!(2), &json!(1))
+        );
+        assert!(
+            stats[1]["last_used"].as_str().unwrap().ends_with('Z')
+                && stats[1]["scripts_ms"].is_u64()
+        );
+        assert!(host.succeeds(&["stats"]).lines().count() == 3);
+    }
+}
+
+const PROCESSES: u64 = 16;
+
+const EVENTS: u64 = 500;
+
+#[test]
+fn sixteen_processes_lose_and_mix_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("audit.jsonl");
+    let writer = |number| {
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "audit_log::one_of_the_sixteen"])
+            .env("AUDIT_TEST", format!("{number} {}", file.display()))
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let writers: Vec<_> = (0..PROCESSES).map(writer).collect();
+    for mut writer in writers {
+        assert!(writer.wait().unwrap().success());
+    }
+    let (lines, torn) = read_log(&file).unwrap();
+    let mut seen: Vec<u64> = lines
+        .iter()
+        .filter_map(|line| line.value["n"].as_u64())
+        .collect();
+    seen.sort_unstable();
+    assert_eq!((seen, torn), ((0..PROCESSES * EVENTS).collect(), 0));
+    // Read as lines by anybody else, too, in however many files.
+    let text: String = (0..5)
+        .filter_map(|n| {
+            let name = if n == 0 {
+                "audit.jsonl".to_owned()
+            } else {
+                format!("audit.jsonl.{n}")
+            };
+            fs::read_to_string(dir.path().join(name)).ok()
+        })
+        .collect();
+    assert_eq!(
+        text.lines()
+            .filter(|line| serde_json::from_str::<Value>(line).is_ok())
+            .count(),
+        8000
+    );
+    assert!(
+        dir.path().join("audit.jsonl.1").exists(),
+        "it was put aside meanwhile"
+    );
+}
+
+/// The body of each process above; on its own it has nothing to do.
+#[test]
+fn one_of_the_sixteen() {
+    let Ok(order) = std::env::var("AUDIT_TEST") else {
+        return;
+    };
+    let (number, file) = order.split_once(' ').unwrap();
+    let first = number.parse::<u64>().unwrap() * EVENTS;
+    // Large enough that the logs that are kept hold them all.
+    let audit = Audit {
+        file: file.into(),
+        max: 1_500_000,
+        copies: Vec::new(),
+        syslog: false,
+    };
+    for n in first..first + EVENTS {
+        audit.write(
+            &Event::new("tool")
+                .with("n", n)
+                .with("text", "x".repeat(300)),
+        );
+    }
+}
+
+/// The end of a host is not seen: what is known is when something was last heard of it.
+#[test]
+fn an_activation_lasted_until_its_session_was_last_heard_of() {
+    let minutes_ago = |minutes: u64| Moment(Moment::now().0 - minutes * 60_000);
+    for host in Host::both() {
+        let host = host.skill("careful", "allowed-tools: Read", "");
+        let end = |host: &Host| of_kind(host, "end").pop().unwrap();
+        let state = host.plugin_dir().join("state.json");
+        let log = host.plugin_dir().join("audit.jsonl");
+        let long_ago = || {
+            host.activates("careful");
+            let mut known: Value = serde_json::from_slice(&fs::read(&state).unwrap()).unwrap();
+            for began in known["sessions"]["named:host"]["began"]
+                .as_object_mut()
+                .unwrap()
+                .values_mut()
+            {
+                *began = json!(minutes_ago(90).0);
+            }
+            fs::write(&state, known.to_string()).unwrap();
+        };
+        long_ago();
+        host.blocks("shell_exec", &json!({"command": "ls"}));
+        let mut events = events(&host);
+        for event in &mut events {
+            event["time"] = json!(minutes_ago(60).to_string());
+        }
+        let lines: Vec<String> = events.iter().map(Value::to_string).collect();
+        fs::write(&log, lines.join("\n") + "\n").unwrap();
+        host.starts();
+        let minutes = end(&host)["duration_ms"].as_u64().unwrap() / 60_000;
+        assert!((29..=31).contains(&minutes), "{}", end(&host));
+        assert_eq!(end(&host)["last_seen"], events[0]["time"]);
+        long_ago();
+        fs::remove_file(&log).unwrap();
+        host.starts();
+        assert!(end(&host).get("duration_ms").is_none(), "{}", end(&host));
+    }
+}

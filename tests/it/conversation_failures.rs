@@ -1,0 +1,170 @@
+//! What a conversation keeps when something fails: records, locks, configurations and skills that are not
+//! to be had, and kills.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::conversations::{active, enters, kept, ls, next_prompt};
+
+#[test]
+fn a_restriction_that_cannot_be_brought_back_closes() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        // The hook that would say which conversation this is did not do its work.
+        host.starts();
+        host.blocks("shell_exec", &ls());
+        host.allows("file_head", &json!({"path": "x"}));
+        next_prompt(&host, "play");
+        host.allows("shell_exec", &ls());
+        // The record is gone, so any conversation may have been restricted.
+        fs::write(host.plugin_dir().join("state.json"), "garbage").unwrap();
+        next_prompt(&host, "work");
+        host.blocks("shell_exec", &ls());
+        next_prompt(&host, "play");
+        host.blocks("shell_exec", &ls());
+        let told = host.tool("skill_session", &json!({"action": "status"}));
+        assert!(told.contains("agent-skills deactivate"), "{told}");
+        host.succeeds(&["deactivate", "--context", "play"]);
+        host.allows("shell_exec", &ls());
+        next_prompt(&host, "work");
+        host.blocks("shell_exec", &ls());
+        host.succeeds(&["deactivate"]);
+        host.allows("shell_exec", &ls());
+        next_prompt(&host, "play");
+        host.allows("shell_exec", &ls());
+    }
+}
+
+#[test]
+fn a_broken_configuration_does_not_lift_what_is_kept() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        fs::write(host.plugin_dir().join("config.toml"), "scope =").unwrap();
+        next_prompt(&host, "work");
+        host.blocks("shell_exec", &ls());
+    }
+}
+
+/// The newer of the two copies: a kill may come between them.
+fn newest_state(host: &Host) -> Value {
+    let copies = fs::read_dir(host.home().join(".local/state/agent-skills"));
+    let copies = copies
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().path());
+    let whole = copies.filter(|path| path.extension().is_some_and(|end| end == "json"));
+    let states = whole.chain([host.plugin_dir().join("state.json")]);
+    let states = states.map(|path| serde_json::from_slice(&fs::read(path).unwrap()).unwrap());
+    let newest = states.max_by_key(|state: &Value| state["serial"].as_u64());
+    newest.unwrap()
+}
+
+#[test]
+fn an_activation_killed_at_any_moment_is_kept_whole_or_not_at_all() {
+    for mut host in Host::both() {
+        host = kept(host);
+        let call = json!({"tool_name": "skill_reads", "arguments": {}}).to_string();
+        for n in 0..24_u64 {
+            let context = format!("c{n}");
+            host.session(&context);
+            next_prompt(&host, &context);
+            let mut command = host.command();
+            command.env("CHIBI_HOOK", "pre_tool");
+            command.env("CHIBI_HOOK_DATA", &call);
+            let mut child = command.spawn().unwrap();
+            std::thread::sleep(std::time::Duration::from_micros(n * 500));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let state = newest_state(&host);
+            let in_session = &state["sessions"][format!("named:{context}")]["activated"];
+            let in_context = &state["contexts"]["known"][&context]["activated"];
+            let count = |list: &Value| list.as_array().map_or(0, Vec::len);
+            assert_eq!(count(in_session), count(in_context), "{state}");
+            let refused = host.pre_tool("shell_exec", &ls()) != json!({});
+            assert_eq!(refused, count(in_context) == 1);
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_cannot_be_had_brings_nothing_back_and_so_closes() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads").starts();
+        let lock = fs::File::open(host.plugin_dir().join("state.lock")).unwrap();
+        fs2::FileExt::lock_exclusive(&lock).unwrap();
+        let told = host.hook_with_stderr("post_system_prompt", &json!({"context_name": "work"}));
+        assert!(told.1.contains("locked by another process"), "{}", told.1);
+        host.blocks("shell_exec", &ls());
+        drop(lock);
+        enters(&host, "work");
+        host.blocks("shell_exec", &ls());
+        assert_eq!(active(&host), ["reads"]);
+    }
+}
+
+#[test]
+fn a_switch_that_cannot_be_recorded_closes_until_one_can() {
+    for mut host in Host::both() {
+        host = kept(host);
+        next_prompt(&host, "two");
+        host.activates("reads");
+        host.session("another");
+        next_prompt(&host, "one");
+        host.activates("free").allows("shell_exec", &ls());
+        let lock = fs::File::open(host.plugin_dir().join("state.lock")).unwrap();
+        fs2::FileExt::lock_exclusive(&lock).unwrap();
+        enters(&host, "two");
+        host.blocks("shell_exec", &ls());
+        drop(lock);
+        host.blocks("shell_exec", &ls());
+        host.blocks("skill_plain", &json!({}));
+        enters(&host, "one");
+        host.allows("shell_exec", &ls());
+        assert_eq!(active(&host), ["free"], "nothing was added meanwhile");
+        enters(&host, "two");
+        host.blocks("shell_exec", &ls());
+        assert_eq!(active(&host), ["reads"]);
+        let left = fs::read_dir(host.plugin_dir()).unwrap().flatten();
+        let mut names = left.map(|entry| entry.file_name().into_string().unwrap());
+        assert!(names.all(|name| !name.starts_with("left-")));
+    }
+}
+
+#[test]
+fn a_conversation_that_is_not_known_is_not_ended_in_silence() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        let told = host.fails(&["deactivate", "--context", "wrok"]);
+        assert!(
+            told.contains("no conversation `wrok`") && told.contains("known are `work`"),
+            "{told}"
+        );
+        host.blocks("shell_exec", &ls());
+    }
+}
+
+#[test]
+fn a_skill_that_has_vanished_is_not_to_be_followed_by_reading_it() {
+    for host in Host::both() {
+        let host = kept(host);
+        next_prompt(&host, "work");
+        host.activates("reads");
+        fs::remove_dir_all(host.skills_dir().join("reads")).unwrap();
+        let prompt = next_prompt(&host, "work");
+        assert!(
+            prompt.contains("`reads` (restricts which tools may be used) (its files are gone"),
+            "{prompt}"
+        );
+        assert!(!prompt.contains("read_skill_file {"), "{prompt}");
+    }
+}

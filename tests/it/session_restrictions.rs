@@ -1,0 +1,273 @@
+//! What several active skills restrict together, what an unload leaves in force, and skills of one name
+//! from two layers.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::Host;
+use crate::sessions::{
+    SHELL, active, configured, load, ls, read, refused, session, unload, with_skills,
+};
+
+#[test]
+fn a_skills_own_tool_loads_as_the_stacking_has_it() {
+    for (stacking, after) in [
+        ("replace", &["free"][..]),
+        ("ratchet", &["reads", "free"]),
+        ("intersect", &["reads", "free"]),
+        ("union", &["reads", "free"]),
+    ] {
+        for host in Host::both() {
+            let host = configured(with_skills(host), &format!("stacking = \"{stacking}\""));
+            host.activates("reads").activates("free");
+            assert_eq!(active(&host), after, "{stacking}");
+        }
+    }
+}
+
+#[test]
+fn restrictions_combine_as_the_stacking_has_it_and_those_that_remain_hold_after_an_unload() {
+    for (stacking, shell_with_both) in [
+        ("replace", true),
+        ("ratchet", false),
+        ("intersect", false),
+        ("union", true),
+    ] {
+        for host in Host::both() {
+            let host = configured(with_skills(host), &format!("stacking = \"{stacking}\""));
+            session(&host, &load(&["reads", "free"], "replace"));
+            let decided = host.pre_tool(SHELL, &ls()) == json!({});
+            assert_eq!(decided, shell_with_both, "{stacking}");
+            session(&host, &unload(&["free"]));
+            assert_eq!(active(&host), ["reads"]);
+            host.blocks(SHELL, &ls());
+            host.allows("file_head", &read());
+        }
+    }
+}
+
+#[test]
+fn a_model_unloads_what_does_not_restrict_and_nothing_else() {
+    for host in Host::both() {
+        let host = with_skills(host);
+        session(&host, &load(&["free", "reads", "plain"], "add"));
+        for call in [
+            unload(&["reads"]),
+            unload(&["plain", "reads"]),
+            json!({"action": "unload", "all": true}),
+        ] {
+            let answer = session(&host, &call);
+            assert!(
+                answer.contains("only the user can end it") && answer.contains("deactivate"),
+                "{answer}"
+            );
+            assert_eq!(active(&host), ["free", "reads", "plain"]);
+        }
+        // A load that replaces unloads, and so is under the same rule.
+        let message = refused(&host, &load(&["runs"], "replace"));
+        assert!(message.contains("only the user"), "{message}");
+        assert_eq!(active(&host), ["free", "reads", "plain"]);
+        // One that keeps the restricted skill does not.
+        session(&host, &load(&["reads"], "replace"));
+        assert_eq!(active(&host), ["reads"]);
+        host.blocks(SHELL, &ls());
+        let answer = session(&host, &unload(&["nosuch"]));
+        assert!(
+            answer.starts_with("Error: nothing was unloaded") && answer.contains("`reads`"),
+            "{answer}"
+        );
+        session(&host, &unload(&["free"]));
+        assert_eq!(
+            active(&host),
+            ["reads"],
+            "unloading twice is unloading once"
+        );
+    }
+}
+
+#[test]
+fn the_user_can_let_the_model_end_restrictions_and_denials_stay() {
+    for host in Host::both() {
+        let host = configured(with_skills(host), "deactivate = \"model\"\n").skill(
+            "narrow",
+            "allowed-tools: Read Skill(plain)",
+            "",
+        );
+        let fetch = json!({"url": "https://example.com/"});
+        session(&host, &load(&["reads", "denies"], "add"));
+        host.blocks("fetch_url", &fetch);
+        let answer = session(&host, &json!({"action": "unload", "all": true}));
+        assert_eq!(answer, "{\"active_skills\":[]}");
+        host.allows(SHELL, &ls());
+        let message = host.blocks("fetch_url", &fetch);
+        assert!(message.contains("`denies`"), "{message}");
+        session(&host, &load(&["narrow"], "replace"));
+        host.blocks(SHELL, &ls());
+        session(&host, &load(&["free"], "replace"));
+        host.allows(SHELL, &ls());
+        host.succeeds(&["deactivate"]);
+        host.allows("fetch_url", &fetch);
+    }
+}
+
+#[test]
+fn an_unloaded_skill_does_not_loosen_what_the_others_restrict() {
+    for stacking in ["replace", "ratchet", "intersect", "union"] {
+        for host in Host::both() {
+            let config = format!("stacking = \"{stacking}\"\ndeactivate = \"model\"\n");
+            let host = configured(with_skills(host), &config);
+            session(&host, &load(&["reads", "denies"], "add"));
+            session(&host, &unload(&["denies"]));
+            host.blocks(SHELL, &ls());
+            host.blocks("fetch_url", &json!({"url": "https://example.com/"}));
+            host.allows("file_head", &read());
+        }
+    }
+}
+
+#[test]
+fn one_that_was_replaced_is_not_in_force_again_when_the_last_has_gone() {
+    for host in Host::both() {
+        let host = with_skills(host);
+        host.activates("reads").activates("free");
+        host.allows(SHELL, &ls());
+        session(&host, &unload(&["free"]));
+        host.allows(SHELL, &ls());
+        assert_eq!(active(&host), [""; 0]);
+    }
+}
+
+#[test]
+fn a_state_file_of_the_former_format_keeps_its_restrictions() {
+    for host in Host::both() {
+        let host = with_skills(host);
+        let old = |name: &str, allowed: Value| {
+            json!({"name": name, "tool": format!("skill_{name}"), "dir": "/x",
+                "digest": "sha256:0", "allowed": allowed, "denied": []})
+        };
+        let state = json!({"version": 1, "sessions": {"named:host": {"realm": "", "changed": 1,
+            "activated": [old("free", Value::Null), old("reads", json!(["Read"]))]}}});
+        let file = host.plugin_dir().join("state.json");
+        fs::write(&file, state.to_string()).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        host.blocks(SHELL, &ls());
+        assert_eq!(active(&host), ["free", "reads"]);
+    }
+}
+
+/// A restricted skill `x` that another of its name, which does not restrict, shadows.
+fn with_two_layers(host: Host) -> Host {
+    let host = with_skills(host).skill(
+        "x",
+        "allowed-tools: Read\ndisallowed-tools: WebFetch",
+        "Body of the plugin's x.",
+    );
+    let dir = host.home().join(".agents/skills/x");
+    fs::create_dir_all(&dir).unwrap();
+    let text = "---\nname: x\ndescription: d\n---\nBody of the user's x.\n";
+    fs::write(dir.join("SKILL.md"), text).unwrap();
+    host
+}
+
+fn use_skill(reference: &str) -> Value {
+    json!({"action": "use", "skill_ref": reference})
+}
+
+fn fetch() -> Value {
+    json!({"url": "https://example.com/"})
+}
+
+#[test]
+fn a_skill_of_the_same_name_from_another_layer_combines_by_the_stacking() {
+    for (stacking, shell) in [
+        ("replace", true),
+        ("ratchet", false),
+        ("intersect", false),
+        ("union", true),
+    ] {
+        for own_tool in [true, false] {
+            for host in Host::both() {
+                let host = configured(with_two_layers(host), &format!("stacking = \"{stacking}\""));
+                host.allows("skill_marketplace", &use_skill("plugin/x"));
+                host.blocks(SHELL, &ls());
+                host.blocks("fetch_url", &fetch());
+                if own_tool {
+                    host.activates("x");
+                } else {
+                    host.allows("skill_marketplace", &use_skill("personal/x"));
+                }
+                let allowed = host.pre_tool(SHELL, &ls()) == json!({});
+                assert_eq!(allowed, shell, "{stacking}");
+                host.blocks("fetch_url", &fetch());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_load_does_not_unload_a_restricted_skill_of_the_same_name() {
+    for host in Host::both() {
+        let host = configured(with_two_layers(host), "stacking = \"intersect\"");
+        host.allows("skill_marketplace", &use_skill("plugin/x"));
+        let message = refused(&host, &load(&["x"], "replace"));
+        assert!(message.contains("only the user can end it"), "{message}");
+        session(&host, &load(&["x"], "add"));
+        assert_eq!(active(&host), ["x", "x"]);
+        host.blocks(SHELL, &ls());
+        host.blocks("fetch_url", &fetch());
+        let text = session(&host, &unload(&["x"]));
+        assert!(text.contains("only the user can end it"), "{text}");
+        let host = configured(host, "deactivate = \"model\"\n");
+        session(&host, &load(&["x"], "replace"));
+        host.allows(SHELL, &ls());
+        host.blocks("fetch_url", &fetch());
+    }
+}
+
+#[test]
+fn what_a_skill_denied_stays_denied_when_its_file_says_otherwise() {
+    for scope in ["prompt", "context"] {
+        for host in Host::both() {
+            let host = configured(with_skills(host), &format!("scope = \"{scope}\"\n"));
+            host.prompt();
+            host.activates("denies").blocks("fetch_url", &fetch());
+            for line in ["disallowed-tools: Write\n", "", "disallowed-tools: Grep\n"] {
+                let text = format!("---\nname: denies\ndescription: d\n{line}---\n");
+                fs::write(host.skills_dir().join("denies/SKILL.md"), text).unwrap();
+                host.activates("denies").blocks("fetch_url", &fetch());
+            }
+            host.blocks("file_edit", &json!({"path": "x"}));
+        }
+    }
+}
+
+#[test]
+fn a_script_is_judged_as_the_one_that_runs() {
+    for host in Host::both() {
+        let host = with_two_layers(host)
+            .skill("a-b", "allowed-tools: Read", "")
+            .skill("ab", "", "")
+            .file("a-b/scripts/x.sh", "echo from a-b\n")
+            .file("ab/scripts/x.sh", "echo from ab\n")
+            .file("x/scripts/x.sh", "echo from plugin x\n");
+        let scripts = host.home().join(".agents/skills/x/scripts");
+        fs::create_dir_all(&scripts).unwrap();
+        fs::write(scripts.join("x.sh"), "echo from user x\n").unwrap();
+        let run = |skill: &str| json!({"skill": skill, "script": "scripts/x.sh"});
+        host.activates("a-b");
+        host.blocks("run_skill_script", &run("ab"));
+        host.allows("run_skill_script", &run("a-b"));
+        host.starts();
+        host.allows("skill_marketplace", &use_skill("plugin/x"));
+        host.blocks("run_skill_script", &run("x"));
+        host.blocks("run_skill_script", &run("personal/x"));
+        host.blocks("run_skill_script", &run("nosuch"));
+        for call in [run("plugin/x"), json!({"script": "scripts/x.sh"})] {
+            host.allows("run_skill_script", &call);
+            let answer = host.tool("run_skill_script", &call);
+            assert!(answer.starts_with("from plugin x"), "{answer}");
+        }
+    }
+}

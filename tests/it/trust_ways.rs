@@ -1,0 +1,279 @@
+//! No way leads round trust: nothing of a project's skill reaches the model, whichever way it comes, and
+//! whatever changes asks again.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::Host;
+use crate::layers::{codes, is_offered, put};
+
+/// Whether anything of the skill `evil` can be had, by any way to it.
+#[track_caller]
+pub fn reaches_the_model(host: &Host) -> bool {
+    let offered = is_offered(host, "evil");
+    let mut answers = vec![host.tool("skill_evil", &json!({}))];
+    for skill in ["evil", "project/evil", "Evil", "skill_evil"] {
+        answers.push(host.tool(
+            "read_skill_file",
+            &json!({"skill": skill, "path": "from.txt"}),
+        ));
+        answers.push(host.tool(
+            "run_skill_script",
+            &json!({"skill": skill, "script": "run.sh"}),
+        ));
+    }
+    answers.push(host.tool("skill_marketplace", &json!({"action": "list_installed"})));
+    answers.push(host.tool(
+        "skill_marketplace",
+        &json!({"action": "info", "skill_ref": "evil"}),
+    ));
+    let told = answers.iter().any(|answer| answer.contains("EVIL"));
+    assert_eq!(told, offered, "{answers:?}");
+    offered
+}
+
+pub fn evil(dir: &Path) {
+    put(dir, "evil", "license: EVIL", "EVIL");
+    fs::write(dir.join("evil/run.sh"), "echo EVIL\n").unwrap();
+}
+
+type Way = (&'static str, fn(&mut Host));
+
+/// In each, the skill `evil` comes with a project that nobody trusts.
+const WAYS: [Way; 24] = [
+    (".chibi/skills", |host| {
+        evil(&host.project().join(".chibi/skills"));
+    }),
+    (".agents/skills", |host| {
+        evil(&host.project().join(".agents/skills"));
+    }),
+    (".claude/skills", |host| {
+        evil(&host.project().join(".claude/skills"));
+    }),
+    ("another case", |host| {
+        evil(&host.project().join(".Claude/Skills"));
+    }),
+    ("a directory on the way to the root", |host| {
+        let deep = host.project().join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        evil(&host.project().join("a/.claude/skills"));
+        host.cwd(&deep);
+    }),
+    ("a link to skills", |host| {
+        evil(&host.project().join("hidden"));
+        fs::create_dir(host.project().join(".claude")).unwrap();
+        symlink("../hidden", host.project().join(".claude/skills")).unwrap();
+    }),
+    ("a link to a skill", |host| {
+        evil(&host.project().join("hidden"));
+        fs::create_dir_all(host.project().join(".claude/skills")).unwrap();
+        symlink(
+            "../../hidden/evil",
+            host.project().join(".claude/skills/evil"),
+        )
+        .unwrap();
+    }),
+    ("a link to everything", |host| {
+        evil(&host.project().join("hidden/skills"));
+        symlink("hidden", host.project().join(".agents")).unwrap();
+    }),
+    ("a link to the project", |host| {
+        evil(&host.project().join(".claude/skills"));
+        let link = host.home().join("link");
+        symlink(host.project(), &link).unwrap();
+        host.cwd(&link);
+    }),
+    ("the project as root of another directory", |host| {
+        let project = host.home().join("other");
+        evil(&project.join(".claude/skills"));
+        *host = std::mem::replace(host, Host::stdin())
+            .var("CHIBI_PROJECT_ROOT", project.to_str().unwrap());
+    }),
+    ("a relative root", |host| {
+        evil(&host.project().join("sub/.claude/skills"));
+        *host = std::mem::replace(host, Host::stdin()).var("CHIBI_PROJECT_ROOT", "sub");
+    }),
+    ("the project as home", |host| {
+        evil(&host.project().join(".chibi/skills"));
+        let project = host.project().to_str().unwrap().to_owned();
+        *host = std::mem::replace(host, Host::stdin()).var("HOME", &project);
+    }),
+    ("a home in the project", |host| {
+        evil(&host.project().join("home/.agents/skills"));
+        let home = host.project().join("home").to_str().unwrap().to_owned();
+        *host = std::mem::replace(host, Host::stdin()).var("HOME", &home);
+    }),
+    ("a home that is a link into the project", |host| {
+        evil(&host.project().join("home/.agents/skills"));
+        let link = host.home().join("linked-home");
+        symlink(host.project().join("home"), &link).unwrap();
+        *host = std::mem::replace(host, Host::stdin()).var("HOME", link.to_str().unwrap());
+    }),
+    ("a trust record of its own", |host| {
+        evil(&host.project().join(".chibi/skills"));
+        let key = host.project().canonicalize().unwrap();
+        let record = json!({"version": 1, "entries": {key.to_str().unwrap(): "always"}});
+        fs::write(host.project().join(".chibi/trust.json"), record.to_string()).unwrap();
+        let state = host.project().join("state");
+        fs::create_dir_all(state.join("agent-skills")).unwrap();
+        fs::write(state.join("agent-skills/trust.json"), record.to_string()).unwrap();
+        *host =
+            std::mem::replace(host, Host::stdin()).var("XDG_STATE_HOME", state.to_str().unwrap());
+    }),
+    ("a trust record that anybody can write", |host| {
+        evil(&host.project().join(".chibi/skills"));
+        host.succeeds(&["trust"]);
+        let file = host.plugin_dir().join("trust.json");
+        fs::set_permissions(file, Permissions::from_mode(0o666)).unwrap();
+    }),
+    ("a broken trust record", |host| {
+        evil(&host.project().join(".chibi/skills"));
+        fs::write(
+            host.plugin_dir().join("trust.json"),
+            "{\"version\":1,\"entries\":\"always\"}",
+        )
+        .unwrap();
+    }),
+    ("trust in the directory above", |host| {
+        put(&host.home().join(".claude/skills"), "fine", "", "fine");
+        evil(&host.project().join(".claude/skills"));
+        let home = host.home().to_owned();
+        host.succeeds(&["trust", "--always", home.to_str().unwrap()]);
+    }),
+    ("trust in a directory below", |host| {
+        put(&host.project().join("a/.claude/skills"), "fine", "", "fine");
+        host.succeeds(&["trust", "--always", "a"]);
+        evil(&host.project().join(".claude/skills"));
+    }),
+    ("trust in another directory of the same content", |host| {
+        let twin = host.home().join("twin");
+        evil(&twin.join(".claude/skills"));
+        host.succeeds(&["trust", twin.to_str().unwrap()]);
+        evil(&host.project().join(".claude/skills"));
+    }),
+    ("its own configuration", |host| {
+        evil(&host.project().join(".chibi/skills"));
+        let text =
+            "trust = \"always\"\nproject_over_personal = true\n[visibility]\nevil = \"on\"\n";
+        fs::write(host.project().join(".chibi/agent-skills.toml"), text).unwrap();
+        fs::write(host.project().join(".chibi/config.toml"), text).unwrap();
+    }),
+    ("the user's choice of visibility", |host| {
+        evil(&host.project().join(".chibi/skills"));
+        fs::write(
+            host.plugin_dir().join("config.toml"),
+            "[visibility]\nevil = \"on\"\n",
+        )
+        .unwrap();
+    }),
+    ("a layer in its frontmatter", |host| {
+        let more = "layer: enterprise\npriority: 99999\nscope: {layer: plugin}\nlicense: EVIL";
+        put(&host.project().join(".claude/skills"), "evil", more, "EVIL");
+    }),
+    ("a lockfile that says it was installed", |host| {
+        evil(&host.project().join(".chibi/skills"));
+        let lock = json!({"version": 1, "skills": [{"name": "evil", "source": "https://github.com/anthropics/skills"}]});
+        fs::write(
+            host.project().join(".chibi/skills.lock.json"),
+            lock.to_string(),
+        )
+        .unwrap();
+    }),
+];
+
+#[test]
+fn no_way_leads_round_trust() {
+    for (way, go) in WAYS {
+        let mut host = Host::stdin();
+        go(&mut host);
+        assert!(!reaches_the_model(&host), "{way}");
+    }
+}
+
+#[test]
+fn whatever_changes_after_trust_asks_again() {
+    let ways: [Way; 12] = [
+        ("SKILL.md", |host| {
+            put(
+                &host.project().join(".claude/skills"),
+                "evil",
+                "license: EVIL",
+                "EVIL 2",
+            );
+        }),
+        ("a script", |host| {
+            fs::write(host.project().join(".claude/skills/evil/run.sh"), "echo 2").unwrap();
+        }),
+        ("a script of the same length and time", |host| {
+            let script = host.project().join(".claude/skills/evil/run.sh");
+            let times = fs::FileTimes::new()
+                .set_modified(fs::metadata(&script).unwrap().modified().unwrap());
+            fs::write(&script, "echo LIVE\n").unwrap();
+            fs::File::options()
+                .write(true)
+                .open(script)
+                .unwrap()
+                .set_times(times)
+                .unwrap();
+        }),
+        ("a further file", |host| {
+            fs::write(host.project().join(".claude/skills/evil/x"), "").unwrap();
+        }),
+        ("a file less", |host| {
+            fs::remove_file(host.project().join(".claude/skills/evil/run.sh")).unwrap();
+        }),
+        ("a bit", |host| {
+            let script = host.project().join(".claude/skills/evil/run.sh");
+            fs::set_permissions(script, Permissions::from_mode(0o755)).unwrap();
+        }),
+        ("a name", |host| {
+            let dir = host.project().join(".claude/skills/evil");
+            fs::rename(dir.join("run.sh"), dir.join("run2.sh")).unwrap();
+        }),
+        ("a hidden file beside the skills", |host| {
+            fs::write(host.project().join(".claude/skills/.shared"), "x").unwrap();
+        }),
+        ("a directory without a skill beside it", |host| {
+            fs::create_dir(host.project().join(".claude/skills/lib")).unwrap();
+            fs::write(host.project().join(".claude/skills/lib/x.sh"), "x").unwrap();
+        }),
+        ("what a link leads to", |host| {
+            fs::write(host.project().join("outside.txt"), "2").unwrap();
+        }),
+        ("where a link leads", |host| {
+            let link = host.project().join(".claude/skills/evil/link");
+            fs::remove_file(&link).unwrap();
+            symlink("../../../other.txt", link).unwrap();
+        }),
+        ("a circle", |host| {
+            symlink(".", host.project().join(".claude/skills/evil/self")).unwrap();
+        }),
+    ];
+    for (way, change) in ways {
+        let mut host = Host::stdin();
+        evil(&host.project().join(".claude/skills"));
+        fs::write(host.project().join("outside.txt"), "1").unwrap();
+        fs::write(host.project().join("other.txt"), "2").unwrap();
+        symlink(
+            "../../../outside.txt",
+            host.project().join(".claude/skills/evil/link"),
+        )
+        .unwrap();
+        host.succeeds(&["trust"]);
+        assert!(reaches_the_model(&host), "{way}");
+        change(&mut host);
+        assert!(!is_offered(&host, "evil"), "{way}");
+        assert!(
+            codes(&host, "evil").contains(&"hidden-untrusted".to_owned()),
+            "{way}"
+        );
+        host.knows_not("evil");
+        if way != "a circle" {
+            host.succeeds(&["trust"]);
+            assert!(is_offered(&host, "evil"), "{way}");
+        }
+    }
+}
