@@ -1,4 +1,5 @@
-//! Builds the scope of a decision from a session's active skills.
+//! Builds the scope of a decision from a session's active skills, the policies and the
+//! configuration.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -23,10 +24,10 @@ pub struct Enforcement {
 }
 
 impl Enforcement {
-    /// What is in force in a session.
+    /// What restricts the calls of a session.
     ///
     /// # Errors
-    /// If a policy or the configuration denies something that has no meaning.
+    /// If a policy or the configuration denies something that cannot be understood.
     pub fn of(
         ctx: &RunContext,
         config: &Config,
@@ -38,7 +39,7 @@ impl Enforcement {
         let (unloaded, counting): (Vec<_>, Vec<_>) = activated
             .iter()
             .partition(|skill| skill.standing == Standing::Unloaded);
-        // If the last activation decides, ending it does not restore the one that it replaced.
+        // With `stacking = "replace"`, ending a skill does not restore the one that it replaced.
         let nothing_is_active = session.active().next().is_none();
         let lifted = nothing_is_active && config.stacking == Stacking::Replace;
         let parse = |skill: &&ActiveSkill| {
@@ -47,7 +48,7 @@ impl Enforcement {
             Restriction::parse(&skill.name, allowed, &skill.denied, dir, &project_root)
         };
         let settings = config.permission();
-        // Among the others an unloaded skill would count as unrestricted.
+        // Among the others, an unloaded skill would count as unrestricted.
         let mut denied: Vec<Restriction> = unloaded
             .iter()
             .filter(|skill| settings.enforcement(&skill.name) == Enforce::Restrict)
@@ -93,9 +94,8 @@ impl Enforcement {
     }
 }
 
-/// The names of the variables in the initial environment of the host's shell, which is also ours.
-/// They are unknown if a startup file of bash may export more, or if the shell exports everything
-/// it sets.
+/// The variables in the initial environment of the host's shell, which is also ours. `None` if bash
+/// may export more from a startup file, or exports everything it sets.
 fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
     let exports_all = env
         .text("SHELLOPTS")
@@ -103,7 +103,7 @@ fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
     if exports_all || env.path("BASH_ENV").is_some() {
         return None;
     }
-    // `~` does not use an empty `HOME`.
+    // The shell ignores an empty `HOME` when it expands `~`.
     let name = |(name, value): (&OsStr, &OsStr)| {
         let counts = name != "HOME" || !value.is_empty();
         name.to_str().filter(|_| counts).map(str::to_owned)
@@ -111,7 +111,8 @@ fn known_variables(env: &Env) -> Option<BTreeSet<String>> {
     Some(env.vars().filter_map(name).collect())
 }
 
-/// Denials that come from no skill. A meaningless one might have meant anything.
+/// Denials that come from no skill. An entry that cannot be understood might mean anything, so it
+/// is an error.
 fn denials(source: &str, denied: &[String], project_root: &Path) -> Result<Restriction> {
     let deny = |entries: &[String]| Restriction::policy(source, entries, project_root);
     let means_nothing = |entry: &&String| deny(std::slice::from_ref(entry)).denied().is_empty();

@@ -1,5 +1,5 @@
 //! Skills that ask to run in a sub-agent (`context: fork`). The host's sub-agent is one model call
-//! without tools (docs/spec/hosts.md#hooks), so only a skill that needs none can run there.
+//! without tools (docs/spec/hosts.md#hooks), so only a skill that needs no tools can run there.
 
 use std::fmt::Write;
 
@@ -14,19 +14,19 @@ use crate::skill::{Activation, Skill, guarded};
 /// Where a skill's instructions are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In the conversation, as by default.
+    /// In the conversation, the default.
     Here,
-    /// In the conversation despite its request, for this reason.
+    /// In the conversation although the skill asks for a sub-agent, for this reason.
     HereBecause(&'static str),
-    /// In a sub-agent. The skill is then not in force in the conversation.
+    /// In a sub-agent. The skill then does not become active in the conversation.
     Apart,
 }
 
 /// Why an always-on skill does not run in a sub-agent.
 pub const ALWAYS_ON: &str = "it is always on";
 
-/// Where `skill` runs, by what is in force before its activation. `is_forbidden` says whether that
-/// blocks the sub-agent call.
+/// Where `skill` runs, given what was active before it. `is_forbidden` says whether that blocks the
+/// sub-agent call.
 pub fn place(
     ctx: &RunContext,
     skill: &Skill,
@@ -42,7 +42,7 @@ pub fn place(
         .unwrap_or(ctx.protocol == Some(Protocol::Stdin));
     let dir = skill.dir.display().to_string();
     let is_always_on = told.is_some_and(|session| session.always.contains(&dir));
-    // It is in force only because it could not run in a sub-agent when `pre_tool` asked.
+    // `pre_tool` makes it active only if it cannot run in a sub-agent.
     let was_forbidden =
         told.is_some_and(|session| session.active().any(|active| active.dir == dir));
     let because = if !has_sub_agents {
@@ -61,7 +61,7 @@ pub fn place(
     Place::HereBecause(because)
 }
 
-/// The note to the model about a skill that does not run in a sub-agent.
+/// The note that tells the model why a skill does not run in a sub-agent.
 pub fn note(because: &str) -> String {
     format!(
         "This skill asks to run apart (`context: fork`). It runs here, under its own restriction, \
@@ -69,7 +69,7 @@ pub fn note(because: &str) -> String {
     )
 }
 
-/// The model's text in place of instructions. Other tools find the skill by `reference`.
+/// The model's text in place of the instructions. Other tools find the skill by `reference`.
 pub fn hand_over(activation: &Activation, reference: &str) -> String {
     let Activation {
         skill, arguments, ..
@@ -118,7 +118,7 @@ pub fn call(skill: &Skill, instructions: &str, input: Option<&str>) -> Value {
     call
 }
 
-/// Whether its list names anything, which its author then expects to use.
+/// Whether its tool list names any tool, which its author then expects to be available.
 fn grants_tools(skill: &Skill) -> bool {
     let entries = snapshot(skill, "").allowed.unwrap_or_default();
     entries.iter().any(|entry| !entry.trim().is_empty())

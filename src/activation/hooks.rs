@@ -1,5 +1,5 @@
-//! Runs a skill's hooks: only if the user approved the skill as it is, under the limits and in the
-//! sandbox of its other scripts; `pre` at its activation, `post` after its end.
+//! Runs a skill's hooks: `pre` at its activation, `post` after its end. They run only if the user
+//! approved the skill in its current state, with the limits and the sandbox of its other scripts.
 
 use std::time::{Duration, Instant};
 
@@ -15,19 +15,19 @@ use crate::sys::{limits, warn};
 /// Whether the user approved a skill's hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Approval {
-    /// For the skill with this digest, which is its current one.
+    /// For the skill's current digest.
     Given(String),
     /// For an earlier version of the skill.
     Outdated,
-    /// Not so far.
+    /// Never.
     Missing,
 }
 
-/// Runs the `pre` hooks of a newly activated skill, unless this activation has already run them;
-/// stops them at `until`. Returns what the model must know.
+/// Runs the `pre` hooks of a newly activated skill, unless this activation has run them already,
+/// and stops them at `until`. Returns what the model must know.
 ///
 /// # Errors
-/// If a script cannot run or fails; then the skill is no longer in force, unless it was before.
+/// If a script cannot run or fails. The skill is then no longer active, unless it was so before.
 pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<Option<String>> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
@@ -61,7 +61,7 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
             .store()
             .withdraw(&ctx.session(), &skill.dir.display().to_string())
             .unwrap_or_else(|error| {
-                // It stays restricted, which is safe.
+                // The skill stays active, which is safe.
                 warn(format_args!("{error}"));
                 Vec::new()
             });
@@ -81,9 +81,9 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
     })
 }
 
-/// Runs the `post` hooks due for ended activations; with `session_ends`, those of this session
-/// count. Skips hooks that another process is running, or that have no time left in a call that
-/// `began` then.
+/// Runs the `post` hooks of activations that have ended; with `session_ends`, this session's count
+/// as ended. Skips those that another process is running, or for which no time is left in a call
+/// that `began` then.
 pub fn run_post_hooks(ctx: &RunContext, session_ends: bool, began: Instant) {
     let records = ctx.hook_records();
     let own = ctx.session();
@@ -118,7 +118,7 @@ fn run_owed(ctx: &RunContext, record: &HookRecord) -> Result<()> {
     let changed =
         || Error::new("the skill has changed or is no longer approved, so it was not run");
     let mut skill = Skill::load(&record.dir).map_err(|_| changed())?;
-    // A skill beside another of its name has a different name from its author's.
+    // Where two skills share a name, one is installed under another name than its author's.
     skill.name = crate::skill::SkillName::from_written(&record.skill).ok_or_else(changed)?;
     if ctx.hook_approval(&skill) != Approval::Given(record.digest.clone()) {
         return Err(changed());
@@ -128,7 +128,7 @@ fn run_owed(ctx: &RunContext, record: &HookRecord) -> Result<()> {
     run_all(ctx, &skill, "post", &post, until).map(|_| ())
 }
 
-/// Runs scripts in sequence until one fails or `until` is reached. Returns what they printed.
+/// Runs scripts one after the other until one fails or `until` is reached. Returns their output.
 fn run_all(
     ctx: &RunContext,
     skill: &Skill,
@@ -178,7 +178,7 @@ fn run(ctx: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<
         confinement: &Confinement::of(&own, &Execution::of(&skill.fields)),
         terms: RunLimits {
             limit,
-            // No one could manage a job.
+            // A hook never becomes a job: nobody could manage it.
             wait: None,
             jobs: &ctx.jobs(),
             owner: &ctx.owner(),
@@ -221,8 +221,8 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// An activation's message about hooks without running them: the model's text, or a placeholder for
-/// their output.
+/// What an activation will say about its hooks, without running them: a message for the model, or a
+/// placeholder for their output.
 pub fn hooks_ahead(ctx: &RunContext, skill: &Skill) -> Option<String> {
     let hooks = Hooks::of(&skill.fields);
     if hooks.is_empty() {
@@ -238,7 +238,7 @@ pub fn hooks_ahead(ctx: &RunContext, skill: &Skill) -> Option<String> {
     }
 }
 
-/// The note on a skill that is active without a call of its tool.
+/// The note about a skill that became active without a call of its tool.
 pub fn hooks_wait(skill: &Skill) -> Option<&'static str> {
     let has_hooks = !Hooks::of(&skill.fields).is_empty();
     has_hooks.then_some("This skill has hooks, which run only when its tool is called.")
@@ -260,13 +260,13 @@ impl RunContext {
         }
     }
 
-    /// Whether an offered skill has a hook for the end of its activation, approved or not.
+    /// Whether an offered skill has a `post` hook, approved or not.
     pub fn may_have_post_hooks(&self, catalog: &Catalog) -> bool {
         let mut offered = catalog.offered().into_iter();
         offered.any(|offered| !Hooks::of(&offered.skill.fields).post.is_empty())
     }
 
-    /// Whether an offered skill has an approved hook for the end of its activation.
+    /// Whether an offered skill has an approved `post` hook.
     pub fn has_post_hooks(&self, catalog: &Catalog) -> bool {
         let offered = catalog.offered().into_iter();
         let mut skills = offered.map(|offered| offered.skill);
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn the_host_is_answered_in_time() {
-        // A stopped script is waited for, and its supervisor one second longer.
+        // Stopping waits for the script, and one second longer for its supervisor.
         let stopping = limits::REAP + Duration::from_secs(1);
         let patience = Duration::from_secs(limits::HOST_CALL_SECONDS);
         assert!(limits::PRE_HOOKS + stopping < patience);

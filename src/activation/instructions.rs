@@ -1,4 +1,4 @@
-//! The text handed over on activation, for the model and for an author who previews it.
+//! The text that the model gets on activation, also for an author's preview.
 
 use crate::activation::fork::hand_over;
 use crate::error::{Error, Result};
@@ -9,10 +9,10 @@ use crate::session::snapshot;
 use crate::skill::{self, Activation, Listing, Skill, Wrapper};
 use crate::sys::limits;
 
-/// Instructions to hand over.
+/// A skill's instructions as handed over.
 #[derive(Debug)]
 pub struct Instructions<'a> {
-    /// The skill they belong to.
+    /// The skill.
     pub skill: &'a Skill,
     /// The name by which other tools find exactly this skill.
     pub reference: &'a str,
@@ -25,7 +25,7 @@ pub struct Instructions<'a> {
 }
 
 impl RunContext {
-    /// The instructions for a host of this protocol. Nothing is recorded.
+    /// The instructions as text for a host of this protocol. Nothing is recorded.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -46,7 +46,7 @@ impl RunContext {
         Ok(activation.render_in(wanted.wrapper))
     }
 
-    /// The model's text about a skill that runs in a sub-agent.
+    /// The text that tells the model to run a skill in a sub-agent.
     ///
     /// # Errors
     /// If its instructions cannot be read.
@@ -70,7 +70,7 @@ impl RunContext {
 }
 
 impl RunContext {
-    /// What the model may use while a skill is active; `None` if this is not enforced.
+    /// What the model may use while the skill is active; `None` if that is not enforced.
     fn permitted_line(&self, skill: &Skill) -> Option<String> {
         let enforced = self.config().ok()?.permission();
         if enforced.enforcement(skill.name.as_str()) != Enforce::Restrict {
@@ -84,7 +84,7 @@ impl RunContext {
     }
 }
 
-/// A warning if the instructions fill much of the model's context.
+/// A warning if the instructions take up much of the model's context.
 fn long_line(body: &str) -> Option<String> {
     let tokens = skill::tokens(body);
     (tokens > limits::MANY_TOKENS).then(|| {

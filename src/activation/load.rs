@@ -1,4 +1,4 @@
-//! Makes skills active in this call's session, and finds what was last active.
+//! Makes skills active in this call's session, and finds the skill that a call refers to.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::skill::{Skill, brief};
 use crate::sys::text::quoted;
 use crate::sys::{limits, warn};
 
-/// What loading does to skills that are active already.
+/// What happens to the skills that are active already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadMode {
     /// They are unloaded.
@@ -38,7 +38,7 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
     let mut found: Vec<Offered> = Vec::new();
     for name in names {
         let skill = usable(catalog, name)?;
-        // A shadowed skill has no tool: its name means the offered one.
+        // A shadowed skill has no tool, so it cannot be loaded in this way.
         let one = offered.iter().find(|one| one.skill.dir == skill.dir);
         let one = one.ok_or_else(|| {
             let text = format!(
@@ -54,8 +54,8 @@ pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Ve
     Ok(found)
 }
 
-/// Makes a skill active because its own tool is called, unless it already is. It replaces the
-/// others if the last activation decides, otherwise it joins them.
+/// Makes a skill active when its own tool is called. With `stacking = "replace"` it replaces the
+/// others, otherwise it joins them.
 ///
 /// # Errors
 /// If too many would be active, or if the activation cannot be recorded and there is something to
@@ -72,7 +72,7 @@ pub fn put_in_force(ctx: &RunContext, skill: &Skill, tool: &str) -> Result<()> {
 /// Makes skills active at the request of `skill_session`.
 ///
 /// # Errors
-/// As [`put_in_force`], and if this would unload a restricted skill that only the user may end.
+/// As [`put_in_force`], and if it would unload a restricted skill that only the user may end.
 pub fn load(ctx: &RunContext, skills: &[Offered], mode: LoadMode) -> Result<()> {
     let config = ctx.config()?;
     let loading = match mode {
@@ -109,7 +109,7 @@ fn make_active(
         Err(_) => harmless = false,
     }
     let changed = match store.load(&key, snapshots, loading, most) {
-        // With nothing to enforce, an unwritable state is no reason to refuse.
+        // With nothing to enforce, there is no reason to refuse.
         Err(error) if harmless => {
             warn(format_args!("{error}"));
             let began = skills.iter().map(|(skill, _)| skill.name.to_string());
@@ -136,8 +136,8 @@ fn digest(arguments: Option<&str>) -> String {
 }
 
 impl RunContext {
-    /// Whether a lasting activation gave the model a skill's current instructions with these
-    /// arguments.
+    /// Whether the model was handed the skill's current instructions with these arguments, in an
+    /// activation that has not ended.
     pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
         let Ok(session) = self.store().session(&self.session()) else {
             return false;
@@ -150,7 +150,7 @@ impl RunContext {
         })
     }
 
-    /// The last arguments of an active skill, as far as kept.
+    /// The last arguments of an active skill, unless they were too long to be kept.
     pub fn kept_arguments(&self, skill: &Skill) -> Option<String> {
         let session = self.store().session(&self.session()).ok()?;
         let mut active = session.active();
@@ -158,7 +158,7 @@ impl RunContext {
         Some(active.arguments.as_ref()?.as_str().to_owned())
     }
 
-    /// Records that the model receives these skills' instructions and arguments.
+    /// Records that the model was handed these skills' instructions, with these arguments.
     pub fn handed(&self, skills: &[(&Skill, Option<&str>)]) {
         let mut news = skills.iter();
         if news.all(|(skill, arguments)| self.has_handed(skill, *arguments)) {
@@ -172,12 +172,12 @@ impl RunContext {
                 arguments: KeptArguments::of(*arguments),
             })
             .collect();
-        // If this fails, the instructions are handed over again; there was a remark already.
+        // On failure they are handed over again; the user was warned already.
         let _ = self.store().handed(&self.session(), &handed);
     }
 
-    /// Passes `then` the skill that a call means: the one it names, or the most recently loaded
-    /// one, by directory. It is the skill that `pre_tool` judged.
+    /// Calls `then` with the skill that a call means: the one it names, else the most recently
+    /// loaded one. `pre_tool` decided about the same skill.
     ///
     /// # Errors
     /// If there is no such skill, or none is named and none is active.
@@ -209,7 +209,7 @@ impl RunContext {
     }
 }
 
-/// Tells a person at a terminal, in one line, that a skill became active.
+/// Tells a person at a terminal that a skill became active.
 pub fn announce(skill: &Skill) {
     if !std::io::stderr().is_terminal() {
         return;

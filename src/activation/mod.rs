@@ -1,5 +1,5 @@
-//! Putting a skill in force: what a model is handed, the hooks that run, and what restricts its
-//! calls from then on. It does not know how a host calls or answers. Open `load.rs` first.
+//! Makes skills active: what the model is handed, which hooks run, and what restricts its calls
+//! from then on. It does not know how a host calls or is answered. Open `load.rs` first.
 
 mod enforcement;
 pub mod fork;

@@ -1,5 +1,5 @@
-//! Every place where a skill could appear or its restrictions are stored, existing or not: none may
-//! be changed while a skill restricts.
+//! The places where skills may appear or their restrictions are stored, existing or not. None of
+//! them may be changed while a skill restricts (docs/spec/restriction.md#protected-places).
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::policy::Config;
 use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext};
 
 impl RunContext {
-    /// The protected places of this run; `active` are the directories of the skills in force.
+    /// The protected places of this run; `active` are the directories of the active skills.
     pub fn protected_places(
         &self,
         config: &Config,
@@ -47,7 +47,7 @@ impl RunContext {
     }
 }
 
-/// The host's own home, which contains the plugin directory.
+/// The host's own home, if it contains the plugin directory.
 fn chibi_home(plugin: &Path) -> Option<&Path> {
     plugin
         .ends_with("plugins/agent-skills")

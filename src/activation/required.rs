@@ -1,4 +1,4 @@
-//! Messages about required skills: at activation, and for people beforehand.
+//! Messages about the skills that a skill requires, for the model and for people.
 
 use serde_json::json;
 
@@ -8,12 +8,12 @@ use crate::run_context::RunContext;
 use crate::skill::{Diagnostic, Skill, SkillName};
 use crate::sys::limits;
 
-/// Why a skill cannot get everything it requires; empty if it can.
+/// Why a skill cannot get all that it requires; empty if it can.
 pub fn unmet(ctx: &RunContext, catalog: &Catalog, skill: &Skill) -> Vec<Diagnostic> {
     unmet_but(ctx, catalog, skill, &|_| false)
 }
 
-/// The same, counting skills for which `elsewhere` holds as present.
+/// As [`unmet`], with skills for which `elsewhere` holds counted as present.
 pub fn unmet_but(
     ctx: &RunContext,
     catalog: &Catalog,
@@ -47,7 +47,7 @@ pub fn unmet_but(
     found
 }
 
-/// Which skills to load first, and how; `None` if there are none.
+/// Which skills the model has to load first, and how; `None` if there are none.
 pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
     skill.fields.value("requires")?;
     let mut required = required(ctx, &ctx.catalog(), skill);
@@ -55,7 +55,7 @@ pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
     let is_active = |name: &SkillName| session.active().any(|active| active.name == name.as_str());
     required.names.retain(|name| !is_active(name));
     let mut said = Vec::new();
-    // The skill itself is active or will be.
+    // The skill itself is active or will be, so it counts once.
     let others = session
         .active()
         .filter(|active| active.name != skill.name.as_str());
@@ -99,7 +99,7 @@ pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
-/// Everything that `skill` requires. Owners are looked up once, and only for a qualified name.
+/// Everything that `skill` requires. Owners are looked up once, and only if a name is qualified.
 fn required(ctx: &RunContext, catalog: &Catalog, skill: &Skill) -> Required {
     let required = catalog.required(skill);
     if required.missing.iter().any(|name| is_qualified(name)) {

@@ -1,7 +1,8 @@
-//! Divides a character budget among texts, fairly and deterministically.
+//! Divides a character budget among texts, deterministically: each gets an equal share of what the
+//! shorter ones leave.
 
-/// The characters each text may keep so that all together keep at most `budget`. Short texts keep
-/// everything; the others share the rest equally.
+/// The maximum length for each text so that together they fit in `budget`: texts below it are kept
+/// whole, longer ones are cut to it.
 pub fn share(lengths: &[usize], budget: usize) -> usize {
     let mut sorted = lengths.to_vec();
     sorted.sort_unstable();
@@ -41,7 +42,8 @@ mod tests {
             let most = share(&lengths, budget);
             let kept: usize = lengths.iter().map(|length| (*length).min(most)).sum();
             prop_assert!(kept <= budget);
-            // No text is cut while there is room for one more character each.
+            // Texts are cut only as far as needed: the rest is too small to give each one more
+            // character.
             let cut = lengths.iter().filter(|length| **length > most).count();
             prop_assert!(cut == 0 || kept + cut > budget);
         }

@@ -1,6 +1,6 @@
-//! Loads the catalog through its index: where that is, and what its answers depend on besides the
-//! skills. Who may see which skill is decided again by every call, or its grounds are part of the
-//! answer's name.
+//! Loads the catalog through its index: where the index is, and on what its answers depend besides
+//! the skills. Whether a skill may be shown is decided again in each call, or everything that
+//! decides it is part of the answer's key.
 
 use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
@@ -15,18 +15,18 @@ use crate::run_context::RunContext;
 use crate::skill::directories::skill_directories;
 use crate::sys::{hash, limits};
 
-/// The output of [`RunContext::told`] for the hook that knows the host's context, as its tools do.
+/// Key of the prompt block: the output of [`RunContext::told`] for the hook that knows the context.
 pub const PROMPT: &str = "prompt";
 
-/// Output derived from a catalog.
+/// Output derived from the catalog.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rendered {
     /// For the host.
     pub text: String,
     /// For the user, one line each.
     pub remarks: Vec<String>,
-    /// Whether it depends on more than skills, configuration, policies and trust in projects; then
-    /// it is rebuilt each time.
+    /// Whether it depends on more than skills, configuration, policies and trust in projects. Such
+    /// output is never stored.
     pub passes: bool,
 }
 
@@ -67,14 +67,14 @@ impl RunContext {
         let config = rules.config();
         let roots = self.roots(config);
         let mut index = self.index(&roots);
-        // No `--schema` preceded a person's command.
+        // Only a host calls `--schema` first, which checks every file.
         self.protocol
             .and_then(|_| Catalog::about(written, &roots, Order::from(config), &rules, &index))
             .unwrap_or_else(|| Self::read(&rules, &roots, &mut index))
     }
 
-    /// As [`RunContext::catalog_about`] for a possible tool name; `None`, without disk access, for other
-    /// names.
+    /// As [`RunContext::catalog_about`], if `tool` may be a skill's tool; otherwise `None`, without
+    /// disk access.
     pub fn catalog_for(&self, tool: &str) -> Option<Catalog> {
         let may_be = tool.starts_with("skill_") && !ours::FIXED.contains(&tool);
         may_be.then(|| self.catalog_about(tool))
@@ -98,10 +98,10 @@ impl RunContext {
         Catalog::of_layers(roots, Order::from(rules.config()), rules, index)
     }
 
-    /// One index per set of roots, invalid for any other build.
+    /// The index of these roots. Every set of roots has its own; another build's is invalid.
     fn index(&self, roots: &[Root]) -> Index {
         let roots = format!("{roots:?}");
-        // Sets with equal hashes overwrite each other: the key contains the roots.
+        // On a hash collision the indexes overwrite each other; the key contains the roots.
         let file = format!("{:016x}", hash(roots.as_bytes()));
         let build = self.env.exe.as_ref().and_then(|exe| exe.metadata().ok());
         let build = build.map(|exe| (exe.size(), exe.mtime(), exe.mtime_nsec()));

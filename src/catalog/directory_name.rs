@@ -1,12 +1,12 @@
-//! What the name of a skill's directory says about the skill.
+//! What a directory's name says about the skill in it.
 
 use std::path::Path;
 
 use crate::skill::SkillName;
 
-/// The name of a skill installed under another than its author's: `<owner>--<name>` or
-/// `<chosen>--`, exactly as the marketplace writes them. It is kept whether or not the other skill
-/// exists, so the tool never changes.
+/// The name of a skill that was installed under another name than its author's: `<owner>--<name>`
+/// or `<chosen>--`, exactly as the marketplace writes them. It stays the same when the skill it
+/// made way for is gone, so the tool never changes its name.
 pub(super) fn own_name(dir: &Path) -> Option<SkillName> {
     let name = dir.file_name()?.to_str()?;
     let (first, second) = name.split_once("--")?;
@@ -15,7 +15,7 @@ pub(super) fn own_name(dir: &Path) -> Option<SkillName> {
     is_ours.then(|| SkillName::from_written(name)).flatten()
 }
 
-/// The name of an unreadable skill, as far as its directory tells.
+/// The name of an unreadable skill, if its directory's name gives one.
 pub(super) fn named_by_directory(dir: &Path) -> Option<SkillName> {
     let directory = dir.file_name()?.to_str()?;
     own_name(dir).or_else(|| SkillName::from_written(directory))

@@ -1,5 +1,5 @@
-//! What the model is told before any activation: the catalog block of the system prompt, within its
-//! budget, with descriptions that cannot affect surrounding text.
+//! What the model is told before any activation: the catalog block of the system prompt. It fits
+//! its budget, and no description in it can affect the surrounding text.
 
 use super::budget::chars;
 use super::prompt_budget::{Line, PromptBudget, escaped};
@@ -12,7 +12,7 @@ use crate::sys::text::shorten;
 /// The limits of what the model is told.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// Up to this many skills have a tool each; above it one tool serves all.
+    /// Up to this many skills get a tool each; beyond it, one tool serves all.
     pub tools: usize,
     /// Characters of the block. Names alone may take twice as many.
     pub chars: usize,
@@ -48,9 +48,9 @@ pub struct Cut<'a> {
 pub enum Left {
     /// The start of its description.
     Beginning,
-    /// Its name.
+    /// Its name only.
     Name,
-    /// Nothing: it is only counted, and `search_installed` finds it.
+    /// Nothing: it is only counted, but `search_installed` finds it.
     Count,
 }
 
@@ -62,7 +62,7 @@ impl Catalog {
 }
 
 impl<'a> Disclosure<'a> {
-    /// Builds the disclosure of `catalog`, deterministically.
+    /// Builds the disclosure of `catalog`; deterministic.
     pub fn of(catalog: &'a Catalog, budget: Budget) -> Self {
         let offered = catalog.offered();
         if offered.is_empty() {
@@ -126,7 +126,7 @@ impl<'a> Disclosure<'a> {
         self.block.as_deref()
     }
 
-    /// What remains of one entry's skill, if it was cut.
+    /// What remains of this entry's skill, if it was cut.
     pub fn cut_of(&self, entry: &Entry) -> Option<&Cut<'a>> {
         let offered = entry.offered()?;
         let name = &offered.skill.name;
@@ -134,14 +134,14 @@ impl<'a> Disclosure<'a> {
         found.ok().map(|at| &self.cut[at])
     }
 
-    /// Every skill disclosed in part, by name only or not at all for lack of room, sorted by name.
+    /// Every skill that did not fit completely, sorted by name.
     pub fn cut(&self) -> &[Cut<'a>] {
         &self.cut
     }
 }
 
 impl Cut<'_> {
-    /// The diagnostic for a person.
+    /// The diagnostic about this cut, for a person.
     pub fn diagnostic(&self) -> Diagnostic {
         let (code, what) = match self.left {
             Left::Beginning => ("description-shortened", "the beginning of its description"),

@@ -1,4 +1,4 @@
-//! Discovers skills: every directory in each skills directory, with its outcome.
+//! Discovers skills: every directory in the skills directories, loaded or with the reason why not.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -78,8 +78,8 @@ impl Catalog {
         offered
     }
 
-    /// The tools of skills that are not offered. The host may know them anyway, because it asks for
-    /// tools before it has a context.
+    /// The tools of skills that are not offered. The host may list them anyway, because it asks for
+    /// tools before its context is known.
     pub fn withheld_tools(&self) -> BTreeSet<String> {
         let skills = self.entries.iter().filter(|entry| entry.tool.is_none());
         let skills = skills.filter_map(|entry| entry.skill.as_ref().ok());

@@ -1,6 +1,6 @@
-//! Eligibility: which skills may be shown and offered. Trust is checked first, whatever else cannot
-//! be read; then the context's catalog, policy, approval, scope and the user's choice, in this
-//! order. Every skill that is not offered has a reason.
+//! Eligibility: which skills may be shown and offered. Trust is checked first, even if nothing else
+//! can be read; then the context's catalog, policy, approval, scope and the user's choice, in this
+//! order. A skill that is not offered always has a reason.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl<'a> Rules<'a> {
         let policies = ctx.policies();
         let config = match &policies {
             Ok(_) => ctx.config(),
-            // The policy's error is reported instead.
+            // The error of the policy is reported instead.
             Err(_) => Ok(Config::default()),
         };
         Self {
@@ -57,8 +57,8 @@ impl<'a> Rules<'a> {
         self.config.as_ref().unwrap_or(&self.default)
     }
 
-    /// The policies and configuration that decided the whole catalog. `None` if they do not suffice
-    /// because each skill's files and origin are checked too.
+    /// The policies and configuration as text, if they alone decide for the whole catalog; `None`
+    /// if each skill's files and origin count too.
     pub fn grounds(&self) -> Option<String> {
         let policies = self.policies.as_ref().ok()?;
         let config = self.config.as_ref().ok()?;
@@ -66,7 +66,7 @@ impl<'a> Rules<'a> {
         (!judges_each).then(|| format!("{policies:?} {config:?}"))
     }
 
-    /// What the user trusts, for callers that check more than one skill.
+    /// What the user trusts, shared by callers that check several skills.
     pub fn trusts(&self) -> &Trusts {
         &self.trusts
     }
@@ -84,8 +84,8 @@ impl<'a> Rules<'a> {
         refused.map(|text| excluded("hidden-policy", text))
     }
 
-    /// An entry's source, and the address git actually used for it, if different. A project's
-    /// claims about itself do not count.
+    /// An entry's source, and the address that git actually used for it, if different. A project's
+    /// own claims about its source do not count.
     fn source(&self, entry: &Entry) -> Option<(String, Option<String>)> {
         if entry.layer == Layer::Project {
             return None;
@@ -125,7 +125,7 @@ impl<'a> Rules<'a> {
         Some(excluded("hidden-unapproved", text))
     }
 
-    /// What root put into the system directory needs no approval.
+    /// Whether root put it into the system directory: then it needs no approval.
     fn is_roots(&self, entry: &Entry) -> bool {
         entry.layer == Layer::Enterprise && self.ctx.enterprise().is_roots()
     }
@@ -153,8 +153,8 @@ impl<'a> Rules<'a> {
         Some(excluded("hidden-scope", text))
     }
 
-    /// `--schema` and people have no context: a skill limited to a context is shown there, and
-    /// hidden once the context is known.
+    /// Whether none of `agents` matches the call's context. `--schema` and a person have no context
+    /// and see every skill.
     fn is_elsewhere(&self, agents: &[String]) -> bool {
         if self.ctx.protocol.is_none() {
             return false;
@@ -164,7 +164,7 @@ impl<'a> Rules<'a> {
             .is_some_and(|context| any_matches(agents, context))
     }
 
-    /// If the context is unknown, only entries that match every context apply.
+    /// Without a known context, only the patterns that match every context apply.
     fn out_of_catalog(&self, skill: &Skill, config: &Config) -> Option<Admission> {
         if config.catalog.is_empty() || self.ctx.protocol.is_none() {
             return None;
@@ -187,7 +187,7 @@ impl<'a> Rules<'a> {
 }
 
 impl catalog::Rules for Rules<'_> {
-    /// Checked whatever else cannot be read: with an unreadable policy no text is shown.
+    /// Checked first, even with an unreadable policy: no text of an untrusted project is shown.
     fn distrusts(&self, entry: &Entry) -> Option<Diagnostic> {
         if entry.layer != Layer::Project {
             return None;

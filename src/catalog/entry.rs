@@ -1,16 +1,16 @@
-//! One directory that is, or should be, a skill, and its standing.
+//! One directory that should contain a skill, and its standing.
 
 use std::path::PathBuf;
 
 use super::Layer;
 use crate::skill::{Diagnostic, Level, Skill};
 
-/// One directory that is, or should be, a skill.
+/// One directory that should contain a skill.
 #[derive(Debug)]
 pub struct Entry {
     /// The directory.
     pub dir: PathBuf,
-    /// Whose skill it is.
+    /// The layer it belongs to.
     pub layer: Layer,
     /// The skill, or why it could not be loaded. Other modules use [`Entry::disclosed`],
     /// [`Entry::offered`] and [`Entry::usable`].
@@ -21,11 +21,11 @@ pub struct Entry {
     pub standing: Standing,
     /// The account it was installed from, if known.
     pub(super) owner: Option<String>,
-    /// The index of its root.
+    /// The index of its root in the list of roots.
     pub(super) root: usize,
 }
 
-/// The eligibility of a skill, as decided by the rules.
+/// Whether a skill may be used, and by whom, as decided by the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Admission {
     /// The model is told about it.
@@ -34,7 +34,7 @@ pub enum Admission {
     NameOnly,
     /// The model is not told about it, but a person may call it; it keeps its name.
     ForPeople(Diagnostic),
-    /// Nobody may use it; it keeps its name, also against skills of lower precedence.
+    /// Nobody may use it. It keeps its name, and hides skills of lower precedence.
     Hidden(Diagnostic),
     /// Treated as absent: another skill of its name may be offered.
     Excluded(Diagnostic),
@@ -72,7 +72,7 @@ pub struct Offered<'a> {
 }
 
 impl Offered<'_> {
-    /// Everything its author wrote to help choose it, unescaped; empty if withheld.
+    /// What its author wrote to help choose it, unescaped; empty if withheld.
     pub fn told(&self) -> String {
         let mut told = self.description.to_owned();
         if !told.is_empty() {
@@ -124,7 +124,7 @@ impl Entry {
         })
     }
 
-    /// The skill, if it is shadowed: it may be used by its qualified name.
+    /// The skill, if it is shadowed: it can be used by its qualified name.
     pub fn shadowed(&self) -> Option<&Skill> {
         match self.standing {
             Standing::Shadowed(_) => self.skill.as_ref().ok(),
@@ -132,8 +132,8 @@ impl Entry {
         }
     }
 
-    /// The skill, if a person may call it by name: an offered one, one withheld only from the
-    /// model, or a shadowed one by qualified name. Its author can forbid it.
+    /// The skill, if a person may call it: an offered one, one withheld only from the model, or a
+    /// shadowed one by its qualified name. Its author can forbid this.
     pub fn callable(&self) -> Option<&Skill> {
         let skill = match self.standing {
             Standing::Offered { .. } | Standing::Shadowed(_) | Standing::ForPeople(_) => {
@@ -144,7 +144,7 @@ impl Entry {
         skill.fields.user_invocable().then_some(skill)
     }
 
-    /// The skill, if it may stay in use once active.
+    /// The skill, if it may stay active once activated.
     pub fn usable(&self) -> Option<&Skill> {
         match self.standing {
             Standing::Offered { .. } | Standing::Shadowed(_) | Standing::ForPeople(_) => {
@@ -154,8 +154,8 @@ impl Entry {
         }
     }
 
-    /// Whether a model may know of it: its context sees it (`catalog` in the configuration), and
-    /// its content may be shown.
+    /// Whether a model may know of it: its content may be shown, and the context sees it (`catalog`
+    /// in the configuration).
     pub fn is_for_models(&self) -> bool {
         match &self.standing {
             Standing::Hidden(why) => why.code != "hidden-catalog",
@@ -164,7 +164,7 @@ impl Entry {
         }
     }
 
-    /// The skill, if its text may be shown: no listing may pass on text from an untrusted project.
+    /// The skill, if its text may be shown: text from an untrusted project never is.
     pub fn disclosed(&self) -> Option<&Skill> {
         match self.standing {
             Standing::Untrusted(_) => None,
@@ -189,7 +189,7 @@ impl Entry {
         found
     }
 
-    /// Why it is not offered, as a fragment.
+    /// Why it is not offered, as a sentence fragment.
     pub fn reason_not_offered(&self) -> Option<String> {
         let worst = || {
             let mut errors = self.diagnostics();

@@ -1,6 +1,6 @@
-//! The index: what the last scan of the skills directories found, stamps that show whether it is
-//! still valid, and answers derived from it. Only a cache: an invalid file counts as none. Does not
-//! know what an answer says, nor who may see which skill.
+//! The index: what the last scan of the skills directories found, stamps that show whether that is
+//! still valid, and answers derived from it. It is only a cache: an invalid file is ignored. It
+//! does not know what the answers mean or who may see which skill.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,18 +16,19 @@ use crate::sys::stamp::{Stamp, now};
 
 /// The index of one set of roots.
 ///
-/// It supplies a skill whose `SKILL.md` is a regular file with an unchanged stamp that had settled
-/// when it was read, and the entries of a root with an unchanged stamp. All else is read again.
+/// It supplies a skill if `SKILL.md` is a regular file whose stamp is unchanged and had settled
+/// when it was read, and the entries of a root if the root's stamp is unchanged. All else is read
+/// again.
 #[derive(Debug, Default)]
 pub struct Index {
     place: Option<PathBuf>,
     key: Vec<u8>,
     stored: Option<Stored>,
-    /// What was found in this run, if the roots have been read.
+    /// What this run found, once the roots have been read.
     found: Option<Found>,
 }
 
-/// One directory with its outcome.
+/// One directory, with its skill or the reason why it does not load.
 pub(super) type Loaded = (PathBuf, Result<Skill, Diagnostic>);
 
 impl Index {
@@ -49,7 +50,7 @@ impl Index {
         self.is_current(roots).then_some(answer)
     }
 
-    /// Stores an answer derived from the catalog that this index loaded, best effort.
+    /// Stores an answer derived from the catalog that this index loaded. Best effort.
     pub fn keep(&mut self, answer: Answer) {
         let (Some(file), Some(found)) = (&self.place, &self.found) else {
             return;
@@ -79,13 +80,13 @@ impl Index {
         loaded
     }
 
-    /// The entries that decide what `written` means, by root, read afresh: those whose skill name,
-    /// tool name or directory name it is, and all that share a name with one of them. `None` if the
+    /// The entries that decide what `written` means, by root, read afresh: those with this skill
+    /// name, tool name or directory name, and all that share a name with one of them. `None` if the
     /// entries of a root changed, or the index knows no match.
     ///
-    /// Every other entry is assumed to have kept its name. A file edited in place may claim the
-    /// name too. That counts from the next `--schema`, which checks every file and comes first in
-    /// each run of the host; the model's request refers to what the last one told it.
+    /// Every other entry is assumed to have kept its name. If a file edited in place now claims
+    /// this name, that counts from the next `--schema`, which checks every file and comes first in
+    /// each run of the host; until then the model refers to what the last one listed.
     pub(super) fn load_about(&self, roots: &[Root], written: &str) -> Option<Vec<Vec<Loaded>>> {
         let stored = self.stored.as_ref()?;
         let as_name = SkillName::from_written(written);
@@ -118,7 +119,7 @@ impl Index {
     }
 
     /// The number of skills offered when the answer under `name` was made, if the roots' entries
-    /// are unchanged. As in [`Index::load_about`], an edit in place counts later.
+    /// are unchanged. A file edited in place counts later, see [`Index::load_about`].
     pub fn offered(&self, roots: &[Root], name: &[u8]) -> Option<usize> {
         let stored = self.stored.as_ref()?;
         let mut each = roots.iter().zip(&stored.roots);
@@ -145,7 +146,7 @@ fn is_root_current(root: &Path, known: &KnownRoot, stored: &Stored) -> bool {
     let has_stamp = known.stamp.is_some() && known.stamp == root_stamp(root);
     let has_same_entries = || {
         let now = list(root);
-        // A stamp that has settled is worth storing.
+        // A root with a settled stamp is read again, so that the stamp is stored.
         now.stamp.is_none()
             && now.dirs.len() == known.entries.len()
             && now
@@ -184,7 +185,7 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
         let name = dir.file_name().unwrap_or_default();
         let kept = known.and_then(|(stored, known)| unchanged(&dir, known.entry(name)?, stored));
         let entry = kept.unwrap_or_else(|| load_entry(&dir));
-        // A link may stop leading to a directory and later lead to one again.
+        // The target of a link may be gone for now.
         if entry.skill.is_err() && !dir.is_dir() {
             stamp = None;
             continue;
@@ -196,7 +197,7 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
             stamp: entry.stamp,
             name: match &entry.skill {
                 Ok(skill) => skill.name.to_string(),
-                // It may reserve that name (see `contest`).
+                // An unreadable skill may reserve its name (see `precedence.rs`).
                 Err(_) => {
                     named_by_directory(&dir).map_or_else(String::new, |name| name.to_string())
                 }
@@ -209,7 +210,7 @@ fn load_root(root: &Path, known: Option<(&Stored, &KnownRoot)>, found: &mut Foun
     loaded
 }
 
-/// A skill with its stamp and its stored bytes.
+/// A skill with its file's stamp and its stored bytes.
 struct Read {
     stamp: Option<Stamp>,
     skill: Result<Skill, Diagnostic>,
@@ -253,8 +254,8 @@ fn named(dir: &Path, skill: Result<Skill, Diagnostic>) -> Result<Skill, Diagnost
     Ok(skill)
 }
 
-/// The stamp of the `SKILL.md` in `dir`, following links to `dir`; `None` unless exactly that name
-/// is a regular file. Links and other spellings are checked every time.
+/// The stamp of the `SKILL.md` in `dir`; `dir` itself may be a link. `None` unless that exact name
+/// is a regular file: links and other spellings are checked every time.
 fn file_stamp(dir: &Path) -> Option<Stamp> {
     let metadata = dir.join("SKILL.md").symlink_metadata().ok()?;
     metadata.is_file().then(|| Stamp::of(&metadata))
@@ -268,7 +269,7 @@ fn has_tool(entry: &Known, tool: &str) -> bool {
     let Some(plain) = tool.strip_prefix("skill_") else {
         return false;
     };
-    // Altered tool names end in `_` and a hash; skill names contain no `_`.
+    // Tool names that were altered end in `_` and a hash; skill names contain no `_`.
     entry.name == plain
         || plain.contains('_')
             && SkillName::from_written(&entry.name).is_some_and(|name| tool_name(&name) == tool)

@@ -1,8 +1,8 @@
-//! The index on disk: a head, then three parts with length and checksum in the head, so that a call
-//! reads only what it needs. Written atomically, private to its user.
+//! The index on disk: a header and three parts, whose lengths and checksums are in the header, so
+//! that a call reads only what it needs. Written atomically, readable only by its user.
 //!
 //! The parts: key and entries; the entries' skills; the answers. Numbers are little-endian, and
-//! every text follows its length.
+//! every text is preceded by its length.
 
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
@@ -35,7 +35,7 @@ pub struct Found {
 /// What is known of a root.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KnownRoot {
-    /// While it is unchanged, the entries are valid.
+    /// The entries are valid while this stamp is unchanged.
     pub stamp: Option<Stamp>,
     /// Sorted by directory.
     pub entries: Vec<Known>,
@@ -46,18 +46,18 @@ pub struct KnownRoot {
 pub struct Known {
     /// Its name.
     pub dir: OsString,
-    /// While it is unchanged, the rest is valid.
+    /// The rest is valid while this stamp is unchanged.
     pub stamp: Option<Stamp>,
     /// The skill's name; empty if there is none.
     pub name: String,
-    /// The range of the skill, or of the reason for its absence, in the stored bytes.
+    /// Where the stored bytes hold the skill, or the reason why it does not load.
     pub kept: Range<usize>,
 }
 
 /// An answer derived from the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// The request, and everything besides the skills that it depends on.
+    /// The key: the request, and everything besides the skills that the answer depends on.
     pub name: Vec<u8>,
     /// The text for the host.
     pub text: Vec<u8>,
@@ -72,7 +72,7 @@ pub struct Answer {
 pub struct Stored {
     file: File,
     parts: [Part; PARTS],
-    /// In the order of the roots in the key.
+    /// In the order of the roots in the index's key.
     pub roots: Vec<KnownRoot>,
     kept: OnceCell<Vec<u8>>,
 }
@@ -95,7 +95,8 @@ impl KnownRoot {
 }
 
 impl Stored {
-    /// Opens the index at `path`, if it is valid, complete and written by this user under `key`.
+    /// Opens the index at `path` if it is valid, complete, and was written by this user under
+    /// `key`.
     pub fn open(path: &Path, key: &[u8]) -> Option<Self> {
         let (file, metadata) = files::open_with_metadata(path).ok()?;
         let is_private = metadata.uid() == effective_user() && metadata.mode() & 0o022 == 0;
@@ -165,7 +166,7 @@ impl Part {
     }
 }
 
-/// Replaces the index at `path`, best effort: it can be rebuilt.
+/// Replaces the index at `path`. Best effort: it can be rebuilt.
 pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
     let mut table = Vec::new();
     put(&mut table, key);
@@ -203,7 +204,7 @@ pub fn write(path: &Path, key: &[u8], found: &Found, answers: &[Answer]) {
     }
 }
 
-/// The directory of indexes, created if only it is missing.
+/// The directory of indexes. It is created, but not its parents.
 fn place(dir: &Path) -> Option<Dir> {
     let name = dir.file_name().and_then(EntryName::parse)?;
     Dir::anchor(dir.parent()?)
@@ -228,7 +229,7 @@ fn make_room(dir: &Dir) {
 }
 
 fn put_number(bytes: &mut Vec<u8>, number: usize) {
-    // A file with such a number exceeds the limit and is not read.
+    // A number this large means that the file exceeds its limit and will not be read.
     bytes.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
 }
 
@@ -242,7 +243,7 @@ fn put_stamp(bytes: &mut Vec<u8>, stamp: Option<Stamp>) {
     bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
 }
 
-/// The unread rest of a part. Nothing is trusted: any inconsistency ends reading.
+/// The unread rest of a part. Any inconsistency ends the reading.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -278,7 +279,7 @@ impl<'a> Reader<'a> {
         Some(Stamp(numbers))
     }
 
-    /// Every root; the stored bytes of their entries must total `kept`.
+    /// Every root. The lengths of their entries' stored bytes must add up to `kept`.
     fn roots(&mut self, kept: usize) -> Option<Vec<KnownRoot>> {
         let mut roots = Vec::new();
         let mut at = 0_usize;

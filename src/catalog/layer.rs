@@ -1,4 +1,4 @@
-//! Where skills are found, and which layer takes precedence.
+//! The layers in which skills are found, and their order of precedence.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,16 +7,16 @@ use std::str::FromStr;
 use crate::error::Error;
 use crate::policy::Config;
 
-/// Whose skills they are.
+/// To whom a skill belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layer {
     /// The administrator's, for all users of the machine.
     Enterprise,
     /// The user's own.
     Personal,
-    /// Those in a project.
+    /// A project's.
     Project,
-    /// Those installed into the plugin.
+    /// Those installed into the plugin directory.
     Plugin,
 }
 
@@ -29,7 +29,7 @@ pub struct Root {
     pub dir: PathBuf,
 }
 
-/// Which of the user's two layers comes first; enterprise precedes them, plugin follows.
+/// Whether personal or project skills come first. Enterprise always precedes both, plugin follows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
     /// Personal before project.
@@ -70,7 +70,7 @@ impl Layer {
 }
 
 impl Order {
-    /// The rank of a layer; lower comes first.
+    /// The rank of a layer; the lowest wins.
     pub fn rank(self, layer: Layer) -> u8 {
         match (layer, self) {
             (Layer::Enterprise, _) => 0,

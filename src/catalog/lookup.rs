@@ -1,4 +1,4 @@
-//! Finds the skill that a name means, and says which names are near if there is none.
+//! Finds the skill that a name means, and suggests similar names if there is none.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use crate::skill::Skill;
 use crate::sys::text::quoted;
 
 impl RunContext {
-    /// The catalog for looking up `written`. Owners cost reading the lockfiles and are included
-    /// only for a qualified name.
+    /// The catalog for looking up `written`. It has the skills' owners only if the name is
+    /// qualified, since they have to be read from the lockfiles.
     pub fn catalog_naming(&self, written: &str) -> Catalog {
         if !is_qualified(written) {
             return self.catalog_about(written);
@@ -24,7 +24,7 @@ impl RunContext {
         self.catalog_with_owners()
     }
 
-    /// The same for several names.
+    /// As [`RunContext::catalog_naming`], for several names.
     pub fn catalog_naming_each(&self, written: &[String]) -> Catalog {
         if written.iter().any(|name| is_qualified(name)) {
             return self.catalog_with_owners();
@@ -51,8 +51,8 @@ impl RunContext {
         })
     }
 
-    /// The skill that a name means, if [`usable`] accepts it or it is active: a person, who may use
-    /// more, may have activated it.
+    /// The skill that a name means, if [`usable`] accepts it or it is active already: a person may
+    /// have activated a skill that the model may not.
     ///
     /// # Errors
     /// As [`usable`].

@@ -1,5 +1,6 @@
-//! Which skills exist in which layer, which are offered, under which tool names, and how the model
-//! is told about them. Eligibility comes from rules that are passed in.
+//! Which skills exist in which layer, which of them are offered and under which tool names, and
+//! what the model is told about them. It does not know what a call may do. Open `discovery.rs`
+//! first; `eligibility.rs` says who may see a skill, `precedence.rs` which of one name wins.
 
 mod budget;
 mod cached;

@@ -1,4 +1,4 @@
-//! Which entry a written name means, and suggestions if it means none.
+//! Finds the entry that a name means, and similar names if there is none.
 
 use std::path::{Component, Path};
 
@@ -16,10 +16,10 @@ impl Catalog {
         self
     }
 
-    /// The entry that a name means: a skill's name in any spelling, its tool's name, or a
-    /// directory's; a layer or owner selects a shadowed one. Offered entries are preferred. A path
-    /// that leads elsewhere matches nothing, even if it contains a skill's name: `remove x/..` must
-    /// not remove `x`.
+    /// The entry that a name means: a skill's name in any spelling, its tool's name, or its
+    /// directory's; a layer or owner in front selects a shadowed one. Offered entries are
+    /// preferred. A path that leads elsewhere matches nothing, even if it contains a skill's name:
+    /// `remove x/..` must not remove `x`.
     pub fn by_name(&self, written: &str) -> Option<&Entry> {
         if leads_elsewhere(written) {
             return None;
@@ -28,7 +28,7 @@ impl Catalog {
             .or_else(|| best(self.entries.iter(), written))
     }
 
-    /// The entry that `layer/name`, `owner/name` or `name@owner` means; `None` for other forms too.
+    /// The entry that `layer/name`, `owner/name` or `name@owner` means; `None` for any other form.
     pub fn by_qualified_name(&self, written: &str) -> Option<&Entry> {
         if leads_elsewhere(written) {
             return None;
@@ -56,7 +56,7 @@ impl Catalog {
             known.is_some_and(|known| known.eq_ignore_ascii_case(owner))
         };
         let theirs = || self.entries.iter().filter(is_theirs);
-        // One installed beside another of its name is offered as `OWNER-NAME`.
+        // A second skill of one name may have been installed as `OWNER-NAME`.
         let beside = || {
             let beside = SkillName::from_written(&format!("{owner}-{name}"))?;
             best(theirs(), beside.as_str())
@@ -80,7 +80,7 @@ impl Catalog {
         others.filter(move |other| other.dir != entry.dir && other.name() == name)
     }
 
-    /// The names of offered skills most similar to `written`, at most three, best first.
+    /// The names of offered skills most similar to `written`: at most three, best first.
     pub fn nearest(&self, written: &str) -> Vec<String> {
         // No typo is this long, and the comparison is quadratic.
         if written.len() > limits::SUGGESTED_FOR {

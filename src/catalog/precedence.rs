@@ -1,7 +1,7 @@
-//! Precedence among skills of one name: by layer, priority and directory order. Tool names depend
-//! only on the skill's name. Only this file assigns a standing; the rules first decide whether
-//! anything in a directory may be shown, then whether its skill may be offered. An administrator's
-//! skill reserves its name even if hidden, broken or out of scope.
+//! Precedence among skills of one name: by layer, priority and directory order. Only this file
+//! assigns a standing. The rules decide first whether anything in a directory may be shown, then
+//! whether its skill may be offered. An administrator's skill reserves its name even if it is
+//! hidden, broken or out of scope.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,10 +15,10 @@ use crate::sys::tree;
 
 /// The rules on who may see what.
 pub trait Rules {
-    /// Why nothing in the entry's directory may be shown, if so. Only its location counts.
+    /// Why nothing in the entry's directory may be shown, if so. Depends only on its location.
     fn distrusts(&self, entry: &Entry) -> Option<Diagnostic>;
 
-    /// How to treat a skill whose text may be shown.
+    /// What may be done with a skill whose text may be shown.
     fn admits(&self, entry: &Entry, skill: &Skill) -> Admission;
 }
 
@@ -36,8 +36,8 @@ impl Rules for NoRules {
     }
 }
 
-/// Sets every entry's standing and drops copies: entries of another root with exactly the content
-/// of the offered one.
+/// Sets every entry's standing, and drops copies: entries of another root with the same content as
+/// the offered one.
 pub fn settle(entries: &mut Vec<Entry>, order: Order, rules: &dyn Rules) {
     let mut contests: BTreeMap<SkillName, Vec<usize>> = BTreeMap::new();
     for (at, entry) in entries.iter_mut().enumerate() {
@@ -97,8 +97,8 @@ fn check_eligibility(entry: &mut Entry, rules: &dyn Rules) -> Option<SkillName> 
     (reserves || described && takes_part).then_some(name)
 }
 
-/// The standing of `loser` because of `winner`, if it changes: a hidden skill is not reported
-/// twice.
+/// The new standing of `loser` because of `winner`; `None` if it stays, as for a hidden skill,
+/// which has a reason already.
 fn loses(winner: &Entry, loser: &Entry) -> Option<Standing> {
     let is_overridden = winner.layer == Layer::Enterprise && loser.layer != Layer::Enterprise;
     match loser.standing {
@@ -121,9 +121,9 @@ fn are_equals(a: &Entry, b: &Entry) -> bool {
     a.root == b.root && priority(a) == priority(b)
 }
 
-/// Sort key; the smallest wins.
+/// The sort key; the smallest wins.
 fn rank(entry: &Entry, order: Order, at: usize) -> impl Ord + use<> {
-    // Of two administrator's skills, a usable one comes first.
+    // Of two skills of the administrator, a usable one wins.
     let is_out = matches!(entry.standing, Standing::Hidden(_) | Standing::Unusable);
     (
         order.rank(entry.layer),

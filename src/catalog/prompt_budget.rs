@@ -39,7 +39,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Its text in at most `most` characters, if any, and whether it is complete.
+    /// Its description in at most `most` characters, if any of it fits, and whether it is complete.
     pub fn within(&self, most: usize) -> (Option<String>, bool) {
         match most.saturating_sub(": ".len()) {
             _ if self.text.is_empty() => (None, true),
@@ -52,7 +52,7 @@ impl<'a> Line<'a> {
 
 /// How the space is divided.
 pub struct PromptBudget {
-    /// The maximum for one text, including the separator.
+    /// The maximum length of one description, including the separator.
     pub most: usize,
     /// The number of skills named.
     pub lines: usize,
@@ -61,8 +61,9 @@ pub struct PromptBudget {
 }
 
 impl PromptBudget {
-    /// Divides `budget` characters; names may take twice as many. The rest of the block has `intro`
-    /// characters, plus `remark` if something is cut and `rest` if some skills are only counted.
+    /// Divides `budget` characters; names alone may take twice as many. The rest of the block has
+    /// `intro` characters, plus `remark` if something is cut and `rest` if some skills are only
+    /// counted.
     pub fn of(lines: &[Line], budget: usize, intro: usize, remark: usize, rest: usize) -> Self {
         let longest = limits::DESCRIPTION_CHARS + ": ".len();
         let heads = lines.iter().map(|line| chars(&line.head) + 1);

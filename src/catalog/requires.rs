@@ -15,7 +15,7 @@ pub struct Required {
     pub missing: Vec<String>,
     /// A cycle: skills that each require the next, with the first repeated at the end.
     pub cycle: Option<Vec<SkillName>>,
-    /// Whether there are more than were followed.
+    /// Whether there are more than the limit, so that some were not followed.
     pub goes_on: bool,
 }
 
@@ -62,8 +62,8 @@ impl Catalog {
     }
 }
 
-/// The names in the field: a list, or a text with commas or spaces. A table, as some clients use
-/// it, names programs and variables.
+/// The names in the field: a list, or a text with commas or spaces. A table, which other clients
+/// use, names programs and variables and is ignored.
 fn written(skill: &Skill) -> Vec<String> {
     let names: Vec<String> = match skill.fields.value("requires") {
         Some(Value::Array(items)) => {
@@ -77,7 +77,7 @@ fn written(skill: &Skill) -> Vec<String> {
         _ => Vec::new(),
     };
     let given = names.into_iter().filter(|name| !name.trim().is_empty());
-    // One more than the limit, to detect that there are more.
+    // One above the limit, to detect that there are more.
     given.take(limits::REQUIRED_SKILLS + 1).collect()
 }
 

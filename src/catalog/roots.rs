@@ -1,4 +1,4 @@
-//! Where each layer's skills are in this run.
+//! The directories of each layer's skills in this run.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ impl RunContext {
         let mut roots: Vec<Root> = Vec::new();
         let mut seen: Vec<PathBuf> = Vec::new();
         let mut add = |layer, dir: PathBuf| {
-            // Most do not exist, as one check shows.
+            // `exists` is one system call, and most do not.
             if dir.exists()
                 && let Ok(real) = dir.canonicalize()
                 && !seen.contains(&real)
@@ -31,8 +31,8 @@ impl RunContext {
             if !dir.exists() {
                 continue;
             }
-            // A home inside the project was set by a variable, unless this program is inside too; a
-            // project's files are not the user's.
+            // Inside the project this can only be a home set by a variable, and a project's files
+            // are not the user's; except if this program is inside the project too.
             let is_projects = lies_elsewhere && real(&dir).starts_with(project);
             add(
                 if is_projects {
@@ -70,8 +70,8 @@ impl RunContext {
         }
     }
 
-    /// The directory `path` that contains `skills/`, opened as the user's choice or as one that a
-    /// project may have brought.
+    /// The directory `path` that contains `skills/`: one that the user chose, or one that a project
+    /// may have provided.
     pub fn base(&self, path: &Path) -> Base {
         let home = self.env.home();
         let is_users = *path == self.dirs.plugin

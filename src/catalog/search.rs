@@ -1,11 +1,11 @@
-//! Search for offered skills by words.
+//! Searches the offered skills.
 
 use super::{Catalog, Offered};
 use crate::skill::{Searchable, rank};
 
 impl Catalog {
-    /// The offered skills that match some words by name, tags or description, best first; if none,
-    /// those with similar names.
+    /// The offered skills that match these words by name, tags or description, best first; if there
+    /// are none, those with similar names.
     pub fn search(&self, words: &[String]) -> Vec<Offered<'_>> {
         let offered: Vec<_> = self
             .offered()

@@ -6,7 +6,7 @@ use super::Catalog;
 
 pub const PDF: &str = "---\nname: pdf\ndescription: d\n---\n";
 
-/// The catalog of a new directory that contains these skills.
+/// A new directory with these skills, and its catalog.
 pub fn catalog(skills: &[(&str, &str)]) -> (tempfile::TempDir, Catalog) {
     let root = tempfile::tempdir().unwrap();
     for (dir, text) in skills {

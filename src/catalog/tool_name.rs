@@ -7,12 +7,12 @@ use crate::skill::SkillName;
 /// What providers accept: `^[A-Za-z0-9_-]{1,64}$` (docs/spec/skills.md#tool-names-of-skills).
 const MAX: usize = 64;
 
-/// Names after `skill_` that are, or will be, tools of our own.
+/// What follows `skill_` in tools of our own, present or future.
 const TAKEN: [&str; 2] = ["marketplace", "session"];
 
-/// The tool name of a skill. It depends only on the skill's name, so no installation changes it.
-/// Names that do not fit end in `_` and a hash; no fitting name does, because skill names have no
-/// underscore.
+/// The tool name of a skill. It depends only on the skill's name, so that installing another skill
+/// never changes it. Names that do not fit are altered and end in `_` and a hash; no other tool
+/// name does, because skill names have no underscore.
 pub fn tool_name(name: &SkillName) -> String {
     let fits = name.as_str().is_ascii() && "skill_".len() + name.as_str().len() <= MAX;
     if fits && !TAKEN.contains(&name.as_str()) {

@@ -1,5 +1,4 @@
-//! The entry point of this room: a value that knows where skills are installed and how long
-//! operations may take.
+//! The entry point of this room: where skills are installed, and how long operations may take.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -21,12 +20,12 @@ pub struct Market<'a> {
     pub plugin_dir: &'a Base,
     /// Contains the cache and the configured sources, shared by all scopes.
     pub home: &'a Path,
-    /// The environment git inherits, including the home and working directory for local references.
+    /// The environment for git, and the home and working directory for local references.
     pub env: &'a Env,
-    /// When the result must be ready. `None` for a person at a terminal; then only each git command
-    /// is limited ([`limits::GIT_SECONDS`]).
+    /// When the result is needed. `None` for a person at a terminal; then only each git command has
+    /// a limit ([`limits::GIT_SECONDS`]).
     pub deadline: Option<Instant>,
-    /// Use only cached data, no network.
+    /// Whether only cached data may be used.
     pub offline: bool,
     /// Replaces `https://github.com/`, if given.
     pub mirror: Option<String>,
@@ -51,8 +50,8 @@ impl Market<'_> {
         Ok(Lockfile::read(self.plugin_dir)?.entries().to_vec())
     }
 
-    /// Completes or undoes what killed commands left unfinished and removes their leftovers. Files
-    /// of running commands are not touched. Install, update and remove call this first.
+    /// Completes or undoes what killed commands left unfinished, and removes their leftovers. Files
+    /// of running commands are not touched. Install, update and remove begin with this.
     pub fn clean_litter(&self) {
         litter::clean(self.plugin_dir);
     }
@@ -62,8 +61,8 @@ impl Market<'_> {
         staging::litter(self.plugin_dir)
     }
 
-    /// A directory to prepare changes in. Fetches for a project also go to the user's own
-    /// directory: no program may run in a directory that the project supplies.
+    /// A directory in which changes are prepared. What is fetched for a project goes to the user's
+    /// own directory as well, because no program may run in a directory that the project supplies.
     pub(super) fn staging(&self) -> Result<Staging> {
         let staging = Staging::new(self.plugin_dir, self.patience())?;
         if self.plugin_dir.path() == self.home {
@@ -72,7 +71,7 @@ impl Market<'_> {
         Ok(staging.with_scratch(self.home_staging()?))
     }
 
-    /// A directory for data that is fetched and inspected, but never moved into place.
+    /// A directory for data that is fetched and inspected, but never installed.
     pub(super) fn home_staging(&self) -> Result<Staging> {
         Staging::new(&Base::own(self.home.to_owned()), self.patience())
     }

@@ -1,7 +1,7 @@
-//! Getting skills: what a reference means (`reference`), reading places (`fetch`), the skills there
-//! and which are meant (`source`), what they might do (`scan`), staged and atomic changes (`install`),
-//! what is installed (`lock`). It knows no host, session or terminal: it returns data and sends notes
-//! to a callback. Open `market.rs` first.
+//! Getting skills: what a reference means (`reference`), reading places (`fetch`), finding and
+//! choosing skills there (`source`), scanning them (`scan`), staged and atomic changes (`install`),
+//! and what is installed (`lock`). It does not know hosts, sessions or terminals: it returns data
+//! and passes notes to a callback. Open `market.rs` first.
 
 mod fetch;
 mod install;

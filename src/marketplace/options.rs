@@ -1,19 +1,19 @@
-//! What a person says besides a reference, and how they are asked and told.
+//! What a person gives besides a reference, and the callbacks that ask and inform them.
 
 use crate::error::Result;
 use crate::marketplace::install::plan::Plan;
 use crate::marketplace::reference::parse::As;
 
-/// What a person adds to a reference.
+/// What a person gives besides a reference.
 #[derive(Debug, Clone, Default)]
 pub struct InstallOptions {
     /// Every skill of the source (`--all`).
     pub all: bool,
     /// The source's skills of these names (`--skill a,b`).
     pub skills: Vec<String>,
-    /// The name for its directory (`--name`).
+    /// The name of its directory (`--name`).
     pub name: Option<String>,
-    /// How to interpret the reference (`--reading`).
+    /// How to read the reference (`--reading`).
     pub reading: Option<As>,
 }
 

@@ -1,4 +1,4 @@
-//! Generated git repositories and a market to install into, for the tests of this room.
+//! Generated git repositories, and a market to install into, for the tests of this room.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,8 +13,8 @@ use crate::marketplace::market::Market;
 use crate::marketplace::options::InstallOptions;
 use crate::sys::{Base, Dir, Env};
 
-/// A temporary environment: `repos/` replaces GitHub, `plugin/` is the plugin directory, and
-/// `gitconfig`, if it exists, is the user's.
+/// A temporary environment: `repos/` takes the place of GitHub, `plugin/` is the plugin directory,
+/// and `gitconfig`, if it exists, is the user's.
 pub struct World {
     root: tempfile::TempDir,
     env: Env,

@@ -1,4 +1,4 @@
-//! Which skills need an administrator's approval, and where approvals are stored.
+//! Which skills need an administrator's approval, and which approvals count.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,8 +16,8 @@ use crate::skill::{Skill, is_script};
 use crate::sys::{files, limits, tree};
 
 impl RunContext {
-    /// The approvals that count here: only root's if root has, or may have, set up the system
-    /// directory.
+    /// The approvals that count on this machine: only root's, if root has or may have set up the
+    /// system directory.
     pub fn approved(&self) -> Ledger {
         let enterprise = self.enterprise();
         if enterprise.may_be_roots() {
@@ -27,7 +27,7 @@ impl RunContext {
     }
 }
 
-/// The digest that an approval covers: every file of the skill.
+/// The digest that an approval covers, of every file of the skill.
 ///
 /// # Errors
 /// If part of it cannot be read, or it exceeds the limits of a skill.
@@ -35,7 +35,7 @@ pub fn digest(dir: &Path) -> std::io::Result<String> {
     tree::digest(&[dir.to_owned()])
 }
 
-/// Why a skill needs an approval, if it does. In doubt, it does.
+/// Why a skill needs an approval; `None` if it needs none. In doubt it needs one.
 pub fn needed(skill: &Skill, needs: &BTreeSet<Need>) -> Option<&'static str> {
     needs.iter().find_map(|need| match need {
         Need::All => Some("it is a skill"),
@@ -46,7 +46,8 @@ pub fn needed(skill: &Skill, needs: &BTreeSet<Need>) -> Option<&'static str> {
     })
 }
 
-/// Whether its list permits a tool for which `does` holds. Unknown tools may do anything.
+/// Whether the skill's tool list permits a tool for which `does` holds. An unknown tool may do
+/// anything.
 fn may(skill: &Skill, does: fn(&HostTool) -> bool) -> bool {
     let kept = snapshot(skill, "");
     let allowed = kept.allowed.as_deref();
@@ -68,7 +69,7 @@ fn writes(tool: &HostTool) -> bool {
     matches!(tool.effect, Effect::Change | Effect::Execute)
 }
 
-/// Whether anything below `dir` can be run, even if hidden. Unreadable files count as runnable.
+/// Whether `dir` contains anything that can be run, even hidden. An unreadable file counts.
 pub fn has_scripts(dir: &Path) -> bool {
     has_scripts_below(dir, 0)
 }

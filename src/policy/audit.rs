@@ -1,5 +1,5 @@
-//! The audit log: one JSON line per event, appended by any number of processes at once. What counts
-//! as an event is decided elsewhere. Nothing here fails: a call must not depend on the log.
+//! The audit log: one JSON line per event, appended by any number of processes. It does not know
+//! what counts as an event. Nothing here returns an error: no call may fail because of the log.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -19,22 +19,22 @@ pub struct Audit {
     pub file: PathBuf,
     /// The size in bytes at which it is rotated.
     pub max: u64,
-    /// Files that also get every event and are never rotated: others maintain them.
+    /// Files that also get every event. They are never rotated: others maintain them.
     pub copies: Vec<PathBuf>,
     /// Whether the system log also gets every event.
     pub syslog: bool,
 }
 
-/// Something that happened.
+/// An event to be recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     fields: Map<String, Value>,
-    /// Texts that may exceed the usual limit, already masked and cut to their own.
+    /// Texts with a limit of their own, already masked and cut.
     long: Map<String, Value>,
 }
 
 impl Event {
-    /// An event of this kind, now.
+    /// An event of this kind, at this time.
     pub fn new(kind: &str) -> Self {
         let time = Value::from(Moment::now().to_string());
         let fields = [("time".to_owned(), time), ("event".to_owned(), kind.into())];
@@ -54,8 +54,8 @@ impl Event {
         self
     }
 
-    /// Adds a text of up to `bytes`; nothing for 0. Secrets are masked before the cut, which could
-    /// leave half of one.
+    /// Adds a text of up to `bytes`; nothing for 0. Secrets are masked before the cut, which might
+    /// otherwise leave half of one unrecognised.
     #[must_use]
     pub fn with_text(mut self, key: &str, text: &str, bytes: usize) -> Self {
         if bytes > 0 && !text.is_empty() {
@@ -66,16 +66,17 @@ impl Event {
         self
     }
 
-    /// One line, of at most [`limits::AUDIT_EVENT`] if possible; long texts are cut first.
+    /// The event as a line of at most [`limits::AUDIT_EVENT`] if possible; long texts are cut
+    /// first.
     fn line(&self) -> Vec<u8> {
         let mut fields = self.fields.clone();
-        // The top-level names are ours and never those of secrets.
+        // The top-level names are ours, so none marks a secret.
         let cut = |fields: &mut Map<String, Value>, max| {
             let texts = fields.values_mut();
             texts.for_each(|field| mask_value(field, max));
         };
         cut(&mut fields, limits::AUDIT_TEXT);
-        // One byte may take six in JSON.
+        // In JSON one byte may take six.
         for times in 0..4 {
             let line = self.joined(&fields, limits::AUDIT_EVENT >> times);
             if line.len() <= limits::AUDIT_EVENT {
@@ -142,10 +143,11 @@ impl Audit {
         write_line(&file, line)
     }
 
-    /// Rotates the log. A process that has the old one open writes to the rotated file, where
-    /// nothing is lost.
+    /// Rotates the log. A process that has the old file open goes on writing to it under its new
+    /// name, so nothing is lost.
     fn put_aside(&self, dir: &Dir, name: &EntryName) {
-        // If busy, another process is rotating; meanwhile the log may grow a little too long.
+        // If the lock is held, another process is rotating; meanwhile the log may exceed its limit
+        // a little.
         let lock = FileLock::exclusive(&self.file.with_extension("lock"), limits::AUDIT_LOCK);
         let now = || dir.open_file(name);
         let still_full = || now().is_ok_and(|(_, now)| now.len() > self.max / 2);
@@ -153,7 +155,7 @@ impl Audit {
             return;
         }
         for kept in (0..limits::AUDIT_KEPT).rev() {
-            // A file that does not exist yet needs no move.
+            // Moving a file that does not exist yet fails, which does not matter.
             let numbered = |kept| EntryName::parse(numbered(Path::new(name.as_os_str()), kept));
             if let Some((old, new)) = numbered(kept).zip(numbered(kept + 1)) {
                 let _ = dir.rename(&old, dir, &new);
@@ -172,19 +174,19 @@ pub(super) fn numbered(file: &Path, number: usize) -> PathBuf {
     name.into()
 }
 
-/// A configured file, which may be a link or a device.
+/// Opens a file that the administrator configured, which may be a link or a device.
 #[allow(
     clippy::disallowed_methods,
     reason = "its path is written in a configuration"
 )]
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    // A FIFO without a reader would block.
+    // Opening a FIFO without a reader would block.
     options.append(true).create(true).mode(0o600);
     options.custom_flags(libc::O_NONBLOCK).open(path)
 }
 
-/// A single write, which the system appends whole: lines of processes do not mix.
+/// Appends a line in one write, so that lines of several processes do not mix.
 fn write_line(mut file: &File, line: &[u8]) -> io::Result<()> {
     let written = file.write(line)?;
     if written == line.len() {
@@ -200,7 +202,7 @@ const SYSLOG: &str = "/dev/log";
 fn to_syslog(line: &[u8]) -> io::Result<()> {
     let socket = UnixDatagram::unbound()?;
     socket.set_nonblocking(true)?;
-    // Facility user, severity notice.
+    // The priority `<13>`: facility user, severity notice.
     let message = [b"<13>agent-skills: ", line.trim_ascii_end()].concat();
     socket.send_to(&message, SYSLOG).map(|_| ())
 }

@@ -1,5 +1,5 @@
-//! A configuration table with values per host context: globs of context names, in written order,
-//! with lists of names.
+//! A table in the configuration that depends on the host's context: globs of context names, in the
+//! order written, each with a list of names.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl ByContext {
             .map(String::as_str)
     }
 
-    /// The names for `context` from all matching globs, without duplicates; `None` if no glob
+    /// The names for `context`, from all globs that match it, without duplicates; `None` if none
     /// matches.
     pub fn of(&self, context: &str) -> Option<Vec<&str>> {
         let mut matching = self.0.iter().filter(|(glob, _)| matches(glob, context));

@@ -1,4 +1,4 @@
-//! `config.toml` in the plugin directory: every key, and the values for the modules that use them.
+//! `config.toml` in the plugin directory: its keys, and their values for the rooms that use them.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -26,35 +26,35 @@ pub struct Config {
     pub enforce_for: BTreeMap<String, Enforce>,
     /// `replace` (default), `ratchet`, `intersect` or `union`: how two active skills combine.
     pub stacking: Stacking,
-    /// Whether filters such as `| head -20` need no rule of their own; `true` by default.
+    /// Whether filters such as `| head -20` are allowed without a rule; `true` by default.
     #[serde(serialize_with = "true_by_default")]
     pub pipe_filters: Option<bool>,
     /// `own` (default), `listed` or `any`: whose scripts a restricted skill may run.
     pub scripts: ScriptScope,
     /// Tools that no restriction forbids, by name.
     pub always_allowed: Vec<String>,
-    /// What no active skill may do, in the grammar of `allowed-tools`.
+    /// What is denied while any skill is active, in the grammar of `allowed-tools`.
     pub deny: Vec<String>,
     /// `prompt` (default) or `context`: how long an activation lasts.
     pub scope: Lifetime,
-    /// The limit of skills active at the same time; 5 by default.
+    /// The maximum number of active skills; 5 by default.
     #[serde(serialize_with = "few_by_default")]
     pub max_active: Option<NonZeroUsize>,
     /// `user` (default) or `model`: who may end a restriction.
     pub deactivate: Deactivate,
-    /// `note` (default) or `block`: what happens if the active skill's script is read instead of
-    /// run.
+    /// `note` (default) or `block`: what happens when a script of the active skill is read instead
+    /// of run.
     pub script_reads: ScriptReads,
     /// `sources` (default), `any` or `off`: what a model may install without asking the user.
     pub model_installs: ModelInstalls,
-    /// Whether a model may propose changes to skills, which the user decides about; `true` by
+    /// Whether a model may propose changes to skills, about which the user decides; `true` by
     /// default.
     #[serde(serialize_with = "true_by_default")]
     pub proposals: Option<bool>,
     /// Whether it may propose new skills too; `true` by default.
     #[serde(serialize_with = "true_by_default")]
     pub create_skill: Option<bool>,
-    /// Whether commands without a terminal may make the user's decisions; `false` by default.
+    /// Whether commands without a terminal may decide for the user; `false` by default.
     pub unattended: bool,
     /// The owner of this machine, for skills with a `scope` and for the audit log.
     pub tenant: Option<String>,
@@ -64,17 +64,17 @@ pub struct Config {
     pub claude_skills: bool,
     /// Whether a project's skill precedes a personal one of its name; `false` by default.
     pub project_over_personal: bool,
-    /// Up to this many skills have a tool each; above it one tool serves all. 32 by default.
+    /// Up to this many skills get a tool each; beyond it, one tool serves all. 32 by default.
     pub max_tools: Count<{ limits::SKILL_TOOLS }>,
-    /// Characters of the prompt used to disclose skills; 12,000 by default.
+    /// Characters of the prompt in which skills are listed; 12,000 by default.
     pub prompt_chars: Count<{ limits::PROMPT_CHARS }>,
     /// Who sees a skill, by name.
     pub visibility: BTreeMap<String, Visibility>,
-    /// By context, the skills whose instructions apply from the start, in this order.
+    /// By context, the skills that are active from the start, in this order.
     pub uses_skills: ByContext,
-    /// Their total limit in characters; 40,000 by default.
+    /// The limit for all their instructions in characters; 40,000 by default.
     pub uses_skills_chars: Count<{ limits::ALWAYS_ON_CHARS }>,
-    /// By context, the names or globs of the visible skills; all if a context is not listed.
+    /// By context, names or globs of the skills that it sees; a context without an entry sees all.
     pub catalog: ByContext,
     /// The audit log.
     pub audit: AuditConfig,
@@ -95,7 +95,7 @@ pub struct Config {
     pub skills: BTreeMap<String, SkillSettings>,
 }
 
-/// What may be installed at the model's request alone, loosest first.
+/// What is installed when a model asks for it without the user, loosest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelInstalls {
@@ -108,14 +108,14 @@ pub enum ModelInstalls {
     Off,
 }
 
-/// What happens if a script of the active skill is read instead of run, loosest first.
+/// What happens when a script of the active skill is read instead of run, loosest first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptReads {
-    /// The result says how to run it.
+    /// It is read, and the result says how to run it.
     #[default]
     Note,
-    /// The refusal says how to run it.
+    /// It is refused, and the refusal says how to run it.
     Block,
 }
 
@@ -123,7 +123,7 @@ pub enum ScriptReads {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lifetime {
-    /// As long as the host process that it began in, which is one prompt.
+    /// As long as the host process in which it began, which is one prompt.
     #[default]
     Prompt,
     /// As long as the conversation, across any number of prompts.
@@ -169,13 +169,13 @@ impl Default for AuditConfig {
     }
 }
 
-// The signature is given by serde.
+// serde requires this signature.
 #[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)]
 fn true_by_default<S: Serializer>(flag: &Option<bool>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_bool(flag.unwrap_or(true))
 }
 
-// The signature is given by serde.
+// serde requires this signature.
 #[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref)]
 fn few_by_default<S: Serializer>(
     most: &Option<NonZeroUsize>,
@@ -185,7 +185,7 @@ fn few_by_default<S: Serializer>(
 }
 
 impl Config {
-    /// The limit of skills active at the same time.
+    /// The maximum number of active skills.
     pub fn most_active(&self) -> usize {
         self.max_active
             .map_or(limits::ACTIVE_SKILLS, NonZeroUsize::get)

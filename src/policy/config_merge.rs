@@ -1,5 +1,5 @@
-//! What may only tighten the user's configuration: a trusted project's `.chibi/agent-skills.toml`,
-//! and a policy's minimum settings.
+//! Tightens the user's configuration, never loosens it: by a trusted project's
+//! `.chibi/agent-skills.toml` and by a policy's minimum settings.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::permission::{Enforce, ScriptScope, Stacking};
 use crate::policy::{Config, Floors, ModelInstalls, ScriptReads, Visibility};
 use crate::script::Mode;
 
-/// The keys a project may set; none of them can loosen anything.
+/// The keys that a project may set. None of them can loosen anything.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProjectConfig {
@@ -26,7 +26,7 @@ pub struct ProjectConfig {
 }
 
 impl Config {
-    /// The stricter of this configuration and the project's, key by key.
+    /// This configuration with each key as strict as the project's, if that is stricter.
     #[must_use]
     pub fn tightened_by(mut self, project: ProjectConfig) -> Self {
         self.enforce_at_least(project.enforce);
@@ -43,7 +43,7 @@ impl Config {
         }
         self.deny.extend(project.deny);
         for (name, wanted) in project.visibility {
-            // `on` would show a skill that its author hid.
+            // `on` would show a skill that its author hides.
             if wanted != Visibility::On {
                 let own = self.visibility.entry(name).or_insert(wanted);
                 *own = wanted.max(*own);
@@ -52,7 +52,7 @@ impl Config {
         self
     }
 
-    /// Raises settings to a policy's minimum.
+    /// This configuration with each setting raised to the policy's minimum.
     #[must_use]
     pub fn raised_to(mut self, floors: Floors) -> Self {
         self.enforce_at_least(floors.mode);
@@ -79,7 +79,7 @@ impl Config {
     }
 }
 
-/// Raises a setting, whose values are ordered loosest first, to another that is stricter.
+/// Replaces a setting by a stricter one. Values are ordered loosest first.
 fn tighten<T: Ord>(own: &mut T, other: Option<T>) {
     if let Some(other) = other.filter(|other| other > own) {
         *own = other;

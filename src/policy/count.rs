@@ -1,8 +1,8 @@
-//! A number in the configuration with its own default.
+//! A number in the configuration, with a default that depends on the key.
 
 use serde::{Deserialize, Serialize};
 
-/// A count; `DEFAULT` if it is not written.
+/// A count; `DEFAULT` if the key is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Count<const DEFAULT: usize>(pub usize);

@@ -1,4 +1,4 @@
-//! Changes one key of a TOML file and preserves everything else, including comments.
+//! Changes one key of a TOML file and keeps everything else, including comments.
 
 use std::io;
 use std::path::Path;
@@ -8,8 +8,8 @@ use toml_edit::{DocumentMut, Item, Table, Value};
 use crate::error::{Error, Result};
 use crate::sys::{Base, Durable, EntryName, FileLock, limits};
 
-/// Sets `key`, which may be `table.key`, to `value` as TOML, or else as text. Writes the file only
-/// if `check` accepts the new content.
+/// Sets `key`, which may be `table.key`, to `value`, read as TOML if possible, else as text. Writes
+/// the file only if `check` accepts the new content.
 ///
 /// # Errors
 /// If the file is not TOML, `check` refuses it, or it cannot be written.
@@ -30,7 +30,7 @@ pub fn set_key(
         check,
     )
     .or_else(|error| match &parsed {
-        // `tenant = 7` is invalid where text is required, yet `7` may be that text.
+        // `tenant = 7` is invalid because text is required, but `7` may be meant as text.
         Ok(parsed) if !parsed.is_str() => {
             change(path, &|document| insert(document, key, text()), check).map_err(|_| error)
         }
@@ -51,7 +51,7 @@ fn insert(document: &mut DocumentMut, key: &[&str], value: Value) -> Result<()> 
         })?;
     }
     match table.get_mut(last).and_then(Item::as_value_mut) {
-        // Keeps a comment after the value.
+        // Keep a comment after the value.
         Some(old) => {
             let decor = old.decor().clone();
             *old = value;
@@ -75,7 +75,7 @@ fn change(
         .ok_or_else(|| {
             Error::new(format!("`{}` is no file", path.display())).hint("check the path")
         })?;
-    // A file that is a link, as dotfile managers create it, stays one.
+    // If the file is a link, as dotfile managers create it, it stays one.
     let file = Base::own(dir.to_owned()).file(&name)?;
     let _lock = FileLock::exclusive(&path.with_extension("lock"), limits::INSTALL_LOCK)?;
     let before = match file.dir.read(&file.name, limits::CONFIG_FILE) {

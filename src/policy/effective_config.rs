@@ -1,4 +1,4 @@
-//! The effective configuration: the user's, tightened by a trusted project and by policy.
+//! The effective configuration: the user's, tightened by a trusted project and by the policies.
 
 use std::rc::Rc;
 
@@ -10,14 +10,14 @@ use crate::policy::config_merge::ProjectConfig;
 use crate::policy::{Config, Enterprise, Policies, Trust, Trusts, read_toml};
 use crate::run_context::RunContext;
 
-/// One key of the configuration, its value and the value's origin.
+/// One key of the configuration, with its value and where that comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Setting {
     /// `key` or `table.key`.
     pub key: String,
     /// The effective value.
     pub value: Value,
-    /// `default`, `policy`, or the file.
+    /// `default`, `policy`, or the path of the file.
     pub origin: String,
 }
 
@@ -33,7 +33,7 @@ impl RunContext {
     /// The effective policies.
     ///
     /// # Errors
-    /// If one cannot be read; then only reads are allowed.
+    /// If one cannot be read. Then only reads are allowed.
     pub fn policies(&self) -> Result<Policies> {
         if let Some(policies) = self.known::<Policies>() {
             return Ok(Policies::clone(&policies));
@@ -45,14 +45,14 @@ impl RunContext {
     /// The effective configuration.
     ///
     /// # Errors
-    /// If a file contains a mistake: people get an error, and hooks block.
+    /// If a file contains a mistake. A person gets the error, and hooks block.
     pub fn config(&self) -> Result<Config> {
         if let Some(config) = self.known::<Config>() {
             return Ok(Config::clone(&config));
         }
         let (_, with_project, policies) = self.stages()?;
         let config = with_project.raised_to(policies.floors());
-        // A person's command may change it and then needs the new value.
+        // A person's command may change the configuration and read it again.
         if self.protocol.is_some() {
             self.once(|| config.clone());
         }
@@ -79,7 +79,7 @@ impl RunContext {
         self.dirs.plugin.join("config.toml")
     }
 
-    /// Every key with its value and origin, sorted.
+    /// Every key with its value and origin, sorted by key.
     ///
     /// # Errors
     /// As [`RunContext::config`].

@@ -1,5 +1,5 @@
-//! The locations of an administrator's files: a system directory, and places named by the
-//! environment. Variables cannot override what root has set up.
+//! Where an administrator's files are: a system directory, and places that the environment names.
+//! Variables cannot override what root has set up.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::sys::Env;
 use crate::sys::owner::{Owner, others_may_write};
 
-/// Where administrators put policy and skills.
+/// The system directory, for policy and skills.
 const SYSTEM: &str = "/etc/chibi/agent-skills";
 
 /// The administrator's places.
@@ -26,7 +26,7 @@ pub struct Enterprise {
     named_policy: Option<PathBuf>,
 }
 
-/// Who controls the system directory; this decides what a variable may add.
+/// Who controls the system directory, which decides what a variable may add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holder {
     /// It does not exist, or a user other than root can change it.
@@ -42,7 +42,7 @@ enum Holder {
 pub struct PolicyFile {
     /// Its path.
     pub path: PathBuf,
-    /// Whether it was named explicitly; then its absence is an error.
+    /// Whether it was named explicitly, so that its absence is an error.
     pub must_exist: bool,
 }
 
@@ -50,8 +50,8 @@ impl PolicyFile {
     /// Whether the file exists for this process to read.
     ///
     /// # Errors
-    /// If something exists that cannot be trusted: a dangling link, also on the way there, or a
-    /// file or directory that another user can change.
+    /// If what exists cannot be trusted: a dangling link, also on the way there, or a file or
+    /// directory that another user can change.
     pub fn is_there(&self) -> Result<bool> {
         let refused = |path: &Path, why: &str| {
             Error::new(format!(
@@ -61,7 +61,7 @@ impl PolicyFile {
         };
         let file = look(&self.path).map_err(|why| refused(&self.path, &why))?;
         let dir = self.path.parent().unwrap_or(&self.path);
-        // Anyone who can change the directory can remove the policy.
+        // Whoever can change the directory can remove the policy.
         let dir_metadata = fs::metadata(dir).ok();
         let open = [(dir, &dir_metadata), (&self.path, &file)]
             .into_iter()
@@ -76,8 +76,8 @@ impl PolicyFile {
     }
 }
 
-/// The metadata of `path`; `None` if nothing exists there. A dangling link is an error: someone
-/// wanted a policy to be read.
+/// The metadata of `path`; `None` if nothing exists there. A dangling link is an error, because it
+/// shows that a policy was meant to be read.
 fn look(path: &Path) -> Result<Option<Metadata>, String> {
     match fs::metadata(path) {
         Ok(metadata) => return Ok(Some(metadata)),
@@ -88,7 +88,7 @@ fn look(path: &Path) -> Result<Option<Metadata>, String> {
         .ancestors()
         .find(|path| path.symlink_metadata().is_ok());
     match there {
-        // What exists but leads nowhere can only be a link.
+        // Something that exists but cannot be followed is a link.
         Some(there) if fs::metadata(there).is_err() => Err(format!(
             "`{}` is a link that leads nowhere",
             there.display()
@@ -121,20 +121,20 @@ impl Enterprise {
         }
     }
 
-    /// Whether root certainly controls the system directory: then its content needs no further
+    /// Whether root certainly controls the system directory, so that its content needs no further
     /// trust.
     pub fn is_roots(&self) -> bool {
         self.holder == Holder::Root
     }
 
-    /// Whether root may control the system directory: then no variable replaces it, and only root's
+    /// Whether root may control the system directory. Then no variable replaces it, and only root's
     /// approvals count.
     pub fn may_be_roots(&self) -> bool {
         self.holder != Holder::Nobody
     }
 
     /// The directories of the enterprise layer, in order of precedence. If root may have set one
-    /// up, a variable adds none: its skills would shadow root's.
+    /// up, a variable adds none, because its skills would shadow root's.
     pub fn dirs(&self) -> Vec<&Path> {
         match &self.named_dir {
             Some(dir) if !self.may_be_roots() => vec![dir, &self.system],
@@ -142,8 +142,8 @@ impl Enterprise {
         }
     }
 
-    /// Checks that the enterprise layer, if it exists, can be read; otherwise the names it reserves
-    /// are unknown.
+    /// Checks that the enterprise layer can be read if it exists: otherwise it is unknown which
+    /// names it reserves.
     ///
     /// # Errors
     /// The directory that cannot be read, and why.
@@ -167,13 +167,13 @@ impl Enterprise {
         Ok(())
     }
 
-    /// The directory that a variable names but that does not exist.
+    /// The directory that a variable names, if it does not exist.
     pub fn missing(&self) -> Option<&Path> {
         let dir = self.named_dir.as_deref()?;
         matches!(look(dir), Ok(None)).then_some(dir)
     }
 
-    /// Every possible policy file; all that exist apply together.
+    /// Every possible policy file. All that exist apply together.
     pub fn policy_files(&self) -> Vec<PolicyFile> {
         let in_dir = |dir: &Path| PolicyFile {
             path: dir.join("policy.toml"),

@@ -1,4 +1,5 @@
-//! What is recorded about any event: who, where, under which skill. The writer masks secrets.
+//! Which events are recorded, with what fields, and when they are written. The writer masks
+//! secrets.
 
 use std::cell::{LazyCell, RefCell};
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use crate::skill::Skill;
 use crate::sys::Moment;
 use crate::sys::process::effective_user;
 
-/// Events of a host's call, written once its answer is sent.
+/// Events of a host's call, which are written after its answer is sent.
 #[derive(Debug, Default)]
 struct HeldBack(RefCell<Vec<Event>>);
 
@@ -42,8 +43,9 @@ impl RunContext {
         self.record(event);
     }
 
-    /// Records that activations of this or other sessions have ended. A host process ends
-    /// unobserved: its activations are dated to its last event, if that is still in the log.
+    /// Records that activations, of this or other sessions, have ended. Nobody sees when a host
+    /// process ends, so its activations end at the time of its last event, if that is still in the
+    /// log.
     pub fn record_ends(&self, ended: Vec<Ended>) {
         let now = Moment::now();
         let heard = LazyCell::new(|| last_heard(&self.audit_file()));
@@ -89,7 +91,7 @@ impl RunContext {
             .with("project", self.project_dir().display().to_string())
             .with("tenant", config.tenant.clone())
             .with("environment", config.environment.clone());
-        // The host is waiting, and an unwritable log must not delay the answer.
+        // The host is waiting, so the log must not delay the answer.
         if self.protocol.is_some() {
             self.once(HeldBack::default).0.borrow_mut().push(event);
         } else {
@@ -130,7 +132,7 @@ impl RunContext {
     }
 }
 
-/// A call as recorded in an event: the arguments that rules cover, without content.
+/// A call as recorded in an event: the arguments that rules look at, without file contents.
 pub fn call_summary(call: &Call) -> Value {
     let Some(tool) = tools::find(call.tool) else {
         return ours(call);
@@ -161,7 +163,7 @@ fn ours(call: &Call) -> Value {
     }
 }
 
-/// An event that records the decision about a call, and the rule that decided.
+/// The event for the decision about a call, with the rule that decided.
 pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
     let skill = scope.restrictions.last().map(Restriction::source);
     let event = Event::new("tool")
@@ -178,7 +180,7 @@ pub fn decision_of(scope: &Scope, call: &Call, decision: &Decision) -> Event {
     event.with("decision", outcome).with("by", by)
 }
 
-/// The entries that grant a call: `SKILL: ENTRY, ENTRY; SKILL: ENTRY`.
+/// The entries that granted a call: `SKILL: ENTRY, ENTRY; SKILL: ENTRY`.
 fn granting(decision: &Decision) -> String {
     let granting = decision.granting();
     if granting.is_empty() {

@@ -1,4 +1,4 @@
-//! Reads a TOML file as a typed value and reports mistakes by line.
+//! Reads a TOML file into a type, and says in which line a mistake is.
 
 use std::io;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub fn read_toml<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
 /// Parses the text of a TOML file.
 ///
 /// # Errors
-/// The line, counted from 1, and what is wrong with it.
+/// The number of the line, from 1, and what is wrong with it.
 pub fn parse_toml<T: DeserializeOwned>(text: &str) -> std::result::Result<T, (usize, String)> {
     toml::from_str(text).map_err(|error| {
         let line = error

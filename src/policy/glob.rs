@@ -1,12 +1,13 @@
-//! The globs of policy and configuration: `*` matches any text, `?` any one character, others
-//! themselves regardless of case. They match a whole name or address.
+//! The globs of policy and configuration: `*` matches any text, `?` any one character, and anything
+//! else itself in upper or lower case. A glob has to match the whole name or address.
 
 /// Whether `pattern` matches `text`.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let lower = |text: &str| text.to_lowercase().chars().collect::<Vec<_>>();
     let (pattern, text) = (lower(pattern), lower(text));
     let (mut p, mut t) = (0, 0);
-    // Where to resume if the text after the last `*` does not match here.
+    // Where to go on after a mismatch: in the pattern after the last `*`, in the text one character
+    // further.
     let mut retry = None;
     while t < text.len() {
         match pattern.get(p) {
@@ -28,7 +29,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
-/// Whether one of `patterns` matches.
+/// Whether any of `patterns` matches `text`.
 pub fn any_matches(patterns: &[String], text: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, text))
 }

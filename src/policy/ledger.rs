@@ -1,5 +1,5 @@
-//! A small record of what people consented to, by name, in a file that only its owner writes. Does
-//! not know what a record covers.
+//! A file that records by name what someone consented to, and that only its owner can write. It
+//! does not know what the consent covers.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 use crate::sys::owner::Owner;
 use crate::sys::{Dir, FileLock, files, limits};
 
-/// What is recorded under a name. Files up to its own version are understood; later ones count as
-/// empty.
+/// What is recorded under a name. Files of this version and earlier ones are understood; later ones
+/// count as empty.
 pub trait Record: Clone + Serialize + DeserializeOwned {
-    /// The version written.
+    /// The version that is written.
     const VERSION: u32;
 }
 
-/// A digest.
+/// The digest of what was consented to.
 impl Record for String {
     const VERSION: u32 = 1;
 }
@@ -51,7 +51,7 @@ impl<V: Record> Ledger<V> {
         }
     }
 
-    /// A record in `file` that counts only if root alone can write it.
+    /// A record in `file` that counts only if nobody but root can write it.
     pub fn of_root(file: PathBuf) -> Self {
         Self {
             file,
@@ -60,12 +60,12 @@ impl<V: Record> Ledger<V> {
         }
     }
 
-    /// Its path.
+    /// The path of the file.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// All its entries; empty if there is no file yet.
+    /// All entries; empty if there is no file yet.
     ///
     /// # Errors
     /// If the file cannot be read, is not this program's, or could have been written by another

@@ -1,4 +1,4 @@
-//! Reads the audit log, including damaged lines.
+//! Reads the audit log, even if some of its lines are damaged.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -51,13 +51,13 @@ pub fn read_log(file: &Path) -> Result<(Vec<Line>, usize)> {
             }
         }
     }
-    // A writer with an old log open may have written after the first event of the next.
+    // A process that still had a rotated log open may have written to it later than others to the
+    // next one.
     lines.sort_by_key(|line| line.time);
     Ok((lines, torn))
 }
 
-/// The time of each session's last event in the tail of the log. Earlier events and rotated logs
-/// are not searched.
+/// The time of each session's last event, from the end of the current log only.
 pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
     let mut heard = BTreeMap::new();
     let Ok(mut file) = files::open_regular(file) else {
@@ -83,7 +83,7 @@ pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
     heard
 }
 
-/// A line, or the complete event that follows one truncated by a full disk.
+/// Parses a line. If a full disk truncated an event, the next one follows on the same line.
 fn parse(line: &[u8]) -> Option<Line> {
     let text = String::from_utf8_lossy(line);
     let value: Value = serde_json::from_str(&text)

@@ -1,5 +1,5 @@
-//! Masks secrets in what is recorded, by name, format or position in a command. Other secrets
-//! cannot be recognised.
+//! Masks secrets in what is recorded. They are recognised by name, by format or by their position
+//! in a command; others stay.
 
 use serde_json::Value;
 
@@ -8,18 +8,18 @@ use crate::sys::text::shorten;
 
 const MASK: &str = "***";
 
-/// Bytes before the end of the examined text that may start a secret; more than are needed to
-/// recognise one.
+/// Bytes dropped from the end of the examined text, because a secret that begins there may not be
+/// recognised.
 const CUT_OFF: usize = 512;
 
-/// Password options by program: those whose value is the next word, and those with the value
+/// Password options by program: those whose value is the next word, and those to which it is
 /// attached.
 #[rustfmt::skip]
 const OPTIONS: [(&str, &[&str], &[&str]); 21] = [
     ("curl", &["-u", "--user", "-U", "--proxy-user"], &["-u", "-U"]),
     ("http", &["-a"], &[]),
     ("https", &["-a"], &[]),
-    // A bare `-p` prompts, and the next word is a database.
+    // `-p` alone asks for the password, and the next word is a database.
     ("mysql", &[], &["-p"]),
     ("mysqldump", &[], &["-p"]),
     ("mysqladmin", &[], &["-p"]),
@@ -40,7 +40,7 @@ const OPTIONS: [(&str, &[&str], &[&str]); 21] = [
     ("openssl", &["-k", "-K", "-pass", "-passin", "-passout"], &[]),
 ];
 
-/// Addresses in which everything after this part is secret.
+/// Parts of addresses after which everything is secret.
 const ADDRESSES: [&str; 4] = [
     "hooks.slack.com/services/",
     "discord.com/api/webhooks/",
@@ -48,7 +48,7 @@ const ADDRESSES: [&str; 4] = [
     "api.telegram.org/bot",
 ];
 
-/// Words between a header's name and its secret.
+/// Words between the name of a header and its secret.
 const SCHEMES: [&str; 8] = [
     "apikey",
     "basic",
@@ -60,14 +60,14 @@ const SCHEMES: [&str; 8] = [
     "bot",
 ];
 
-/// Suffixes of option names whose value locates or describes a secret.
+/// Ends of option names whose value is not a secret but says something about one.
 const ABOUT_ONE: [&str; 13] = [
     "-dir", "-env", "-expiry", "-fd", "-file", "-helper", "-length", "-name", "-path", "-policy",
     "-stdin", "-ttl", "-type",
 ];
 
-/// Masks every text in `value` and cuts it to `max` characters; a value under a secret's name is
-/// masked whole.
+/// Masks every text in `value` and cuts it to `max` characters. A value under the name of a secret
+/// is masked completely.
 pub fn mask_value(value: &mut Value, max: usize) {
     match value {
         Value::String(text) => *text = mask_and_cut(text, max),
@@ -96,7 +96,7 @@ pub fn mask_value(value: &mut Value, max: usize) {
     }
 }
 
-/// A command line or other text with apparent secrets replaced.
+/// A command line or other text, with what looks like a secret masked.
 pub fn mask(text: &str) -> String {
     let mut walk = Walk {
         rest: text,
@@ -111,7 +111,7 @@ pub fn mask(text: &str) -> String {
     walk.masked
 }
 
-/// Whether a word is an option whose value, the next word, is a secret.
+/// Whether the value of this option, the next word, is a secret.
 fn is_option_of_one(word: &str) -> bool {
     let about_one = || {
         let word = word.to_ascii_lowercase();
@@ -126,7 +126,7 @@ struct Walk<'a> {
     quote: Option<char>,
     /// The current program's password options, with separate and with attached values.
     options: (&'static [&'static str], &'static [&'static str]),
-    /// Whether the command assigns a value to a name.
+    /// Whether the command assigns values to names.
     sets: bool,
 }
 
@@ -209,15 +209,15 @@ impl Walk<'_> {
         }
     }
 
-    /// The length of the option to which `word` attaches a password.
+    /// The length of the password option with which `word` begins, if any.
     fn attached(&self, word: &str) -> Option<usize> {
         let mut options = self.options.1.iter();
         let is_it = |option: &&&str| word.len() > option.len() && word.starts_with(**option);
         options.find(is_it).map(|option| option.len())
     }
 
-    /// Masks the value that starts here: the rest of the line or enclosing quote for a `line`,
-    /// otherwise one shell word.
+    /// Masks the value that begins here: for a `line` the rest of the line or of the enclosing
+    /// quote, otherwise one shell word.
     fn value(&mut self, line: bool) {
         if let Some((open, close)) = opening(self.rest).filter(|_| !self.closes()) {
             self.keep(open);
@@ -240,7 +240,7 @@ impl Walk<'_> {
         self.quote.is_some_and(|quote| self.rest.starts_with(quote))
     }
 
-    /// Keeps the word that names the kind of secret.
+    /// Keeps a word such as `Bearer`, which says what kind of secret follows.
     fn scheme(&mut self) {
         let word = self.rest.split(' ').next().unwrap_or_default();
         let is_one = SCHEMES
@@ -257,7 +257,7 @@ impl Walk<'_> {
         self.rest = rest;
     }
 
-    /// Masks this many bytes, unless they only reference a secret.
+    /// Masks this many bytes, unless they only refer to a variable.
     fn hide(&mut self, length: usize) {
         if is_variable(&self.rest[..length]) {
             self.keep(length);
@@ -288,8 +288,8 @@ fn assigned(after: &str) -> Option<usize> {
         .iter()
         .find_map(|mark| spaced.strip_prefix(mark));
     let value = marked?;
-    // `name = value` with spaces assigns only in files, at the start of a line; a shell's `=` has
-    // none.
+    // `name = value` with spaces assigns only in files, at the start of a line; a shell allows no
+    // spaces around `=`.
     let is_address = spaced.starts_with("://") || spaced.starts_with("==");
     let value = if is_quoted || spaced.starts_with(':') || spaced.len() < closed.len() {
         value.trim_start_matches([' ', '\t'])
@@ -318,7 +318,7 @@ fn opening(text: &str) -> Option<(usize, &'static str)> {
 fn end_of_quote(text: &str, close: &str) -> usize {
     let mut from = 0;
     while let Some(at) = text[from..].find(close).map(|at| from + at) {
-        // A nested quote is escaped, in quotes that support escapes.
+        // The closing quote of a nested string is escaped where the quotes support escapes.
         if close == "'" || !text[..at].ends_with('\\') {
             return at;
         }
@@ -327,7 +327,7 @@ fn end_of_quote(text: &str, close: &str) -> usize {
     text.len()
 }
 
-/// Whether a value only references a secret: `$NAME`, `${NAME}`.
+/// Whether a value only refers to a variable: `$NAME`, `${NAME}`.
 fn is_variable(value: &str) -> bool {
     let name = value.strip_prefix('$');
     let braced = name.and_then(|name| name.strip_prefix('{')?.strip_suffix('}'));
@@ -338,8 +338,8 @@ fn is_variable(value: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The end of a word that starts inside this quote, or outside any, including quoted and
-/// substituted parts.
+/// The end of a word that begins inside this quote, or outside any. Quoted and substituted parts
+/// belong to the word.
 fn end_of_word(text: &str, outer: Option<char>) -> usize {
     let mut inner = None;
     let mut depth = 0_u32;
@@ -375,7 +375,7 @@ fn is_base64(text: &str) -> bool {
         && text[..word].contains(|c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '=')
 }
 
-/// The masked text, cut to `max` characters. Of a long text no more is examined than this needs.
+/// The masked text, cut to `max` characters. Examines no more of a long text than that needs.
 fn mask_and_cut(text: &str, max: usize) -> String {
     let end = text.floor_char_boundary(4 * max + 2 * CUT_OFF);
     let mut masked = mask(&text[..end]);

@@ -1,6 +1,6 @@
-//! What people decided beforehand, and the record of what happened: the configuration, the
-//! administrator's policy, trust, approvals, the audit log. It does not know which skills there are
-//! or what a call wants. Open `effective_config.rs` first: it tells what is in force.
+//! What people decided in advance and the record of what happened: the configuration, the
+//! administrator's policy, trust, approvals and the audit log. It does not know which skills exist
+//! or what a call does. Open `effective_config.rs` first.
 
 mod approval;
 mod audit;

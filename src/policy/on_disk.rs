@@ -1,4 +1,4 @@
-//! Answers the file system queries of decisions about paths.
+//! Answers what a decision about paths needs to know about the file system.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use crate::sys::{files, limits};
 #[derive(Debug)]
 pub struct OnDisk;
 
-/// Links followed before a path counts as a loop; the kernel's value.
+/// Links after which a path counts as a loop, as in the kernel.
 const MAX_LINKS: usize = 40;
 
 impl Resolve for OnDisk {
@@ -45,7 +45,7 @@ impl Resolve for OnDisk {
                 }
                 // It exists and is not a link.
                 Err(error) if error.kind() == ErrorKind::InvalidInput => {}
-                // A `..` after a missing component has no defined target.
+                // What `..` means after a missing component is undefined.
                 Err(_) if ahead.contains(&Step::Out) => return path.to_owned(),
                 Err(_) => done.extend(ahead.drain(..).map(|step| match step {
                     Step::Into(name) => name,

@@ -1,6 +1,6 @@
-//! `policy.toml`: the administrator's requirements. Several files apply independently, so one can
-//! add to another but not relax it. Defines the format and its meaning for names, sources and
-//! needs; does not know what tools, modes and skills are.
+//! `policy.toml`: the administrator's requirements. Several files apply independently of each
+//! other, so one can add to another but never relax it. Defines the format and what it says about
+//! names, sources and approvals; does not know tools, modes or skills.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use crate::permission::{Enforce, Stacking};
 use crate::script::Mode;
 use crate::skill::Severity;
 
-/// Every policy in force.
+/// Every policy that applies.
 #[derive(Debug, Clone, Default)]
 pub struct Policies(Vec<(PathBuf, Policy)>);
 
-/// One file.
+/// One policy file.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Policy {
@@ -33,7 +33,7 @@ struct Policy {
     audit: AuditTo,
 }
 
-/// Globs of what may be used. Without `allow` everything is allowed; `block` always wins.
+/// Globs of what may be used. Without `allow`, everything is allowed; `block` always wins.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Lists {
@@ -97,7 +97,7 @@ pub enum ProjectTrust {
     Never,
 }
 
-/// Minimum settings that configuration cannot loosen.
+/// Minimum settings, which no configuration can loosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Floors {
@@ -113,8 +113,8 @@ impl Policies {
     /// Reads every existing policy file.
     ///
     /// # Errors
-    /// If one cannot be read or contains an invalid value. Then what it forbids is unknown, and
-    /// only reads are allowed.
+    /// If one cannot be read or contains an invalid value. What it forbids is then unknown, so only
+    /// reads are allowed.
     pub fn read(enterprise: &Enterprise) -> Result<Self> {
         let mut found = Vec::new();
         if let Some(dir) = enterprise.missing() {
@@ -145,7 +145,7 @@ impl Policies {
         Ok(Self(found))
     }
 
-    /// Why a skill may not be used because of its name or directory, if so.
+    /// Why a skill with this name or directory may not be used; `None` if it may.
     pub fn refuses_skill(&self, name: &str, directory: &str) -> Option<String> {
         self.each().find_map(|(file, policy)| {
             let Lists { allow, block } = &policy.skills;
@@ -160,8 +160,8 @@ impl Policies {
         })
     }
 
-    /// Why skills from a source may not be used, if so. `None` means a skill whose source is
-    /// unknown.
+    /// Why skills from a source may not be used; `None` if they may. The source of a skill may be
+    /// unknown (`None`).
     pub fn refuses_source(&self, source: Option<&str>) -> Option<String> {
         let matching = |glob: &str| {
             source.is_some_and(|source| {
@@ -184,8 +184,8 @@ impl Policies {
         })
     }
 
-    /// As [`Policies::refuses_source`], for a source and for the address git uses for it, if
-    /// different.
+    /// As [`Policies::refuses_source`], for the source and, if different, the address that git uses
+    /// for it.
     pub fn refuses_origin(&self, source: Option<&str>, address: Option<&str>) -> Option<String> {
         let by_address = || self.refuses_source(Some(address?));
         self.refuses_source(source).or_else(by_address)
@@ -203,7 +203,7 @@ impl Policies {
         each.flatten().copied().collect()
     }
 
-    /// The tools denied by each file, in the grammar of `allowed-tools`.
+    /// What each file denies, in the grammar of `allowed-tools`.
     pub fn denied_tools(&self) -> impl Iterator<Item = (&Path, &[String])> {
         let each = self.0.iter();
         each.map(|(file, policy)| (file.as_path(), policy.tools.deny.as_slice()))
@@ -220,7 +220,7 @@ impl Policies {
         }
     }
 
-    /// The lowest severity at which a finding blocks installation.
+    /// The lowest severity of a finding that blocks an installation.
     pub fn scan_block(&self) -> Option<Severity> {
         self.0
             .iter()
@@ -228,7 +228,7 @@ impl Policies {
             .min()
     }
 
-    /// The policy that forbids skills from projects, if any.
+    /// The policy file that forbids skills from projects, if any.
     pub fn forbids_projects(&self) -> Option<String> {
         let forbids = |policy: &Policy| policy.project.trust == ProjectTrust::Never;
         self.each()
@@ -236,7 +236,7 @@ impl Policies {
             .map(|(file, _)| file)
     }
 
-    /// The additional destinations of events: files, and whether the system log.
+    /// The additional destinations of events: files, and whether the system log is one.
     pub fn audit(&self) -> (Vec<PathBuf>, bool) {
         let each = || self.0.iter().map(|(_, policy)| &policy.audit);
         (

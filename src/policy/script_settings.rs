@@ -1,4 +1,4 @@
-//! The settings for a run's scripts.
+//! The settings with which this run's scripts run.
 
 use std::time::Duration;
 
@@ -12,13 +12,14 @@ impl RunContext {
     /// The settings for scripts.
     ///
     /// # Errors
-    /// If the configuration or a policy contains a mistake; then what it forbids is unknown.
+    /// If the configuration or a policy contains a mistake, because what it forbids is then
+    /// unknown.
     pub fn script_settings(&self) -> Result<Settings> {
         Ok(self.config()?.script().with_env(&self.env))
     }
 
-    /// How long a call of this host waits for a script before it becomes a job. If the user
-    /// configured more than the host's default, this call's deadline is extended.
+    /// How long a call of this host waits for a script before it becomes a job. Extends the call's
+    /// deadline accordingly.
     pub fn script_wait(&self, settings: &Settings) -> Option<Duration> {
         let wait = match self.protocol? {
             Protocol::Environment => settings.call_seconds.environment,

@@ -1,6 +1,6 @@
-//! What the user trusts in a project: each skill separately, the configuration, and shared files
-//! beside the skills, which any of them may use. A change needs new consent only for what changed,
-//! and is reported.
+//! What the user trusts in a project: each skill, the configuration, and the shared files beside
+//! the skills, which any of them may use. After a change only what changed needs consent again, and
+//! it is reported.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ use crate::skill::directories::skill_directories;
 use crate::skill::{Skill, find_skill_file};
 use crate::sys::{limits, tree};
 
-/// The record for a directory that stays trusted regardless of changes.
+/// The record of a directory that stays trusted whatever changes in it.
 const ALWAYS: &str = "always";
 
-/// The record for a directory with skills.
+/// The record of a directory with skills.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Trusted {
-    /// `always`, or, from version 1, one digest of everything, valid while nothing has changed.
+    /// `always`, or in version 1 one digest of everything, valid until anything changes.
     Whole(String),
     /// The trusted parts, by path below the directory.
     Parts(BTreeMap<String, Part>),
@@ -33,15 +33,15 @@ pub enum Trusted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// Digest of its whole content.
+    /// The digest of its whole content.
     digest: String,
-    /// Digests by file, to report changes; empty if there are too many files.
+    /// Digests of its files, to report which changed; empty if there are too many.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, String>,
 }
 
 impl Trusted {
-    /// Whether it counts regardless of changes.
+    /// Whether it is trusted whatever changes.
     pub fn is_always(&self) -> bool {
         matches!(self, Self::Whole(word) if word == ALWAYS)
     }
@@ -51,18 +51,18 @@ impl Record for Trusted {
     const VERSION: u32 = 2;
 }
 
-/// Whether the user trusts something of a project.
+/// Whether the user trusts a part of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// Yes, as it is now.
+    /// As it is now.
     Given,
-    /// An earlier state; these paths have changed since, as far as known.
+    /// As it was before these paths changed; some may be missing from the list.
     Outdated(Vec<String>),
-    /// No.
+    /// Not at all.
     Missing,
 }
 
-/// The record, read once, and cached comparisons with it.
+/// The record of trust, read once, and the results of comparing directories with it.
 #[derive(Debug, Default)]
 pub struct Trusts {
     entries: OnceCell<BTreeMap<String, Trusted>>,
@@ -75,7 +75,7 @@ impl Trusts {
         let Some(root) = dir.parent() else {
             return Trust::Missing;
         };
-        // A directory without a skill belongs to the shared files.
+        // A directory without a skill is one of the shared files.
         let own = match find_skill_file(dir) {
             Some(_) => self.of_part(ctx, RunContext::holder_of(root), dir),
             None => Trust::Given,
@@ -123,14 +123,14 @@ impl Trusts {
         trust
     }
 
-    /// Whether all of `holder` still has this digest.
+    /// Whether `holder` as a whole still has this digest.
     fn of_whole(&self, holder: &Path, digest: &str) -> Trust {
         if let Some(found) = self.found.borrow().get(holder) {
             return found.clone();
         }
         let paths = HOLDS.iter().chain([&PROJECT_CONFIG]);
         let paths: Vec<PathBuf> = paths.map(|path| holder.join(path)).collect();
-        // Unreadable content cannot be what was trusted.
+        // Unreadable content counts as changed.
         let trust = match tree::digest(&paths) {
             Ok(now) if now == digest => Trust::Given,
             _ => Trust::Outdated(Vec::new()),
@@ -177,8 +177,8 @@ impl Part {
     }
 }
 
-/// The paths of a part: for a skills directory its shared files, otherwise the part itself. A
-/// skill's file may just name another, in a skill's directory beside it.
+/// The paths of a part: the shared files of a skills directory, otherwise the part itself. The file
+/// of a skill may only name another one, in a skill's directory beside it.
 fn paths_of(path: &Path) -> io::Result<Vec<PathBuf>> {
     if RunContext::is_place(path) {
         return beside(path);
@@ -232,7 +232,7 @@ impl RunContext {
         holds.any(|path| holder.join(path).symlink_metadata().is_ok())
     }
 
-    /// The current parts of `holder`: its skills, the shared files beside them, and its
+    /// The current parts of `holder`: its skills, the shared files beside them and its
     /// configuration.
     pub fn parts_of(holder: &Path) -> Vec<PathBuf> {
         let mut parts = Vec::new();
@@ -247,7 +247,7 @@ impl RunContext {
         parts
     }
 
-    /// Whether `part` is a skills directory, which represents its shared files.
+    /// Whether `part` is a skills directory, which stands for the shared files in it.
     pub fn is_place(part: &Path) -> bool {
         HOLDS.iter().any(|root| part.ends_with(root))
     }
@@ -257,7 +257,7 @@ impl RunContext {
         beside(part).is_ok_and(|beside| beside.is_empty())
     }
 
-    /// Trusts `holder` regardless of changes.
+    /// Trusts `holder` whatever changes in it.
     ///
     /// # Errors
     /// If its path cannot be recorded.
@@ -266,8 +266,8 @@ impl RunContext {
         self.trusted().put(&trust_key(holder)?, word)
     }
 
-    /// Trusts these parts of `holder` as they are now; with `keep`, in addition to those already
-    /// recorded. Returns errors for unreadable parts, which are not trusted.
+    /// Trusts these parts of `holder` as they are now; with `keep`, the parts recorded before stay
+    /// trusted too. Returns the errors for unreadable parts, which are not trusted.
     ///
     /// # Errors
     /// If nothing could be recorded.
@@ -295,7 +295,7 @@ impl RunContext {
     /// Revokes trust in `holder`, or only in these parts of it; returns whether it was trusted.
     ///
     /// # Errors
-    /// If this cannot be recorded.
+    /// If the change cannot be recorded.
     pub fn distrust(&self, holder: &Path, only: Option<&[PathBuf]>) -> Result<bool> {
         let key = trust_key(holder)?;
         let Some(only) = only else {
@@ -314,8 +314,7 @@ impl RunContext {
         Ok(true)
     }
 
-    /// What is recorded about single parts of `holder`; if the whole is recorded, its current
-    /// parts.
+    /// What is recorded for each part of `holder`. If the whole is recorded, its current parts.
     fn recorded_parts(&self, holder: &Path) -> Result<BTreeMap<String, Part>> {
         let mut entries = self.trusted().entries()?;
         let digest = match entries.remove(&trust_key(holder)?) {

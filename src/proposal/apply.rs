@@ -1,5 +1,5 @@
-//! Locates the hunks of a diff in a file and applies them. A hunk is applied only where the file
-//! has its lines; if there is not exactly one such place, nothing is applied. Pure.
+//! Finds where the hunks of a diff belong in a file, and applies them. If a hunk's lines are not in
+//! exactly one place, nothing is applied. Pure.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,17 @@ use crate::sys::text::quoted;
 pub struct Applied {
     /// Its new content.
     pub text: String,
-    /// What it changes in the current file, as a diff.
+    /// Its changes to the current file, as a diff.
     pub shown: String,
 }
 
 impl FilePatch {
-    /// Applies the diff to `file`. `exact` means that the diff was written against this content;
-    /// its line numbers then select among several matching places.
+    /// Applies the diff to `file`. With `exact` the diff was written against this content, so its
+    /// line numbers choose among several matching places.
     ///
     /// # Errors
-    /// When a hunk's lines are not in the file, occur more than once, or overlap another hunk's.
+    /// When a hunk's lines are not in the file, occur more than once, or overlap those of another
+    /// hunk.
     pub fn apply(&self, file: &str, exact: bool) -> Result<Applied> {
         let name = self.path.as_path().display().to_string();
         let of_hunk = |number: usize, error: Error| {
@@ -71,7 +72,7 @@ impl FilePatch {
             }
         }
         new.extend(lines[next..].iter().map(|line| (*line).to_owned()));
-        // The former last line had no line end, but may now have lines after it.
+        // The former last line had no line end, but may be followed by lines now.
         let last = new.len().saturating_sub(1);
         for line in new.iter_mut().take(last) {
             if !line.ends_with('\n') {

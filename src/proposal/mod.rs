@@ -1,5 +1,5 @@
-//! Changes to skills proposed by a model: diffs as models write them, where they apply, and
-//! proposals waiting for the user. This room changes no skill and decides nothing.
+//! Changes to skills that a model proposes: parsing its diffs, applying them to a copy, and storing
+//! them until the user decides. It never changes a skill itself. Open `proposed.rs` first.
 
 mod apply;
 mod patch;

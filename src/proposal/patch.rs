@@ -1,5 +1,6 @@
-//! Unified diffs as models write them: fenced, with wrong line numbers or none, with or without
-//! `a/`. Content is taken literally; only lines without meaning are skipped. Pure.
+//! Parses unified diffs as models write them: in a code fence, with wrong line numbers or none,
+//! with or without `a/`. Changed lines are taken literally; only meaningless lines are skipped.
+//! Pure.
 
 use std::path::Path;
 
@@ -19,15 +20,15 @@ pub struct FilePatch {
     pub(super) hunks: Vec<Hunk>,
 }
 
-/// One change and its context lines.
+/// One change with its context lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Hunk {
-    /// Its first line, from 1, as stated in its header.
+    /// The number of its first line, from 1, as its header states it.
     pub start: Option<usize>,
     pub lines: Vec<Line>,
-    /// Whether its last line is the end of a file without a final line end.
+    /// Whether its last line is the last of a file without a final line end.
     pub ends_bare: bool,
-    /// The number of empty lines at its end, which may not belong to it.
+    /// The number of empty lines at its end. They may not belong to it.
     blank: usize,
 }
 
@@ -39,7 +40,7 @@ pub(super) enum Line {
     Removed(String),
 }
 
-/// Lines between files that announce changes no proposal may make.
+/// Lines between files that announce changes that no proposal may make.
 const REFUSED: [(&str, &str); 11] = [
     ("rename from ", "it renames a file"),
     ("rename to ", "it renames a file"),
@@ -59,7 +60,7 @@ impl Patch {
     ///
     /// # Errors
     /// When it is not a unified diff, names a file that no skill can have, or does more than change
-    /// text.
+    /// the text of files.
     pub fn parse(text: &str, dir: &Path) -> Result<Self> {
         if text.contains('\0') {
             return Err(refused("it has a NUL character, so it is binary"));
@@ -141,7 +142,7 @@ impl Hunk {
         self.blank = if line.is_empty() { self.blank + 1 } else { 0 };
         let rest = || line[1..].to_owned();
         self.lines.push(match line.bytes().next() {
-            // Mail programs and models drop the space of an empty context line.
+            // Mail programs and models drop the space that marks an empty context line.
             None => Line::Kept(String::new()),
             Some(b' ') => Line::Kept(rest()),
             Some(b'+') => Line::Added(rest()),
@@ -184,8 +185,8 @@ impl Line {
     }
 }
 
-/// The names in two header lines. Inside a hunk the same two lines could be a removed and an added
-/// one, so there a hunk must follow.
+/// The names in two header lines. Inside a hunk, the same two lines may be a removed and an added
+/// line, so there they count only if a hunk follows.
 fn header<'l>(lines: &[&'l str], in_hunk: bool) -> Option<(&'l str, &'l str)> {
     let old = lines[0].strip_prefix("--- ")?;
     let new = lines.get(1)?.strip_prefix("+++ ")?;
@@ -193,7 +194,7 @@ fn header<'l>(lines: &[&'l str], in_hunk: bool) -> Option<(&'l str, &'l str)> {
     (follows || !in_hunk).then_some((old, new))
 }
 
-/// The `3` of `@@ -3,7 +3,8 @@`.
+/// The first line number in a hunk's header, such as 3 in `@@ -3,7 +3,8 @@`.
 fn start_of(header: &str) -> Option<usize> {
     let old = header.split_whitespace().nth(1)?.strip_prefix('-')?;
     old.split(',').next()?.parse().ok()

@@ -1,4 +1,4 @@
-//! Determines the file of a skill from a diff's two header lines.
+//! Finds the file of a skill that a diff's two header lines name.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub fn named(old: &str, new: &str, dir: &Path) -> Result<SkillPath> {
     Ok(path)
 }
 
-/// The name without plain quotes and without the time that some programs append.
+/// The name without quotes and without the time that some programs append.
 fn written(header: &str) -> Result<&str> {
     let name = header.split('\t').next().unwrap_or_default().trim();
     match name

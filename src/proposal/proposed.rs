@@ -1,5 +1,5 @@
-//! Proposals and their skills: where those can be changed, and the result of applying a diff to
-//! their current files.
+//! Connects proposals with their skills: where a skill can be changed, and what a diff makes of its
+//! current files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub struct ChangedFile {
 }
 
 impl RunContext {
-    /// The pending proposals of this user.
+    /// The waiting proposals of this user.
     pub fn proposals(&self) -> Proposals {
         Proposals::at(self.store().dir().to_owned())
     }
@@ -44,7 +44,7 @@ impl RunContext {
             .with("decision", decision)
     }
 
-    /// The directory with `skills/` where an entry was installed, and its name there.
+    /// The directory whose `skills/` contains an installed entry, and its name there.
     ///
     /// # Errors
     /// If other programs manage that directory.
@@ -88,11 +88,11 @@ pub fn proposed_for<'c>(catalog: &'c Catalog, proposal: &Proposal) -> Result<&'c
         .ok_or_else(gone)
 }
 
-/// Applies a diff to the skill in `dir`, possibly a copy of the one in `own` that it was written
-/// for. `known` are the digests of its files then; `None` for a new diff.
+/// Applies a diff to the skill in `dir`, which may be a copy of the one in `own` for which it was
+/// written. `known` are the digests that the files had then; `None` for a new diff.
 ///
 /// # Errors
-/// If the diff is invalid, does not apply, or would leave a different skill or none.
+/// If the diff is invalid, does not apply, or would make the skill invalid or a different one.
 pub fn apply_diff(
     dir: &Path,
     own: &Path,

@@ -1,4 +1,4 @@
-//! A stored proposal that waits for its user's decision.
+//! A stored proposal.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,11 +9,11 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::sys::text::quoted;
 
-/// A proposal's id; the same proposal always has the same id.
+/// The id of a proposal, derived from its content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ProposalId(String);
 
-/// A change proposed by a model.
+/// A change to a skill that a model proposes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     /// See [`ProposalId`].
@@ -38,16 +38,16 @@ pub struct Proposal {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Change {
-    /// Files of the skill are changed.
+    /// Files of an existing skill are changed.
     Update {
         /// Its directory.
         dir: String,
         /// The diff as written.
         diff: String,
-        /// The files it changes, each with its SHA-256 at that time.
+        /// The files that it changes, with the SHA-256 that they had when it was written.
         files: BTreeMap<String, String>,
     },
-    /// The skill is created.
+    /// A skill is created.
     Create {
         /// Its `SKILL.md`.
         text: String,
@@ -77,7 +77,7 @@ impl ProposalId {
         Self(digest[..LENGTH].to_owned())
     }
 
-    /// Parses an id.
+    /// Parses an id that a person wrote.
     ///
     /// # Errors
     /// When no proposal can have it.
@@ -105,12 +105,12 @@ impl fmt::Display for ProposalId {
     }
 }
 
-/// Characters of an id: 48 bits are ample for [`crate::sys::limits::PROPOSALS`].
+/// Characters of an id: 48 bits, plenty for [`crate::sys::limits::PROPOSALS`].
 const LENGTH: usize = 12;
 /// The hint for an unknown id.
 pub const SEE: &str = "`agent-skills proposals list` shows those that wait";
 
-/// The digest used to detect that a file has changed.
+/// The digest of a file's content, to detect that it has changed.
 pub fn digest(content: &[u8]) -> String {
     format!("{:x}", Sha256::digest(content))
 }

@@ -1,5 +1,5 @@
-//! The waiting proposals, one file each in their own directory. An additional empty file marks that
-//! the user has not been told about the latest.
+//! The waiting proposals: one file each in a directory of their own. An empty file beside them
+//! marks that the user has not been told about the latest one.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub enum Added {
 }
 
 impl Proposals {
-    /// The proposals kept in `state`.
+    /// The proposals below the state directory.
     pub fn at(state: PathBuf) -> Self {
         Self {
             base: Base::own(state),
@@ -68,7 +68,7 @@ impl Proposals {
             Err(error) => return Err(Error::io("read", &path, &error).hint("remove the file")),
         };
         let read: Option<Proposal> = serde_json::from_slice(&bytes).ok();
-        // The user decides only about what was shown under this id, not about a later replacement.
+        // The content decides the id, so the user decides about exactly what was shown under it.
         let is_it = |proposal: &Proposal| {
             proposal.id == *id && *id == ProposalId::of(&proposal.skill, &proposal.change)
         };
@@ -96,7 +96,7 @@ impl Proposals {
                 .hint("ask the user to decide some of them: `agent-skills proposals list`"));
         }
         write(&dir, proposal)?;
-        // Best effort: if it fails, the user is only not notified.
+        // On failure the user is only not notified.
         let _ = dir.replace(&UNTOLD, b"", 0o600, Durable::No);
         Ok(Added::New)
     }
@@ -135,8 +135,7 @@ impl Proposals {
         }
     }
 
-    /// Whether the user has unannounced proposals. It clears the mark, so the next caller gets
-    /// `false`.
+    /// Whether the user has not been told about the latest proposal. Clears the mark.
     pub fn take_untold(&self) -> bool {
         self.open()
             .is_some_and(|dir| dir.remove_file(&UNTOLD).is_ok())
@@ -170,5 +169,5 @@ fn file(id: &ProposalId) -> EntryName {
     EntryName::parse(format!("{id}.json")).unwrap_or(UNTOLD)
 }
 
-/// Others hold the lock for about a millisecond.
+/// How long to wait for the lock. Others hold it for about a millisecond.
 const PATIENCE: Duration = limits::HOOK_LOCK;

@@ -1,5 +1,5 @@
-//! What is active in one session: a snapshot of each skill's restriction. What was activated is
-//! enforced, whatever happens to the files meanwhile (docs/spec/restriction.md#several-skills).
+//! What is active in one session: a snapshot of each activated skill's restriction, enforced
+//! whatever happens to the skill's files later (docs/spec/restriction.md#several-skills).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,36 +7,36 @@ use serde::{Deserialize, Serialize};
 
 use super::{KeptArguments, SessionKey};
 
-/// Prefix of the owner of an activation kept for a conversation. No session's key begins so.
+/// Prefix of the owner of an activation kept for a conversation. No session key starts with it.
 pub(super) const OF_CONTEXT: &str = "context:";
 
-/// One session.
+/// What is active and known in one session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
-    /// The realm in which the key's process id means something.
+    /// The realm in which the key's process id is valid.
     pub realm: String,
     /// Seconds since 1970 at the last change.
     pub changed: u64,
-    /// The skills activated so far, most recent last. Inactive ones still matter: what they deny
+    /// The skills activated so far, most recent last. Inactive ones are kept because what they deny
     /// stays denied (docs/spec/restriction.md#several-skills).
     #[serde(default)]
     pub activated: Vec<ActiveSkill>,
-    /// Tools that the host said belong to MCP servers: `mcp__server__tool` in a skill means only
-    /// these, never a tool of the same name from elsewhere.
+    /// Tools that belong to MCP servers according to the host. `mcp__server__tool` in a skill means
+    /// only these, never another tool of that name.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub mcp_tools: BTreeSet<String>,
-    /// Whether the host offers a tool for sub-agents; set once a hook reported it and a skill
+    /// Whether the host offers a tool for sub-agents. Set when a hook reports it and a skill
     /// depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_agents: Option<bool>,
-    /// The conversation it is in (`context_name`), once a hook reported it.
+    /// The conversation (`context_name`), once a hook has reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// The directories of the skills that are active because they are always on in this
     /// conversation.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub always: BTreeSet<String>,
-    /// Whether its skills are kept for that conversation beyond this host process.
+    /// Whether its skills stay active for that conversation after this host process ends.
     #[serde(default, skip_serializing_if = "is_false")]
     pub kept: bool,
     /// When each active skill was activated, by directory, in milliseconds since 1970.
@@ -44,7 +44,7 @@ pub struct Session {
     pub began: BTreeMap<String, u64>,
 }
 
-/// An activation that ended.
+/// An activation that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     /// The session's key; `None` for an activation kept for a conversation.
@@ -64,15 +64,15 @@ pub struct Ended {
 pub enum End {
     /// Its host process is gone.
     HostGone,
-    /// The same host has started over.
+    /// The same host process began another session.
     NextStart,
     /// Another skill was activated in its place.
     Replaced,
     /// The model unloaded it.
     Unloaded,
-    /// The host has entered another conversation, where it is not always on.
+    /// The host entered another conversation, in which the skill is not always on.
     ContextLeft,
-    /// The user ended it, or chose to keep nothing.
+    /// The user ended it, or turned off `scope = "context"`.
     Deactivated,
 }
 
@@ -83,15 +83,15 @@ pub enum Standing {
     /// It is active.
     #[default]
     Active,
-    /// Another was activated in its place. Its denials remain, and where the user's `stacking`
-    /// combines skills, so does the rest of its restriction.
+    /// Another skill was activated in its place. Its denials stay, and so does the rest of its
+    /// restriction if the user's `stacking` combines skills.
     Replaced,
-    /// It was unloaded. Its denials remain.
+    /// It was unloaded. Its denials stay.
     Unloaded,
 }
 
-/// A skill as it was when it was activated, identified by its directory: another layer may have a
-/// skill of the same name.
+/// A skill as it was when it was activated. It is identified by its directory, because another
+/// layer may have a skill of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActiveSkill {
     /// Its name.
@@ -114,13 +114,13 @@ pub struct ActiveSkill {
     /// until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed: Option<String>,
-    /// Those arguments, if short enough to be kept, for handing over the instructions again. State
-    /// of an earlier version has none.
+    /// Those arguments, if short enough, for handing over the instructions again. `None` in a state
+    /// written by an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<KeptArguments>,
 }
 
-/// Records that the model was handed an active skill's instructions.
+/// That the model was handed an active skill's instructions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handed {
     /// The skill's directory.
@@ -155,11 +155,11 @@ impl Session {
         }
     }
 
-    /// The ends of its activations. Those kept for a conversation do not end.
+    /// The ends of its activations, without those kept for a conversation, which go on.
     pub(super) fn ended(&self, key: &str, why: End) -> Vec<Ended> {
         let lasting = self.activated.iter().filter(|_| !self.kept);
-        // The end of an unloaded skill was reported already; that its denials end matters only to a
-        // user who deactivates.
+        // The end of an unloaded skill was reported when it was unloaded; that its denials end too
+        // is reported only if the user deactivates it.
         let lasting =
             lasting.filter(|skill| skill.standing != Standing::Unloaded || why == End::Deactivated);
         lasting
@@ -170,7 +170,7 @@ impl Session {
             .collect()
     }
 
-    /// The end of one activation, not yet attributed to a session.
+    /// The end of one activation, without a session's key.
     pub(super) fn end(&self, skill: &ActiveSkill, why: End) -> Ended {
         let began = self.began.get(&skill.dir).copied();
         Ended {
@@ -184,13 +184,13 @@ impl Session {
 }
 
 impl ActiveSkill {
-    /// Whether it restricts the model in anything.
+    /// Whether it restricts the model at all.
     pub fn is_restricted(&self) -> bool {
         self.allowed.is_some() || !self.denied.is_empty()
     }
 
-    /// Takes over its earlier denials: they last as long as the session, whatever the skill's file
-    /// says now (docs/spec/restriction.md#several-skills).
+    /// Takes over the denials of its earlier version: they last as long as the session, whatever
+    /// the file says now (docs/spec/restriction.md#several-skills).
     pub(super) fn keep_denying(&mut self, former: &Self) {
         for entry in &former.denied {
             if !self.denied.contains(entry) {
@@ -199,7 +199,7 @@ impl ActiveSkill {
         }
     }
 
-    /// Whether it is the same skill in the same form, whatever its status.
+    /// Whether it is the same skill with the same content, whatever its status.
     pub fn is_same_as(&self, other: &Self) -> bool {
         let plain = |skill: &Self| Self {
             standing: Standing::Active,

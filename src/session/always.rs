@@ -1,5 +1,5 @@
-//! Skills that are always on: they precede the skills activated in the conversation, in the order
-//! of the configuration, and end when another conversation is entered.
+//! Skills that are always on: they come before the skills activated in the conversation, in the
+//! order of the configuration, and end when another conversation is entered.
 
 use super::active::{ActiveSkill, End, Ended, Session, Standing};
 use super::key::SessionKey;
@@ -10,23 +10,23 @@ use crate::sys::Moment;
 /// What changed when the always-on skills were applied.
 #[derive(Debug, Default)]
 pub struct Kept {
-    /// The names of those that were not active before, or not in this form.
+    /// The names of those that were not active before, or whose content has changed.
     pub new: Vec<String>,
     /// What was always on before and no longer is.
     pub ended: Vec<Ended>,
 }
 
 impl Store {
-    /// Makes `wanted` the always-on skills of this session. One that was also activated keeps its
-    /// position: it is active already.
+    /// Makes `wanted` the always-on skills of this session. One that is active already keeps its
+    /// position.
     ///
     /// # Errors
-    /// When there is something to change and the state cannot be read, locked in time or written:
-    /// then nothing changed.
+    /// When something has to change and the state cannot be read, locked in time or written.
+    /// Nothing has changed then.
     pub fn keep_always_on(&self, key: &SessionKey, wanted: &[ActiveSkill]) -> Result<Kept> {
         let nothing_to_do = match self.session(key) {
             Ok(now) => arranged(&now, wanted) == now,
-            // If the state is unknown, what is active stays active.
+            // What an unknown state has active stays active.
             Err(_) => wanted.is_empty(),
         };
         if nothing_to_do {
@@ -155,7 +155,7 @@ mod tests {
             (own(&["a", "c", "own"]), own(&["a", "c"]))
         );
         assert_eq!((kept.ended.len(), kept.ended[0].skill.as_str()), (1, "b"));
-        // Replaced skills come first, because the last one counts.
+        // Replaced skills come first, because the last one decides.
         load("c");
         store.keep_always_on(&key, &[skill("c", "Read")]).unwrap();
         assert_eq!(names(), own(&["own", "c"]));

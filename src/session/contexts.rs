@@ -1,5 +1,5 @@
-//! What is kept of conversations beyond the host processes that serve them (`scope = "context"`):
-//! the same snapshots as a session's, by conversation name.
+//! What stays active for a conversation after the host processes that serve it (`scope =
+//! "context"`): the same snapshots as in a session, by conversation name.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use super::active::{ActiveSkill, End, Ended, Session, Standing};
 use crate::error::{Error, Result};
 use crate::sys::limits;
 
-/// Every conversation of which something is kept.
+/// Every conversation for which something is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contexts {
     /// By the conversation's name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     known: BTreeMap<String, Context>,
-    /// Whether kept data had to be discarded: any conversation not in `known` may have been
-    /// restricted, until the user says that none is.
+    /// Whether kept data had to be discarded. Then any conversation not in `known` may have been
+    /// restricted, until the user says that none was.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lost: bool,
 }
 
-/// What is kept of one conversation.
+/// What is kept for one conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Context {
     /// Seconds since 1970 at the last change.
@@ -35,12 +35,12 @@ struct Context {
 }
 
 impl Contexts {
-    /// Nothing is kept, and nothing was lost.
+    /// Whether nothing is kept and nothing was lost.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty() && !self.lost
     }
 
-    /// The value after the file was lost with everything that was kept.
+    /// The value to use when everything that was kept is lost.
     pub fn lost() -> Self {
         Self {
             lost: true,
@@ -48,12 +48,12 @@ impl Contexts {
         }
     }
 
-    /// The conversations of which something is kept; `None` after a loss.
+    /// The conversations for which something is kept; `None` if that was lost.
     pub fn names(&self) -> Option<impl Iterator<Item = String>> {
         (!self.lost).then(|| self.known.keys().cloned())
     }
 
-    /// Whether anything is kept of this conversation.
+    /// Whether anything is kept for this conversation.
     pub fn has(&self, context: &str) -> bool {
         self.known.contains_key(context)
     }
@@ -70,14 +70,14 @@ impl Contexts {
         self.lost && !self.has(context)
     }
 
-    /// Whether some conversation is restricted. A session whose conversation is unknown must then
-    /// be treated as that one.
+    /// Whether any conversation is restricted. A session whose conversation is unknown is then
+    /// treated as if it were in that one.
     pub fn restrict(&self) -> bool {
         let mut kept = self.known.values().flat_map(|context| &context.activated);
         kept.any(ActiveSkill::is_restricted)
     }
 
-    /// Moves `session` into the conversation `context` and restores what is kept of it.
+    /// Moves `session` into the conversation `context` and restores what is kept for it.
     pub fn enter(&self, session: &mut Session, context: &str) {
         let kept = self.known.get(context).cloned().unwrap_or_default();
         let Context {
@@ -88,7 +88,7 @@ impl Contexts {
         if session.kept {
             session.always.clear();
         } else {
-            // Activated before the conversation was known.
+            // They were activated before the conversation was known.
             let mut own = std::mem::take(&mut session.activated);
             keep_denying(&mut own, &activated);
             activated.retain(|skill| own.iter().all(|newer| newer.dir != skill.dir));
@@ -101,11 +101,11 @@ impl Contexts {
         session.kept = true;
     }
 
-    /// Keeps what is active in `session`, which before had `before`. What another process added to
-    /// the conversation meanwhile stays.
+    /// Keeps what is active in `session`, of which `before` was active before. What another process
+    /// has added to the conversation since then stays.
     ///
     /// # Errors
-    /// When too many conversations are kept already and all of them are restricted.
+    /// When the limit of kept conversations is reached and all of them are restricted.
     pub fn keep(&mut self, session: &Session, before: &[ActiveSkill]) -> Result<()> {
         let Some(name) = session.context.as_ref().filter(|_| session.kept) else {
             return Ok(());
@@ -146,7 +146,7 @@ impl Contexts {
         Ok(())
     }
 
-    /// Forgets the unrestricted conversation that was idle longest.
+    /// Forgets the unrestricted conversation that has been idle longest.
     fn make_room(&mut self) -> Result<()> {
         let free = self.known.iter().filter(|(_, context)| {
             let mut skills = context.activated.iter();
@@ -167,8 +167,8 @@ impl Contexts {
         Ok(())
     }
 
-    /// Forgets one conversation, or all, at the user's request, which also settles the loss for
-    /// them.
+    /// Forgets one conversation, or all, at the user's request. They then count as unrestricted,
+    /// even after a loss.
     pub fn forget(&mut self, context: Option<&str>) -> Vec<Ended> {
         let meant = |name: &String| context.is_none() || context == Some(name);
         let mut ended = Vec::new();
@@ -270,7 +270,7 @@ mod tests {
         let mut next = Session::default();
         contexts.enter(&mut next, "a");
         assert_eq!(next.activated, [skill("x", true), skill("y", false)]);
-        // What it had before and no longer has was unloaded.
+        // A skill in `before` that is no longer active was unloaded.
         contexts
             .keep(&session("a", &[], 2), &next.activated)
             .unwrap();

@@ -1,4 +1,4 @@
-//! Which conversation a session is in, and what that means for its active skills.
+//! Which conversation a session is in, and which skills it therefore gains and loses.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,15 @@ use crate::error::Result;
 use crate::sys::files;
 
 impl Store {
-    /// Records which conversation the session is in: the host tells only one hook, and later calls
-    /// need it (docs/spec/hosts.md#hooks). With `keep`, what is active there is restored, and what
-    /// becomes active is kept for it; otherwise nothing is kept for any conversation. Returns the
-    /// activations that ended. If the session's restrictions are unknown, nothing changes.
+    /// Records which conversation the session is in. The host tells only one hook, and later calls
+    /// need it (docs/spec/hosts.md#hooks). With `keep`, what is kept for that conversation is
+    /// restored, and what becomes active is kept for it; otherwise nothing is kept for any
+    /// conversation. Returns the activations that ended. If the session's restrictions are unknown,
+    /// nothing changes.
     ///
     /// # Errors
-    /// When the state cannot be locked in time or written: then the session stays closed if any
-    /// conversation is restricted.
+    /// When the state cannot be locked in time or written. If any conversation is restricted, the
+    /// session's calls are then refused.
     pub fn enter(&self, key: &SessionKey, context: &str, keep: bool) -> Result<Vec<Ended>> {
         let is_settled = |state: &State| {
             let session = state.sessions.get(key.as_str());
@@ -76,8 +77,8 @@ impl Store {
         entered.map(|()| ended)
     }
 
-    /// The conversations that sessions are in or of which something is kept; `None` after a loss,
-    /// when it may have been any.
+    /// The conversations that sessions are in or for which something is kept; `None` if that was
+    /// lost, because it may have been any.
     ///
     /// # Errors
     /// When the state cannot be read.

@@ -1,5 +1,5 @@
-//! One copy of the state: read whole, replaced whole, and trusted only if nobody else could have
-//! written it.
+//! One copy of the state file: read and replaced as a whole, and trusted only if no other user
+//! could have written it.
 
 use std::cell::RefCell;
 use std::os::unix::fs::MetadataExt;
@@ -15,17 +15,17 @@ use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;
 use crate::sys::{Dir, files, limits};
 
-/// One place where the state is or may be.
+/// A place where a copy of the state may be.
 #[derive(Debug, Clone)]
 pub(super) struct StateFile {
     path: PathBuf,
-    /// Cache of the last read, because a hook asks several times. It is trusted only briefly: some
-    /// file systems have timestamps in seconds, and a new file may get the inode number of a
-    /// deleted one.
+    /// Cache of the last read, because a hook reads several times. It is trusted only briefly: some
+    /// file systems count times in seconds, and a new file may get the inode number of a deleted
+    /// one.
     seen: Rc<RefCell<Option<Seen>>>,
 }
 
-/// The stamp of the file that was read, when, and the state in it.
+/// The stamp of the file, the time at which it was read, and the state in it.
 type Seen = (Stamp, Instant, Rc<State>);
 
 impl StateFile {
@@ -75,7 +75,7 @@ impl StateFile {
                 state.version
             )));
         }
-        // No later write could have a higher serial.
+        // No later write could exceed this serial.
         if state.serial == u64::MAX {
             return Err(unreadable("its serial cannot be continued".to_owned()));
         }
@@ -84,7 +84,7 @@ impl StateFile {
         Ok(Some(state))
     }
 
-    /// Whether the file belongs to another user, or the directory does if we cannot enter it.
+    /// Whether the file belongs to another user, or its directory does and we cannot enter it.
     pub(super) fn is_anothers(&self) -> bool {
         let owner = |path: &Path| Some(fs::metadata(path).ok()?.uid());
         let owner = owner(&self.path).or_else(|| owner(self.path.parent()?));
@@ -101,7 +101,8 @@ impl StateFile {
             let text = "the record of active skills would be too large to be read again";
             return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
         }
-        // The new file may get the inode number, size and times of the old one.
+        // The cache is invalid: the new file may get the inode number, size and times of the old
+        // one.
         self.seen.take();
         let replace = || files::replace_scratch_file(&self.path, &json, 0o600);
         let written = replace().or_else(|error| {

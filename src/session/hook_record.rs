@@ -1,6 +1,6 @@
-//! Which activations have run their skill's start hooks and still owe the end hooks. One small file
-//! each, beside the state, survives a kill of the host. What the hooks are and whether they may run
-//! is not known here.
+//! Which activations have run their skill's `pre` hooks and still have to run the `post` hooks.
+//! Each has a small file beside the state, which survives a kill of the host. It does not know what
+//! the hooks are or whether they may run.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::sys::{Dir, Durable, EntryName, FileLock, limits};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HookRecord {
-    /// Who owns the activation, see [`super::Session::owner`].
+    /// The owner of the activation, see [`super::Session::owner`].
     pub owner: String,
     /// The skill's name.
     pub skill: String,
@@ -23,17 +23,17 @@ pub struct HookRecord {
     pub dir: PathBuf,
     /// The digest of the whole directory, as approved.
     pub digest: String,
-    /// Whether hooks have to run at the end.
+    /// Whether it has `post` hooks to run.
     pub owes: bool,
 }
 
-/// All of them.
+/// The records of all activations.
 #[derive(Debug, Clone)]
 pub struct HookRecords {
     state: PathBuf,
 }
 
-/// A record that this process holds exclusively while this value lives.
+/// A record that this process holds exclusively until it is dropped.
 #[derive(Debug)]
 pub struct Taken {
     dir: Dir,
@@ -53,7 +53,7 @@ impl HookRecords {
         }
     }
 
-    /// Records that an activation has begun; `false` if it was recorded already.
+    /// Records that an activation has begun; `false` if that was recorded already.
     ///
     /// # Errors
     /// When it cannot be written, or another process is handling the end of an earlier activation.
@@ -91,7 +91,7 @@ impl HookRecords {
             .collect()
     }
 
-    /// Takes a record, unless another process has it or has handled it. A process that dies
+    /// Takes a record, unless another process holds it or has handled it. The death of a process
     /// releases it.
     pub fn take(&self, record: &HookRecord) -> Option<Taken> {
         let (dir, stem) = (self.open()?, stem(record));
@@ -114,7 +114,7 @@ impl HookRecords {
     }
 }
 
-/// The common beginning of the names of a record's files.
+/// The part that the names of a record's files have in common.
 fn stem(record: &HookRecord) -> EntryName {
     let mut hash = Sha256::new();
     hash.update(&record.owner);
@@ -125,7 +125,7 @@ fn stem(record: &HookRecord) -> EntryName {
 }
 
 impl Taken {
-    /// Removes the record: nothing is left to run.
+    /// Removes the record: no hook is left to run.
     pub fn done(self) {
         for end in [JSON, LOCK] {
             let _ = self.dir.remove_file(&self.stem.with_end(&end));

@@ -1,17 +1,17 @@
-//! The arguments of an activation as the state keeps them: the user's or the model's own words,
-//! never instructions, never a command.
+//! The arguments of an activation as the state keeps them: text of the user or the model, never
+//! instructions and never a command.
 
 use serde::{Deserialize, Serialize};
 
 use crate::sys::limits;
 
-/// Arguments short enough to be kept. Longer ones exist only in the conversation.
+/// Arguments short enough to be kept; longer ones exist only in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeptArguments(String);
 
 impl KeptArguments {
-    /// The arguments of a call; `None` if it has none, or they are too long to be kept.
+    /// The arguments of a call; `None` if it has none or they are too long.
     pub fn of(given: Option<&str>) -> Option<Self> {
         let text = given?.trim();
         let is_kept = !text.is_empty() && text.len() <= limits::KEPT_ARGUMENTS;

@@ -1,5 +1,5 @@
-//! Identifies the session. One run of the host is one process, the parent of every call of that run
-//! (docs/spec/hosts.md#sessions), whose identity is the session's.
+//! Identifies the session. One run of the host is one process, the parent of every call in that run
+//! (docs/spec/hosts.md#sessions), so the session is identified by that process.
 
 use crate::sys::Env;
 use crate::sys::process::{self, ProcessId};
@@ -7,7 +7,7 @@ use crate::sys::process::{self, ProcessId};
 /// Prefix of the key of a named session.
 const NAMED: &str = "named:";
 
-/// A session's name in the state file.
+/// The key of a session in the state file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionKey {
     text: String,
@@ -52,19 +52,19 @@ impl SessionKey {
         self.process
     }
 
-    /// Whether an entry written in `realm` can be this session's: a process's key means something
-    /// only in its realm, a given name everywhere.
+    /// Whether an entry written in `realm` can be this session's. The key of a process is valid
+    /// only in its realm, a name everywhere.
     pub fn is_here(&self, realm: &str) -> bool {
         self.process.is_none() || realm == self::realm()
     }
 
-    /// Whether a key of the state file is a process's.
+    /// Whether a key of the state file identifies a process.
     pub fn is_of_process(text: &str) -> bool {
         !text.starts_with(NAMED)
     }
 
-    /// Whether the process behind a key of the state file is known to have ended. Only keys of this
-    /// realm can be checked; a named session has no process.
+    /// Whether the process that a key of the state file identifies is known to have ended. Only
+    /// keys of this realm can be checked, and a named session has no process.
     pub fn has_ended(text: &str) -> bool {
         let process = text.split_once('-').and_then(|(pid, start)| {
             Some(ProcessId {
@@ -75,14 +75,14 @@ impl SessionKey {
         process.is_some_and(|process| !process.is_alive())
     }
 
-    /// Whether the session may have begun before the process with these start ticks; a named
-    /// session may have begun at any time.
+    /// Whether the session may have begun before the process with these start ticks, as a named
+    /// session always may.
     pub fn is_older_than(&self, ticks: u64) -> bool {
         self.process.is_none_or(|process| process.start < ticks)
     }
 }
 
-/// See [`process::pid_realm`].
+/// The realm of this process's ids, see [`process::pid_realm`].
 pub(super) fn realm() -> String {
     process::pid_realm()
 }

@@ -1,7 +1,7 @@
-//! What loading and unloading change in a session's skills. Pure: the store persists it.
+//! How loading and unloading change a session's skills. Pure; the store saves the result.
 //!
-//! The active skills are an ordered list, most recent last. A skill's own tool loads it according
-//! to the user's `stacking`; `skill_session` says itself whether it adds or replaces.
+//! The active skills are an ordered list, most recent last. A skill's own tool loads it as the
+//! user's `stacking` says; `skill_session` says itself whether it adds or replaces.
 
 use super::SessionKey;
 use super::active::{ActiveSkill, End, Ended, Session, Standing};
@@ -13,7 +13,7 @@ use crate::sys::{Moment, limits};
 pub enum Loading {
     /// They stay.
     Add,
-    /// They are replaced, as the user's `stacking` says; their denials remain.
+    /// They are replaced, but restrict as the user's `stacking` says. Their denials stay.
     InPlace,
     /// They are unloaded.
     Replace {
@@ -22,10 +22,10 @@ pub enum Loading {
     },
 }
 
-/// What loading or unloading changed.
+/// The result of loading or unloading.
 #[derive(Debug, Default)]
 pub struct Changed {
-    /// The names of skills that are active now and were not before, or not in this form.
+    /// The names of skills that were not active before, or whose content has changed.
     pub began: Vec<String>,
     /// Activations that ended.
     pub ended: Vec<Ended>,
@@ -46,7 +46,7 @@ impl Session {
     ///
     /// # Errors
     /// When it would unload a restricted skill that may not be unloaded, or more than `most` would
-    /// be active. The session must then be discarded.
+    /// be active. Discard the session then: it may be changed in part.
     pub fn load(
         &mut self,
         skills: Vec<ActiveSkill>,
@@ -108,10 +108,10 @@ impl Session {
         Ok(changed)
     }
 
-    /// Makes the active ones of `names` inactive. Their denials remain.
+    /// Makes those of `names` that are active inactive. Their denials stay.
     ///
     /// # Errors
-    /// When one is restricted and may not be unloaded; nothing has changed then.
+    /// When one is restricted and may not be unloaded. Nothing has changed then.
     pub fn unload(&mut self, names: &[String], restricted_too: bool) -> Result<Vec<Ended>> {
         self.end_those(|skill| names.contains(&skill.name), restricted_too)
     }
@@ -157,8 +157,8 @@ impl Session {
     }
 
     /// Unloads the skill in `dir`, whose activation failed, unless it is always on or its
-    /// instructions were handed over before: then only the user may end its restrictions. If it was
-    /// the only active skill, the one that it replaced becomes active again.
+    /// instructions were handed over before: then only the user may end its restrictions. If no
+    /// other skill is active, the one that it replaced becomes active again.
     pub fn withdraw(&mut self, dir: &str) -> Vec<Ended> {
         let failed = |skill: &ActiveSkill| skill.dir == dir && skill.handed.is_none();
         if self.always.contains(dir) || !self.active().any(failed) {
@@ -177,7 +177,7 @@ impl Session {
         ended
     }
 
-    /// An inactive skill matters only for its restrictions.
+    /// Drops inactive skills without restrictions.
     fn forget_what_holds_nothing(&mut self) {
         self.activated
             .retain(|skill| skill.standing == Standing::Active || skill.is_restricted());

@@ -1,4 +1,6 @@
-//! What is active for which host process: the state file's model, and its locked store.
+//! What is active in which session: the model of the state file, and its locked store on disk. It
+//! does not know what a restriction means or how a host calls. Open `active.rs` first, then
+//! `store.rs`.
 
 mod active;
 mod always;

@@ -1,25 +1,25 @@
-//! The session of a run, and where its records are.
+//! The session of this call, and where its records are kept.
 
 use super::{Refusals, SessionKey, Store};
 use crate::run_context::RunContext;
 use crate::sys::process::ProcessId;
 
-/// The host's context, as this call reported it.
+/// The host's context as reported in this call.
 struct Context(String);
 
 impl RunContext {
-    /// The host's context, as reported by this call or the session's last prompt.
+    /// The host's context, as reported in this call or at the session's last prompt.
     pub fn context(&self) -> Option<String> {
         let told = self.known::<Context>().map(|told| told.0.clone());
         told.or_else(|| self.store().context(&self.session()))
     }
 
-    /// Remembers the context reported by the host, for this call.
+    /// Remembers the reported context for the rest of this call.
     pub fn is_in(&self, context: &str) {
         self.once(|| Context(context.to_owned()));
     }
 
-    /// The record of active skills.
+    /// The store of active skills.
     pub fn store(&self) -> Store {
         let store = self.once(|| Store::of(&self.dirs, &self.env));
         Store::clone(&store)
@@ -30,8 +30,8 @@ impl RunContext {
         Refusals::at(self.store().dir())
     }
 
-    /// The calling host, our parent; what it started ends with it. `None` for a person's command,
-    /// which may outlive its shell with `nohup`.
+    /// The host, our parent process: jobs of its calls end with it. `None` for a person's command,
+    /// whose jobs may outlive the shell.
     pub fn host(&self) -> Option<ProcessId> {
         self.protocol?;
         let process = self.session().process();

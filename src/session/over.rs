@@ -1,5 +1,5 @@
-//! Whether an activation is over, and ending one that failed: what running a skill's hooks needs of
-//! the state.
+//! Whether an activation is over, and how a failed one is undone: what the hooks of skills need to
+//! know about the state.
 
 use super::active::{Ended, OF_CONTEXT};
 use super::key::SessionKey;
@@ -8,8 +8,8 @@ use super::store::Store;
 use crate::error::Result;
 
 impl Store {
-    /// Undoes the activation of a skill that failed; see [`super::Session::withdraw`]. Returns its
-    /// end, if it ended.
+    /// Undoes the activation of a skill, see [`super::Session::withdraw`]. Returns its end, if it
+    /// ended.
     ///
     /// # Errors
     /// As [`Store::load`].
@@ -27,7 +27,7 @@ impl Store {
         .ended)
     }
 
-    /// Whether the skill in `dir` is certainly no longer active for this owner; see
+    /// Whether the skill in `dir` is certainly no longer active for this owner, see
     /// [`super::Session::owner`].
     pub fn is_over(&self, owner: &str, dir: &str) -> bool {
         let Ok(state) = self.record.read() else {
@@ -39,7 +39,7 @@ impl Store {
         }
         match state.sessions.get(owner) {
             Some(session) => session.active().all(|active| active.dir != dir),
-            // The discarded state may have said that it is active.
+            // In the discarded state it may have been active.
             None => state.reset.is_none() || SessionKey::has_ended(owner),
         }
     }

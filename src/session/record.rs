@@ -1,8 +1,7 @@
-//! The state in two copies, in directories that one command is unlikely to reach both: beside the
-//! program, and in the user's state directory. The newest copy counts, so deleting one or restoring
-//! an older one removes nothing. The two places depend on whether the program's directory is
-//! writable, which may change meanwhile: the third place, where one of them was before, is read
-//! too.
+//! The state in two copies, placed so that one command is unlikely to hit both: beside the program
+//! and in the user's state directory. The newest copy counts, so deleting one or restoring an older
+//! one lifts no restriction. The places depend on whether the program's directory is writable,
+//! which may change: the third place, used in the opposite case, is read too.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -17,9 +16,9 @@ use crate::sys::{Directories, Env, hash};
 #[derive(Debug, Clone)]
 pub(super) struct Record {
     first: StateFile,
-    /// `None` if there is only one place.
+    /// `None` if both would be in the same place.
     second: Option<StateFile>,
-    /// Where a copy was written when the program's directory had the opposite writability.
+    /// A copy from when the program's directory was writable and no longer is, or the reverse.
     former: Option<StateFile>,
 }
 
@@ -27,7 +26,7 @@ impl Record {
     /// The record of this installation.
     pub(super) fn of(dirs: &Directories, env: &Env) -> Self {
         let plugin = &dirs.plugin;
-        // The user's installations share these directories, and each has a state of its own.
+        // All installations of a user share these directories, so each has its own file there.
         let own = format!(
             "state-{:016x}.json",
             hash(plugin.as_os_str().as_encoded_bytes())
@@ -68,7 +67,7 @@ impl Record {
     /// The newest copy; `None` if there is none.
     ///
     /// # Errors
-    /// When the first cannot be read, or another one while the first is missing.
+    /// When the first cannot be read, or another cannot while the first is missing.
     pub(super) fn read(&self) -> Result<Option<Rc<State>>, Unreadable> {
         self.newest(StateFile::read)
     }
@@ -98,8 +97,8 @@ impl Record {
         Ok(newest)
     }
 
-    /// The state in the third place. If another user shares the program, their file there says
-    /// nothing about our sessions.
+    /// The state in the third place. A file of another user, who shares the program, is not about
+    /// our sessions.
     fn former(&self, read: Read) -> Result<Option<Rc<State>>, Unreadable> {
         let Some(former) = &self.former else {
             return Ok(None);
@@ -110,12 +109,12 @@ impl Record {
         }
     }
 
-    /// Replaces the state, in both copies if it holds any activation. The second is written first,
+    /// Replaces the state; both copies if it contains any activation. The second is written first,
     /// so that a reader in between, or after a kill, finds the newer state there. The file in the
-    /// third place is then older, and is removed if possible.
+    /// third place is then outdated and is removed if possible.
     ///
     /// # Errors
-    /// When the first copy cannot be written. The second may be missing: `doctor` reports it.
+    /// When the first copy cannot be written. A failure of the second is only reported by `doctor`.
     pub(super) fn write(&self, state: State) -> Result<()> {
         let copies = std::iter::once(&self.first).chain(&self.second);
         let copies = copies.map(StateFile::read);
@@ -135,7 +134,7 @@ impl Record {
         let before = second.read().ok().flatten();
         let is_kept = second.write(&state).is_ok();
         self.first.write(&state).inspect_err(|_| {
-            // Undo, because the caller will report that nothing changed.
+            // Undo it: the caller will report that nothing changed.
             match before {
                 Some(before) => drop(second.write(&before)),
                 None if is_kept => second.remove(),
@@ -148,7 +147,7 @@ impl Record {
         Ok(())
     }
 
-    /// Which copy of a state worth keeping is missing, and why.
+    /// The copy that is missing or differs although the state is worth keeping, and why.
     pub(super) fn lacks(&self) -> Option<(PathBuf, String)> {
         let second = self.second.as_ref()?;
         let known = self.read().ok()??;
@@ -269,13 +268,13 @@ mod tests {
         assert!(record.lacks().is_none());
         fs::write(record.path(), &endless).unwrap();
         assert!(record.read_anew().is_err());
-        // Starting over continues the serial of the sound copy.
+        // After a reset the serial goes on from the sound copy.
         record.write(with(&["c"])).unwrap();
         fs::remove_file(&second).unwrap();
         assert_eq!(known(&record), ["c"]);
     }
 
-    /// The same places with the program's directory writable, and with it read-only.
+    /// The record with the program's directory writable, and with it read-only.
     fn in_either_order(record: &Record) -> (Record, PathBuf) {
         let [first, second, former] = [
             Some(&record.first),
@@ -294,7 +293,7 @@ mod tests {
         writable.write(with(&["a"])).unwrap();
         fs::remove_file(&second).unwrap();
         assert_eq!(known(&unwritable), ["a"]);
-        // From the next change on it is the older one, and may be lost.
+        // The next change makes it the older one, which may be lost.
         let beside = fs::read(writable.path()).unwrap();
         unwritable.write(with(&["b"])).unwrap();
         fs::write(writable.path(), beside).unwrap();
@@ -302,7 +301,7 @@ mod tests {
             (known(&unwritable), known(&writable)),
             (vec!["b".to_owned()], vec!["b".to_owned()])
         );
-        // The reverse.
+        // The same in reverse.
         fs::remove_file(writable.path()).unwrap();
         fs::remove_file(&second).unwrap();
         assert_eq!(known(&writable), ["b"]);
@@ -327,7 +326,7 @@ mod tests {
     fn what_another_user_has_beside_the_program_is_not_this_ones() {
         let (home, ..) = record();
         let [first, second] = ["a", "b"].map(|name| home.path().join(name));
-        // Owned by root, and not a state file.
+        // A file of root's that is not a state file.
         let record = Record::in_places([first, second, PathBuf::from("/etc/passwd")]);
         let is_ours = crate::sys::process::effective_user() == 0;
         assert_eq!(record.read_anew().is_err(), is_ours);

@@ -1,5 +1,5 @@
-//! Which calls were refused before, so that a repeated one gets a firmer answer. Best effort: no
-//! lock, and errors are ignored.
+//! Remembers refused calls, so that a repeated one gets a firmer answer. Best effort: it takes no
+//! lock and ignores errors.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl Refusals {
             return true;
         }
         if known.len() as u64 + RECORD as u64 > limits::REFUSALS_FILE {
-            // Refusals of old sessions are useless, and starting over is cheaper than sorting them
+            // Most of them belong to old sessions, and starting over is simpler than sorting them
             // out.
             let _ = files::remove(&self.file);
         }

@@ -1,4 +1,4 @@
-//! A skill as the session records it.
+//! A skill in the form in which the session records it.
 
 use super::{ActiveSkill, Session, Standing};
 use crate::host::alias::{self, Capability};
@@ -10,7 +10,7 @@ pub fn latest(session: &Session) -> Option<&ActiveSkill> {
     session.active().next_back()
 }
 
-/// A skill in the form stored in the session.
+/// The snapshot of a skill that becomes active.
 pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
     let allowed = match skill.fields.allowed_tools() {
         ToolList::Absent | ToolList::Null => None,
@@ -21,7 +21,8 @@ pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {
         tool: tool.to_owned(),
         dir: skill.dir.display().to_string(),
         digest: skill.digest.clone(),
-        // Some authors list clients under `tools`; a list without any tool is not a restriction.
+        // Some authors list clients under `tools`, so a list that names no tool is not a
+        // restriction.
         allowed: allowed
             .filter(|entries| !skill.fields.tools_are_ambiguous() || names_a_tool(entries)),
         denied: skill.fields.disallowed_tools(),

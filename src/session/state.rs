@@ -1,4 +1,4 @@
-//! The state file's model.
+//! The model of the state file.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use super::contexts::Contexts;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// The format. A file of any other version is unreadable and never guessed at.
+    /// The version of the format. A file with another version counts as unreadable.
     pub version: u32,
-    /// How often it was written; the copy with the higher number is newer.
+    /// How often the state was written; the copy with the highest number is the newest.
     #[serde(default)]
     pub serial: u64,
     /// By session key.
     pub sessions: BTreeMap<String, Session>,
-    /// What is kept of conversations, by name (`scope = "context"`).
+    /// What is kept for conversations (`scope = "context"`).
     #[serde(default, skip_serializing_if = "Contexts::is_empty")]
     pub contexts: Contexts,
-    /// Set if the file was corrupt and had to be discarded.
+    /// Set if a corrupt file was discarded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
 }
 
-/// When an unreadable state file was discarded. Nobody knows which sessions it had restricted, so
-/// all older ones stay closed until their next `on_start`.
+/// When an unreadable state file was discarded. Which sessions it restricted is unknown, so the
+/// calls of all older ones are refused until their next `on_start`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reset {
-    /// The realm in which `ticks` counts.
+    /// The realm in which `ticks` is valid.
     pub realm: String,
     /// Start ticks of the process that discarded it.
     pub ticks: u64,
@@ -40,7 +40,7 @@ impl State {
     /// The format this program reads and writes.
     pub const VERSION: u32 = 1;
 
-    /// Whether it holds no activation, so that losing it would permit no call.
+    /// Whether it contains no activation, so that losing it would permit nothing.
     pub(super) fn holds_nothing(&self) -> bool {
         let is_free = |session: &Session| session.activated.is_empty();
         self.sessions.values().all(is_free) && self.contexts.is_empty() && self.reset.is_none()

@@ -1,4 +1,4 @@
-//! The state on disk: read without a lock, changed under one, replaced whole.
+//! The state on disk: read without a lock, changed under a lock, replaced as a whole.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::sys::{Dir, Directories, EntryName, Env, files, limits};
 
 const LOCK: EntryName = EntryName::of("state.lock");
 
-/// The state.
+/// The store of the state.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(super) record: Record,
@@ -50,7 +50,7 @@ impl Store {
     /// The state of this session; empty if it is new. Takes no lock: the file is always complete.
     ///
     /// # Errors
-    /// [`Unreadable`], also when the file was discarded while this session may have been in it.
+    /// [`Unreadable`], also if a discarded file may have contained this session.
     pub fn session(&self, key: &SessionKey) -> Result<Session, Unreadable> {
         let Some(state) = self.record.read()? else {
             return Ok(Session::default());
@@ -69,7 +69,7 @@ impl Store {
             (_, Some(reset)) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
                 Err(Unreadable::thrown_away())
             }
-            // A tool call belongs to a conversation, and which one could not be recorded.
+            // The call belongs to a conversation, but which one could not be recorded.
             _ if state.contexts.restrict() => Err(Unreadable::not_entered()),
             _ => Ok(Session::default()),
         }
@@ -78,7 +78,7 @@ impl Store {
     /// Checks that the record can be read; returns the number of sessions in it.
     ///
     /// # Errors
-    /// The file, and why it cannot be read.
+    /// The unreadable file, and why.
     pub fn health(&self) -> Result<usize, (PathBuf, Unreadable)> {
         let state = self.record.read();
         let state = state.map_err(|why| (self.record.path().to_owned(), why))?;
@@ -91,14 +91,14 @@ impl Store {
         self.record.lacks()
     }
 
-    /// Begins a session: forgets what it had active, and sessions that ended. An unreadable file is
-    /// discarded, which closes the other sessions that may have been in it. Returns the activations
-    /// that ended.
+    /// Begins a session: forgets what was active in it, and sessions that have ended. An unreadable
+    /// file is discarded; the calls of other sessions that may have been in it are then refused.
+    /// Returns the activations that ended.
     ///
     /// # Errors
-    /// When a needed change fails.
+    /// When the state has to change and cannot be written.
     pub fn begin(&self, key: &SessionKey) -> Result<Vec<Ended>> {
-        // No lock needed: only this session's own calls, which come later, can add to it.
+        // This needs no lock: only this session's own, later calls can add to it.
         let nothing_to_do = match self.record.read() {
             Ok(None) => true,
             Ok(Some(state)) => state.sessions.is_empty() && state.reset.is_none(),
@@ -151,10 +151,10 @@ impl Store {
     }
 
     /// Forgets what is active in one conversation, or in all, whether or not a host serves it. Only
-    /// at the user's request. Returns what ended.
+    /// at the user's request. Returns the activations that ended.
     ///
     /// # Errors
-    /// When the state cannot be read, locked in time or written: then nothing changed.
+    /// When the state cannot be read, locked in time or written. Nothing has changed then.
     pub fn deactivate(&self, context: Option<&str>) -> Result<Vec<Ended>> {
         let mut ended = Vec::new();
         if matches!(self.record.read(), Ok(None)) {
@@ -178,11 +178,11 @@ impl Store {
         Ok(ended)
     }
 
-    /// Makes `skills` active, all or none; see [`Session::load`].
+    /// Makes `skills` active, all of them or none; see [`Session::load`].
     ///
     /// # Errors
     /// When the state cannot be read, locked in time or written, or not all of them may become
-    /// active: then nothing changed.
+    /// active. Nothing has changed then.
     pub fn load(
         &self,
         key: &SessionKey,
@@ -218,11 +218,11 @@ impl Store {
         Ok(changed.of(key))
     }
 
-    /// Records that the model was handed the instructions of these active skills, and with which
+    /// Records that the model was handed the instructions of these active skills, with these
     /// arguments.
     ///
     /// # Errors
-    /// When that cannot be recorded: then they are handed over once more.
+    /// When that cannot be recorded. The instructions are then handed over again.
     pub fn handed(&self, key: &SessionKey, handed: &[Handed]) -> Result<()> {
         self.change_session(key, |session, _| {
             for skill in &mut session.activated {
@@ -235,8 +235,8 @@ impl Store {
         })
     }
 
-    /// Records which tools the host says belong to MCP servers, and whether it has one for
-    /// sub-agents, if that matters.
+    /// Records which tools belong to MCP servers, and whether the host has one for sub-agents, as
+    /// far as that matters.
     ///
     /// # Errors
     /// As [`Store::load`].
@@ -259,7 +259,7 @@ impl Store {
         edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
     ) -> Result<()> {
         self.change_wherever(key, |session, contexts| {
-            // Otherwise active skills would be kept for the conversation that was left.
+            // They would otherwise be kept for the conversation that the session has left.
             if contexts.restrict() && left_mark(self.record.path(), key).exists() {
                 return Err(Unreadable::not_entered().error());
             }
@@ -267,7 +267,7 @@ impl Store {
         })
     }
 
-    /// As [`Store::change_session`], also while the conversation is unknown.
+    /// As [`Store::change_session`], but also while the conversation is unknown.
     pub(super) fn change_wherever(
         &self,
         key: &SessionKey,
@@ -280,7 +280,7 @@ impl Store {
             }
             let known = state.sessions.contains_key(key.as_str());
             let doubted = |reset: &Reset| reset.realm == realm && key.is_older_than(reset.ticks);
-            // An entry would claim that the session's activations are known (see `session`).
+            // An entry would mean that the session's activations are known (see `session`).
             if !known && state.reset.as_ref().is_some_and(doubted) {
                 return Err(Unreadable::thrown_away().error());
             }
@@ -303,11 +303,11 @@ impl Store {
         })
     }
 
-    /// Whether a host in a conversation is an ancestor of this process: then the model may be
-    /// asking. With `beyond_parent` the direct parent does not count.
+    /// Whether a host in a conversation is an ancestor of this process, so that the model may be
+    /// the caller. With `beyond_parent` the direct parent does not count.
     ///
     /// # Errors
-    /// When the state cannot be read, so that the answer is unknown.
+    /// When the state cannot be read.
     pub fn is_below_a_host(&self, beyond_parent: bool) -> Result<bool, Unreadable> {
         let state = self.record.read()?.unwrap_or_default();
         let in_use = |key: SessionKey| {
@@ -321,8 +321,8 @@ impl Store {
             .any(in_use))
     }
 
-    /// Changes the state under the lock. If the file on disk is unreadable, `edit` is told so and
-    /// gets an empty state.
+    /// Changes the state under the lock. If it cannot be read, `edit` gets the error and an empty
+    /// state.
     fn change(
         &self,
         edit: impl FnOnce(&mut State, Option<Unreadable>) -> Result<()>,
@@ -344,8 +344,8 @@ impl Store {
     }
 }
 
-/// Whether a session cannot come back. One of another realm and a named one have no process to
-/// check, so their age decides.
+/// Whether a session cannot come back. A named session, or one of another realm, has no process to
+/// check, so its age decides.
 fn is_over(key: &str, session: &Session, realm: &str) -> bool {
     if SessionKey::is_of_process(key) && session.realm == realm {
         return SessionKey::has_ended(key);
@@ -359,8 +359,8 @@ fn now() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// A mark beside the state: the session has left the conversation that the state names, but its new
-/// one could not be recorded.
+/// The file that marks that the session has left the conversation in the state, but its new one
+/// could not be recorded.
 pub(super) fn left_mark(file: &Path, key: &SessionKey) -> PathBuf {
     let key = key.as_str();
     let is_plain = |byte: u8| byte.is_ascii_digit() || byte == b'-';

@@ -1,38 +1,38 @@
-//! The error that the state is unknown, with its reason.
+//! The error for an unknown state.
 
 use crate::error::Error;
 
-/// Why the state is unknown. Anything that was restricted must be assumed to be so still
+/// Why the state is unknown. Whatever was restricted has to be treated as still restricted
 /// (docs/spec/restriction.md#fail-closed).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// For a person; a fragment.
+    /// A sentence fragment for a person.
     pub reason: String,
 }
 
 impl Unreadable {
-    /// The state may have covered this session, and is gone.
+    /// The lost state may have contained this session.
     pub(super) fn thrown_away() -> Self {
         Self {
             reason: "it was corrupt and had to be thrown away".to_owned(),
         }
     }
 
-    /// The state may have covered this conversation, and is gone.
+    /// The lost state may have contained this conversation.
     pub(super) fn lost() -> Self {
         Self {
             reason: "what this conversation had active was lost with a corrupt file".to_owned(),
         }
     }
 
-    /// Some conversation is restricted, and this may be that one.
+    /// Some conversation is restricted, and the session may be in it.
     pub(super) fn not_entered() -> Self {
         Self {
             reason: "which conversation this is could not be recorded".to_owned(),
         }
     }
 
-    /// The error for callers that need the state.
+    /// As an error, for callers that cannot go on.
     pub fn error(&self) -> Error {
         Error::new(format!(
             "the record of active skills cannot be read: {}",

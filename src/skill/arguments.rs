@@ -1,5 +1,5 @@
-//! Substitutes arguments into a skill's instructions, only where its author asked for it: one real
-//! skill in twenty has text like `$12.50` that must stay unchanged (docs/spec/skills.md#bodies).
+//! Substitutes arguments into a skill's instructions, but only where its author meant that: one
+//! real skill in twenty contains text like `$12.50` that must stay (docs/spec/skills.md#bodies).
 
 use std::ops::Range;
 
@@ -34,9 +34,9 @@ impl Arguments {
     }
 
     /// `body` with every placeholder replaced: `$ARGUMENTS` and `$ARGUMENTS[n]` (counted from 0)
-    /// everywhere; `$1` to `$9` and `$name` only if the skill declares arguments. One pass: values
-    /// are not searched for placeholders. The body stays unchanged without arguments, since a gap
-    /// would tell the model less than the placeholder, and when the result would become too long.
+    /// always; `$1` to `$9` and `$name` only if the skill declares arguments. Values are not
+    /// searched for placeholders. The body stays unchanged if there are no arguments, since a gap
+    /// would tell the model less than the placeholder, and if the result would be too long.
     pub fn fill(&self, body: &str) -> String {
         if self.whole.is_empty() {
             return body.to_owned();
@@ -66,12 +66,12 @@ impl Arguments {
         filled + &body[done..]
     }
 
-    /// Whether the body has placeholders but no arguments were given.
+    /// Whether the body has placeholders for arguments that were not given.
     pub fn are_missing(&self, body: &str) -> bool {
         self.whole.is_empty() && body.contains("$ARGUMENTS")
     }
 
-    /// The value of the placeholder that `text`, the text after a `$`, begins with, and its length.
+    /// The value and the length of the placeholder with which `text`, what follows a `$`, begins.
     fn placeholder(&self, before: &str, text: &str, in_awk: bool) -> Option<(&str, usize)> {
         let word = text.len()
             - text
@@ -83,7 +83,7 @@ impl Arguments {
                 .strip_prefix('[')
                 .and_then(|rest| rest.split_once(']'));
             return Some(match index.filter(|(n, _)| is_number(n)) {
-                // A number that overflows has no word either.
+                // No word has a number that overflows.
                 Some((n, _)) => (
                     self.word(n.parse().unwrap_or(usize::MAX)),
                     word + 2 + n.len(),
@@ -117,9 +117,9 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The ranges of awk programs in a body, where `$1` is an awk field: text between single quotes on
-/// a line after `awk`. A quote that opens a word may close on a later line of the same block; any
-/// other is an apostrophe, whose range ends with the line.
+/// The ranges of awk programs in a body, in which `$1` is an awk field: text between single quotes
+/// on a line after `awk`. A quote at the start of a word may be closed on a later line of the same
+/// block; any other is an apostrophe, whose range ends with the line.
 fn awk_programs(body: &str) -> Vec<Range<usize>> {
     let mut programs: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
@@ -151,7 +151,7 @@ fn awk_programs(body: &str) -> Vec<Range<usize>> {
     programs
 }
 
-/// Splits words like a shell, but knows only quotes; an unclosed quote is text.
+/// Splits text into words like a shell that knows only quotes. An unclosed quote is text.
 fn split_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

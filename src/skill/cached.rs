@@ -1,5 +1,5 @@
 //! A skill as the catalog's index stores it: everything except its instructions, which are read
-//! when they are handed over.
+//! when they are needed.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::load::description;
 use super::{Diagnostic, Fields, Skill, SkillName};
 
-/// A file with another name is searched again every time.
+/// Only a file of this name is stored. For any other the directory is searched each time.
 const FILE: &str = "SKILL.md";
 
 #[derive(Deserialize)]
@@ -21,7 +21,7 @@ struct Kept {
     diagnostics: Vec<Diagnostic>,
 }
 
-/// The same, for serialization.
+/// As [`Kept`], for serialization.
 #[derive(Serialize)]
 struct ToKeep<'a> {
     name: &'a SkillName,
@@ -45,8 +45,8 @@ impl Skill {
         serde_json::to_vec(&kept).unwrap_or_default()
     }
 
-    /// Whether [`Skill::from_kept`] restores exactly what [`Skill::kept`] stores. A float may come
-    /// back as its neighbour, so a skill with one does not qualify.
+    /// Whether [`Skill::from_kept`] restores exactly what [`Skill::kept`] stores. JSON may not
+    /// restore a float exactly, so a skill that contains one is not stored.
     pub fn can_be_kept(&self) -> bool {
         fn is_exact(value: &Value) -> bool {
             match value {

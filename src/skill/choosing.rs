@@ -1,12 +1,11 @@
-//! Fields besides the description that help choose a skill: when to use it, and tags.
+//! Fields other than the description that help to choose a skill: when to use it, and tags.
 
 use serde_json::Value;
 
 use super::Fields;
 
 impl Fields {
-    /// `when_to_use` in any spelling: text that continues the description
-    /// (docs/spec/skills.md#fields).
+    /// `when_to_use` in any spelling, which continues the description (docs/spec/skills.md#fields).
     pub fn when_to_use(&self) -> Option<String> {
         let (key, _) = self.spelled("whentouse")?;
         self.text(key)

@@ -14,7 +14,7 @@ pub enum Level {
     Error,
 }
 
-/// The severity of what a scan finds, lowest first.
+/// The severity of a finding of the scan, lowest first.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
 )]
@@ -49,7 +49,7 @@ pub struct Diagnostic {
     pub code: String,
     /// See [`Level`].
     pub level: Level,
-    /// One sentence for a person: what, why and what to do.
+    /// One sentence for a person: what is wrong, why, and what to do.
     pub message: String,
 }
 

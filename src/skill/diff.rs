@@ -1,13 +1,13 @@
-//! The difference of two texts of a skill, for people.
+//! The difference between two texts of a skill, for people.
 
 use std::time::Duration;
 
 use similar::TextDiff;
 
-/// Maximum time to search for the smallest difference; afterwards a larger one is shown.
+/// Time to search for the smallest difference; after that, a larger one is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The unified diff, empty if there is none. Carriage returns are shown as `␍`.
+/// The unified diff; empty if the texts are equal. Carriage returns are shown as `␍`.
 pub fn unified_diff(names: (&str, &str), old: &str, new: &str) -> String {
     let [old, new] = [old, new].map(|text| text.replace('\r', "␍"));
     TextDiff::configure()

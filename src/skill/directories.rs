@@ -1,4 +1,5 @@
-//! The content of one skills directory, and whether its stamp proves it unchanged.
+//! Lists the directories in a skills directory, and says whether its stamp proves that the list is
+//! unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use crate::sys::stamp::{Stamp, now};
 pub struct Listing {
     /// Sorted.
     pub dirs: Vec<PathBuf>,
-    /// The root's stamp, if an unchanged one implies the same directories.
+    /// The root's stamp, if the list is unchanged as long as the stamp is.
     pub stamp: Option<Stamp>,
 }
 
@@ -23,13 +24,13 @@ pub fn skill_directories(root: &Path) -> Vec<PathBuf> {
     dirs
 }
 
-/// Lists `root`; a missing or unreadable one is empty. Only a complete listing gets a stamp: who
-/// may read the root can change without changing its stamp.
+/// Lists `root`; a missing or unreadable one is empty. Only a complete list gets a stamp, because
+/// whether the root can be read may change without changing the stamp.
 pub fn list(root: &Path) -> Listing {
     let now = now();
     let stamp = fs::metadata(root).ok().map(|metadata| Stamp::of(&metadata));
     let mut names = Vec::new();
-    // A link's target can become a directory without a change in the root.
+    // A link's target may become a directory without changing the root.
     let mut vouched = true;
     let entries = fs::read_dir(root);
     vouched &= entries.is_ok();

@@ -1,21 +1,21 @@
-//! Which file names are scripts, and the programs that run them: the only such table.
+//! The only table of the file extensions of scripts and the programs that run them.
 
 use std::path::Path;
 
-/// The programs that run an extension, best first, each with its arguments.
+/// The programs that can run a file, best first, each with its arguments.
 pub type Candidates = &'static [(&'static str, &'static [&'static str])];
 
 /// The programs that run Python.
 pub const PYTHON: Candidates = &[("python3", &[]), ("python", &[])];
-/// Deno asks before it grants permissions, and nobody is there to answer: it gets those that a
-/// script has under every other interpreter.
+/// Deno would ask for permissions, and nobody is there to answer, so it gets those that scripts
+/// have under every other interpreter.
 const TYPESCRIPT: Candidates = &[
     ("bun", &["run"]),
     ("deno", &["run", "--allow-all"]),
     ("tsx", &[]),
     ("node", &[]),
 ];
-/// The programs that run files with an extension; `None` if it is not a script's.
+/// The programs that run files with this extension; `None` if it is not a script's.
 pub fn by_extension(extension: &str) -> Option<Candidates> {
     Some(match extension.to_ascii_lowercase().as_str() {
         "py" => PYTHON,

@@ -11,13 +11,13 @@ use super::Diagnostic;
 #[serde(transparent)]
 pub struct Fields(Map<String, Value>);
 
-/// `allowed-tools` as it was written (docs/spec/restriction.md#absent-null-and-empty). Each string
-/// is one or more entries of the list grammar.
+/// `allowed-tools` as written (docs/spec/restriction.md#absent-null-and-empty). Each string
+/// contains one or more entries of the list grammar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolList {
     /// The key is absent: no restriction.
     Absent,
-    /// The key has no value, which authors leave by accident: no restriction.
+    /// The key has no value, which is usually an accident: no restriction.
     Null,
     /// The key has a value, which may be empty.
     Listed(Vec<String>),
@@ -84,7 +84,7 @@ impl Fields {
         }
     }
 
-    /// Whether the only tool list is under `tools`, where some authors list clients.
+    /// Whether the only tool list is under `tools`, which some authors use for clients.
     pub fn tools_are_ambiguous(&self) -> bool {
         self.spelled("allowedtools").is_none() && self.spelled("tools").is_some()
     }
@@ -115,7 +115,7 @@ impl Fields {
         found
     }
 
-    /// Sets a tool list when the frontmatter's mapping could not be read.
+    /// Sets a tool list that was read although the frontmatter's mapping could not be.
     pub(super) fn restrict(&mut self, key: &str, entries: Vec<String>) {
         let entries = entries.into_iter().map(Value::String).collect();
         self.0.insert(key.to_owned(), Value::Array(entries));
@@ -126,8 +126,8 @@ impl Fields {
             .or_else(|| self.spelled("tools"))
     }
 
-    /// The field with this folded name, see [`folds_to`]; among several spellings, the
-    /// specification's with hyphens.
+    /// The field whose name folds to `folded`, see [`folds_to`]. Among several, the specification's
+    /// spelling with hyphens comes first.
     pub(super) fn spelled(&self, folded: &str) -> Option<(&str, &Value)> {
         let spellings = self.0.iter().filter(|(key, _)| folds_to(key, folded));
         let found = spellings.min_by_key(|(key, _)| !key.contains('-'));
@@ -135,7 +135,7 @@ impl Fields {
     }
 }
 
-/// Whether a key equals `folded` apart from case, hyphens of any kind, underscores and spaces.
+/// Whether a key equals `folded`, ignoring case, hyphens of any kind, underscores and spaces.
 pub(super) fn folds_to(key: &str, folded: &str) -> bool {
     let letters = key.chars().filter(|c| c.is_alphanumeric());
     letters.map(|c| c.to_ascii_lowercase()).eq(folded.chars())
@@ -150,7 +150,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// The entries of a tool list in any of the observed forms (docs/spec/skills.md#allowed-tools).
+/// The entries of a tool list in any form that occurs (docs/spec/skills.md#allowed-tools).
 fn entries(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(entries).collect(),
@@ -163,8 +163,8 @@ fn entries(value: &Value) -> Vec<String> {
     }
 }
 
-/// `{Bash: [git:*, ls]}` is `Bash(git:*) Bash(ls)`. A name with an open parenthesis is an entry
-/// that YAML split at its `: `, so it is joined again.
+/// The entries of a mapping: `{Bash: [git:*, ls]}` is `Bash(git:*) Bash(ls)`. A name with an open
+/// parenthesis is an entry that YAML has split at `: `, so it is joined again.
 fn map_entry(name: &str, body: &Value) -> Vec<String> {
     if name.contains('(') {
         return vec![format!("{name}:{}", scalar(body).unwrap_or_default())];

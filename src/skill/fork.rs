@@ -1,17 +1,19 @@
 //! The fields of a skill that asks to run in a sub-agent: `context: fork`, with `model` and
-//! `agent`. It does not know whether a host supports that.
+//! `agent`. It does not know whether the host supports that.
 
 use super::Fields;
 
 impl Fields {
-    /// `context: fork`. Most skills use the key for tags of their own (docs/spec/skills.md#fields).
+    /// Whether the skill has `context: fork`. Most skills use the key for tags of their own
+    /// (docs/spec/skills.md#fields).
     pub fn is_forked(&self) -> bool {
         self.text("context")
             .is_some_and(|text| text.eq_ignore_ascii_case("fork"))
     }
 
-    /// The requested `model`, if it is an id with its provider, as multi-provider hosts write it.
-    /// Nearly all real values are another client's (`opus`, `inherit`) and mean nothing elsewhere.
+    /// The requested `model`, if it is an id with its provider, as hosts with several providers
+    /// write it. Nearly all real values belong to one other client (`opus`, `inherit`) and mean
+    /// nothing here.
     pub fn model_id(&self) -> Option<String> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.:/".contains(c);
         self.text("model").filter(|id| {
@@ -20,7 +22,7 @@ impl Fields {
         })
     }
 
-    /// Whether it names an `agent`, which always belongs to another client.
+    /// Whether it names an `agent`, which is always one of another client.
     pub fn names_an_agent(&self) -> bool {
         self.text("agent").is_some()
     }

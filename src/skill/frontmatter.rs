@@ -1,5 +1,5 @@
 //! Splits a `SKILL.md` into frontmatter and body. Accepts every fence found in 56,213 real files
-//! (docs/spec/skills.md#fences) and reports what it tolerated.
+//! (docs/spec/skills.md#fences), and reports what is unusual.
 
 use super::{Diagnostic, mapping};
 
@@ -57,11 +57,11 @@ fn after_line(text: &str, start: usize) -> usize {
 }
 
 fn is_fence(line: &str) -> bool {
-    // `trim_end` also removes the no-break space that some editors leave after the dashes.
+    // `trim_end` also removes the no-break space that some editors put after the dashes.
     line.trim_end() == "---"
 }
 
-/// Removes a code fence around the whole file, as copied from a chat window.
+/// Removes a code fence around the whole file, which comes from copying out of a chat.
 fn unwrap_code_fence<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> &'a str {
     let trimmed = text.trim_start();
     let ticks = trimmed.len() - trimmed.trim_start_matches('`').len();
@@ -77,7 +77,7 @@ fn unwrap_code_fence<'a>(text: &'a str, diagnostics: &mut Vec<Diagnostic>) -> &'
     end.strip_suffix(&trimmed[..ticks]).unwrap_or(end)
 }
 
-/// Where the YAML begins: after the opening fence, or at a first line that is a key.
+/// Where the YAML begins: after the opening fence, or at the first line if that is a key.
 fn opening(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<usize> {
     let skipped = skip_blank_and_comments(text);
     let first = text[skipped..].lines().next().unwrap_or_default();
@@ -91,8 +91,7 @@ fn opening(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<usize> {
         ));
         return Some(skipped);
     }
-    // A heading or a banner may precede the block; a block further down is an example inside the
-    // body.
+    // A heading or a banner may precede the block; a block further down is an example in the body.
     let mut before = lines(text)
         .take_while(|(at, _)| *at < 400)
         .collect::<Vec<_>>()
@@ -120,7 +119,7 @@ fn skip_blank_and_comments(text: &str) -> usize {
     }
 }
 
-/// The end of the YAML and the beginning of the body, both within `block`.
+/// Where the YAML ends and where the body begins, both as offsets in `block`.
 fn closing(block: &str, diagnostics: &mut Vec<Diagnostic>) -> (usize, usize) {
     let whole = lines(block)
         .find(|(_, line)| is_fence(line))
@@ -148,8 +147,8 @@ fn closing(block: &str, diagnostics: &mut Vec<Diagnostic>) -> (usize, usize) {
     }
 }
 
-/// A body may contain a `---` rule, so a whole-line fence after a glued one may be that rule: then
-/// only the text up to the glued one is YAML.
+/// Whether the YAML ends at the fence glued to its text. The whole-line fence that follows is then
+/// a rule in the body, and only the text before the glued fence is YAML.
 fn glued_is_right(block: &str, glued: usize, whole: usize) -> bool {
     mapping::strict(&block[..whole]).is_none() && mapping::strict(&block[..glued]).is_some()
 }

@@ -1,6 +1,6 @@
-//! A skill's own scripts around its activation: `hooks: {pre: …, post: …}`. Another client's map of
-//! events to shell commands uses the same key; it is recognized and never run
-//! (docs/spec/skills.md#fields). Whether and how the scripts run is not known here.
+//! A skill's own scripts around its activation: `hooks: {pre: …, post: …}`. Under the same key,
+//! another client has a map of events to shell commands, which is recognised and never run
+//! (docs/spec/skills.md#fields). Whether and how the scripts run is decided elsewhere.
 
 use serde_json::Value;
 
@@ -10,14 +10,14 @@ use crate::sys::limits;
 /// The scripts as written, relative to the skill's directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hooks {
-    /// Run in order when the skill is activated.
+    /// They run in this order when the skill is activated.
     pub pre: Vec<String>,
-    /// Run in order when its activation has ended.
+    /// They run in this order when its activation has ended.
     pub post: Vec<String>,
 }
 
 impl Hooks {
-    /// Parses the frontmatter. Anything not understood is not a hook.
+    /// Parses the field. Anything not understood is not a hook.
     pub fn of(fields: &Fields) -> Self {
         let scripts = |key| of_key(fields, key).and_then(scripts).unwrap_or_default();
         Self {
@@ -31,7 +31,7 @@ impl Hooks {
         self.pre.is_empty() && self.post.is_empty()
     }
 
-    /// Diagnostics on hooks that are not run.
+    /// Diagnostics on hooks that will not run.
     pub fn diagnostics(fields: &Fields) -> Vec<Diagnostic> {
         let unclear = |what: &str| {
             let text = format!(

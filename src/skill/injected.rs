@@ -1,8 +1,8 @@
-//! Commands that other clients run while they load a skill: `` !`command` `` and blocks opened by a
-//! fence and `!`. Here they are plain text, found only to report them.
+//! Commands that other clients run while they load a skill: `` !`command` ``, and blocks whose
+//! fence is followed by `!`. Here they are plain text, and are only counted to report them.
 
-/// The number of such commands in a body. Half of those in real skills only describe the syntax
-/// (docs/spec/skills.md#bodies), which cannot be distinguished.
+/// The number of such commands in a body. In real skills half of them only describe the syntax
+/// (docs/spec/skills.md#bodies), which looks the same.
 pub fn injected_commands(body: &str) -> usize {
     let marks = body.match_indices('!').map(|(at, _)| at);
     let is_command = |at: &usize| {

@@ -1,4 +1,4 @@
-//! From a directory to a [`Skill`], or to the reason why it does not load.
+//! Loads a [`Skill`] from a directory, or says why it does not load.
 
 #[cfg(test)]
 mod tests;
@@ -15,10 +15,10 @@ use super::{Diagnostic, Hooks, SkillName, body, frontmatter, mapping, salvage};
 use crate::sys::stamp::Stamp;
 use crate::sys::{files, limits};
 
-/// One parsed `SKILL.md`. Its author wrote the content; none of it is safe to show unescaped.
+/// A parsed `SKILL.md`. Its author wrote the content, so none of it is safe to show unescaped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skill {
-    /// The key: from the field `name`, else from the directory.
+    /// Its key, from the field `name` or else the directory's name.
     pub name: SkillName,
     /// The field `description`, trimmed, otherwise as written. `None` if missing or blank.
     pub description: Option<String>,
@@ -43,11 +43,11 @@ impl Skill {
         Self::load_stamped(dir).1
     }
 
-    /// As [`Skill::load`], with the stamp of its file from before the read: `None` unless that is a
-    /// regular file named exactly `SKILL.md` and no kind of link.
+    /// As [`Skill::load`], with the stamp that its file had before it was read; `None` unless that
+    /// is a regular file named exactly `SKILL.md`, not a link of any kind.
     pub fn load_stamped(dir: &Path) -> (Option<Stamp>, Result<Self, Diagnostic>) {
         let file = dir.join("SKILL.md");
-        // Nearly all are like this, and then one file access is enough.
+        // Nearly all skills have such a file, and then one access is enough.
         match files::read_unlinked(&file, limits::SKILL_FILE) {
             Ok((metadata, bytes)) if text_link(&bytes).is_none() => {
                 let skill = Self::parse(dir, file, &bytes);
@@ -66,14 +66,14 @@ impl Skill {
         Self::parse(dir, file, &bytes)
     }
 
-    /// Parses `bytes`, the content of `file`. `dir` is its directory, whose name is the fallback
-    /// for a missing `name`. Neither path need exist.
+    /// Parses `bytes`, the content of `file` in `dir`, whose name is used if the field `name` is
+    /// missing. Neither path has to exist.
     ///
     /// # Errors
     /// A diagnostic of level error when there is no valid name.
     pub fn parse(dir: &Path, file: PathBuf, bytes: &[u8]) -> Result<Self, Diagnostic> {
         let mut diagnostics = Vec::new();
-        // Most files are UTF-8, and checking is faster than replacing.
+        // Most files are valid UTF-8, and checking is faster than replacing.
         let valid = std::str::from_utf8(bytes).map(Cow::Borrowed);
         let text = valid.unwrap_or_else(|_| String::from_utf8_lossy(bytes));
         if let Cow::Owned(_) = text {
@@ -95,8 +95,8 @@ impl Skill {
         diagnostics.extend(read.diagnostics);
         let mut fields = Fields::from(read.values);
         let yaml = split.yaml.unwrap_or(&text);
-        // A merge key may pull in a list from elsewhere and is not followed. If the fences are odd,
-        // the end of the frontmatter is a guess, so the whole file counts.
+        // A merge key could bring a list from elsewhere, so it is not followed. With odd fences the
+        // end of the frontmatter is a guess, so the whole file counts.
         if doubtful_fences {
             diagnostics.extend(salvage::restriction(&text, &mut fields));
         } else if repaired || fields.value("<<").is_some() {
@@ -121,11 +121,11 @@ impl Skill {
         })
     }
 
-    /// The instructions, without the frontmatter. Read on demand, because most calls need the
-    /// instructions of no skill.
+    /// The instructions: the text after the frontmatter. Read on demand, because most calls need
+    /// none.
     ///
     /// # Errors
-    /// When the file cannot be read, or has changed since this was read from it.
+    /// When the file cannot be read, or has changed since the skill was loaded.
     pub fn body(&self) -> Result<String, Diagnostic> {
         let (_, bytes) = read(&self.dir, self.file.clone())?;
         if digest(&bytes) != self.digest {
@@ -137,13 +137,13 @@ impl Skill {
         Ok(body.trim_start_matches(['\n', '\r']).trim_end().to_owned())
     }
 
-    /// Whether the model may be told of it: a skill without a description cannot be chosen.
+    /// Whether the model may be told about it. A skill without a description cannot be chosen.
     pub fn is_offered(&self) -> bool {
         self.description.is_some()
     }
 }
 
-/// The description; `None` if all of its characters are invisible.
+/// The description; `None` if it has no visible character.
 pub(super) fn description(fields: &Fields) -> Option<String> {
     let written = fields.text("description");
     written.filter(|text| shows_something(text))
@@ -153,7 +153,7 @@ fn digest(bytes: &[u8]) -> String {
     format!("sha256:{:x}", Sha256::digest(bytes))
 }
 
-/// `SKILL.md`, else the first file with that name in another case.
+/// `SKILL.md` in `dir`, else the first file whose name differs only in case.
 pub fn find_skill_file(dir: &Path) -> Option<PathBuf> {
     let exact = dir.join("SKILL.md");
     if exact.is_file() {
@@ -168,15 +168,15 @@ pub fn find_skill_file(dir: &Path) -> Option<PathBuf> {
     entries.filter(named).min()
 }
 
-/// The file and its bytes. A file whose only line is the path of another `SKILL.md` is a link
-/// checked out as text; it is followed once, inside the directory that holds the skill.
+/// The file and its bytes. A file that contains only the path of another `SKILL.md` is a link that
+/// was checked out as text. It is followed once, inside the directory that contains the skill.
 fn read(dir: &Path, file: PathBuf) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
     let unreadable = |file: &Path, reason: &dyn std::fmt::Display| {
         let text = format!("could not read `{}`: {reason}", file.display());
         Diagnostic::error("unreadable", text)
     };
     let read_inside = |path: &Path| {
-        // A file in the directory itself that is not a link cannot lie elsewhere.
+        // A regular file directly in the directory cannot lie elsewhere.
         let is_plain = |path: &Path| path.symlink_metadata().is_ok_and(|file| file.is_file());
         if path.parent() == Some(dir) && is_plain(path) {
             return files::read_capped(path, limits::SKILL_FILE)

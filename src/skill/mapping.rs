@@ -1,12 +1,12 @@
-//! Parses YAML text to a mapping: strictly if possible, else key by key, so that one broken value
-//! does not affect the others (docs/spec/skills.md#yaml).
+//! Parses YAML text into a mapping: as a whole if possible, otherwise key by key, so that one
+//! broken value does not affect the others (docs/spec/skills.md#yaml).
 
 use serde_json::{Map, Value};
 
 use super::{Diagnostic, plain};
 use crate::sys::limits;
 
-/// What could be read of a frontmatter, and how.
+/// What could be read of a frontmatter.
 #[derive(Debug, Default)]
 pub struct Mapping {
     /// Key to value, in the order written. Scalars that YAML reads as strings are strings.
@@ -42,7 +42,7 @@ pub fn read(yaml: &str) -> Mapping {
     }
 }
 
-/// The mapping, if the text is YAML within the limits. A duplicate key has its last value.
+/// The mapping, if the text is YAML within the limits. Of a duplicate key, the last value counts.
 pub fn strict(yaml: &str) -> Option<Map<String, Value>> {
     match over_limits(yaml) {
         None => parse(yaml),
@@ -57,7 +57,8 @@ fn parse(yaml: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// Why the text is too much for the YAML parser, which is quadratic in nesting.
+/// Why the text is too much for the YAML parser, whose time is quadratic in the nesting; `None` if
+/// it is not.
 pub fn over_limits(yaml: &str) -> Option<String> {
     if yaml.len() > limits::FRONTMATTER {
         return Some(format!("is larger than {} bytes", limits::FRONTMATTER));
@@ -73,7 +74,7 @@ pub fn over_limits(yaml: &str) -> Option<String> {
     let mut depth = 0_usize;
     let mut deepest = 0;
     for line in yaml.lines() {
-        // Block nesting is opened by indentation and by `- ` or `? ` before the first word.
+        // Indentation opens block nesting, and so does `- ` or `? ` before the first word.
         let indicators = line
             .bytes()
             .take_while(|b| matches!(b, b' ' | b'-' | b'?' | b'\t'));
@@ -95,8 +96,8 @@ pub fn over_limits(yaml: &str) -> Option<String> {
         .then(|| format!("nests deeper than {}", limits::FRONTMATTER_DEPTH))
 }
 
-/// Parses each top-level key as a separate document; if that fails too, keeps its raw text. The
-/// first of several values of one key counts.
+/// Parses each top-level key as a document of its own, or keeps its raw text if that fails too. Of
+/// a duplicate key, the first value counts.
 fn by_key(yaml: &str, parse: bool, diagnostic: Diagnostic) -> Mapping {
     let mut values = Map::new();
     for chunk in chunks(yaml) {
@@ -162,7 +163,7 @@ fn raw_value(raw: &str) -> Value {
     Value::String(unquoted(&text).to_owned())
 }
 
-/// The inside of a quoted text, else the text.
+/// The text without surrounding quotes, if it has any.
 fn unquoted(text: &str) -> &str {
     ['"', '\'']
         .iter()
@@ -254,7 +255,7 @@ mod tests {
 
     #[test]
     fn hostile_yaml_is_refused_before_the_parser_sees_it() {
-        // Parsing these would take minutes or all memory: the test would never finish.
+        // The parser would need minutes or all memory for these, and the test would not finish.
         for hostile in [
             "a: ".to_owned() + &"[".repeat(60_000),
             "a: ".to_owned() + &"{a: ".repeat(15_000),

@@ -1,6 +1,6 @@
-//! One skill: a directory with a `SKILL.md`. This room parses it as leniently as real skills need
-//! (docs/spec/skills.md) and never lets a path leave the directory. It knows no host, no session
-//! and no other skill.
+//! One skill: a directory with a `SKILL.md`. This room parses it as leniently as real skills
+//! require (docs/spec/skills.md), and no path leaves the directory. It does not know hosts,
+//! sessions or other skills. Open `load.rs` first.
 
 mod arguments;
 mod body;

@@ -1,4 +1,4 @@
-//! A skill's name as a key: safe as a path component, as an argument and in a message.
+//! The name that identifies a skill: safe as a path component, as an argument and in a message.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use unicode_normalization::UnicodeNormalization;
 use crate::sys::is_invisible;
 
 /// Lowercase letters and digits of any script in groups joined by single hyphens, at most
-/// [`SkillName::MAX`] characters (specification, field `name`). It is never a path, an option or
-/// empty, whatever a skill or a user wrote.
+/// [`SkillName::MAX`] characters (specification, field `name`). Whatever was written, it is never a
+/// path, an option or empty.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct SkillName(String);
@@ -21,14 +21,14 @@ impl SkillName {
     /// The name for `written`: NFKC, lowercase, every other character a hyphen. `None` if no letter
     /// or digit is left.
     pub fn from_written(written: &str) -> Option<Self> {
-        // Most are valid already, and this check needs no Unicode tables.
+        // Most names are valid already, and checking that needs no Unicode tables.
         if is_plain(written) {
             return Some(Self(written.to_owned()));
         }
         let mut name = String::new();
         let mut length = 0;
         for c in written.nfkc().flat_map(char::to_lowercase) {
-            // Unicode has invisible letters; two names must not differ only by those.
+            // Some letters are invisible, and no two names may differ only by those.
             let shows = c.is_alphanumeric() && !is_invisible(c);
             let c = if shows { c } else { '-' };
             if c == '-' && (name.is_empty() || name.ends_with('-')) {

@@ -1,6 +1,6 @@
-//! Frontmatter that needs no YAML parser: a plain one-line text for each key, as in two skills of
-//! five (docs/spec/skills.md#yaml). The parser takes many times as long, and gets anything that
-//! could mean something else in YAML.
+//! Parses frontmatter that needs no YAML parser: one line of plain text for each key, as in two
+//! skills of five (docs/spec/skills.md#yaml). The YAML parser is many times slower; it gets
+//! whatever YAML might read differently.
 
 use serde_json::{Map, Value};
 
@@ -23,15 +23,15 @@ pub fn read(yaml: &str) -> Option<Map<String, Value>> {
 
 fn is_key(key: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    // Longer keys need a question mark in YAML.
+    // YAML requires a question mark before longer keys.
     key.len() < 100 && key.bytes().all(is_letter) && is_text(key)
 }
 
-/// Whether all of it is a plain string.
+/// Whether YAML reads all of `value` as a string.
 fn is_text(value: &str) -> bool {
     let mut before = ' ';
     for c in value.chars() {
-        // What begins a comment or a mapping, or ends a line.
+        // These begin a comment or a mapping, or end a line.
         if matches!((before, c), (' ', '#') | (':', ' ')) || !is_plain(c) {
             return false;
         }

@@ -1,4 +1,4 @@
-//! A skill's values for the fields that the specification defines.
+//! The fields that the specification defines, with a skill's values.
 
 use serde_json::{Map, Value};
 

@@ -1,5 +1,5 @@
 //! Ranks skills, installed or not, by how well they match some words: Okapi BM25 over name, tags
-//! and description, the exact name first. Pure; it does not know what it ranks.
+//! and description, with an exact name first. Pure.
 
 /// BM25 term saturation: how soon a repeated word stops counting more.
 const K1: f32 = 1.2;
@@ -7,7 +7,7 @@ const K1: f32 = 1.2;
 const B: f32 = 0.75;
 /// The weight of a word in the name, in a tag and in the description.
 const WEIGHTS: [f32; 3] = [4.0, 2.0, 1.0];
-/// The weight of a prefix match, and the minimum number of letters for one.
+/// The weight of a prefix match, and the minimum number of letters in a prefix.
 const PREFIX: (f32, usize) = (0.4, 3);
 
 /// The searchable text of a skill.
@@ -15,13 +15,13 @@ const PREFIX: (f32, usize) = (0.4, 3);
 pub struct Searchable<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Words to find it by.
+    /// Its tags.
     pub tags: Vec<String>,
-    /// Its author's description.
+    /// Its description.
     pub description: &'a str,
 }
 
-/// The skills that match the words, best first: those that match as many words as any skill does.
+/// The skills that match the words, best first. Only those that match the highest number of words.
 pub fn rank<T>(
     skills: Vec<T>,
     words: &[String],
@@ -59,7 +59,7 @@ pub fn rank<T>(
     scored.into_iter().map(|(.., skill)| skill).collect()
 }
 
-/// How often a skill has each of the words.
+/// How often each of the words occurs in a skill.
 struct Document {
     counts: Vec<f32>,
     length: f32,
@@ -104,7 +104,7 @@ fn number(count: usize) -> f32 {
 }
 
 /// How well a term matches a lowercase word: fully, as a prefix, or not at all. Allocates nothing
-/// for ASCII, as a catalog has half a million terms.
+/// for ASCII, since a catalog has half a million terms.
 fn likeness(term: &str, word: &str) -> f32 {
     if !term.is_ascii() {
         let term = term.to_lowercase();

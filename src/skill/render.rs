@@ -1,5 +1,5 @@
-//! What the model gets when a skill is activated. It knows no host: anything host-specific is
-//! passed in as notes.
+//! The text that the model gets when a skill is activated. It does not know the host: notes about
+//! it are passed in.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -18,11 +18,11 @@ pub struct Activation<'a> {
     pub listing: &'a Listing,
     /// What the caller passed as `arguments`; blank counts as absent.
     pub arguments: Option<&'a str>,
-    /// Lines on how to continue with this skill on this host.
+    /// Lines that say how to go on with this skill on this host.
     pub notes: &'a [String],
 }
 
-/// The element around instructions. Nothing inside can close it early.
+/// The element around instructions. Nothing inside can close it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrapper {
     /// The answer of a skill's own tool (docs/spec/skills.md#bodies).
@@ -32,7 +32,7 @@ pub enum Wrapper {
 }
 
 impl Wrapper {
-    /// Wraps `text`, guarded so that it cannot close the element.
+    /// Wraps `text`, with closing tags in it escaped.
     pub fn around(self, name: &str, text: &str) -> String {
         let tag = match self {
             Self::SkillContent => "skill_content",
@@ -116,7 +116,8 @@ impl Activation<'_> {
     }
 }
 
-/// The placeholders that real skills use for their own directory (docs/spec/skills.md#bodies).
+/// Replaces the placeholders that real skills use for their own directory
+/// (docs/spec/skills.md#bodies).
 fn place(body: &str, dir: &str) -> String {
     ["{baseDir}", "${CLAUDE_SKILL_DIR}", "${SKILL_DIR}"]
         .iter()
@@ -125,7 +126,7 @@ fn place(body: &str, dir: &str) -> String {
         })
 }
 
-/// Escapes literal closing tags of our elements.
+/// Escapes the closing tags of our elements.
 pub fn guarded(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -134,7 +135,7 @@ pub fn guarded(text: &str) -> String {
         kept.push_str(before);
         let name = tag[2..].trim_start();
         let ours = ["skill_content", "skill_resources", "active_skills", "skill"];
-        // `</skills>` or `</skill-name>` is not a closing tag of ours.
+        // `</skills>` and `</skill-name>` are not closing tags of ours.
         let name = name.split(|c: char| !(c.is_alphanumeric() || "_-".contains(c)));
         let name = name.into_iter().next().unwrap_or_default();
         let closes = |ours: &&str| name.eq_ignore_ascii_case(ours);
@@ -159,7 +160,7 @@ fn escape(path: &Path) -> String {
         .collect()
 }
 
-/// A size for a person, in decimal units.
+/// A size in decimal units, for a person.
 #[allow(clippy::cast_precision_loss)] // one decimal place is shown
 fn size(bytes: u64) -> String {
     match bytes {

@@ -1,5 +1,5 @@
-//! The files bundled in a skill: listing them, and resolving a written path to a file that
-//! certainly lies inside the skill's directory.
+//! The files bundled in a skill: lists them, and resolves a written path to a file that certainly
+//! lies in the skill's directory.
 
 use std::fs::{self, File, Metadata};
 use std::path::{Component, Path, PathBuf};
@@ -8,11 +8,11 @@ use super::find_skill_file;
 use crate::error::{Error, Result};
 use crate::sys::{Dir, EntryPath, limits};
 
-/// Directories without any files of the author.
+/// Directories that never contain files by the author.
 const SKIPPED: [&str; 3] = [".git", "node_modules", "__pycache__"];
 
-/// A relative path without `..`, root or NUL: it cannot leave the directory it is joined to, except
-/// through a link, which [`SkillPath::resolve`] checks.
+/// A relative path without `..`, root or NUL. It can leave the directory that it is joined to only
+/// through a link, for which [`SkillPath::resolve`] checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillPath(PathBuf);
 
@@ -23,7 +23,7 @@ pub struct Found {
     pub path: PathBuf,
     /// The skill's directory.
     pub root: PathBuf,
-    /// The path from there to the file, free of links.
+    /// The file's path below that, free of links.
     pub below: EntryPath,
 }
 
@@ -91,17 +91,17 @@ impl SkillPath {
         Ok(Self(kept))
     }
 
-    /// The real path of the regular file with this path in `dir`.
+    /// The real path of the regular file that this path names in `dir`.
     ///
     /// # Errors
-    /// When there is no such file (the hint lists what exists), when it is not a regular file, or
-    /// when a link leads out of the directory.
+    /// When there is no such file (the hint lists what exists), it is not a regular file, or a link
+    /// leads out of the directory.
     pub fn resolve(&self, dir: &Path) -> Result<PathBuf> {
         self.find(dir).map(|found| found.path)
     }
 
-    /// Opens the regular file with this path in `dir`. Even if the path changes meanwhile, the file
-    /// lies in the directory: no link is followed to its resolved location.
+    /// Opens the regular file that this path names in `dir`. It is opened at its resolved location
+    /// without following links, so it lies in the directory even if the path changes meanwhile.
     ///
     /// # Errors
     /// As [`SkillPath::resolve`], and when it cannot be read.
@@ -111,7 +111,7 @@ impl SkillPath {
         Ok((found, file, metadata))
     }
 
-    /// The real location of the regular file with this path in `dir`.
+    /// The real location of the regular file that this path names in `dir`.
     ///
     /// # Errors
     /// As [`SkillPath::resolve`].
@@ -143,7 +143,7 @@ impl SkillPath {
         }
     }
 
-    /// The real path of the directory with this path in `dir`.
+    /// The real path of the directory that this path names in `dir`.
     ///
     /// # Errors
     /// When there is no such directory, or a link leads out of `dir`.
@@ -164,15 +164,15 @@ impl SkillPath {
         Ok(real)
     }
 
-    /// The path, relative to the skill's directory.
+    /// The path relative to the skill's directory.
     pub fn as_path(&self) -> &Path {
         &self.0
     }
 }
 
 impl Listing {
-    /// Walks the skill in `dir`. Files of nested skills are not listed. Links to files inside the
-    /// directory are listed; links are never walked.
+    /// Lists the files of the skill in `dir`, without those of nested skills. Links to files in the
+    /// directory are listed; links to directories are not followed.
     pub fn of(dir: &Path, max: usize) -> Self {
         let Ok(root) = dir.canonicalize() else {
             return Self::default();

@@ -1,11 +1,11 @@
-//! A restriction in a frontmatter that cannot be parsed still restricts
-//! (docs/spec/restriction.md#absent-null-and-empty): its line is taken as it is, and doubt
+//! Finds the restriction in a frontmatter that cannot be parsed, because it still restricts
+//! (docs/spec/restriction.md#absent-null-and-empty). Its line is read as text; in doubt it
 //! restricts more.
 
 use super::fields::{Fields, folds_to};
 use super::{Diagnostic, ToolList};
 
-/// Takes the tool lists that `fields` lacks from their lines in `text`, with a diagnostic for each.
+/// Adds the tool lists that `fields` lacks from their lines in `text`, with a diagnostic for each.
 pub fn restriction(text: &str, fields: &mut Fields) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for key in ["allowed-tools", "disallowed-tools"] {
@@ -28,8 +28,8 @@ pub fn restriction(text: &str, fields: &mut Fields) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// Several different lists of allowed tools at the top level: which one counts depends on the
-/// parser, so nothing is allowed.
+/// Allows nothing if the top level has several different lists of allowed tools, because it depends
+/// on the parser which of them counts.
 pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
     let mut lists: Vec<Vec<&str>> = Vec::new();
     let mut inside = false;
@@ -59,14 +59,14 @@ pub fn contradiction(yaml: &str, fields: &mut Fields) -> Option<Diagnostic> {
     Some(Diagnostic::warning("allowed-tools-twice", message))
 }
 
-/// What follows a key on its line, else the list items on the lines below it.
+/// The text after a key on its line, else the list items on the lines below it.
 fn entries(text: &str, key: &str) -> Option<Vec<String>> {
     let mut lines = text.lines();
     let value = lines.find_map(|line| {
-        // `? key` puts the value on a separate line, which only YAML itself can read.
+        // With `? key`, the value is on another line, which only a YAML parser can find.
         let complex = line.trim_start().strip_prefix("? ").map(|key| (key, ""));
         let (written, value) = complex.or_else(|| line.split_once(':'))?;
-        // Indentation, list marks, quotes and invisible characters may surround the key.
+        // Indentation, list marks, quotes or invisible characters may surround the key.
         let written = written.trim_matches(|c: char| !c.is_alphanumeric());
         folds_to(written, &key.replace('-', ""))
             .then(|| value.trim().trim_matches(['"', '\'', '[', ']']))

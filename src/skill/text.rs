@@ -1,12 +1,12 @@
-//! Untrusted text sanitized for one line, for a model or a terminal.
+//! Makes untrusted text safe to show on one line, to a model or on a terminal.
 
 pub use crate::sys::visible;
 
 use crate::sys::is_invisible;
 use crate::sys::text::shorten;
 
-/// Collapses whitespace to single spaces and removes control and invisible characters, since they
-/// hide text from a reader (docs/spec/references.md#the-scan) or control a terminal.
+/// Collapses whitespace to single spaces and removes control and invisible characters, which hide
+/// text from a reader (docs/spec/references.md#the-scan) or control a terminal.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
@@ -27,7 +27,7 @@ pub fn brief(text: &str, max: usize) -> String {
     shorten(&one_line(text), max)
 }
 
-/// Whether any of it is visible: what [`one_line`] leaves is not empty.
+/// Whether any of it is visible, so that [`one_line`] does not leave it empty.
 pub(super) fn shows_something(text: &str) -> bool {
     text.chars()
         .any(|c| !c.is_whitespace() && !c.is_control() && !is_invisible(c))

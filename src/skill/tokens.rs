@@ -1,13 +1,13 @@
-//! The approximate cost of a text for a model. Every model has its own tokenizer and none is
-//! available here, so this is only an estimate.
+//! Estimates what a text costs a model. Each model has its own tokenizer, and none is available
+//! here.
 
-/// Estimates the tokens of a text as a quarter of its bytes (docs/spec/skills.md#files). Non-ASCII
-/// letters take more bytes, and a token holds fewer of them.
+/// A quarter of the bytes (docs/spec/skills.md#files). Letters outside ASCII take more bytes, but a
+/// token also contains fewer of them.
 pub fn tokens(text: &str) -> usize {
     text.len().div_ceil(4)
 }
 
-/// The number for people and models: `1,350`.
+/// A number of tokens for people and models: `1,350`.
 pub fn shown(tokens: usize) -> String {
     let digits = tokens.to_string();
     let mut shown = String::new();

@@ -1,11 +1,11 @@
-//! What a skill's author says about who may see and call it. Whether to follow that is decided
+//! What a skill's author says about who may see and call it. Whether to follow it is decided
 //! elsewhere.
 
 use serde_json::Value;
 
 use super::Fields;
 
-/// The frontmatter's `scope`: empty lists allow everything.
+/// The frontmatter's `scope`. An empty list allows everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SkillScope {
     /// Contexts of the host, as globs.
@@ -36,7 +36,7 @@ impl Fields {
         !folded.iter().any(|key| self.flag(key) == Some(false))
     }
 
-    /// `scope`, if it is a mapping: other clients use the key for other things.
+    /// The field `scope`, if it is a mapping; other clients use the key for other things.
     pub fn scope(&self) -> SkillScope {
         let Some((_, Value::Object(scope))) = self.spelled("scope") else {
             return SkillScope::default();

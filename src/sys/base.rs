@@ -11,17 +11,17 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base {
     path: PathBuf,
-    /// The parent path and the one name below it, which others than the user may have made a link.
+    /// The parent path, and the name below it, which someone else may have made a link.
     shared: Option<(PathBuf, EntryName)>,
 }
 
 impl Base {
-    /// A directory that the user chose; links on the way to it are trusted.
+    /// A directory that the user chose. Links on the way to it are trusted.
     pub fn own(path: PathBuf) -> Self {
         Self { path, shared: None }
     }
 
-    /// The directory `name` of a project, of which the user chose only the root.
+    /// The directory `name` in a project, of which the user chose only the root.
     pub fn shared(root: PathBuf, name: EntryName) -> Self {
         Self {
             path: root.join(name.as_os_str()),
@@ -34,7 +34,7 @@ impl Base {
         &self.path
     }
 
-    /// Whether others than the user may have provided its content.
+    /// Whether someone other than the user may have provided its content.
     pub fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
@@ -69,11 +69,11 @@ impl Base {
         made.map_err(|error| Error::io("make directory", &self.path, &error))
     }
 
-    /// A file in the directory. It may be a link of the user's, as for people who keep their
-    /// configuration in a repository.
+    /// A file in the directory. It may be a link, as for users who keep their configuration in a
+    /// repository.
     ///
     /// # Errors
-    /// As [`Base::make`], and when such a link leads nowhere.
+    /// As [`Base::make`], and when such a link is dangling.
     pub fn file(&self, name: &EntryName) -> Result<HomeFile> {
         let (dir, name) = (self.make()?, name.clone());
         if self.is_shared() || !matches!(dir.kind(&name), Ok(Some(EntryKind::Link))) {
@@ -102,14 +102,14 @@ impl Base {
     }
 }
 
-/// The real location of a file of a [`Base`].
+/// Where a file of a [`Base`] really is.
 #[derive(Debug)]
 pub struct HomeFile {
     /// Its directory.
     pub dir: Dir,
     /// Its name there.
     pub name: EntryName,
-    /// Whether the user keeps it elsewhere, behind a link.
+    /// Whether the user keeps it in another place, behind a link.
     pub is_elsewhere: bool,
 }
 

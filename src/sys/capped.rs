@@ -1,9 +1,9 @@
-//! Bounded reads of open files.
+//! Reads of open files, up to a maximum size.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 
-/// Checks that it is a regular file.
+/// Checks that a file is a regular one.
 ///
 /// # Errors
 /// `InvalidInput` for anything else.
@@ -27,8 +27,7 @@ pub fn read_file_capped(file: &File, size: u64, max: u64) -> io::Result<Vec<u8>>
         read => read?,
     };
     bytes.truncate(read);
-    // Size and read agree on the end. Otherwise the file changed meanwhile, or its file system
-    // reports no sizes.
+    // Size and read agree. Otherwise the file has changed, or its file system reports no sizes.
     if read == room && read > 0 {
         return Ok(bytes);
     }
@@ -38,7 +37,7 @@ pub fn read_file_capped(file: &File, size: u64, max: u64) -> io::Result<Vec<u8>>
 /// Reads all of `source`, up to `max` bytes.
 ///
 /// # Errors
-/// Whatever reading reports, and `FileTooLarge` beyond `max`.
+/// Any error of the reader, and `FileTooLarge` beyond `max`.
 pub fn read_all_capped(source: impl Read, max: u64) -> io::Result<Vec<u8>> {
     read_into(Vec::new(), source, max)
 }

@@ -1,6 +1,6 @@
-//! A directory that others may write to (a project, a skill, a cache, a staging area), held by its
-//! descriptor. Everything below it is reached by entry names without following links, so nothing in
-//! a repository decides where we write.
+//! A directory that others may write to (a project, a skill, a cache, a staging area), held open by
+//! its descriptor. Everything below it is reached by entry names without following links, so no
+//! content of a repository decides where we write.
 
 mod make;
 mod name;
@@ -31,7 +31,7 @@ pub struct Dir {
     fd: OwnedFd,
     /// Its path, for messages and for other programs.
     path: PathBuf,
-    /// Whether others than the user provide its content ([`Dir::shared`]).
+    /// Whether someone other than the user provides its content ([`Dir::shared`]).
     is_shared: bool,
 }
 
@@ -63,7 +63,7 @@ impl Dir {
         })
     }
 
-    /// As [`Dir::anchor`]; creates the directory if it is missing.
+    /// As [`Dir::anchor`], but creates the directory if it is missing.
     ///
     /// # Errors
     /// When it cannot be created or opened.
@@ -78,8 +78,8 @@ impl Dir {
         }
     }
 
-    /// Marks the content as possibly provided by others: a mark below it counts only if it was made
-    /// here ([`Dir::is_ours`]).
+    /// Marks the content as possibly provided by others: a mark below it then counts only if it was
+    /// made here ([`Dir::is_ours`]).
     #[must_use]
     pub fn shared(mut self) -> Self {
         self.is_shared = true;
@@ -135,7 +135,7 @@ impl Dir {
         self.regular(&[], name, OFlags::RDONLY, 0)
     }
 
-    /// As [`Dir::open_file`], any number of directories below this one.
+    /// As [`Dir::open_file`], for a file any number of directories below this one.
     ///
     /// # Errors
     /// As [`Dir::open_file`], also when a directory on the way is a link.
@@ -175,7 +175,7 @@ impl Dir {
         Ok(PathBuf::from(OsStr::from_bytes(to.as_bytes())))
     }
 
-    /// The type of an entry; `None` if it does not exist.
+    /// The type of an entry, without following a link; `None` if it does not exist.
     ///
     /// # Errors
     /// Whatever the system reports.
@@ -189,7 +189,7 @@ impl Dir {
 
     /// Whether an entry of this name exists, including a dangling link.
     pub fn has(&self, name: &EntryName) -> bool {
-        // An entry that cannot be examined counts as existing.
+        // An entry that cannot be examined exists.
         !matches!(self.kind(name), Ok(None))
     }
 
@@ -210,7 +210,7 @@ impl Dir {
                 FileType::Unknown => self.kind(&name)?,
                 known => Some(kind_of(known)),
             };
-            // `None`: removed meanwhile.
+            // `None` if it was removed meanwhile.
             entries.extend(kind.map(|kind| (name, kind)));
         }
         Ok(entries)

@@ -12,7 +12,7 @@ pub struct Directories {
 }
 
 impl Directories {
-    /// `AGENT_SKILLS_HOME`; else our executable's own directory, if the host loads plugins from it
+    /// `AGENT_SKILLS_HOME`; else the directory of our executable, if the host loads plugins from it
     /// (the only reliable trace of `--home`, docs/spec/hosts.md#environment); else
     /// `${CHIBI_HOME:-~/.chibi}/plugins/agent-skills`.
     pub fn of(env: &Env) -> Self {
@@ -30,15 +30,15 @@ impl Directories {
         let home = env
             .path("CHIBI_HOME")
             .or_else(|| Some(env.home()?.join(".chibi")));
-        // Without a home use a place nobody else can write to, never the working directory.
+        // Without a home, use a place to which nobody else can write, never the working directory.
         let home = home.map_or_else(|| PathBuf::from("/.chibi"), |home| env.cwd.join(home));
         Self {
             plugin: home.join("plugins/agent-skills"),
         }
     }
 
-    /// Where session records are kept: the plugin directory, or the user's state directory when the
-    /// plugin directory is not writable.
+    /// The directory of the session records: the plugin directory or, if that is not writable, the
+    /// user's state directory.
     pub fn state(&self, env: &Env) -> PathBuf {
         let [plugin, state, _] = self.private(env);
         if files::is_writable(&plugin) {
@@ -48,8 +48,8 @@ impl Directories {
         }
     }
 
-    /// The directories that are ours alone: the plugin directory, our state directory and our cache
-    /// directory. Without a home all three are the plugin directory.
+    /// The directories that are ours alone: the plugin directory, and our state and cache
+    /// directories. Without a home, all three are the plugin directory.
     pub fn private(&self, env: &Env) -> [PathBuf; 3] {
         let place = |variable: &str, below_home: &str| {
             let set = env.path(variable).filter(|path| path.is_absolute());
@@ -63,7 +63,7 @@ impl Directories {
         ]
     }
 
-    /// The installed skills. Every entry in it is a skill.
+    /// The directory of installed skills. Every entry in it is a skill.
     pub fn skills(&self) -> PathBuf {
         self.plugin.join("skills")
     }

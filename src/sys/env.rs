@@ -1,5 +1,5 @@
-//! The process's environment and working directory, read once so that a run is a function of its
-//! input.
+//! The environment and the working directory of the process, read once, so that a run depends only
+//! on its input.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -14,7 +14,7 @@ pub struct Env {
     pub cwd: PathBuf,
     /// Our own executable, as the operating system reports it.
     pub exe: Option<PathBuf>,
-    /// Cached: one call asks for it many times.
+    /// Cached, because one call needs it many times.
     project: OnceLock<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ impl Env {
         }
     }
 
-    /// A constructed environment, for tests and benches.
+    /// An environment for tests and benches.
     pub fn new<K: Into<OsString>, V: Into<OsString>>(
         vars: impl IntoIterator<Item = (K, V)>,
         cwd: &Path,
@@ -56,7 +56,7 @@ impl Env {
             .map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// A variable that names a path; empty counts as unset.
+    /// A variable that contains a path. An empty one counts as unset.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.os(name)
             .filter(|value| !value.is_empty())
@@ -68,8 +68,9 @@ impl Env {
         self.path("HOME").or_else(dirs::home_dir)
     }
 
-    /// The user's project: `CHIBI_PROJECT_ROOT`, else the version-control root above the working
-    /// directory, else the working directory (as the host does, docs/spec/hosts.md#environment).
+    /// The root of the user's project: `CHIBI_PROJECT_ROOT`, else the version control root above
+    /// the working directory, else the working directory, as in the host
+    /// (docs/spec/hosts.md#environment).
     pub fn project_root(&self) -> PathBuf {
         if let Some(root) = self.path("CHIBI_PROJECT_ROOT") {
             return root;

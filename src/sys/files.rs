@@ -1,4 +1,4 @@
-//! Files: bounded reads that never hang, and atomic replacement.
+//! Files by path: bounded reads that never block, and atomic replacement.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// Opens a regular file for reading. Refuses a FIFO or device without blocking on it.
 ///
 /// # Errors
-/// Whatever opening reports, or `InvalidInput` for anything that is not a regular file.
+/// Any error of opening, and `InvalidInput` for anything but a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     open_with_metadata(path).map(|(file, _)| file)
 }
@@ -49,8 +49,8 @@ pub fn read_capped(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     read_file_capped(&file, metadata.len(), max)
 }
 
-/// Reads a whole regular file of at most `max` bytes without following a link at `path`. Returns
-/// its metadata from before the read.
+/// Reads a whole regular file of at most `max` bytes. A link at `path` is not followed. Also
+/// returns the metadata from before the read.
 ///
 /// # Errors
 /// As [`read_capped`], and for a link.
@@ -69,8 +69,8 @@ pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     replace(path, bytes, mode, Durable::Yes)
 }
 
-/// As [`replace_file`], but does not wait for the disk and may not survive a power cut: for files
-/// that mean nothing after a reboot.
+/// As [`replace_file`], but without waiting for the disk, so that it may not survive a power cut:
+/// for files that mean nothing after a reboot.
 ///
 /// # Errors
 /// As [`replace_file`].
@@ -84,8 +84,8 @@ fn replace(path: &Path, bytes: &[u8], mode: u32, durable: Durable) -> Result<()>
 }
 
 impl FileLock {
-    /// Takes the lock, waiting at most `wait`, and creates the file if it is missing. Neither
-    /// blocks on a FIFO nor follows a link in its place.
+    /// Takes the lock, waiting at most `wait`, and creates the file if it is missing. Never blocks
+    /// on a FIFO and never follows a link at `path`.
     ///
     /// # Errors
     /// When the file cannot be opened, or another process still holds the lock after `wait`.
@@ -95,7 +95,7 @@ impl FileLock {
     }
 }
 
-/// Removes a file of ours, or a link of that name but not its target.
+/// Removes a file of ours. A link of that name is removed, not its target.
 ///
 /// # Errors
 /// When it does not exist, or cannot be removed.
@@ -103,7 +103,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
     split(path).and_then(|(dir, name)| dir.remove_file(&name))
 }
 
-/// The directory of a file, which the user chose, and the file's name there.
+/// The directory of a file, which the user chose, and the file's name in it.
 fn split(path: &Path) -> io::Result<(Dir, EntryName)> {
     let name = path.file_name().and_then(EntryName::parse);
     let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;

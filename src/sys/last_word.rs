@@ -1,8 +1,8 @@
-//! The answer of a host's call that cannot compute its own, prepared before anything is read and
-//! sent by whatever ends the call first: a signal, a limit, the deadline, an abort or a panic. The
-//! host treats a program that dies as one that permits (docs/spec/hosts.md#answers). All code here
-//! may run in a signal handler and before the standard library starts: it allocates nothing, takes
-//! no lock and cannot panic. Others decide the text of the answer.
+//! The answer of a host's call that cannot finish. It is prepared before anything is read, and sent
+//! by whatever ends the call first: a signal, a limit, the deadline, an abort or a panic. Otherwise
+//! the host would treat the death of the program as permission (docs/spec/hosts.md#answers). All
+//! code here may run in a signal handler and before the standard library starts, so it allocates
+//! nothing, takes no lock and cannot panic. The text of the answer is decided elsewhere.
 
 use std::ffi::c_int;
 use std::os::fd::BorrowedFd;
@@ -17,22 +17,22 @@ use rustix::stdio::{stderr, stdout};
 
 use super::signals::{self, Action, Timer, leave};
 
-/// The answer of a call that fails.
+/// The prepared answer of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastWord {
     /// The complete standard output.
     pub answer: &'static str,
-    /// Whether the host goes on as if permitted when it gets no answer.
+    /// Whether the host treats a missing answer as permission.
     pub decides: bool,
 }
 
-/// A hook's answer that changes nothing; losing it changes nothing either.
+/// A hook's answer that changes nothing, which may be lost.
 pub const NEUTRAL: &str = "{}";
 
 /// The result of sending an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// All of it was written.
+    /// It was written completely.
     Arrived,
     /// The reader closed the pipe.
     Unread,
@@ -40,31 +40,32 @@ pub enum Sent {
     Lost,
 }
 
-/// The answers prepared so far; a program has few, and no call needs more than three.
+/// The answers prepared so far. No call needs more than three.
 static WORDS: [OnceLock<&'static LastWord>; 8] = [const { OnceLock::new() }; 8];
-/// Which of them is to be sent.
+/// The index of the one to send.
 static WORD: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// The process that prepared the answer: a child before its exec has the same handlers.
+/// The process that prepared the answer. A child that has not called exec yet has the same
+/// handlers.
 static OWNER: AtomicI32 = AtomicI32::new(0);
 static HOST: AtomicI32 = AtomicI32::new(0);
-/// Whether we were started without standard output. The standard library then opens `/dev/null` in
-/// its place.
+/// Whether we were started without standard output, for which the standard library then opens
+/// `/dev/null`.
 static NO_OUTPUT: AtomicBool = AtomicBool::new(false);
 static PHASE: AtomicU8 = AtomicU8::new(NOTHING_PREPARED);
 
-/// Not a host's call.
+/// This is not a host's call.
 const NOTHING_PREPARED: u8 = 0;
-/// Whatever ends the call sends the prepared answer.
+/// Whatever ends the call now sends the prepared answer.
 const PREPARED: u8 = 1;
-/// An answer is being written. The host discards a truncated one, and a second one behind it would
-/// make both worthless.
+/// An answer is being written. The host discards a truncated one, and another one after it would
+/// spoil both.
 const ANSWERING: u8 = 2;
 /// The host has its answer.
 const ANSWERED: u8 = 3;
-/// The host cannot be told, and must not go on.
+/// The answer cannot be sent, but the host must not go on without it.
 const HOLDING: u8 = 4;
 
-/// Faults. Returning from the handler of a real one raises it again at once.
+/// Faults. A real one is raised again as soon as its handler returns.
 const FAULTS: [c_int; 7] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -74,8 +75,8 @@ const FAULTS: [c_int; 7] = [
     libc::SIGSYS,
     libc::SIGTRAP,
 ];
-/// Other signals that end the call: the deadline, the limits of processor time, and requests to
-/// stop, such as a Ctrl-C to the process group.
+/// Other signals that end the call: the deadline, the limits on processor time, and requests to
+/// stop, such as Ctrl-C to the process group.
 const ENDS: [c_int; 7] = [
     libc::SIGALRM,
     libc::SIGPROF,
@@ -85,9 +86,9 @@ const ENDS: [c_int; 7] = [
     libc::SIGHUP,
     libc::SIGQUIT,
 ];
-/// Signals that are left alone: they do not end the process.
+/// Signals that keep their action, because they do not end the process.
 const LEFT_ALONE: [c_int; 8] = [
-    // Ignored, as by the standard library, which restores it for children.
+    // Ignored, as the standard library does, which restores it for children.
     libc::SIGPIPE,
     libc::SIGCHLD,
     libc::SIGCONT,
@@ -98,18 +99,18 @@ const LEFT_ALONE: [c_int; 8] = [
     libc::SIGWINCH,
 ];
 
-/// How long before the hard limit of processor time the prepared answer is sent.
+/// How long before the hard limit on processor time the prepared answer is sent.
 #[cfg(target_os = "linux")]
 const BEFORE_KILL: Duration = Duration::from_millis(250);
 
-/// Prepares `word`, and ends the call with it after `deadline`, counted from the first preparation;
-/// without a deadline, never.
+/// Prepares `word` and ends the call with it after `deadline`, if there is one, counted from the
+/// first preparation.
 pub fn prepare(word: &'static LastWord, deadline: Option<Duration>) {
     let before = WORD.load(Ordering::SeqCst);
     replace(word);
     if PHASE.load(Ordering::SeqCst) == NOTHING_PREPARED {
         know_surroundings();
-        // Set before the first handler is installed, which may run at once.
+        // Set this before the first handler is installed, which may run at once.
         PHASE.store(PREPARED, Ordering::SeqCst);
         take_signals();
     } else if before == WORD.load(Ordering::SeqCst) {
@@ -118,7 +119,7 @@ pub fn prepare(word: &'static LastWord, deadline: Option<Duration>) {
     set_deadline(deadline);
 }
 
-/// Prepares another answer instead of the last one.
+/// Prepares another answer in place of the current one.
 pub fn replace(word: &'static LastWord) {
     let place = |slot: &OnceLock<_>| std::ptr::eq(*slot.get_or_init(|| word), word);
     if let Some(place) = WORDS.iter().position(place) {
@@ -131,14 +132,14 @@ pub fn is_prepared() -> bool {
     PHASE.load(Ordering::SeqCst) != NOTHING_PREPARED
 }
 
-/// Ends the call with the prepared answer, unless one is being written already.
+/// Ends the call with the prepared answer, unless an answer is being written already.
 pub fn say() -> ! {
     end(None);
     leave(0)
 }
 
-/// Writes the call's answer; nothing is written after it. If an answer that must arrive cannot,
-/// holds the call instead of ending it.
+/// Writes the call's answer, after which nothing else is written. If it cannot be written and the
+/// host would go on without it, the call is held instead of ended.
 pub fn answer(text: &str) -> Sent {
     PHASE.store(ANSWERING, Ordering::SeqCst);
     let sent = write_all(text.as_bytes());
@@ -162,7 +163,7 @@ fn set_deadline(deadline: Option<Duration>) {
     signals::set_timer(Timer::Real, deadline.unwrap_or_default());
 }
 
-/// For a person's command: restores the usual signal handling; nothing is prepared any more.
+/// For a person's command: restores the usual actions of signals. Nothing is prepared any more.
 pub fn stand_down() {
     if !is_prepared() {
         return;
@@ -183,24 +184,24 @@ fn know_surroundings() {
 }
 
 fn take_signals() {
-    // What arrives before its handler is there waits for it.
+    // A signal that arrives before its handler is installed waits.
     signals::block_all_but([]);
-    // The standard library ignores it only when it starts, which is later.
+    // The standard library ignores it too, but only later, when it starts.
     signals::set_action(libc::SIGPIPE, Action::Ignore);
     signals::use_handler_stack();
     for signal in FAULTS.into_iter().chain(ENDS) {
         signals::set_action(signal, Action::Call(end_of_call));
     }
-    // Every other signal that could end the call stays blocked, also the one for a write beyond a
-    // limit (SIGXFSZ), which then is an ordinary error. The deadline, which our parent may have
-    // blocked, is not.
+    // Every other signal that could end the call stays blocked, so that a write beyond a limit
+    // (SIGXFSZ) is an ordinary error. The signal of the deadline is unblocked, since our parent may
+    // have blocked it.
     signals::block_all_but(FAULTS.into_iter().chain(ENDS).chain(LEFT_ALONE));
     #[cfg(target_os = "linux")]
     end_before_kill();
 }
 
-/// Beyond the hard limit of processor time the kernel sends SIGKILL, without a warning if both
-/// limits are equal. A timer fires shortly before.
+/// At the hard limit on processor time the kernel sends SIGKILL, without a warning if the soft
+/// limit is the same. A timer ends the call shortly before.
 #[cfg(target_os = "linux")]
 fn end_before_kill() {
     use rustix::process::{Resource, getrlimit};
@@ -219,8 +220,8 @@ extern "C" fn end_of_call(signal: c_int) {
     end(FAULTS.contains(&signal).then_some(signal));
 }
 
-/// Sends the prepared answer if nothing was sent yet, and exits. Returns if it interrupted
-/// something that must finish.
+/// Sends the prepared answer if nothing was sent yet, and exits. Returns if it has interrupted a
+/// write that must finish.
 fn end(fault: Option<c_int>) {
     let turn = PHASE.compare_exchange(PREPARED, ANSWERING, Ordering::SeqCst, Ordering::SeqCst);
     match (turn, fault) {
@@ -232,7 +233,7 @@ fn end(fault: Option<c_int>) {
             }
             leave(0)
         }
-        // A fault of our own is raised again on return and then ends us; one that was sent is over.
+        // On return, a real fault is raised again and ends the process; one that was sent is over.
         (Err(ANSWERING | HOLDING), Some(fault)) => signals::set_action(fault, Action::Default),
         (Err(ANSWERING | HOLDING), None) => {}
         (Err(_), _) => leave(0),
@@ -266,8 +267,8 @@ fn write_all(mut bytes: &[u8]) -> Sent {
     Sent::Arrived
 }
 
-/// Stays until the host is gone: a host that gets no answer goes on with the call, and one that
-/// waits does not. The newer host gives up the run after 30 seconds; the user can interrupt either.
+/// Waits until the host is gone: a host goes on if the call ends without an answer, but not while
+/// it waits. The newer host gives up the run after 30 seconds, and the user can interrupt either.
 fn hold() -> ! {
     PHASE.store(HOLDING, Ordering::SeqCst);
     set_deadline(None);
@@ -280,7 +281,7 @@ fn hold() -> ! {
     leave(1)
 }
 
-/// Waits a moment, or until a descriptor is writable.
+/// Waits a short time, or until the descriptor is writable.
 fn wait(writable: Option<BorrowedFd>) {
     let moment = Timespec {
         tv_sec: 0,

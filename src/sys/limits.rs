@@ -3,23 +3,23 @@
 
 use std::time::Duration;
 
-/// Standard input of a hook or tool call. The host was seen to send 3 MB; a script's `stdin`
+/// Standard input of a hook or a tool call. The host was seen to send 3 MB. A script's `stdin`
 /// argument of 100 MB arrives here too, as JSON, where a byte may take six.
 pub const REQUEST: u64 = 640 * 1024 * 1024;
 /// Silence on standard input after which we stop waiting for its end. The host writes a request in
-/// one go and closes; one that does not close must not hang us.
+/// one go and closes the pipe; one that does not close it must not make us hang.
 pub const STDIN_SILENCE: Duration = Duration::from_secs(5);
 /// Reading all of standard input, below the 30 seconds after which the host gives up on a call.
 pub const STDIN_TOTAL: Duration = Duration::from_secs(20);
-/// The same for a hook that decides on a call.
+/// As [`STDIN_TOTAL`], for a hook that decides on a call.
 pub const STDIN_DECISION: Duration = Duration::from_secs(4);
-/// A hook that decides on a call, from start to answer; after that the call is refused. It takes
-/// milliseconds, and waits at most 2 seconds for a lock.
+/// A hook that decides on a call, from start to answer; after that the call is refused. Deciding
+/// takes milliseconds, and waiting for a lock at most 2 seconds.
 pub const DECISION_DEADLINE: Duration = Duration::from_secs(5);
 /// Any other call: 3 seconds below the host's limit, at which the host loses the answer or ends the
 /// run (docs/spec/hosts.md#time-limits).
 pub const CALL_DEADLINE: Duration = Duration::from_secs(27);
-/// Time of a call besides waiting for a script, the same as by default.
+/// The part of a call that is not spent waiting for a script, as by default.
 pub const BESIDES_SCRIPT: Duration = Duration::from_secs(2);
 /// One `SKILL.md`. The largest of 21,698 real ones is 293 KB.
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
@@ -28,19 +28,19 @@ pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
 pub const FRONTMATTER: usize = 64 * 1024;
 /// Nesting depth of `[` and `{` in the frontmatter.
 pub const FRONTMATTER_DEPTH: usize = 64;
-/// Total number of `[` and `{` in the frontmatter. Closing brackets in comments and quotes close
-/// nothing, so counting depth is not enough; 64 KiB of nesting takes the parser seconds.
+/// Total number of `[` and `{` in the frontmatter. The depth alone is not enough, because closing
+/// brackets in comments and quotes close nothing; 64 KiB of nesting takes the parser seconds.
 pub const FRONTMATTER_BRACKETS: usize = 1000;
-/// Bytes of a name for which similar names are searched.
+/// The longest name, in bytes, for which similar names are searched.
 pub const SUGGESTED_FOR: usize = 200;
-/// The catalog's index: five times the 2 KB that each of 20,000 skills takes.
+/// The index of the catalog: five times what 20,000 skills of 2 KB each take.
 pub const CATALOG_INDEX: u64 = 200 * 1024 * 1024;
 /// Answers kept in one index: the schema, and the prompts of the last few contexts.
 pub const CATALOG_ANSWERS: usize = 6;
-/// Up to this many bytes, an answer's key is stored as it is; above, as its digest.
+/// The longest key of an answer, in bytes, that is stored as it is; a longer one is stored as its
+/// digest.
 pub const ANSWER_NAME: usize = 2048;
-/// Indexes kept. There is one for each set of skill directories, so one for each project with
-/// skills.
+/// Indexes kept. Each set of skill directories has one, so each project with skills has one.
 pub const CATALOG_INDEXES: usize = 50;
 /// Entries read in one skills directory.
 pub const CATALOG_ENTRIES: usize = 20_000;
@@ -62,101 +62,102 @@ pub const TOLD_FILE: u64 = 4096;
 pub const FOUND_SKILLS: usize = 10;
 /// Tokens of instructions above which the author is warned; 1.5 % of real skills have more.
 pub const MANY_TOKENS: usize = 8000;
-/// Files visited when a skill's directory is walked; the largest real skill has 1,379.
+/// Files visited in a walk through a skill's directory; the largest real skill has 1,379.
 pub const WALKED_FILES: usize = 10_000;
-/// Depth of a walk, below a skill or through a repository: 99.4 % of real `SKILL.md` files lie at 7
+/// Depth of a walk through a skill or a repository: 99.4 % of real `SKILL.md` files are at depth 7
 /// or less.
 pub const WALK_DEPTH: usize = 8;
 /// What `read_skill_file` returns in one call unless asked for less.
 pub const READ_ANSWER: usize = 256 * 1024;
-/// The largest resource that is opened.
+/// The largest resource that can be read.
 pub const RESOURCE_FILE: u64 = 64 * 1024 * 1024;
 /// One stream of a script's output; the middle of anything longer is dropped.
 pub const SCRIPT_OUTPUT: usize = 64 * 1024;
-/// What is read of a script to find out how to run it: shebang and PEP 723 block.
+/// The beginning of a script, read to find out how to run it: shebang and PEP 723 block.
 pub const SCRIPT_HEAD: u64 = 64 * 1024;
-/// What may still be read of a script's output after its end: more than a pipe holds (at most 1
-/// MiB), because an unkillable process may keep writing.
+/// What may still be read of a script's output after it has ended: more than a pipe holds (at most
+/// 1 MiB), but bounded, because an unkillable process may keep writing.
 pub const SCRIPT_REST: usize = 4 * 1024 * 1024;
 /// Seconds a script may take altogether, unless configured.
 pub const SCRIPT_SECONDS: f64 = 120.0;
-/// The configurable maximum: less than the time a job is kept.
+/// The maximum of the configured seconds: less than the time for which a job is kept.
 pub const SCRIPT_SECONDS_MOST: f64 = 12.0 * 3600.0;
-/// Seconds after which a call under the newer host answers on its own: the host kills at 30 and
-/// loses the answer (docs/spec/hosts.md#time-limits).
+/// Seconds after which a call of the newer host answers even if its script still runs: at 30 the
+/// host kills the call and loses the answer (docs/spec/hosts.md#time-limits).
 pub const HOST_CALL_SECONDS: u64 = 25;
-/// One stream of a job's output on disk: its beginning and its end.
+/// One stream of a job's output on disk, of which the beginning and the end are kept.
 pub const JOB_OUTPUT: u64 = 1024 * 1024;
-/// Jobs running at once. Each is a supervisor, a script and its children.
+/// Jobs that run at the same time. Each has a supervisor, a script and the script's children.
 pub const JOBS: usize = 32;
 /// How long a job is kept after its end.
 pub const JOB_AGE: Duration = Duration::from_hours(24);
-/// One file of a job other than its output.
+/// A file of a job, other than its output.
 pub const JOB_FILE: u64 = 64 * 1024;
-/// How long to wait for a killed process tree. Only processes of another user survive a kill.
+/// How long to wait for a killed process tree. Only processes of another user survive the kill.
 pub const REAP: Duration = Duration::from_secs(2);
-/// Waiting for a lock in a hook: a hook that hangs aborts the host's run.
+/// Waiting for a lock in a hook. A hook that hangs aborts the host's run.
 pub const HOOK_LOCK: Duration = Duration::from_secs(2);
-/// Waiting for a lock of an install or a removal, where another one may be running.
+/// Waiting for a lock to install or remove, while another command may be installing.
 pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
-/// Characters of always-on skills in one context, unless configured: about 10,000 tokens in every
-/// system prompt. 99 % of real skills have less than 39,000 bytes.
+/// Characters of the always-on skills in one context, unless configured: about 10,000 tokens in
+/// every system prompt. 99 % of real skills have less than 39,000 bytes.
 pub const ALWAYS_ON_CHARS: usize = 40_000;
 /// Scripts of one hook of a skill. Nobody needs more.
 pub const HOOK_SCRIPTS: usize = 8;
-/// All scripts that run when a skill is activated, below the 30 seconds after which the host gives
-/// up on a call.
+/// All scripts that run when a skill is activated: less than the 30 seconds after which the host
+/// gives up a call.
 pub const PRE_HOOKS: Duration = Duration::from_secs(20);
-/// All scripts that run at the end of one activation; several activations share [`HOOKS_TOTAL`].
+/// All scripts that run after one activation; several activations share [`HOOKS_TOTAL`].
 pub const POST_HOOKS: Duration = Duration::from_secs(10);
-/// All end-of-activation scripts that one hook of the host runs. The last may begin at 10 seconds
-/// and, with reaping, ends long before the host gives up.
+/// All `post` scripts that one hook of the host runs. The last may begin after 10 seconds and, even
+/// if it has to be killed, ends long before the host gives up.
 pub const HOOKS_TOTAL: Duration = Duration::from_secs(20);
-/// What the model is shown of a skill's hooks' output, which is meant to be a line or two.
+/// What the model is shown of the output of a skill's hooks, meant to be a line or two.
 pub const HOOK_OUTPUT_CHARS: usize = 4000;
-/// The record of one activation with hooks, which is mostly a path.
+/// The record of one activation with hooks; most of it is a path.
 pub const HOOK_RECORD: u64 = 16 * 1024;
-/// Such records read; there is one for each activation still active.
+/// Records of activations with hooks that are read; each active one has a record.
 pub const HOOK_RECORDS: usize = 1000;
-/// The state file. One entry is about 1 KB, and there is one per live host process.
+/// The state file. Each live host process has an entry of about 1 KB.
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
-/// How long one call relies on the state that it read, if the file looks unchanged.
+/// How long a call relies on the state that it has read, if the file looks unchanged.
 pub const STATE_SEEN: Duration = Duration::from_millis(100);
-/// The record of refused calls: 4,000 of them.
+/// The record of refused calls, for 4,000 of them.
 pub const REFUSALS_FILE: u64 = 32_000;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
-/// Skills activated in one session. Nobody needs more; each costs a parse at every call.
+/// Skills activated in one session. Nobody needs more, and each is parsed in every call.
 pub const SESSION_SKILLS: usize = 200;
-/// Conversations whose active skills are kept; each is about 1 KB read at every call.
+/// Conversations whose active skills are kept; each is about 1 KB that every call reads.
 pub const CONTEXTS: usize = 100;
-/// Skills active at the same time, unless configured: more instructions contradict each other.
+/// Skills active at the same time, unless configured. The instructions of more contradict each
+/// other.
 pub const ACTIVE_SKILLS: usize = 5;
-/// Activation arguments that are kept. The record is read at every call, and must hold five skills
-/// in each of a hundred conversations.
+/// Arguments of an activation that are kept. Every call reads them, for up to five skills in each
+/// of a hundred conversations.
 pub const KEPT_ARGUMENTS: usize = 8 * 1024;
-/// Instructions of active skills repeated in the system prompt, altogether.
+/// All instructions of active skills that are repeated in the system prompt.
 pub const REINJECTED: usize = 256 * 1024;
-/// What arguments may add to a skill's instructions over all placeholders: enough for one use of
-/// any argument that fits a prompt, not for two thousand.
+/// What all placeholders together may add to a skill's instructions: enough to use any argument
+/// that fits a prompt once, not two thousand times.
 pub const FILLED_IN: usize = 256 * 1024;
 /// How deep the requirements of required skills are followed.
 pub const REQUIRES_DEPTH: usize = 5;
-/// Required skills that are listed, and names that are not found.
+/// Required skills that are listed, and required names that match none.
 pub const REQUIRED_SKILLS: usize = 20;
 /// Names in one call of `skill_session`.
 pub const SESSION_NAMES: usize = 100;
-/// Sessions named by `AGENT_SKILLS_SESSION` expire by age: they have no process whose end could be
-/// detected.
+/// Age at which a session named by `AGENT_SKILLS_SESSION` expires: it has no process whose end
+/// could be detected.
 pub const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
-/// Files of one installed skill, and their total size (rejects no real skill except a committed
-/// build directory).
+/// Files of one installed skill. With [`INSTALL_BYTES`], this rejects no real skill except one with
+/// a committed build directory.
 pub const INSTALL_FILES: usize = 10_000;
-/// See [`INSTALL_FILES`].
+/// The total size of one installed skill, see [`INSTALL_FILES`].
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
-/// One git command run for a person, which may download a repository.
+/// Seconds for one git command run for a person, which may download a repository.
 pub const GIT_SECONDS: u64 = 300;
-/// Seconds for one download, which is at most 10 MiB.
+/// Seconds for one download of at most 10 MiB.
 pub const DOWNLOAD_SECONDS: u64 = 120;
 /// A downloaded archive, or all files of a skill from a site, as transferred.
 pub const DOWNLOAD: u64 = 10 * 1024 * 1024;
@@ -164,7 +165,7 @@ pub const DOWNLOAD: u64 = 10 * 1024 * 1024;
 pub const UNPACKED: u64 = 25 * 1024 * 1024;
 /// Files in an archive, or of a skill from a site.
 pub const ARCHIVE_FILES: usize = 1000;
-/// What is kept of one repository; above it, fetching again costs less than keeping.
+/// What is kept of one repository; fetching a larger one again costs less than keeping it.
 pub const REPOSITORY_CACHE: u64 = 1024 * 1024 * 1024;
 /// What is scanned of one file; the largest script of the corpus is a quarter of that.
 pub const SCANNED_FILE: u64 = 1024 * 1024;
@@ -188,27 +189,27 @@ pub const REFERENCE: usize = 2048;
 pub const SOURCE_CACHE: u64 = 16 * 1024 * 1024;
 /// A block message (docs/spec/restriction.md#block-message).
 pub const BLOCK_MESSAGE_CHARS: usize = 600;
-/// Depth limit of the directories that a digest covers; a loop of links reaches it at once.
+/// Depth of the directories that a digest covers. It ends a loop of links.
 pub const DIGEST_DEPTH: usize = 24;
-/// Files of a trusted skill that are recorded one by one, to report which changed: with more, the
-/// trust record of some hundred skills would become large.
+/// Files of a trusted skill that are recorded one by one, to report which changed. With more, the
+/// record of a few hundred skills would become large.
 pub const TRUSTED_FILES: usize = 200;
-/// The records of trust and of approvals: about 20,000 directories.
+/// The records of trust and of approvals, for about 20,000 directories.
 pub const TRUST_FILE: u64 = 4 * 1024 * 1024;
 /// One audit log before it is rotated, unless configured; 10 MiB are about 25,000 events.
 pub const AUDIT_FILE: u64 = 10 * 1024 * 1024;
 /// Rotated audit logs that are kept.
 pub const AUDIT_KEPT: usize = 4;
-/// The end of an audit log searched for a session's last event: 500 events.
+/// The end of an audit log in which a session's last event is searched: 500 events.
 pub const AUDIT_END: u64 = 256 * 1024;
 /// One text in an audit event.
 pub const AUDIT_TEXT: usize = 500;
-/// One audit event, so that a line always fits one write.
+/// One audit event, so that it is always written in one write.
 pub const AUDIT_EVENT: usize = 64 * 1024;
-/// Waiting for the lock to rotate an audit log, which must not delay a hook.
+/// Waiting for the lock to rotate an audit log. It must not delay a hook.
 pub const AUDIT_LOCK: Duration = Duration::from_millis(50);
-/// The diff of a proposal, or the text of a proposed new skill. A person must be able to read it;
-/// 99 % of real `SKILL.md` files are smaller.
+/// The diff of a proposal, or the text of a proposed skill, which a person has to read; 99 % of
+/// real `SKILL.md` files are smaller.
 pub const PROPOSAL: usize = 64 * 1024;
 /// Justification, evidence and each comment of a proposal, which a person reads.
 pub const PROPOSAL_TEXT: usize = 4 * 1024;
@@ -216,18 +217,18 @@ pub const PROPOSAL_TEXT: usize = 4 * 1024;
 pub const PROPOSALS: usize = 100;
 /// Comments on one proposal.
 pub const PROPOSAL_COMMENTS: usize = 20;
-/// A proposal's file: the texts and the diff, of which a byte may take six in JSON.
+/// The file of a proposal: its texts and its diff, of which a byte may take six in JSON.
 pub const PROPOSAL_FILE: u64 = 1024 * 1024;
-/// Lines compared to find where a diff applies: a tenth of a second. Blank lines in a file of blank
-/// lines would otherwise take hours.
+/// Lines compared to find where a diff applies: a tenth of a second. Without the limit, blank lines
+/// in a file of blank lines would take hours.
 pub const PATCH_EFFORT: usize = 10_000_000;
-/// Lines of a body beyond which `validate` advises to move details to files (specification).
+/// Lines of a body above which `validate` advises to move details to files (specification).
 pub const BODY_LINES: usize = 500;
 /// Characters of the field `compatibility` (specification).
 pub const COMPATIBILITY: usize = 500;
 /// A recorded conversation that tests a skill.
 pub const CONVERSATION: u64 = 4 * 1024 * 1024;
-/// One call of a simulated host; longer than any script may run.
+/// One call by a simulated host: longer than any script may run.
 pub const SIMULATED_CALL: Duration = Duration::from_secs(150);
 /// The answer of one call to a simulated host.
 pub const SIMULATED_ANSWER: u64 = 16 * 1024 * 1024;
@@ -235,7 +236,7 @@ pub const SIMULATED_ANSWER: u64 = 16 * 1024 * 1024;
 pub const DOCTOR_ANSWER: u64 = 8 * 1024 * 1024;
 /// How long `doctor` waits for a program that should answer in milliseconds.
 pub const DOCTOR_SECONDS: u64 = 5;
-/// How long a lock may be held before `doctor` mentions it; a hook holds one for about 1 ms.
+/// How long a lock may be held before `doctor` mentions it. A hook holds one for about 1 ms.
 pub const DOCTOR_LOCK: Duration = Duration::from_millis(500);
 /// The age from which a temporary file counts as abandoned.
 pub const LITTER_AGE: Duration = Duration::from_hours(1);

@@ -7,24 +7,24 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// An exclusive lock on a file that exists only to be locked.
+/// An exclusive lock on a file that exists only for this.
 #[derive(Debug)]
 pub struct FileLock {
     _file: File,
 }
 
 impl FileLock {
-    /// Takes the lock on a file opened at `path`, if opening succeeded.
+    /// Takes the lock on `file`, the result of opening `path`.
     pub(super) fn of(file: io::Result<File>, path: &Path, wait: Duration) -> Result<Self> {
         let file = file.map_err(|source| {
             Error::io("open lock", path, &source)
                 .or_hint("check that its directory can be written to, or remove the file")
         })?;
         let began = Instant::now();
-        // Locks are held for about a millisecond. Polling keeps our deadline, which a blocking
-        // `flock` would not.
+        // Locks are held for about a millisecond. Unlike a blocking `flock`, polling keeps our
+        // deadline.
         loop {
-            // Spelled out: `File` has methods of the same names with other results.
+            // The trait is named because `File` has a method of that name with another result.
             match fs2::FileExt::try_lock_exclusive(&file) {
                 Ok(()) => return Ok(Self { _file: file }),
                 Err(error)
@@ -40,7 +40,7 @@ impl FileLock {
     }
 }
 
-/// The interval shrinks with waiting: with the reverse, newcomers overtook waiters for seconds.
+/// The pause shrinks with the time waited. If it grew, newcomers would overtake those that wait.
 fn pause_after(waited: Duration) -> Duration {
     match waited.as_millis() {
         0..100 => Duration::from_millis(3),
@@ -64,7 +64,7 @@ mod tests {
             "{error}"
         );
         drop(held);
-        // A child that another test starts at this moment holds it until its exec.
+        // A child that another test starts right now holds it until its exec.
         FileLock::exclusive(&path, Duration::from_secs(10)).unwrap();
     }
 }

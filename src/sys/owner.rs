@@ -1,4 +1,4 @@
-//! Who owns a file, as far as this process can tell. A user namespace shows all unmapped owners as
+//! Who owns a file, as far as this process can tell. A user namespace shows every unmapped owner as
 //! one overflow id, which identifies nobody.
 
 use std::fs::{self, Metadata};
@@ -9,18 +9,18 @@ use super::process::{effective_group, effective_user};
 /// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// Root of this namespace, the only root we can recognize.
+    /// Root of this namespace, the only root that can be recognised.
     Root,
-    /// This process's effective user.
+    /// The effective user of this process.
     Us,
-    /// Another user's.
+    /// Another user.
     Other,
-    /// The user namespace of this process does not show it.
+    /// Not shown by the user namespace of this process.
     Unknown,
 }
 
 impl Owner {
-    /// The message for a file whose owner is not shown.
+    /// The message about a file whose owner is unknown.
     pub const UNKNOWN: &'static str = "this user namespace does not show whose it is";
 
     /// The owner according to `metadata`.
@@ -38,15 +38,15 @@ impl Owner {
     }
 }
 
-/// Why another user could have written this file, if so. The user's private group, common on many
-/// systems, and root's group do not count as other users.
+/// Why another user could have written this file; `None` if nobody could. Root's group and the
+/// user's private group, which many systems create, do not count as other users.
 pub fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
     match Owner::of(metadata) {
         Owner::Root | Owner::Us => {}
         Owner::Other => return Some("it belongs to another user"),
         Owner::Unknown => return Some(Owner::UNKNOWN),
     }
-    // In a sticky directory nobody removes or renames another user's files.
+    // In a sticky directory, only their owner can remove or rename files.
     let sticky = metadata.is_dir() && metadata.mode() & 0o1000 != 0;
     let group = ![0, effective_group()].contains(&metadata.gid());
     if metadata.mode() & 0o002 != 0 && !sticky {
@@ -55,8 +55,8 @@ pub fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
     (metadata.mode() & 0o020 != 0 && group && !sticky).then_some("other users' group may write it")
 }
 
-/// Whether `uid` stands for one user. The overflow id does not, unless the namespace maps it;
-/// without `/proc` that is unknown and counts as not.
+/// Whether `uid` identifies one user. The overflow id does so only if the namespace maps it;
+/// without `/proc` that is unknown, and it does not count.
 fn is_shown(uid: u32) -> bool {
     if cfg!(not(target_os = "linux")) {
         return true;
@@ -69,8 +69,8 @@ fn is_shown(uid: u32) -> bool {
     fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| maps(&map, uid))
 }
 
-/// Whether a map of user ids, in the format of `/proc/self/uid_map`, covers `uid`: each line is the
-/// first id inside, the first outside, and the count (`user_namespaces(7)`).
+/// Whether a user id map in the format of `/proc/self/uid_map` covers `uid`. Each line contains the
+/// first id inside, the first id outside, and the count (`user_namespaces(7)`).
 fn maps(map: &str, uid: u32) -> bool {
     map.lines().any(|line| {
         let numbers: Vec<u64> = line
@@ -95,7 +95,7 @@ mod tests {
             (65_534, 65_534, true, Owner::Us),
             (65_534, 7, true, Owner::Other),
             (65_534, 7, false, Owner::Unknown),
-            // Without any map this process itself is shown as the overflow user.
+            // Without any map, this process itself is shown as the overflow user.
             (65_534, 65_534, false, Owner::Unknown),
         ] {
             assert_eq!(

@@ -1,4 +1,4 @@
-//! Waiting for descriptors.
+//! Waits for descriptors.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -7,14 +7,14 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-/// A descriptor and what it is waited for.
+/// A descriptor, and the events to wait for; `None` for an unused place.
 pub type Interest<'fd> = Option<(BorrowedFd<'fd>, PollFlags)>;
 
-/// Waits until one of `fds` is ready or `limit` has passed, and tells which are. An interruption
-/// counts as none.
+/// Waits until one of `fds` is ready or `limit` has passed, and returns which are ready. After an
+/// interruption, none is.
 ///
 /// # Errors
-/// When the system refuses to wait.
+/// When the system call fails.
 pub fn poll<const N: usize>(fds: [Interest; N], limit: Duration) -> io::Result<[bool; N]> {
     let entry = |&(fd, flags)| PollFd::from_borrowed_fd(fd, flags);
     let mut entries: Vec<PollFd> = fds.iter().flatten().map(entry).collect();

@@ -1,4 +1,4 @@
-//! Process identities that survive the reuse of process ids.
+//! Identifies processes even after their ids are reused.
 
 use std::fs;
 use std::io::Read;
@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use super::signals;
 
-/// A process, distinguished by its start time from later ones with the same id.
+/// A process. Its start time distinguishes it from later ones with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessId {
     /// The process id.
     pub pid: u32,
-    /// Clock ticks between boot and the process's start (`/proc/<pid>/stat`, field 22); 0 where the
+    /// Clock ticks from boot to the start of the process (`/proc/<pid>/stat`, field 22); 0 if the
     /// system does not report it.
     pub start: u64,
 }
@@ -34,7 +34,7 @@ impl ProcessId {
         Self::of(std::process::id())
     }
 
-    /// The process that currently has this id.
+    /// The process that has this id now.
     pub fn of(pid: u32) -> Self {
         Self {
             pid,
@@ -42,7 +42,7 @@ impl ProcessId {
         }
     }
 
-    /// Our ancestors, nearest first, as far as the system reports them.
+    /// Our ancestors as far as the system reports them, nearest first.
     pub fn ancestors() -> impl Iterator<Item = Self> {
         let started_by = |child: &Self| {
             let pid = stat(child.pid, PARENT)?.try_into().ok()?;
@@ -52,8 +52,7 @@ impl ProcessId {
         std::iter::successors(Some(Self::parent()), started_by)
     }
 
-    /// Whether this process still runs. Where start times are unknown, any process with the same id
-    /// counts.
+    /// Whether this process still runs. Without start times, any process with its id counts.
     pub fn is_alive(self) -> bool {
         match stat(self.pid, START) {
             Some(start) => self.start == 0 || start == self.start,
@@ -61,7 +60,8 @@ impl ProcessId {
         }
     }
 
-    /// Resumes it if it was stopped. Without a start time it could be any process.
+    /// Resumes the process if it is stopped. Does nothing without a start time, because the id may
+    /// belong to any process.
     pub fn resume(self) {
         if self.start > 0
             && self.is_alive()
@@ -72,22 +72,22 @@ impl ProcessId {
     }
 }
 
-/// The boot, the machine and the process-id namespace, within which process ids are unique. Empty
-/// where the system does not report them.
+/// Boot, machine and process id namespace, within which process ids are unique. Empty if the system
+/// does not report them.
 pub fn pid_realm() -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!("{}{}", boot.trim(), namespace.display())
 }
 
-/// Fields of `/proc/<pid>/stat`, counted from the third.
+/// Indexes of the fields of `/proc/<pid>/stat`, starting at the third.
 const PARENT: usize = 1;
 const START: usize = 19;
 
-/// A number in `/proc/<pid>/stat`. The second field, the program's name in parentheses, may itself
-/// contain spaces and parentheses, so the fields are counted from the last one.
+/// A number in `/proc/<pid>/stat`. The second field is the program's name in parentheses, which may
+/// contain spaces and parentheses, so fields are counted from the last parenthesis.
 fn stat(pid: u32, field: usize) -> Option<u64> {
-    // The kernel returns it in one read, and reports a length of 0.
+    // The kernel reports a length of 0, but returns everything in one read.
     let mut stat = [0; 1024];
     let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
     let length = file.read(&mut stat).ok()?;
@@ -96,13 +96,14 @@ fn stat(pid: u32, field: usize) -> Option<u64> {
     fields.nth(field)?.parse().ok()
 }
 
-/// A process or group that can be signalled: 0 and 1 would mean our own group and every process.
+/// The id for sending a signal; `None` for 0 and 1, which would mean our own group and every
+/// process.
 pub fn pid_of(pid: u32) -> Option<Pid> {
     let pid = i32::try_from(pid).ok().filter(|pid| *pid > 1)?;
     Pid::from_raw(pid)
 }
 
-/// Whether a process with that id exists, whoever owns it.
+/// Whether a process with this id exists, whoever owns it.
 fn exists(pid: u32) -> bool {
     pid_of(pid).is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
@@ -117,16 +118,16 @@ pub fn effective_group() -> u32 {
     getegid().as_raw()
 }
 
-/// Kills every process of the group that `pid` leads; a group that no longer exists is not an
-/// error.
+/// Kills every process of the group that `pid` leads. It is not an error if the group no longer
+/// exists.
 pub fn kill_group(pid: u32) {
     if let Some(pid) = pid_of(pid) {
         let _ = kill_process_group(pid, Signal::KILL);
     }
 }
 
-/// Makes `command` lead its own process group, unblock the signals that a host's call blocks and,
-/// on Linux, die with the thread that starts it: killing us leaves no child running.
+/// Makes `command` lead a process group of its own, unblocks the signals that a host's call blocks
+/// and, on Linux, ends it with the thread that starts it, so that no child outlives us.
 pub fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0);
     signals::before_exec(command, || {
@@ -168,7 +169,7 @@ mod tests {
         std::io::BufRead::read_line(&mut out, &mut line).unwrap();
         kill_group(child.id());
         child.wait().unwrap();
-        // The grandchild held the pipe, so end of file means that it has ended.
+        // The grandchild holds the pipe open, so its end means that the grandchild has ended.
         assert_eq!(
             std::io::Read::read_to_string(&mut out, &mut line).unwrap(),
             0

@@ -1,7 +1,7 @@
-//! Recognizing secrets by their names or their own format, for logs and for the environment of
-//! scripts. It changes and masks nothing.
+//! Recognises secrets by their name or format, for logs and for the environment of scripts. It does
+//! not mask anything itself.
 
-/// Substrings of the names of secrets.
+/// Texts that mark a name as that of a secret wherever they occur in it.
 const CONTAINED: [&str; 18] = [
     "secret",
     "passw",
@@ -23,7 +23,7 @@ const CONTAINED: [&str; 18] = [
     "connectionstring",
 ];
 
-/// Words that make a name that of a secret.
+/// Words that mark a name as that of a secret.
 const WORDS: [&str; 17] = [
     "auth",
     "cookie",
@@ -44,10 +44,10 @@ const WORDS: [&str; 17] = [
     "signature",
 ];
 
-/// Word endings that make a name that of a secret, and words that have them but do not.
+/// Word endings that mark a name as that of a secret, and words with such an ending that do not.
 const ENDS: [&str; 3] = ["pass", "token", "tokens"];
 const NO_SECRETS: [&str; 4] = ["bypass", "compass", "encompass", "surpass"];
-/// What is counted is not a secret: `max_tokens`.
+/// Words with which a name is that of a number, not a secret: `max_tokens`.
 const COUNTS: [&str; 10] = [
     "completion",
     "count",
@@ -61,7 +61,7 @@ const COUNTS: [&str; 10] = [
     "total",
 ];
 
-/// Words that, with `key`, name a key that opens nothing.
+/// Words before `key` in the names of keys that are not secret.
 const HARMLESS_KEYS: [&str; 14] = [
     "cache",
     "foreign",
@@ -79,7 +79,7 @@ const HARMLESS_KEYS: [&str; 14] = [
     "unique",
 ];
 
-/// Services whose URL usually carries the password.
+/// Services whose URL usually contains the password.
 const SERVICES: [&str; 21] = [
     "amqp",
     "broker",
@@ -104,8 +104,8 @@ const SERVICES: [&str; 21] = [
     "webhook",
 ];
 
-/// Prefixes of issued secrets with the minimum number of characters that follow: the published
-/// formats, as leak scanners (gitleaks and similar) know them.
+/// Prefixes of secrets that a service issues, with the minimum number of characters that follow:
+/// published formats, as leak scanners such as gitleaks know them.
 const ISSUED: [(&str, usize); 86] = [
     // GitHub, GitLab, Bitbucket and Atlassian.
     ("ghp_", 12),
@@ -202,19 +202,19 @@ const ISSUED: [(&str, usize); 86] = [
     ("eyJ", 12),
 ];
 
-/// The length of the shortest of them, in characters.
+/// The length of the shortest issued secret, in characters.
 const SHORTEST: usize = 15;
 
 /// How a PEM private key begins and ends.
 const KEY_BEGINS: &str = "-----BEGIN ";
 const KEY_ENDS: &str = "-----END ";
 
-/// Whether a thing with this name is a secret.
+/// Whether something with this name is a secret.
 pub fn is_name(name: &str) -> bool {
     let words = words(name);
     let folded = words.concat();
     let word = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
-    // The shell's own directory is not a secret; a variable `pwd` or `DB_PWD` is.
+    // In this spelling it is the shell's directory; a variable `pwd` or `DB_PWD` is a secret.
     if matches!(name, "PWD" | "OLDPWD") {
         return false;
     }
@@ -230,7 +230,7 @@ pub fn is_name(name: &str) -> bool {
         || folded == "krb5ccname"
 }
 
-/// Whether the words name a key; `key` alone means many things.
+/// Whether the words name a secret key; `key` alone means many things.
 fn is_key(words: &[String]) -> bool {
     let mut pairs = words.windows(2);
     pairs.any(|pair| {
@@ -238,7 +238,7 @@ fn is_key(words: &[String]) -> bool {
     })
 }
 
-/// Splits a name into words: `fooBar`, `FOO_BAR` and `foo-bar` give the same ones.
+/// Splits a name into words: `fooBar`, `FOO_BAR` and `foo-bar` give the same words.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
@@ -258,10 +258,10 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// The length of the issued secret that `text` begins with.
+/// The length of the issued secret with which `text` begins.
 pub fn issued(text: &str) -> Option<usize> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.=+/~".contains(c);
-    // Fast path: most words are shorter than any of them.
+    // A quick check, since most words are shorter than any issued secret.
     if !text.chars().take(SHORTEST).all(is_part) || text.len() < SHORTEST {
         return None;
     }
@@ -269,7 +269,7 @@ pub fn issued(text: &str) -> Option<usize> {
         let rest = text.strip_prefix(begins)?;
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let tail = &rest[..length];
-        // Natural words contain neither digits nor inner capitals, and a path has slashes.
+        // Natural words contain neither digits nor inner capitals, and paths contain slashes.
         let is_drawn = tail.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
         let dense = tail.split(['/', '.']).map(str::len).max().unwrap_or(0);
         let is_one = is_drawn && length >= *least && dense >= (*least).min(12);
@@ -277,7 +277,7 @@ pub fn issued(text: &str) -> Option<usize> {
     })
 }
 
-/// The range of the secret part of the private key that `text` begins with.
+/// The range of the secret part of the private key with which `text` begins.
 pub fn private_key(text: &str) -> Option<std::ops::Range<usize>> {
     let rest = text.strip_prefix(KEY_BEGINS)?;
     let header = rest.find("-----")?;
@@ -289,15 +289,15 @@ pub fn private_key(text: &str) -> Option<std::ops::Range<usize>> {
     Some(begins..length.map_or(text.len(), |length| begins + length))
 }
 
-/// The length of the user and password in a URL, given its part after `://`.
+/// The length of user and password in a URL, given the part after `://`.
 pub fn user_info(after_scheme: &str) -> Option<usize> {
     let ends = |c: char| c.is_whitespace() || "/?#\"'`<>|\\".contains(c);
     let authority = after_scheme.find(ends).unwrap_or(after_scheme.len());
     after_scheme[..authority].rfind('@').filter(|at| *at > 0)
 }
 
-/// Whether a value is a secret by its own format, whatever its name: an issued one, a private key,
-/// or a URL with a password.
+/// Whether a value has the format of a secret, whatever its name: an issued one, a private key, or
+/// a URL with a password.
 pub fn is_value(value: &str) -> bool {
     let starts = value.char_indices().filter(|(at, _)| {
         let before = value[..*at].chars().next_back();

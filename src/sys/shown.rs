@@ -1,18 +1,18 @@
-//! The only way text reaches a person's terminal. Nearly all output contains text of strangers, so
-//! characters that control a terminal, are invisible or reorder text are made visible here, where
-//! text leaves the program, even if an earlier step forgot.
+//! The only way text reaches a person's terminal. Most output contains text by strangers, so
+//! characters that control the terminal, are invisible or reorder text are made visible here, even
+//! if an earlier step forgot to.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The escape sequences of our colours. They move and erase nothing, so a stranger gains nothing
-/// from them.
+/// The escape sequences of our colours. They neither move the cursor nor erase anything, so a
+/// stranger who uses them gains nothing.
 const COLOURS: [&str; 7] = [
     "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[4m",
 ];
 
-/// Format characters, fillers, variation selectors and tags: Unicode's default-ignorable
-/// characters.
+/// Unicode's default-ignorable characters: format characters, fillers, variation selectors and
+/// tags.
 pub fn is_invisible(c: char) -> bool {
     matches!(u32::from(c),
         0x00AD | 0x034F | 0x061C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F
@@ -21,8 +21,8 @@ pub fn is_invisible(c: char) -> bool {
         | 0xE0000..=0xE0FFF)
 }
 
-/// One line in which characters that control a terminal, reorder text or show nothing are written
-/// as `<U+202E>`. The parts of emoji stay.
+/// One line with every character that controls a terminal, reorders text or is invisible written as
+/// in `<U+202E>`. Those that are part of an emoji stay.
 pub fn visible(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     let mut before = ' ';
@@ -33,7 +33,7 @@ pub fn visible(line: &str) -> String {
     shown
 }
 
-/// Several lines, each as by [`visible`]. With `colour`, our own colours stay.
+/// As [`visible`], for several lines. With `colour`, our own colours stay.
 pub fn shown(text: &str, colour: bool) -> String {
     let mut shown = String::with_capacity(text.len());
     let (mut rest, mut before) = (text, ' ');
@@ -56,7 +56,7 @@ pub fn shown(text: &str, colour: bool) -> String {
 }
 
 fn push(shown: &mut String, before: char, c: char) {
-    // Joins the parts of an emoji, and follows one.
+    // It joins the parts of an emoji, or follows one.
     let joins =
         matches!(c, '\u{200d}' | '\u{fe0f}') && !before.is_ascii() && !before.is_alphabetic();
     let hides = c.is_control() || is_invisible(c) || matches!(c, '\u{2028}' | '\u{2029}');

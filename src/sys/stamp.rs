@@ -5,10 +5,10 @@ use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const SECOND: i128 = 1_000_000_000;
-/// The coarsest clock that Linux uses for file times ticks every 10 ms.
+/// Twice the 10 ms of the coarsest clock that Linux uses for file times.
 const TICK: i128 = SECOND / 50;
 
-/// A file's identity, size and times. The inode's change time is the one that nobody can set back.
+/// A file's identity, size and times, including the inode's change time, which nobody can set back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp(pub [u64; 7]);
 
@@ -26,15 +26,15 @@ impl Stamp {
         ])
     }
 
-    /// Whether any change after `now`, the time of the check, must give another stamp. A change
-    /// within the same tick of the file system's clock does not.
+    /// Whether any change after `now`, the time of the check, is certain to change the stamp. A
+    /// change within the same tick of the file system's clock might not.
     pub fn is_settled(&self, now: i128) -> bool {
         let [_, _, _, mtime, mtime_ns, ctime, ctime_ns] = self.0;
         let at = |seconds: u64, nanos: u64| {
             i128::from(seconds.cast_signed()) * SECOND + i128::from(nanos.cast_signed())
         };
         let newest = at(mtime, mtime_ns).max(at(ctime, ctime_ns));
-        // Whole seconds mean a file system without a finer clock; some count in steps of two.
+        // Whole seconds indicate a file system without a finer clock; some count in steps of two.
         let tick = if mtime_ns == 0 && ctime_ns == 0 {
             2 * SECOND
         } else {

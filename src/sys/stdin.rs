@@ -1,4 +1,4 @@
-//! Standard input with time limits: a terminal counts as empty, and silence ends the reading with
+//! Standard input with time limits. A terminal counts as empty, and silence ends the reading with
 //! an error.
 
 use std::io::{self, IsTerminal, Read};
@@ -17,8 +17,8 @@ pub struct PatientStdin {
 }
 
 impl PatientStdin {
-    /// Reading fails with `TimedOut` when no byte arrives for `silence`, or when it takes longer
-    /// than `total` from now.
+    /// Reading fails with `TimedOut` if no byte arrives for `silence`, or if it takes longer than
+    /// `total` from now.
     pub fn new(silence: Duration, total: Duration) -> Self {
         let end = Instant::now() + total;
         Self { silence, end }

@@ -1,10 +1,10 @@
-//! What standard output is connected to. It only queries and never writes.
+//! Whether standard output is a terminal, and how wide it is. It never writes.
 
 use std::io::IsTerminal;
 
 use rustix::stdio::stdout;
 
-/// The width of the terminal on standard output in columns, 0 if unknown; `None` if it is not a
+/// The width of the terminal on standard output in columns, 0 if unknown; `None` without a
 /// terminal.
 pub fn columns() -> Option<usize> {
     let size = || terminal_size::terminal_size_of(stdout());
@@ -13,7 +13,7 @@ pub fn columns() -> Option<usize> {
         .then(|| size().map_or(0, |(width, _)| width.0.into()))
 }
 
-/// Whether the answer goes to a terminal: then nothing in it may control that terminal.
+/// Whether the answer goes to a terminal, which nothing in it may control.
 pub fn answers_to_terminal() -> bool {
     stdout().is_terminal()
 }

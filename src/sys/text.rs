@@ -1,4 +1,4 @@
-//! Text cut for a message, a line or the log.
+//! Shortens text for a message, a line or the log.
 
 /// At most `max` characters of `text`, ending in an ellipsis if it was cut.
 pub fn shorten(text: &str, max: usize) -> String {
@@ -12,7 +12,7 @@ pub fn shorten(text: &str, max: usize) -> String {
     }
 }
 
-/// User input for a message: on one line, and shortened if long.
+/// What a user wrote, for a message: on one line, and shortened if long.
 pub fn quoted(written: &str) -> String {
     shorten(&written.escape_debug().to_string(), 100)
 }

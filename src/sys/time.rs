@@ -1,4 +1,4 @@
-//! Points in time as people and logs write them: UTC, RFC 3339. No time zones.
+//! Points in time as people and logs write them: RFC 3339 in UTC.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -22,7 +22,7 @@ impl Moment {
         }))
     }
 
-    /// Milliseconds from `earlier` to this moment; 0 if the clock was set back.
+    /// Milliseconds from `earlier` to this moment; 0 if the clock was set back in between.
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
@@ -57,7 +57,7 @@ fn parse_instant(written: &str) -> Option<Moment> {
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanos = i128::from(self.0) * 1_000_000;
-        // What stands in a file may be later than any year with four digits.
+        // A file may contain a time beyond the last year with four digits.
         let last = PrimitiveDateTime::MAX.assume_utc();
         let at = OffsetDateTime::from_unix_timestamp_nanos(nanos).unwrap_or(last);
         write!(

@@ -1,5 +1,5 @@
-//! Digests of directories, as a whole or file by file. Links are followed and their targets count:
-//! whoever trusts a directory trusts what is read through it.
+//! Digests of directories, as a whole or by file. Links are followed and their targets count,
+//! because whoever trusts a directory trusts what is read through it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ use sha2::{Digest, Sha256};
 
 use super::{files, limits};
 
-/// `sha256:` and the digest of the files at or below `paths`, in that order: for each its path, its
-/// executable bit and its content. A missing path counts too.
+/// `sha256:` and the digest of the files at or below `paths`, in that order: for each file its
+/// path, executable bit and content. A missing path counts too.
 ///
 /// # Errors
-/// When something cannot be read, is neither file nor directory, or exceeds what a skill may have
+/// When something cannot be read, is neither file nor directory, or exceeds the limits of a skill
 /// ([`limits::INSTALL_FILES`], [`limits::INSTALL_BYTES`], [`limits::DIGEST_DEPTH`]).
 pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
     let hash = RefCell::new(Sha256::new());
@@ -26,7 +26,7 @@ pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
         bytes: 0,
     };
     for path in paths {
-        // A missing and an empty directory are the same: neither contains anything.
+        // A missing and an empty directory have the same digest: neither contains anything.
         if path.symlink_metadata().is_ok() {
             reading.add(path, Path::new(""), 0)?;
         }
@@ -36,7 +36,7 @@ pub fn digest(paths: &[PathBuf]) -> io::Result<String> {
 }
 
 /// The files at or below `root` by relative path, each with the beginning of a digest of what
-/// [`digest`] covers: to report which files changed, not to authenticate them.
+/// [`digest`] covers. It shows which files changed, but does not authenticate them.
 ///
 /// # Errors
 /// As [`digest`].
@@ -58,7 +58,7 @@ pub fn files(root: &Path) -> io::Result<BTreeMap<String, String>> {
     Ok(files)
 }
 
-/// Lengths go first, so that two different directories never hash the same bytes.
+/// The length comes first, so that two different directories never hash the same bytes.
 fn record(hash: &mut Sha256, path: &Path, kind: u8, content: &[u8]) {
     let name = path.as_os_str().as_bytes();
     hash.update((name.len() as u64).to_le_bytes());
@@ -77,14 +77,14 @@ struct Reading<'t> {
 
 impl Reading<'_> {
     fn add(&mut self, root: &Path, below: &Path, depth: usize) -> io::Result<()> {
-        // Joining an empty path would add a trailing `/`.
+        // Joining an empty path would append a `/`.
         let path = if below.as_os_str().is_empty() {
             root.to_owned()
         } else {
             root.join(below)
         };
         let Ok(metadata) = fs::metadata(&path) else {
-            // A dangling link may gain a target later.
+            // A dangling link counts by its target, because that may exist later.
             let target = fs::read_link(&path)?;
             return self.record(below, b'l', target.as_os_str().as_bytes());
         };

@@ -2,8 +2,8 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
-/// What is percent-encoded in the path of a URI: everything but the slash and the characters that
-/// need no encoding anywhere (RFC 3986, section 2.3).
+/// What is percent-encoded in the path of a URI: everything but slashes and unreserved characters
+/// (RFC 3986, section 2.3).
 pub const URI_PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

@@ -1,11 +1,11 @@
-//! Which variables of the environment mean something to whom: those of a host's call, and those that
-//! steer other programs. The only lists of either.
+//! The only lists of environment variables by meaning: those of a host's call, and those that steer
+//! other programs.
 
 use std::ffi::OsString;
 
 use super::Env;
 
-/// What a program that we start would mistake for its own call (docs/spec/hosts.md#which-call), and
+/// What a program that we start would take for its own call (docs/spec/hosts.md#which-call), and
 /// the shell's previous directory, which means nothing to it.
 const OF_A_CALL: [&str; 8] = [
     "CHIBI_HOOK",
@@ -14,12 +14,12 @@ const OF_A_CALL: [&str; 8] = [
     "CHIBI_TOOL_ARGS",
     "CHIBI_PROJECT_ROOT",
     "CHIBI_INDEX_DB",
-    // A nested host is not the restricted session.
+    // A nested host is a session of its own.
     "AGENT_SKILLS_SESSION",
     "OLDPWD",
 ];
 
-/// Names that decide what an interpreter, a loader or a common tool executes or whom it trusts
+/// Names that decide what an interpreter, a loader or a common tool executes, or whom it trusts
 /// (docs/spec/restriction.md#always-allowed). `*` at either end is a wildcard.
 #[rustfmt::skip]
 const STEERING: [&str; 26] = [
@@ -58,22 +58,21 @@ const STEERING: [&str; 26] = [
     "ASAN_* LSAN_* MSAN_* TSAN_* UBSAN_*",
 ];
 
-/// The variables that other programs may see: all but those of a call.
+/// The variables for programs that we start: all but those of a call.
 pub fn for_others(env: &Env) -> impl Iterator<Item = (OsString, OsString)> + '_ {
     env.vars()
         .filter(|(name, _)| OF_A_CALL.iter().all(|own| name != own))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
 }
 
-/// Whether setting a variable would turn permission to run a script into permission to run
+/// Whether setting this variable would turn the permission to run a script into one to run
 /// anything.
 pub fn steer(name: &str) -> bool {
     let names: Vec<&str> = STEERING.iter().flat_map(|line| line.split(' ')).collect();
     matches_any(&names, name)
 }
 
-/// Whether one of the patterns matches this name. Case does not matter; `*` at either end is a
-/// wildcard.
+/// Whether any pattern matches this name, in upper or lower case. `*` at either end is a wildcard.
 pub fn matches_any<P: AsRef<str>>(patterns: &[P], name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     patterns.iter().any(|pattern| {

@@ -1,5 +1,4 @@
-//! Compares the index with the truth: whatever happens on disk, a catalog read with an index equals
-//! the one read without.
+//! Whatever happens on disk, a catalog read with an index equals one read without.
 
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -16,7 +15,7 @@ struct World {
     dir: tempfile::TempDir,
 }
 
-/// Longer than the clock's tick, so that earlier writes have settled.
+/// Longer than the clock's tick, so that earlier writes are settled.
 const SETTLED: Duration = Duration::from_millis(40);
 
 impl World {
@@ -95,7 +94,7 @@ fn what_is_kept_is_taken_and_nothing_is_parsed_again() {
     world.skill("one/a", "a", "written");
     sleep(SETTLED);
     assert_eq!(world.answer(), world.truth());
-    // A false index is believed, which proves that the files were not read.
+    // A forged index is believed, which proves that the files were not read.
     let stored = Stored::open(&world.file(), b"key").unwrap();
     let kept = String::from_utf8(stored.kept().to_vec()).unwrap();
     let found = Found {

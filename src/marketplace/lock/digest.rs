@@ -1,5 +1,5 @@
-//! The content of an installed skill as one digest and one per file. Two directories have the same
-//! digest when their files have the same paths, executable bits and bytes.
+//! The content of an installed skill as one digest, and one for each file. Directories have the
+//! same digest if their files have the same paths, executable bits and bytes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ pub struct Digest {
 
 impl Digest {
     /// Reads every file below `dir`. A link counts as a file that contains its target: installed
-    /// skills have no links, so this detects one added later.
+    /// skills have no links, so one added later shows as a change.
     ///
     /// # Errors
     /// When a file cannot be read, or there are more files than an install may have.

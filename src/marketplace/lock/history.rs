@@ -1,5 +1,5 @@
-//! A skill's versions: the one in use, the available ones, and what changed, from the lockfile, the
-//! state kept for `rollback`, and the source repository.
+//! The versions of a skill: the one in use, the available ones, and what changed between them.
+//! Taken from the lockfile, the state kept for `rollback`, and the source.
 
 use serde::Serialize;
 
@@ -23,9 +23,9 @@ use crate::skill::Skill;
 pub struct History {
     /// Its directory's name.
     pub name: String,
-    /// The version its author states.
+    /// The version that its author states.
     pub version: Option<String>,
-    /// Its source; `None` for a skill put there by hand or made here.
+    /// Its source; `None` for a skill that was put there by hand or created here.
     pub source: Option<String>,
     /// The requested branch, tag or commit.
     #[serde(rename = "ref")]
@@ -40,14 +40,14 @@ pub struct History {
     pub tags: Vec<Tag>,
     /// The last commits of its source that changed it, newest first.
     pub log: Vec<Commit>,
-    /// Why the source could not be queried.
+    /// Why the source could not be queried, if so.
     pub unasked: Option<String>,
 }
 
 /// An earlier state of a skill, and what changed since.
 #[derive(Debug, Clone, Serialize)]
 pub struct Earlier {
-    /// The version its author stated.
+    /// The version that its author stated.
     pub version: Option<String>,
     /// The commit.
     pub commit: Option<String>,
@@ -128,14 +128,14 @@ impl Market<'_> {
 
 type Asked = (Vec<Tag>, Vec<Commit>);
 
-/// The tags of an entry's repository and the log of its skill: on its branch, or on the default
-/// branch if it is pinned to a tag or commit.
+/// The tags of an entry's repository, and the log of its skill on the entry's branch, or on the
+/// default branch if it is pinned to a tag or commit.
 fn asked(entry: &LockEntry, fetcher: &mut Fetcher) -> Result<Result<Asked, Failure>> {
     let reading = entry.reading()?;
     let Place::Repository { url, at } = &reading.place else {
         return Ok(Ok((Vec::new(), Vec::new())));
     };
-    // Earlier releases kept short names, which may be a branch or a tag.
+    // Earlier releases kept short names, which may mean a branch or a tag.
     let pin = match fetcher.resolve(url, at) {
         Ok(resolved) => resolved.pin,
         Err(_) => entry.pin(),

@@ -1,6 +1,6 @@
-//! Imports lockfiles of other programs: `skills-lock.json` and `.skill-lock.json` of vercel's
-//! `skills`, `.openskills.json` of openskills (docs/spec/references.md#foreign-lockfiles). Their
-//! entries become references to install.
+//! Installs what the lockfiles of other programs list: `skills-lock.json` and `.skill-lock.json` of
+//! vercel's `skills`, and `.openskills.json` of openskills
+//! (docs/spec/references.md#foreign-lockfiles).
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! The name of a skill's directory in `skills/`. It may come from a lockfile, a journal or a
-//! directory in a repository, so it is parsed before it is used in a path or shown.
+//! repository, so it is parsed before it is used in a path or shown.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::skill::{SkillName, one_line};
 use crate::sys::EntryName;
 
-/// One path component. It does not start with a dot or like an option, and contains no characters
-/// that control a terminal, reorder displayed text, or are invisible.
+/// One path component. It starts neither with a dot nor like an option, and contains no character
+/// that is invisible, controls a terminal or reorders text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct InstalledName {

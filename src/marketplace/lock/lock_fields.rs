@@ -1,6 +1,6 @@
-//! Validated fields of a lockfile entry: a skill's place in its source, and its licence. A lockfile
-//! may come with a repository, so each field is parsed on reading, before it can be part of a path,
-//! a git argument or a message.
+//! Validated fields of a lockfile entry: where a skill is in its source, and its licence. A
+//! lockfile may come with a repository, so each field is parsed before it is used in a path, a git
+//! argument or a message.
 
 use std::fmt;
 use std::ops::Deref;
@@ -13,8 +13,8 @@ use crate::marketplace::reference::pin::{CommitId, Pin};
 use crate::marketplace::reference::reading;
 use crate::skill::{one_line, visible};
 
-/// The ref an install is pinned to: the full name of a branch or tag, a commit id, an archive's
-/// digest, or a short branch or tag name written by earlier releases.
+/// What an install is pinned to: the full name of a branch or tag, a commit id, the digest of an
+/// archive, or a short branch or tag name written by an earlier release.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LockRef(String);
@@ -157,7 +157,7 @@ mod tests {
         for hostile in HOSTILE {
             assert!(!reads::<LockRef>(hostile), "{hostile:?}");
             assert!(!reads::<TreeId>(hostile), "{hostile:?}");
-            // Each path follows `:(literal)`, so no component of it can become an argument.
+            // Git gets each path after `:(literal)`, so none of them can be an option.
             let is_plain = hostile.starts_with('-') || hostile == "HEAD:..";
             assert_eq!(reads::<LockPath>(hostile), is_plain, "{hostile:?}");
         }

@@ -1,6 +1,6 @@
-//! `skills.lock.json`: the source and exact content of each installed skill. It is sorted and has
-//! no times, so the same installs give the same bytes. A file in an unknown format is never
-//! overwritten.
+//! `skills.lock.json`: the source and the exact content of each installed skill. It is sorted and
+//! contains no times, so the same installs give the same bytes. A file in an unknown format is
+//! never overwritten.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::ErrorKind;
@@ -18,7 +18,7 @@ use crate::skill::{one_line, visible};
 use crate::sys::{Base, Dir, Durable, EntryName, EntryPath, HomeFile, files, limits};
 
 const VERSION: u64 = 1;
-/// Characters that turn a text into a git revision or a path pattern.
+/// Characters that would make a name a git revision or a path pattern.
 const REVISION: [char; 7] = [':', '~', '^', '*', '?', '[', '@'];
 const FILE: EntryName = EntryName::of("skills.lock.json");
 
@@ -37,7 +37,7 @@ pub enum Kind {
     WellKnown,
     /// One `SKILL.md` from the web.
     File,
-    /// A local directory that the skill is a link to.
+    /// A link to a local directory.
     Link,
 }
 
@@ -50,7 +50,7 @@ pub struct LockEntry {
     pub name: InstalledName,
     /// The canonical address of the repository, or the absolute directory.
     pub source: String,
-    /// The address git really used, if different, without user and password.
+    /// The address that git really used, if different, without user and password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// See [`Kind`].
@@ -58,7 +58,7 @@ pub struct LockEntry {
     /// The reference as it was typed.
     pub requested: String,
     /// The full name of the requested branch or tag (`refs/tags/v1`), or the commit; `None` for the
-    /// default branch. Short names written by earlier releases are still read.
+    /// default branch. Short names written by earlier releases can still be read.
     #[serde(rename = "ref")]
     pub rev: Option<LockRef>,
     /// The installed commit.
@@ -73,19 +73,19 @@ pub struct LockEntry {
     pub files: BTreeMap<String, String>,
     /// The licence stated in the frontmatter.
     pub license: Option<License>,
-    /// Fields of later releases, preserved unchanged.
+    /// Fields written by later releases, which are kept unchanged.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
 impl LockEntry {
-    /// The account or group that the source belongs to, or the host.
+    /// The owner of the source: an account, a group or a host.
     pub fn owner(&self) -> Option<String> {
         owner(self.kind, &self.source)
     }
 
-    /// The name of an invalid field, if any, among those without a validating type. All fields are
-    /// shown to people, and a lockfile may come with a repository.
+    /// The name of an invalid field, if any, among those whose type validates nothing. All fields
+    /// are shown to people, and a lockfile may come with a repository.
     pub fn unreadable(&self) -> Option<&'static str> {
         let fields = [
             ("id", Some(&self.id)),
@@ -97,7 +97,7 @@ impl LockEntry {
         if let Some((field, _)) = fields.iter().find(|(_, text)| text.is_some_and(hides)) {
             return Some(field);
         }
-        // For an archive it is `sha256:` and its digest.
+        // For an archive the commit is `sha256:` and the digest.
         let is_id = |byte: u8| byte.is_ascii_alphanumeric() || byte == b':';
         let no_id = |id: &String| !id.bytes().all(is_id);
         if self.commit.as_ref().is_some_and(no_id) {
@@ -106,7 +106,7 @@ impl LockEntry {
         if no_id(&self.sha256) {
             return Some("digest");
         }
-        // Git would read these as more than a name; no install writes them.
+        // Git would not read these as a mere name, and no install writes them.
         let is_revision = self.name.contains("..") || self.name.contains(REVISION);
         let is_file = |path: &String| EntryPath::parse(path).is_some();
         if is_revision {
@@ -149,8 +149,8 @@ pub fn path(base: &Base) -> PathBuf {
     base.path().join(FILE.as_os_str())
 }
 
-/// The content of the file, `None` if it is missing. A project's lockfile is not read through a
-/// link.
+/// The content of the file; `None` if it is missing. In a project, a link in its place is not
+/// followed.
 fn bytes(base: &Base) -> Result<Option<Vec<u8>>> {
     let path = path(base);
     let read = if base.is_shared() {
@@ -184,7 +184,7 @@ impl Lockfile {
             });
         };
         let broken = |why: &dyn std::fmt::Display| {
-            // The parser's message quotes the file, which may be hostile.
+            // The parser's message quotes the file, whose text is not trusted.
             let why = visible(&why.to_string());
             let text = format!("the lockfile `{}` cannot be read: {why}", path.display());
             Error::new(text).hint(
@@ -223,7 +223,7 @@ impl Lockfile {
         })
     }
 
-    /// Checks that this version may change the file, before work begins.
+    /// Checks that this version may change the file, before any work begins.
     ///
     /// # Errors
     /// When another version wrote it.
@@ -254,8 +254,8 @@ impl Lockfile {
         &self.entries
     }
 
-    /// Adds an entry or replaces the one of the same name, and writes the file if that changes it.
-    /// `scratch` is a directory of the caller, used while writing.
+    /// Adds an entry, or replaces the one of the same name, and writes the file if it changes.
+    /// `scratch` is a directory for temporary files.
     ///
     /// # Errors
     /// As [`Lockfile::check_writable`], and when the file cannot be written.
@@ -263,7 +263,7 @@ impl Lockfile {
         self.put_all(vec![entry], scratch)
     }
 
-    /// Like [`Lockfile::put`] for several entries with different names; the file is written once.
+    /// As [`Lockfile::put`], for several entries with different names. The file is written once.
     ///
     /// # Errors
     /// As [`Lockfile::put`].
@@ -296,7 +296,7 @@ impl Lockfile {
         self.write(entries, scratch)
     }
 
-    /// The entries in memory change only after those on disk have changed.
+    /// Writes the entries; those in memory change only after those on disk.
     fn write(&mut self, entries: Vec<LockEntry>, scratch: &Dir) -> Result<()> {
         self.check_writable()?;
         let skills = entries

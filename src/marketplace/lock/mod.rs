@@ -1,4 +1,5 @@
-//! What is installed and from where: the lockfile, and comparisons with it. Open `lockfile.rs` first.
+//! The lockfile: what is installed and from where, and comparisons with that. Open `lockfile.rs`
+//! first.
 
 pub mod digest;
 pub mod history;

@@ -1,7 +1,7 @@
 //! The state of each skill before its last update or approved proposal, kept for `rollback` in
-//! `previous/<name>/` with its lockfile entry of that time, if any. A kept state is complete or
-//! absent: the older one moves to staging before the skill moves, and the replaced one is kept
-//! afterwards. Recovery of the change completes or undoes what a kill leaves in between.
+//! `previous/<name>/` with the lockfile entry of that time, if any. A kept state is complete or
+//! absent: the older one moves to staging before the skill is replaced, and the replaced one is
+//! kept afterwards. After a kill in between, recovery completes or undoes the change.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use crate::sys::{Base, Dir, Durable, EntryName, limits};
 const PREVIOUS: EntryName = EntryName::of("previous");
 const ENTRY: EntryName = EntryName::of("entry.json");
 const SKILL: EntryName = EntryName::of("skill");
-/// In a staging directory: the state to be kept, and the one kept until now.
+/// In a staging directory, the entry that will be kept, and the state kept until now.
 pub const KEPT: EntryName = EntryName::of("kept");
 pub const FORMER: EntryName = EntryName::of("former");
 
@@ -29,7 +29,7 @@ pub struct Previous {
 /// Prepares `staging` to keep the skill `name` with its entry `present`, and moves the state kept
 /// until now out of the plugin directory `dir`.
 ///
-/// # Errors
+/// When the state kept until now is not ours, or anything cannot be written.
 /// When the existing state was not kept by us, or anything cannot be written.
 pub fn make_room(
     dir: &Dir,
@@ -66,21 +66,21 @@ pub fn set_aside(dir: &Dir, staging: &Dir, name: &InstalledName) -> io::Result<(
     if former.is_ok_and(|former| former.is_ours()) {
         homes.rename(name.entry(), staging, &FORMER)?;
     }
-    // Succeeds only if it is empty now.
+    // This succeeds only if the directory is empty now.
     let _ = dir.remove_empty(&PREVIOUS);
     Ok(())
 }
 
-/// Undoes [`set_aside`] after a change that did not happen.
+/// Undoes [`set_aside`] when the change was not made.
 pub fn put_back(dir: &Dir, staging: &Dir, name: &InstalledName) {
     if staging.has(&FORMER) {
-        // Losing the previous state is better than a command that always fails.
+        // Losing the kept state is better than a command that fails every time.
         let homes = dir.make_dir(&PREVIOUS);
         let _ = homes.and_then(|homes| staging.rename(&FORMER, &homes, name.entry()));
     }
 }
 
-/// Keeps the replaced skill, now `old` in `within`, unless that is already done or nothing was
+/// Keeps the replaced skill, now `old` in `within`, unless that was done already or nothing was
 /// prepared for it.
 ///
 /// # Errors

@@ -16,7 +16,7 @@ pub struct Verified {
     pub name: String,
     /// See [`State`].
     pub state: State,
-    /// Files with different content or another executable bit.
+    /// Files whose content or executable bit differs.
     pub changed: Vec<String>,
     /// Files that are missing.
     pub missing: Vec<String>,
@@ -39,17 +39,17 @@ pub enum State {
 }
 
 impl Verified {
-    /// Whether it is as installed, or is not expected to be.
+    /// Whether it is as installed, or a link, which may change.
     pub fn is_well(&self) -> bool {
         matches!(self.state, State::Intact | State::Linked)
     }
 }
 
 impl Market<'_> {
-    /// Compares the named skills, or all in the lockfile, with it.
+    /// Compares the named skills, or all in the lockfile, with their entries.
     ///
     /// # Errors
-    /// When a name is not that of a skill in the lockfile, or something cannot be read.
+    /// When a name matches no skill in the lockfile, or something cannot be read.
     pub fn verify(&self, names: &[String]) -> Result<Vec<Verified>> {
         let lockfile = Lockfile::read(self.plugin_dir)?;
         let mut meant: Vec<String> = Vec::new();

@@ -1,5 +1,5 @@
-//! Validated parts of a reference: the URL of a repository, a revision, a path inside a repository.
-//! None of them can reach git as an option or leave a directory.
+//! Validated parts of a reference: a repository's URL, a revision, a path in a repository. None of
+//! them can be an option to git or lead out of a directory.
 
 use std::fmt;
 
@@ -21,12 +21,12 @@ pub struct Rev(String);
 pub struct SubPath(String);
 
 impl RepoUrl {
-    /// Parses a URL whose scheme git may use for a network or local files, or ssh's
+    /// Parses a URL with a scheme that git may use for the network or local files, or ssh's
     /// `user@host:path`.
     ///
     /// # Errors
     /// For other schemes (`ext::` runs programs), credentials in the URL, and text that git or ssh
-    /// could take for an option.
+    /// could read as an option.
     pub fn parse(written: &str) -> Result<Self> {
         let refused = |why: &str| {
             Error::new(format!("the repository `{}` {why}", written.escape_debug())).hint(
@@ -68,7 +68,7 @@ impl RepoUrl {
             _ => return Err(refused("has a scheme that is not supported")),
         }
         let url = format!("{scheme}://{authority}/{path}");
-        // GitHub serves a repository with and without `.git`; the lockfile keeps one form.
+        // GitHub serves a repository with and without `.git`; the lockfile has only one of the two.
         match url.strip_suffix(".git") {
             Some(bare) if url.starts_with(GITHUB) => Ok(Self(bare.to_owned())),
             _ => Ok(Self(url)),
@@ -203,7 +203,7 @@ impl SubPath {
     }
 }
 
-/// Why this text must not be passed to git in any role.
+/// Why this text must not be passed to git at all, if so.
 pub fn unsafe_text(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         Some("is empty")

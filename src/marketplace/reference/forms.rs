@@ -135,7 +135,7 @@ pub fn address(text: &str, fragment: Option<&str>, repository: bool) -> Result<R
     })
 }
 
-/// Whether a path or URL names an archive.
+/// Whether a path or URL is that of an archive.
 pub fn is_archive(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     ARCHIVES.iter().any(|end| lower.ends_with(end))
@@ -153,9 +153,9 @@ pub fn digest(fragment: &str) -> Result<String> {
     )
 }
 
-/// Whether the content at an address may come from a fork. Under each repository's address, forges
-/// serve the files and archives of every commit they know, including commits of forks. Branches and
-/// tags named in full, and release uploads, belong to the repository.
+/// Whether the content at an address may come from a fork. Under the address of a repository,
+/// forges serve the files and archives of every commit they know, including those of forks.
+/// Branches and tags with their full name and uploaded releases belong to the repository.
 pub fn may_be_a_forks(url: &WebUrl) -> bool {
     let raw = url.host() == "raw.githubusercontent.com";
     if !raw && url.host() != "codeload.github.com" && !FORGES.contains(&url.host()) {
@@ -169,7 +169,7 @@ pub fn may_be_a_forks(url: &WebUrl) -> bool {
     !is_ref && !is_release
 }
 
-/// Whether a URL is that of a repository, by its host or its ending.
+/// Whether a URL is that of a repository, judging by its host or ending.
 fn is_forge(url: &str) -> bool {
     let host = url
         .split('/')
@@ -178,7 +178,7 @@ fn is_forge(url: &str) -> bool {
         .to_ascii_lowercase();
     let first = host.split('.').next().unwrap_or_default();
     let path = url.split('?').next().unwrap_or_default();
-    // For example git.example.org, gitlab.example.org, gitea.example.org.
+    // Such as git.example.org, gitlab.example.org or gitea.example.org.
     FORGES.contains(&host.as_str())
         || (first.starts_with("git") && host.contains('.'))
         || path.strip_suffix(".git").is_some()
@@ -197,7 +197,7 @@ fn azure(text: &str, fragment: Option<&str>) -> Result<Option<Reading>> {
         let value = query.split('&').find_map(|pair| pair.strip_prefix(name));
         value.and_then(percent_decoded)
     };
-    // A two-letter prefix marks a branch, a tag or a commit.
+    // A prefix of two letters marks a branch, a tag or a commit.
     let full = |version: String| {
         let (mark, name) = version.split_at_checked(2)?;
         Some(match mark {
@@ -224,7 +224,7 @@ fn place_in_repository(url: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://")?;
     let parts: Vec<&str> = rest.split('/').collect();
     let is_marker = |part: &str| matches!(part, "tree" | "blob");
-    // The host is the first part. GitLab marks the end of the project path, whatever its depth.
+    // The host is the first part. In GitLab, `/-/` ends the path of the project, however deep.
     let gitlab = parts
         .windows(2)
         .position(|pair| pair[0] == "-" && is_marker(pair[1]));
@@ -249,8 +249,8 @@ fn place_in_repository(url: &str) -> Option<(String, String)> {
 /// Splits `…/repo@skill`.
 fn split_skill(text: &str) -> Result<(&str, Option<String>)> {
     let last = text.rfind('/').map_or(0, |slash| slash + 1);
-    // A skill's name may contain a slash, but a repository's path before it has no `@` except that
-    // of `user@host`.
+    // The skill's name may contain a slash, but the only `@` in the address before it is that of
+    // `user@host`.
     let start = text.find("://").map_or(0, |at| at + 3);
     let first_slash = text[start..]
         .find(['/', ':'])
@@ -276,7 +276,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     Some(decoded.into_owned())
 }
 
-/// The error for text that is not a reference, with a list of the valid forms.
+/// The error for text that is not a reference. It lists the valid forms.
 pub fn refused(written: &str, why: &str) -> Error {
     Error::new(format!("the reference `{}` {why}", written.escape_debug())).hint(FORMS)
 }

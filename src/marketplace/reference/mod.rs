@@ -1,5 +1,5 @@
-//! What a person types to name a skill: the forms, and the validated parts of a reference. Open
-//! parse.rs first.
+//! What a person types to name a skill: its forms, and the validated parts of a reference. Open
+//! `parse.rs` first.
 
 pub mod address;
 pub mod forms;

@@ -1,5 +1,5 @@
-//! Parses what a person types to name a skill into readings to try in order
-//! (docs/spec/references.md#reference-forms). Pure: it knows neither the network nor the disk.
+//! Parses what a person types to name a skill into readings, which are tried in order
+//! (docs/spec/references.md#reference-forms). Pure: it uses neither network nor disk.
 
 use crate::marketplace::reference::reading::{At, Place, Reading, at};
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::sys::limits;
 /// A parsed reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reference {
-    /// A skill's name, looked up in one configured source (`x@y`) or in all.
+    /// A skill's name, to be found in one configured source (`x@y`) or in all of them.
     Named {
         /// The skill's name.
         name: String,
@@ -23,7 +23,7 @@ pub enum Reference {
     Readings(Vec<Reading>),
 }
 
-/// Forces how a reference is interpreted (`--reading`).
+/// How a reference has to be read (`--reading`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum As {
     /// A git repository: `o/n` is the repository `n` of `o`.
@@ -37,7 +37,7 @@ pub enum As {
 }
 
 impl Reference {
-    /// Parses a reference in any of its forms, or only in the form requested.
+    /// Parses a reference in any form, or only in the form requested.
     ///
     /// # Errors
     /// When it has none of the forms, or has parts that could leave a directory or reach git as an
@@ -65,7 +65,7 @@ impl Reference {
         let text = text.trim_end_matches('/');
         let before_slash = text.split('/').next().unwrap_or_default();
         let is_url = text.contains("://") || is_scp(before_slash);
-        // GitHub account names contain no dot, so this is a host.
+        // An account name on GitHub contains no dot, so this is a host.
         let is_host = before_slash.contains('.') && text.matches('/').count() >= 2;
         let of_repository = reading == Some(As::Repository);
         let one = |reading: Result<Reading>| Ok(Self::Readings(vec![reading?]));

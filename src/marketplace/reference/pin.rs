@@ -93,7 +93,7 @@ pub enum Reach {
     Tag(String),
     /// No branch or tag contains it.
     None,
-    /// Could not be determined within the bounds. Treated as [`Reach::None`].
+    /// Not determined within the limits. Treated as [`Reach::None`].
     Unknown,
 }
 
@@ -145,12 +145,12 @@ pub enum Ancestry {
     Backward,
     /// Neither is an ancestor of the other: history was rewritten.
     Unrelated,
-    /// Could not be determined within the bounds. Treated as [`Ancestry::Unrelated`].
+    /// Not determined within the limits. Treated as [`Ancestry::Unrelated`].
     Unknown,
 }
 
 impl Ancestry {
-    /// Whether it is a real update.
+    /// Whether the new commit is later, as in a normal update.
     pub fn goes_forward(self) -> bool {
         matches!(self, Self::Same | Self::Forward)
     }
@@ -182,7 +182,7 @@ mod tests {
             "refs/heads/feature/x",
             id,
             &long,
-            // A branch may be named like a commit id or like a full ref name.
+            // A branch may have the form of a commit id or of a full ref name as its name.
             &format!("refs/heads/{id}"),
             "refs/heads/refs/tags/v1",
         ] {

@@ -1,16 +1,16 @@
-//! One meaning of a reference: a place, its state, and what is wanted from it.
+//! One possible meaning of a reference: a place, its state, and what is wanted from it.
 
 use crate::error::Result;
 use crate::marketplace::reference::address::{RepoUrl, Rev, SubPath};
 use crate::marketplace::reference::pin::Pin;
 use crate::marketplace::reference::web::WebUrl;
 
-/// One meaning: a place, and what is wanted from it.
+/// One possible meaning of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// Where to look.
     pub place: Place,
-    /// Which of the skills there.
+    /// Which of the skills there are wanted.
     pub want: Want,
 }
 
@@ -48,7 +48,7 @@ pub enum Want {
     Root,
     /// The skill of this name as written, or the manifest's group of that name.
     Named(String),
-    /// What is at this path, otherwise the skill of that name.
+    /// What is at this path, or else the skill of that name.
     PathOrName(SubPath),
     /// What is at this path.
     Path(SubPath),
@@ -68,7 +68,7 @@ pub enum At {
     RefAndPath(SubPath),
 }
 
-/// Parses the state that follows `#`, or comes from a lockfile.
+/// Parses the state of a repository, from after `#` or from a lockfile.
 pub fn at(fragment: Option<&str>) -> Result<At> {
     let Some(written) = fragment else {
         return Ok(At::Default);

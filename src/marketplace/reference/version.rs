@@ -34,8 +34,8 @@ impl<'t> Version<'t> {
     }
 }
 
-/// Those of `tags` that name later versions than `tag`, oldest first. Prereleases are skipped, as
-/// are tags with another prefix, which belong to something else.
+/// The tags that name later versions than `tag`, oldest first. Prereleases are left out, and so are
+/// tags with another prefix, which belong to something else.
 pub fn later<'t>(tag: &str, tags: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let Some(own) = Version::parse(tag) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The URL of a file on the web, safe to pass to curl and to compare with other URLs.
+//! The URL of a file on the web, safe to pass to curl and to compare with others.
 
 use std::fmt;
 
@@ -83,7 +83,7 @@ impl WebUrl {
         Self(url)
     }
 
-    /// Whether it is https; otherwise it is on the local machine.
+    /// Whether it is https. Otherwise its host is the local machine.
     pub fn is_encrypted(&self) -> bool {
         self.0.starts_with("https://")
     }

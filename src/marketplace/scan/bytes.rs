@@ -1,4 +1,4 @@
-//! Recognizes a file's type by its first bytes, regardless of its name. Pure.
+//! Recognises the type of a file by its first bytes, whatever its name. Pure.
 
 use super::Severity::{self, High, Note, Warn};
 
@@ -21,11 +21,11 @@ const ARCHIVES: [&[u8]; 6] = [
     b"BZh",
     b"\xfd7zXZ",
 ];
-/// Legitimate name endings of programs.
+/// Endings of file names that programs may have.
 const PROGRAM_NAMES: [&str; 9] = [
     "", "exe", "dll", "so", "dylib", "bin", "wasm", "class", "node",
 ];
-/// Legitimate name endings of archives, including documents that are archives.
+/// Endings of file names that archives may have, including documents that are archives.
 const ARCHIVE_NAMES: [&str; 22] = [
     "zip", "gz", "tgz", "7z", "rar", "bz2", "xz", "jar", "whl", "docx", "xlsx", "pptx", "odt",
     "ods", "odp", "epub", "apk", "vsix", "skill", "potx", "dotx", "xltx",

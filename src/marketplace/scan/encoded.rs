@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 const SHORTEST: usize = 40;
-/// The length from which a run is a finding by itself.
+/// The length from which a run of base64 is a finding by itself.
 pub const LONG: usize = 200;
 
 /// A run of base64 in a line.

@@ -1,11 +1,11 @@
-//! Scans what a skill's frontmatter requests and how it describes itself. Pure.
+//! Scans what a skill's frontmatter requests and how it describes the skill. Pure.
 
 use super::Severity::{self, Block, High, Note, Warn};
 use super::{Finding, hidden, text};
 use crate::skill::{Skill, ToolList};
 
-/// The findings in the frontmatter. A model reads the description before anybody has chosen the
-/// skill, so a finding that is high elsewhere blocks there.
+/// The findings in the frontmatter. A model reads the description before anyone has chosen the
+/// skill, so what is high elsewhere blocks here.
 pub fn inspect(skill: &Skill, file: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut say = |severity: Severity, code, message, text: &str| {

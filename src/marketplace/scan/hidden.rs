@@ -16,7 +16,7 @@ pub fn inspect(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
     let (mut selectors, mut flag) = (0, false);
     for c in line.chars() {
         let code = u32::from(c);
-        // The flags of England, Scotland and Wales consist of tag characters after a black flag.
+        // The flags of England, Scotland and Wales are a black flag followed by tag characters.
         flag = code == 0x1F3F4 || flag && matches!(code, 0xE0020..=0xE007F);
         if matches!(code, 0xE0000..=0xE007F) && !flag {
             say((
@@ -54,8 +54,8 @@ pub fn inspect(line: &str) -> Vec<(Severity, &'static str, &'static str)> {
     found
 }
 
-/// Whether a word mixes Latin with Cyrillic or Greek letters, beyond the single letter of a unit or
-/// a formula.
+/// Whether a word mixes Latin with Cyrillic or Greek letters, other than a single letter as in
+/// units and formulas.
 pub fn is_mixed(word: &str) -> bool {
     let latin = word.chars().filter(char::is_ascii_alphabetic).count();
     let other = |c: char| matches!(u32::from(c), 0x0370..=0x04FF);

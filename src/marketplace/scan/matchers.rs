@@ -1,6 +1,6 @@
-//! Tests of a lowercase line, used by the rules and the scan of the whole text. Pure.
+//! Tests of a lowercase line for the rules and for the scan of a whole text. Pure.
 
-/// Whether a download goes to an interpreter.
+/// Whether a download is passed to an interpreter.
 pub fn downloads_to_shell(line: &str) -> bool {
     let fetches = ["curl ", "wget ", "irm ", "iwr ", "invoke-webrequest"];
     let piped = fetches.iter().any(|fetch| {
@@ -46,7 +46,7 @@ pub fn pipes_to_shell(line: &str) -> bool {
     })
 }
 
-/// Whether base64 is decoded into an interpreter.
+/// Whether decoded base64 is passed to an interpreter.
 pub fn decodes_to_shell(line: &str) -> bool {
     let decodes = ["base64 -d", "base64 --decode", "base64 -di"];
     decodes.iter().any(|decode| {
@@ -55,7 +55,7 @@ pub fn decodes_to_shell(line: &str) -> bool {
     })
 }
 
-/// Whether the line names a host to which anybody can send data.
+/// Whether the line names a host to which anyone can send data.
 pub fn is_drop_host(line: &str) -> bool {
     has_any(
         line,

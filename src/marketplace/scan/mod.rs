@@ -1,6 +1,6 @@
 //! Scans a skill for suspicious content (docs/spec/references.md#the-scan): its text, encoded text,
-//! and its files' first bytes. It works offline, on the skill alone, and knows neither source nor
-//! consent.
+//! and the first bytes of its files. It works offline on the skill alone, and knows neither its
+//! source nor what a finding leads to. Open `directory.rs` first.
 
 mod bytes;
 mod directory;

@@ -1,10 +1,10 @@
-//! Scans a whole text: each line by the rules, neighbouring lines together, and encoded text. Pure.
+//! Scans a text: each line by the rules, neighbouring lines together, and encoded text. Pure.
 
 use super::Severity::{self, Block, High, Warn};
 use super::rules::RULES;
 use super::{Finding, encoded, hidden, matchers};
 
-/// The distance up to which lines count as neighbours.
+/// The maximum distance of lines that count as neighbours.
 const NEAR: usize = 5;
 /// Maximum number of findings of one kind per file; more would add nothing.
 const EACH: usize = 3;
@@ -113,7 +113,8 @@ fn encoding(line: &str, low: &str) -> Vec<(Severity, &'static str, &'static str)
     found
 }
 
-/// Whether a download at line `at` comes with a password, or a paste with an instruction to run it.
+/// Whether a download at line `at` comes with a password, or a paste with the instruction to run
+/// it.
 fn is_lure(lower: &[String], at: usize) -> bool {
     let line = &lower[at];
     let is_download = matchers::any_url(line, |url| {
@@ -143,7 +144,7 @@ fn is_lure(lower: &[String], at: usize) -> bool {
     is_download && locked || pasted
 }
 
-/// The HTML comments of a text, each with its first line.
+/// The HTML comments in a text, each with the number of its first line.
 fn comments(lower: &[String]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut open: Option<(usize, String)> = None;

@@ -1,5 +1,5 @@
-//! Chooses among the skills found (docs/spec/references.md#choosing). It never guesses: if several
-//! skills match, the error lists them. Pure.
+//! Chooses among the skills of a source (docs/spec/references.md#choosing). It never guesses: if
+//! several match, the error lists them. Pure.
 
 use crate::marketplace::reference::reading::Want;
 use std::fmt::Write;
@@ -9,19 +9,19 @@ use crate::marketplace::fetch::tree;
 use crate::marketplace::source::discover::Found;
 use crate::skill::{SkillName, brief, one_line};
 
-/// How many skills an error lists.
+/// The maximum number of skills that an error lists.
 const LISTED: usize = 60;
 
 /// Why nothing was chosen.
 #[derive(Debug)]
 pub struct Miss {
-    /// Nothing here matches; another reading of the reference may.
+    /// Whether nothing here matches, so that another reading of the reference may.
     pub absent: bool,
     /// The error to report.
     pub error: Error,
 }
 
-/// The skills that `want` means: those listed in `names`, or all of them.
+/// The skills that `want` means, limited to `names`, or all of them.
 pub fn choose<'f>(
     found: &'f [Found],
     want: &Want,
@@ -69,7 +69,7 @@ pub fn choose<'f>(
     }
 }
 
-/// The skill whose directory or `SKILL.md` is at `path`, otherwise the skills below it.
+/// The skill whose directory or `SKILL.md` is at `path`, or else the skills below it.
 fn at_path<'f>(found: &[&'f Found], path: &str) -> Option<Vec<&'f Found>> {
     let dir = if tree::base(path).eq_ignore_ascii_case("SKILL.md") {
         tree::parent(path)
@@ -101,7 +101,7 @@ fn several<'f>(found: &[&'f Found], names: &[String], all: bool) -> Result<Vec<&
         .collect();
     let mut distinct: Vec<&Found> = Vec::new();
     for skill in &shown {
-        // Sorted by rank, so the first of each name is its main copy.
+        // They are sorted by rank, so the first of each name is the main copy.
         if !distinct
             .iter()
             .any(|other| other.skill.name == skill.skill.name)
@@ -137,7 +137,7 @@ fn group<'f>(found: &[&'f Found], name: &str) -> Vec<&'f Found> {
     found.iter().filter(of_group).copied().collect()
 }
 
-/// Tests whether a name means a skill.
+/// Whether a name means a skill.
 type Rule<'r> = &'r dyn Fn(&Found) -> bool;
 
 fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
@@ -159,7 +159,7 @@ fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
             .is_some_and(|last| SkillName::from_written(last) == folded)
     };
     let rules: [Rule; 4] = [&by_directory, &by_field, &by_key, &by_suffix];
-    // Prefer a regular skill over one inside another skill or among tests.
+    // A skill inside another one or among tests is chosen only if no other matches.
     for shown in [true, false] {
         for rule in rules {
             let matching: Vec<&Found> = found
@@ -178,7 +178,7 @@ fn named<'f>(found: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
     ))
 }
 
-/// The main copy, if all matches are copies of one skill.
+/// The main copy, if all matches are copies of the same skill.
 fn one_of<'f>(matching: &[&'f Found], name: &str) -> Result<&'f Found, Miss> {
     let first = matching[0];
     if matching.iter().all(|f| f.fingerprint == first.fingerprint) {

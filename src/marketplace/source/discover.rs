@@ -1,5 +1,5 @@
 //! Finds the skills in a tree (docs/spec/references.md#finding-skills). It always searches the
-//! whole tree; choosing among the skills happens elsewhere.
+//! whole tree and does not choose among them.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ const SKIPPED: [&str; 6] = [
     "site-packages",
     "__pycache__",
 ];
-/// Directories whose skills are taken only if their path is given.
+/// Directories whose skills are considered only if their path is given.
 const HIDDEN: [&str; 8] = [
     "test",
     "tests",
@@ -32,7 +32,7 @@ const HIDDEN: [&str; 8] = [
     "archived",
     "deprecated",
 ];
-/// Directories of derived copies or samples, ranked last.
+/// Directories of derived copies or examples, which rank last.
 const LAST: [&str; 6] = ["dist", "build", "docs", "examples", "templates", "template"];
 
 /// A skill in a tree.
@@ -42,15 +42,16 @@ pub struct Found {
     pub path: String,
     /// The skill, as its `SKILL.md` describes it.
     pub skill: Skill,
-    /// Equal for copies of one skill.
+    /// The same for all copies of one skill.
     pub fingerprint: String,
-    /// Inside another skill and copied with it; a skill at the root does not count as such.
+    /// Whether it lies in another skill and is copied with it. A skill at the root contains no
+    /// other.
     pub nested: bool,
-    /// Taken only if its path is given.
+    /// Whether it is considered only if its path is given.
     pub hidden: bool,
     /// The copy with the lowest rank is the main one.
     pub rank: u8,
-    /// The plugin that the manifest assigns it to.
+    /// The plugin to which the manifest assigns it.
     pub plugin: Option<String>,
     /// Search terms.
     pub tags: Vec<String>,
@@ -84,7 +85,7 @@ pub fn discover(tree: &Tree, content: &dyn Content, root_name: &str) -> Result<D
         let text = format!("there are more than {} skills", limits::TREE_SKILLS);
         return Err(Error::new(text).hint("give the address of the directory of the one you want"));
     }
-    // One request for everything; the manifests come last.
+    // One request for all of them; the manifests come last.
     let mut files: Vec<Wanted> = places.iter().map(|(_, file)| file.clone()).collect();
     files.extend(manifests.iter().cloned());
     let mut texts = content::read_small(content, &files, limits::SKILL_FILE)?;
@@ -130,7 +131,7 @@ fn manifests(tree: &Tree) -> Vec<Wanted> {
         .collect()
 }
 
-/// Assigns skills to their plugins. A skill that the manifest names is the main copy.
+/// Assigns skills to their plugins. A skill that the manifest lists is the main copy.
 fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Manifest {
     let read = |path: &str| {
         let at = files.iter().position(|file| file.path == path)?;
@@ -160,8 +161,8 @@ fn group(found: &mut [Found], files: &[Wanted], texts: &[Option<Vec<u8>>]) -> Ma
     manifest
 }
 
-/// The directories with a `SKILL.md` in any letter case, and that file, with links followed. If a
-/// directory has several, the exact spelling wins, as in the skill room.
+/// The directories with a `SKILL.md` in any case, and that file, with links followed. If there are
+/// several, the exact spelling wins, as in `skill/load.rs`.
 fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
     let mut found: Vec<(String, Wanted)> = Vec::new();
     for (path, _) in tree.iter() {
@@ -186,7 +187,7 @@ fn candidates(tree: &Tree) -> Vec<(String, Wanted)> {
     found
 }
 
-/// A digest of the skill's text and of every other file's path and id.
+/// A digest of the skill's text and of the path and id of every other file.
 fn fingerprint(tree: &Tree, dir: &str, skill: &Skill) -> String {
     let mut hash = Sha256::new();
     hash.update(&skill.digest);
@@ -208,7 +209,7 @@ fn parts_before_last(dir: &str) -> impl Iterator<Item = &str> {
     tree::parent(dir).split('/')
 }
 
-/// Ranks, best first: what the manifest names (0), `skills/`, `*/skills`, other directories,
+/// The rank, best first: what the manifest lists (0), `skills/`, `*/skills`, other directories,
 /// directories of single clients, derived copies.
 fn rank(dir: &str) -> u8 {
     let parts: Vec<&str> = parts_before_last(dir).collect();

@@ -31,7 +31,7 @@ const RECENT: Duration = Duration::from_hours(24);
 pub struct Listed {
     /// Its name.
     pub name: String,
-    /// Its author's words, unescaped; empty if missing.
+    /// Its author's description, unescaped; empty if missing.
     pub description: String,
     /// Search terms.
     pub tags: Vec<String>,
@@ -45,11 +45,11 @@ pub struct Listed {
     pub path: String,
     /// What to type to install it.
     pub reference: String,
-    /// Whether it is a plugin kept elsewhere, which may have several skills.
+    /// Whether it is a plugin in another repository, which may have several skills.
     pub plugin: bool,
 }
 
-/// A source's listing and the state it belongs to.
+/// The listing of a source, and the state of the source to which it belongs.
 #[derive(Serialize, Deserialize)]
 pub struct Cached {
     version: u64,
@@ -65,14 +65,14 @@ pub struct Cached {
 /// How recent a listing must be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Age {
-    /// Current; the last known one if the source does not respond.
+    /// Current, or the last known one if the source does not respond.
     Now,
     /// At most [`RECENT`] old.
     Recent,
 }
 
 impl Market<'_> {
-    /// The skills of all sources, sorted by name. When offline, or if a source does not respond,
+    /// The skills of all sources, sorted by name. When offline, or when a source does not respond,
     /// its last known listing is used.
     ///
     /// # Errors
@@ -182,7 +182,7 @@ impl Market<'_> {
         })
     }
 
-    /// The source's current listing; `None` if the cached one is current.
+    /// The source's current listing; `None` if the cached one still is.
     fn fresh(
         &self,
         source: &Source,
@@ -254,9 +254,9 @@ impl Market<'_> {
         written.map_err(|error| dir.error("write", &name, &error))
     }
 
-    /// Records that the listing was found to be current.
+    /// Records that the listing is still current.
     fn touch(&self, source: &Source) {
-        // If the time cannot be set, the source is queried once more.
+        // If this fails, the source is only queried once more.
         if let Ok(dir) = cache(self.home, &SOURCES)
             && let Ok(file) = dir.append(&cache_name(source), 0o644)
         {
@@ -276,7 +276,7 @@ impl Market<'_> {
     }
 }
 
-/// A single path component, whatever the file of sources says.
+/// The name of the source's cache: a single path component, whatever the list of sources contains.
 fn cache_name(source: &Source) -> EntryName {
     let digest = format!("{:x}", Sha256::digest(&source.reference));
     let name = SkillName::from_written(&source.name);
@@ -312,7 +312,7 @@ impl Cached {
             }
         };
         self.skills = shown.map(listed).collect();
-        // Main copies come first, and a stable sort keeps them first.
+        // The main copies come first and stay so, because the sort is stable.
         self.skills.sort_by(|a, b| a.name.cmp(&b.name));
         self.skills.dedup_by(|a, b| a.name == b.name);
         self.title.clone_from(&snapshot.manifest.name);

@@ -1,6 +1,6 @@
-//! Marketplace manifests (docs/spec/references.md#manifests). They name and group the skills of a
-//! repository and point to those of others. Their paths are only compared with the tree, and their
-//! names never become paths or options. Pure.
+//! Marketplace manifests (docs/spec/references.md#manifests): they name and group the skills of a
+//! repository and point to other repositories. Their paths are only compared with the tree, and
+//! their names never become paths or options. Pure.
 
 use crate::marketplace::reference::reading;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::marketplace::reference::forms;
 use crate::marketplace::reference::reading::{Place, Reading, Want};
 use crate::marketplace::reference::web::WebUrl;
 
-/// Paths of the manifest in a repository, best first.
+/// Where a manifest is in a repository, best first.
 pub const PLACES: [&str; 2] = [
     ".claude-plugin/marketplace.json",
     ".agents/plugins/marketplace.json",
@@ -25,9 +25,9 @@ pub const PLUGIN: &str = ".claude-plugin/plugin.json";
 /// A marketplace.
 #[derive(Debug, Clone, Default)]
 pub struct Manifest {
-    /// Its own name; only compared and shown.
+    /// Its name, which is only compared and shown.
     pub name: Option<String>,
-    /// Old names of skills and plugins with their new names.
+    /// Former names of skills and plugins with their present names.
     pub renames: BTreeMap<String, String>,
     root: Option<String>,
     plugins: Vec<Plugin>,
@@ -43,7 +43,7 @@ struct Plugin {
     strict: bool,
 }
 
-/// Skills grouped in a plugin.
+/// The skills of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// The plugin's name.
@@ -54,12 +54,12 @@ pub struct Group {
     pub paths: Vec<String>,
 }
 
-/// A plugin kept elsewhere.
+/// A plugin in another repository.
 #[derive(Debug, Clone)]
 pub struct Remote {
     /// Its name.
     pub name: String,
-    /// Its author's words.
+    /// Its author's description.
     pub description: String,
     /// Search terms.
     pub tags: Vec<String>,
@@ -68,7 +68,7 @@ pub struct Remote {
 }
 
 impl Manifest {
-    /// Parses a manifest. Invalid parts are left out.
+    /// Parses a manifest, without its invalid parts.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let json: Value = serde_json::from_slice(bytes).ok()?;
         let plugins = json.get("plugins").and_then(Value::as_array);
@@ -88,8 +88,8 @@ impl Manifest {
         })
     }
 
-    /// The plugins kept in this repository, whose skills are among `found`. `listed` returns the
-    /// skills named in the `plugin.json` of a directory.
+    /// The plugins in this repository, whose skills are among `found`. `listed` returns the skills
+    /// that the `plugin.json` of a directory names.
     pub fn groups(
         &self,
         found: &[&str],
@@ -111,7 +111,7 @@ impl Manifest {
     ) -> Option<Vec<String>> {
         let source = local(&plugin.source)?;
         let root = self.root.as_deref().unwrap_or_default();
-        // The literal path first: most sources already include the root.
+        // The path as written comes first: most of them already include the root.
         let dir = [normal(source), join(root, source)]
             .into_iter()
             .flatten()
@@ -146,8 +146,8 @@ impl Manifest {
         })
     }
 
-    /// The plugins kept elsewhere at a supported place. Plugins that would run a program are left
-    /// out.
+    /// The plugins in other repositories, as far as their place is supported. Plugins that would
+    /// run a program are left out.
     pub fn remotes(&self) -> Vec<Remote> {
         let remote = |plugin: &Plugin| {
             let reading = elsewhere(&plugin.source).ok().flatten()?;
@@ -239,7 +239,7 @@ fn list(json: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// `path` without `.` and empty parts; `None` if it leads out.
+/// `path` without `.` and empty parts; `None` if it leads out of the repository.
 fn normal(path: &str) -> Option<String> {
     let parts: Vec<&str> = path
         .split('/')

@@ -1,4 +1,4 @@
-//! Which skills a place has and which of them are meant: finding, choosing, configured sources.
+//! Which skills a place has and which of them are meant: discovery, choosing, configured sources.
 //! Open `picking.rs` first.
 
 pub mod choose;

@@ -10,7 +10,7 @@ use crate::marketplace::source::origin;
 use crate::skill::SkillName;
 
 impl Market<'_> {
-    /// The reading of a skill's name, from one source or from all. It never guesses.
+    /// The reading of a skill's name in one source or in all of them. It never guesses.
     pub(crate) fn find_by_name(
         &self,
         fetcher: &mut Fetcher,
@@ -26,7 +26,7 @@ impl Market<'_> {
             for source in &sources {
                 let cached = match self.of_source(source, age, fetcher, note) {
                     Ok(cached) => cached,
-                    // One source that does not respond must not hide the others.
+                    // A source that does not respond must not hide the others.
                     Err(error) if sources.len() > 1 => {
                         note(&format!(
                             "the source `{}` was left out: {error}",
@@ -77,7 +77,7 @@ impl Market<'_> {
 }
 
 impl Listed {
-    /// The reading that leads to it.
+    /// The reading that leads to this skill.
     ///
     /// # Errors
     /// When the cache contains an invalid address or path.

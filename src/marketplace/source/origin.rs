@@ -1,4 +1,4 @@
-//! Where a skill came from, as recorded in the lockfile, and the reading that leads back there.
+//! Where a skill came from, as the lockfile records it, and the reading that leads back there.
 
 use crate::error::{Error, Result};
 use crate::marketplace::reference::reading;
@@ -16,11 +16,11 @@ use crate::marketplace::reference::web::WebUrl;
 pub struct Provenance {
     /// The canonical address, or the absolute directory.
     pub source: String,
-    /// The address git really used, if different.
+    /// The address that git really used, if different.
     pub address: Option<String>,
     /// The commit; `None` for a directory.
     pub commit: Option<String>,
-    /// Whether that commit belongs to the source; `None` where nobody else could have put it there.
+    /// Whether that commit belongs to the source; `None` for sources without forks.
     pub reach: Option<Reach>,
 }
 
@@ -29,7 +29,7 @@ pub struct Provenance {
 pub struct Origin {
     /// The canonical address, or the absolute path.
     pub source: String,
-    /// The address git really used, if different.
+    /// The address that git really used, if different.
     pub address: Option<String>,
     /// See [`Kind`].
     pub kind: Kind,
@@ -52,7 +52,7 @@ impl Origin {
 }
 
 impl Origin {
-    /// The parts on which a decision is based.
+    /// What a decision about the source depends on.
     pub fn provenance(&self) -> Provenance {
         Provenance {
             source: self.source.clone(),
@@ -72,7 +72,7 @@ impl LockEntry {
         reading(self.kind, &self.source, self.rev.as_deref(), &self.path)
     }
 
-    /// Like [`LockEntry::reading`], for exactly the installed state.
+    /// As [`LockEntry::reading`], but for exactly the installed state.
     ///
     /// # Errors
     /// As [`LockEntry::reading`], and when a repository's entry has no full commit id.
@@ -101,7 +101,7 @@ impl LockEntry {
     }
 }
 
-/// The reading for the recorded fields of a place.
+/// The reading for a place as it is recorded.
 pub fn reading(kind: Kind, source: &str, rev: Option<&str>, path: &str) -> Result<Reading> {
     let place = match kind {
         Kind::Git => {

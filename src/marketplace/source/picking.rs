@@ -1,4 +1,4 @@
-//! Decides which of the possible places a reference means, and which skills there.
+//! Decides which of the possible places a reference means, and which skills there are meant.
 
 use crate::marketplace::reference::reading::Want;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::marketplace::source::choose;
 use crate::marketplace::source::discover::Found;
 use crate::marketplace::source::origin::Origin;
 
-/// The resolved meaning of a reference.
+/// What a reference means.
 pub struct Picked<'a> {
     pub snapshot: Rc<Snapshot<'a>>,
     pub chosen: Vec<Found>,
@@ -22,7 +22,7 @@ pub struct Picked<'a> {
 }
 
 impl Market<'_> {
-    /// Resolves a reference to a place and the skills wanted from it.
+    /// Finds the place that a reference means, and the skills wanted from it.
     pub(crate) fn pick<'a>(
         &self,
         fetcher: &mut Fetcher<'a>,
@@ -48,8 +48,8 @@ impl Market<'_> {
     }
 }
 
-/// Takes the first reading that exists. A missing repository or skill leads to the next reading;
-/// any other failure is returned.
+/// Takes the first reading that exists. Only if its repository or skill is missing, the next one is
+/// tried; any other failure is returned.
 fn pick<'a>(
     fetcher: &mut Fetcher<'a>,
     readings: &[Reading],
@@ -60,12 +60,12 @@ fn pick<'a>(
     let choosing = options.all || !options.skills.is_empty();
     let mut misses: Vec<Error> = Vec::new();
     for reading in readings {
-        // A reading of a single skill does not apply when several are wanted.
+        // A reading as a single skill does not apply if several are wanted.
         if choosing && readings.len() > 1 && matches!(reading.want, Want::Named(_)) {
             continue;
         }
         let told = format!("`{requested}` is the {reading}");
-        // With several readings, only the result shows which one applies.
+        // With several readings, it is not known before which one applies.
         if readings.len() == 1 {
             note(&told);
         }
@@ -78,7 +78,7 @@ fn pick<'a>(
             Err(failure) => return Err(failure.into()),
         };
         let want = open::wanted(&opened, reading);
-        // From a site, only the chosen skills have been fetched.
+        // From a site, only the chosen skills were fetched.
         let (want, all) = match &reading.place {
             Place::WellKnown(_) => (Want::Any, true),
             _ => (want, options.all),
@@ -111,7 +111,7 @@ fn pick<'a>(
     Err(nothing_fits(requested, misses))
 }
 
-/// Warns that `REPO@NAME` means a skill here, although other tools read it as a ref.
+/// Warns that `REPO@NAME` means a skill here, while other tools read `NAME` as a ref.
 fn warn_of_ref(fetcher: &mut Fetcher, reading: &Reading, note: &mut Note) {
     if let (Place::Repository { url, .. }, Want::Named(name)) = (&reading.place, &reading.want)
         && fetcher.has_ref(url, name)

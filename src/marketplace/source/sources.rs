@@ -1,5 +1,5 @@
-//! The configured sources, used by `list`, `search` and bare names: `sources.json` in the plugin
-//! directory. Without the file there is one source, [`DEFAULT`].
+//! The configured sources, which `list`, `search` and bare names use: `sources.json` in the plugin
+//! directory. Without that file there is one source, [`DEFAULT`].
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -88,8 +88,8 @@ pub fn read(home: &Path) -> Result<Vec<Source>> {
     Ok(written.sources)
 }
 
-/// The reference rewritten to mean only a configured source, if its first reading is one; otherwise
-/// `None`. `home` contains `sources.json`.
+/// Rewrites a reference so that it can only mean a configured source; `None` if its first reading
+/// is not in one. `home` contains `sources.json`.
 pub fn within_sources(home: &Path, reference: &str) -> Option<String> {
     let sources = read(home).ok()?;
     let is_source = |place: &Place| {
@@ -160,7 +160,7 @@ impl Market<'_> {
         Ok((source, count))
     }
 
-    /// Removes a source. Skills installed from it stay.
+    /// Removes a source. The skills installed from it stay.
     ///
     /// # Errors
     /// When there is no source of this name.
@@ -198,8 +198,8 @@ impl Market<'_> {
         written.map_err(|error| dir.error("write", &name, &error))
     }
 
-    /// The reference in a form that is valid in every directory. `OWNER/NAME` means the repository,
-    /// because a source has many skills.
+    /// The reference in a form that means the same in every directory. `OWNER/NAME` is read as a
+    /// repository, because a source has many skills.
     fn absolute(&self, reference: &str) -> Result<String> {
         match Reference::parse(reference, None)? {
             Reference::Readings(readings) => match &readings[..] {

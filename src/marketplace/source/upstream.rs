@@ -1,4 +1,4 @@
-//! The current state of an installed skill in its source: advanced, moved back, or gone.
+//! What became of an installed skill in its source: whether it advanced, moved back, or is gone.
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::open::{Fetcher, Snapshot};
@@ -14,16 +14,16 @@ use crate::marketplace::source::origin::Origin;
 
 /// What a repository's refs show about an installed skill.
 pub enum Seen {
-    /// The commit in use is current. Includes the full name of the ref it is pinned to.
+    /// The commit in use is current. Contains the full name of the ref to which it is pinned.
     Same(Option<LockRef>),
-    /// The tag it is pinned to has moved to another commit.
+    /// The tag to which it is pinned has moved to another commit.
     Moved(Pin),
-    /// Something else; the source must be inspected.
+    /// Something else, so that the source has to be inspected.
     Other,
 }
 
-/// Compares the entry with the repository's refs. Nothing needs to be fetched if the installed
-/// commit is current.
+/// Compares an entry with the refs of its repository. If the installed commit is current, nothing
+/// has to be fetched.
 pub fn seen(entry: &LockEntry, reading: &Reading, fetcher: &mut Fetcher) -> Result<Seen> {
     let Place::Repository { url, at } = &reading.place else {
         return Ok(Seen::Other);
@@ -70,8 +70,8 @@ pub fn ancestry(
     })
 }
 
-/// Whether git shows that nothing has changed. Links may lead out of the skill's directory, to
-/// content that its tree id does not cover.
+/// Whether git shows that nothing changed. It cannot if links lead out of the skill's directory, to
+/// content that the directory's tree id does not cover.
 pub fn is_same_tree(entry: &LockEntry, snapshot: &Snapshot, found: &Found) -> bool {
     let is_link = |node: &Node| matches!(node, Node::Link { .. });
     let tree = snapshot.tree_id(&found.path);
@@ -99,7 +99,7 @@ pub fn newer_tags(entry: &LockEntry, fetcher: &Fetcher) -> Vec<String> {
     version::later(own, fetcher.tags(&url).map(|(name, _)| name))
 }
 
-/// The skill at its recorded path, otherwise the one with its name.
+/// The skill at its recorded path, or else the one with its name.
 pub fn find_again<'s>(entry: &LockEntry, snapshot: &'s Snapshot) -> Result<&'s Found> {
     if let Some(found) = snapshot
         .found

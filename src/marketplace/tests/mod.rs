@@ -1,4 +1,4 @@
-//! Whole commands against generated git repositories, reached over `file://`.
+//! Whole commands, tested with generated git repositories that are reached over `file://`.
 
 mod change;
 mod install;

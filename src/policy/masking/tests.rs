@@ -1,4 +1,4 @@
-//! Examples of what is masked and what is kept: every pattern has a counter-example.
+//! Examples of what is masked and what is not: each pattern has a counterexample.
 
 use super::*;
 use serde_json::json;

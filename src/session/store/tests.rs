@@ -138,7 +138,7 @@ fn a_reset_by_one_host_keeps_the_sessions_it_may_have_hit_closed() {
     let (_dir, store) = store();
     fs::write(store.record.path(), "garbage").unwrap();
     store.begin(&named("fresh")).unwrap();
-    // The host that found it can go on; this test's parent is older than the reset.
+    // The host that discarded it can go on; this test's parent is older than the reset.
     assert_eq!(activated(&store, &named("fresh")), []);
     assert!(store.session(&of_parent()).is_err());
     store.begin(&of_parent()).unwrap();

@@ -10,12 +10,12 @@ use rustix::io::Errno;
 
 use super::{Dir, EntryName, EntryPath, open};
 
-/// Whether a replacement survives a power cut.
+/// Whether a new file survives a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durable {
-    /// Survives a power cut; waits for the disk.
+    /// It does; writing waits for the disk.
     Yes,
-    /// For files that mean nothing after a reboot.
+    /// It may not: for files that mean nothing after a reboot.
     No,
 }
 
@@ -33,7 +33,7 @@ impl Dir {
         self.open_dir(name)
     }
 
-    /// As [`Dir::make_dir`]; a new directory is accessible to this user only.
+    /// As [`Dir::make_dir`], but a new directory is accessible to this user only.
     ///
     /// # Errors
     /// As [`Dir::make_dir`].
@@ -44,10 +44,10 @@ impl Dir {
         }
     }
 
-    /// Opens a directory in this one, creating it if it is missing.
+    /// Opens a directory in this one, which is created if it is missing.
     ///
     /// # Errors
-    /// When it cannot be created, or a link or a file has its name.
+    /// When it cannot be created, or its name is that of a link or a file.
     pub fn make_dir(&self, name: &EntryName) -> io::Result<Self> {
         match self.new_dir(name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open_dir(name),
@@ -55,7 +55,7 @@ impl Dir {
         }
     }
 
-    /// As [`Dir::make_dir`], with the directories that lead to it.
+    /// As [`Dir::make_dir`], with the directories on the way to it.
     ///
     /// # Errors
     /// As [`Dir::make_dir`].
@@ -75,7 +75,7 @@ impl Dir {
         Ok(at)
     }
 
-    /// Creates a file that does not exist yet, for writing, with the directories that lead to it.
+    /// Creates a new file for writing, with the directories on the way to it.
     ///
     /// # Errors
     /// `AlreadyExists`, and whatever the system reports.
@@ -91,11 +91,11 @@ impl Dir {
         create()
     }
 
-    /// Overwrites an existing regular file, any number of directories below, and keeps its
+    /// Overwrites an existing regular file any number of directories below this one, and keeps its
     /// permissions. Not atomic: for files that nobody else reads yet.
     ///
     /// # Errors
-    /// When it does not exist, a link leads to it, or it cannot be written.
+    /// When it does not exist, a link is on the way, or it cannot be written.
     pub fn rewrite_below(&self, path: &EntryPath, bytes: &[u8]) -> io::Result<()> {
         let (through, last) = path.split();
         let (mut file, _) = self.regular(through, last, OFlags::WRONLY, 0)?;
@@ -103,7 +103,7 @@ impl Dir {
         file.write_all(bytes)
     }
 
-    /// Creates a file that does not exist yet, for reading and writing.
+    /// Creates a new file for reading and writing.
     ///
     /// # Errors
     /// `AlreadyExists`, and whatever the system reports.
@@ -112,7 +112,7 @@ impl Dir {
         Ok(open::open(self.fd.as_fd(), &[], name, flags, mode)?.into())
     }
 
-    /// An unlinked file: nobody else sees it, and it disappears when it is closed.
+    /// A file without a name: nobody else sees it, and it disappears when it is closed.
     ///
     /// # Errors
     /// When it cannot be created.
@@ -124,16 +124,16 @@ impl Dir {
         Ok(file)
     }
 
-    /// Opens a regular file for appending, creating it if it is missing.
+    /// Opens a regular file for appending, which is created if it is missing.
     ///
     /// # Errors
-    /// When it cannot be opened; a link is not followed.
+    /// When it cannot be opened. A link is not followed.
     pub fn append(&self, name: &EntryName, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND;
         Ok(self.regular(&[], name, flags, mode)?.0)
     }
 
-    /// Creates a symbolic link. It is never followed from here.
+    /// Creates a symbolic link, which this type never follows.
     ///
     /// # Errors
     /// When it cannot be created.
@@ -156,8 +156,8 @@ impl Dir {
         self.replace_through(self, name, bytes, mode, durable)
     }
 
-    /// As [`Dir::replace`], with the temporary file in `scratch` on the same file system: for
-    /// writers with their own cleanup after a kill.
+    /// As [`Dir::replace`], with the temporary file in `scratch`, on the same file system: for
+    /// writers that clean up there themselves after a kill.
     ///
     /// # Errors
     /// As [`Dir::replace`].
@@ -179,12 +179,12 @@ impl Dir {
             scratch.rename(&temporary, self, name)
         })();
         written.inspect_err(|_| {
-            // The temporary file is litter now; report the first error.
+            // Errors here do not matter: the first one is reported.
             let _ = scratch.remove_file(&temporary);
         })
     }
 
-    /// Moves an entry to `to`, where it replaces a file or an empty directory.
+    /// Moves an entry to `to`, where it may replace a file or an empty directory.
     ///
     /// # Errors
     /// Whatever the system reports.
@@ -197,8 +197,8 @@ impl Dir {
         )?)
     }
 
-    /// Swaps two entries of one file system atomically. `false`, with nothing changed, where the
-    /// system cannot do that.
+    /// Swaps two entries of one file system atomically. `false`, with nothing changed, if the
+    /// system does not support that.
     ///
     /// # Errors
     /// Whatever the system reports about the entries themselves.
@@ -211,7 +211,7 @@ impl Dir {
         }
     }
 
-    /// Removes a file of ours, or a link of that name but not its target.
+    /// Removes a file of ours. A link of that name is removed, not its target.
     ///
     /// # Errors
     /// When it does not exist, or cannot be removed.

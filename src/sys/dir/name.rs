@@ -1,4 +1,4 @@
-//! One path component, and a sequence of them: what directory handles take instead of a path.
+//! One path component, and a sequence of them: what `Dir` takes instead of a path.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The longest file name that file systems support, in bytes.
+/// The maximum length of a file name in bytes, on most file systems.
 const LONGEST: usize = 255;
 
 /// The name of one directory entry: not empty, no `/`, no NUL, neither `.` nor `..`. It cannot lead
-/// out of the directory that it is looked up in.
+/// out of the directory in which it is looked up.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryName(Cow<'static, [u8]>);
 
@@ -25,14 +25,14 @@ impl EntryName {
         Self(Cow::Borrowed(name.as_bytes()))
     }
 
-    /// Parses a name; `None` if it is not a single component.
+    /// Parses a name; `None` if it is not a single path component.
     pub fn parse(name: impl AsRef<OsStr>) -> Option<Self> {
         let bytes = name.as_ref().as_bytes();
         is_one(bytes).then(|| Self(Cow::Owned(bytes.to_owned())))
     }
 
-    /// A variant of this name that no other process or call uses. It begins with a dot and ends in
-    /// `.tmp`, which identifies litter after a kill.
+    /// A variant of this name that no other process or call uses. It starts with a dot and ends in
+    /// `.tmp`, by which it is recognised if a kill leaves it behind.
     #[must_use]
     pub fn temporary(&self) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -89,7 +89,7 @@ pub struct EntryPath {
 }
 
 impl EntryPath {
-    /// Parses a path; `None` if it has no name, or has a root or `..`.
+    /// Parses a path; `None` if it is empty, absolute or contains `..`.
     pub fn parse(path: impl AsRef<Path>) -> Option<Self> {
         let names = path.as_ref().components().filter_map(|part| match part {
             Component::CurDir => None,
@@ -101,7 +101,7 @@ impl EntryPath {
         Some(Self { through, last })
     }
 
-    /// The leading names, and the last one.
+    /// The names up to the last one, and the last one.
     pub(super) fn split(&self) -> (&[EntryName], &EntryName) {
         (&self.through, &self.last)
     }

@@ -1,5 +1,5 @@
-//! Opening what lies below a directory without following a link: in one call where the kernel has
-//! `openat2`, else name by name.
+//! Opens what lies below a directory without following a link: in one call where the kernel has
+//! `openat2`, otherwise name by name.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 
 use super::name::EntryName;
 
-/// Flags of every open. None of them waits for the other end of a FIFO.
+/// Flags of every open. With them, no open waits for the other end of a FIFO.
 const ALWAYS: OFlags = OFlags::CLOEXEC
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
@@ -19,7 +19,7 @@ pub const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 /// Opens `last` in the directory that `through` leads to, from `dir`.
 ///
 /// # Errors
-/// `ELOOP` when any of the names is a link, and whatever opening reports.
+/// `ELOOP` if any of the names is a link, and any other error of opening.
 pub fn open(
     dir: BorrowedFd<'_>,
     through: &[EntryName],
@@ -41,7 +41,7 @@ pub fn open(
     step(at.as_ref().map_or(dir, AsFd::as_fd), last, flags, mode)
 }
 
-/// Permission bits in the system's type.
+/// Permission bits in the type that the system uses.
 #[allow(
     clippy::useless_conversion,
     reason = "their type is not the same on every system"
@@ -50,18 +50,18 @@ pub fn mode_of(bits: u32) -> Mode {
     Mode::from_raw_mode((bits & 0o7777).try_into().unwrap_or_default())
 }
 
-/// Opens one name. With `O_NOFOLLOW` no kernel follows a link at the only component of a path.
+/// Opens one name. For a path of one component, `O_NOFOLLOW` is enough on every kernel.
 fn step(dir: BorrowedFd<'_>, name: &EntryName, flags: OFlags, mode: u32) -> io::Result<OwnedFd> {
     let mode = mode_of(mode);
     openat(dir, name.as_os_str(), flags | ALWAYS, mode).map_err(|error| {
-        // The error for a link opened as a directory only says that it is not a directory.
+        // For a link opened as a directory, the error says only that it is not a directory.
         let is_link = || {
             statat(dir, name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)
                 .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
         };
         match error {
             rustix::io::Errno::NOTDIR if is_link() => rustix::io::Errno::LOOP.into(),
-            // BSD reports a link that was not followed as this.
+            // BSD reports a link that was not followed in this way.
             rustix::io::Errno::MLINK => rustix::io::Errno::LOOP.into(),
             error => error.into(),
         }
@@ -82,7 +82,7 @@ mod whole {
 
     static MISSING: AtomicBool = AtomicBool::new(false);
 
-    /// `None` if the kernel, or a filter of system calls, does not provide it.
+    /// `None` if the kernel lacks the call, or a system call filter forbids it.
     pub fn open(
         dir: BorrowedFd<'_>,
         through: &[EntryName],
@@ -98,12 +98,12 @@ mod whole {
         let path = names.join(&b'/');
         let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         match openat2(dir, &path, flags | ALWAYS, mode_of(mode), beneath) {
-            // A filter may answer `EPERM`, and so may a file: opening step by step tells which.
+            // Both a filter and the file itself may give `EPERM`: opening name by name tells which.
             Err(Errno::NOSYS | Errno::PERM) => {
                 MISSING.store(true, Ordering::Relaxed);
                 None
             }
-            // Something was moved meanwhile. Opening step by step does not depend on that.
+            // Something was moved meanwhile, which does not affect opening name by name.
             Err(Errno::AGAIN) => None,
             opened => Some(opened.map_err(Into::into)),
         }
@@ -125,11 +125,11 @@ pub mod tests {
     use std::cell::Cell;
 
     thread_local! {
-        /// Whether this thread acts like a kernel without `openat2`.
+        /// Whether this thread behaves as if the kernel had no `openat2`.
         pub static LEFT_OUT: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Runs a test with `openat2` and without.
+    /// Runs a test with `openat2` and without it.
     pub fn both_ways(test: impl Fn()) {
         for left_out in [false, true] {
             LEFT_OUT.set(left_out);

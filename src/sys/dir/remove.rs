@@ -1,5 +1,5 @@
-//! Removing directories with their content: only those that carry our mark, and by descriptor, so
-//! that no link or concurrent move can redirect a removal.
+//! Removes directories with their content: only those that carry our mark, and by descriptor, so
+//! that no link and no concurrent move can redirect the removal.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -7,10 +7,10 @@ use rustix::fs::{AtFlags, fstat, unlinkat};
 
 use super::{Dir, EntryKind, EntryName};
 
-/// The file that marks a directory as made by us. It holds the directory's inode number, which a
-/// repository's author cannot predict.
+/// The file that marks a directory as made by us. It contains the directory's inode number, which
+/// the author of a repository cannot predict.
 pub const MARK: EntryName = EntryName::of(".agent-skills");
-/// How many nested directories are held open while they are emptied.
+/// The maximum number of nested directories that are open while they are emptied.
 const DEPTH: usize = 64;
 
 impl Dir {
@@ -27,14 +27,14 @@ impl Dir {
     /// Marks this directory as made by us.
     ///
     /// # Errors
-    /// When it has a mark, or it cannot be written.
+    /// When it has a mark already, or it cannot be written.
     pub fn mark(&self) -> io::Result<()> {
         let mut file = self.create(&MARK, 0o600)?;
         file.write_all(self.number()?.as_bytes())
     }
 
-    /// Whether we made this directory. Where others provide files, the mark must have been made for
-    /// this very directory; elsewhere a copy, as in a backup, is enough.
+    /// Whether we made this directory. If others provide its content, the mark must have been made
+    /// for this very directory; otherwise a copied mark, as in a backup, is enough.
     pub fn is_ours(&self) -> bool {
         let Ok(mark) = self.read(&MARK, 64) else {
             return false;
@@ -46,8 +46,8 @@ impl Dir {
         Ok(format!("{}\n", fstat(&self.fd)?.st_ino))
     }
 
-    /// Whether it is empty or holds only an empty mark: what a kill leaves of a directory that was
-    /// being marked or removed.
+    /// Whether it is empty or contains only an empty mark, as after a kill while it was being
+    /// marked or removed.
     fn is_blank(&self) -> bool {
         let is_empty_mark = |(name, kind): &(EntryName, EntryKind)| {
             let is_empty = || self.read(&MARK, 0).is_ok();
@@ -57,7 +57,7 @@ impl Dir {
             .is_ok_and(|entries| entries.iter().all(is_empty_mark))
     }
 
-    /// Removes a directory that a kill left with no mark or half a mark and nothing else.
+    /// Removes a directory in which a kill left no mark or half a mark, and nothing else.
     ///
     /// # Errors
     /// `DirectoryNotEmpty` for any other; whatever the system reports.
@@ -77,12 +77,12 @@ impl Dir {
         }
     }
 
-    /// Removes, with its content, a directory that carries our mark or lies in one that does; also
-    /// an empty one. A link in it is removed, not followed. A missing directory is not an error.
+    /// Removes a directory with its content if it carries our mark, lies in one that does, or is
+    /// empty. A link in it is removed, not followed. A missing directory is not an error.
     ///
     /// # Errors
-    /// `PermissionDenied` for what we did not make, which stays unchanged; whatever the system
-    /// reports.
+    /// `PermissionDenied` for a directory that is not ours, which stays unchanged; whatever the
+    /// system reports.
     pub fn remove_ours(&self, name: &EntryName) -> io::Result<()> {
         let dir = match self.open_dir(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -95,12 +95,11 @@ impl Dir {
             let text = "it was not made by agent-skills";
             return Err(io::Error::new(ErrorKind::PermissionDenied, text));
         }
-        // The mark goes last: after a kill, what is left is still known as ours.
+        // The mark goes last, so that after a kill the rest is still recognised as ours.
         while dir.empty(&dir, 0)? {}
         dir.remove_mark()?;
         self.remove_empty(name).inspect_err(|_| {
-            // Someone wrote into it meanwhile: keep it marked so that the removal can be retried.
-            // Report the first error.
+            // Something was written into it meanwhile. The mark lets the removal be retried.
             let _ = dir.mark();
         })
     }

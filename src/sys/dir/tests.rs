@@ -1,4 +1,4 @@
-//! How a handle treats links, FIFOs and forged marks, with `openat2` and without.
+//! How a `Dir` treats links, FIFOs and forged marks, with `openat2` and without.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -80,7 +80,7 @@ fn no_method_follows_a_link() {
             assert!(dir.lock(&NAME, Duration::ZERO).is_err());
             assert_eq!(dir.kind(&NAME).unwrap(), Some(EntryKind::Link));
             assert_eq!(dir.read_link(&NAME).unwrap(), Path::new(target));
-            // Moves and replacements affect the link itself.
+            // Moving and replacing affect the link itself.
             dir.rename(&NAME, dir, &OTHER).unwrap();
             dir.replace(&OTHER, b"file", 0o600, Durable::No).unwrap();
             assert_eq!(fs::read(place.at("y")).unwrap(), b"file");
@@ -131,7 +131,7 @@ fn only_what_carries_the_mark_of_this_very_directory_is_removed() {
     fs::create_dir_all(place.at("x/a/b")).unwrap();
     symlink("/", place.at("x/a/b/root")).unwrap();
     fs::write(place.at("x/a/f"), "").unwrap();
-    // A forged mark as a repository could contain it: right except for the inode number.
+    // A mark as a repository could contain it: right except for the inode number.
     fs::create_dir(place.at("y")).unwrap();
     fs::write(place.at("y/kept"), "").unwrap();
     for forged in [
@@ -221,7 +221,7 @@ fn an_anchor_may_be_a_link_and_stays_what_it_was() {
     let link = place.root.path().join("link");
     symlink("dir", &link).unwrap();
     let dir = Dir::anchor(&link).unwrap();
-    // Its later replacement is not ours.
+    // A directory that later takes its place is not ours.
     fs::remove_file(&link).unwrap();
     symlink("canary", &link).unwrap();
     dir.new_dir(&NAME).unwrap();

@@ -1,4 +1,4 @@
-//! What a lockfile keeps and refuses, and where it is written.
+//! What a lockfile keeps, what it refuses, and where it is written.
 
 use super::*;
 use std::fs;
