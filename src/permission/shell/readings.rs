@@ -45,8 +45,8 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// What `shell` would do with a text, and `with_variables` whether known variables are
-    /// replaced.
+    /// What `shell` would do with a text; `with_variables` replaces variables whose values are
+    /// known.
     pub fn read(
         &self,
         text: &str,
