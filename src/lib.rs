@@ -70,7 +70,7 @@ pub fn prepared(mut input: Input) -> Input {
 /// Answers one call.
 pub fn run(mut input: Input) -> Response {
     let request = Request::read(&mut input);
-    // Leaked on purpose: the process ends with the answer and frees everything at once.
+    // Leaked on purpose: the process ends with the answer, which frees everything at once.
     let ctx = |protocol| &*Box::leak(Box::new(RunContext::new(input.env, protocol)));
     match request {
         Request::Schema => protocol::schema(ctx(None)),
@@ -87,7 +87,7 @@ pub fn run(mut input: Input) -> Response {
             arguments,
             protocol,
         } => {
-            // The host starts its clock when it has handed over the arguments.
+            // The host's clock starts once it has handed over the arguments.
             last_word::allow(limits::CALL_DEADLINE);
             let ctx = ctx(Some(protocol));
             tool(ctx, &name, arguments).afterwards(|| ctx.write_events())

@@ -1,5 +1,5 @@
-//! What one run has around it: directories, environment, the host's protocol. It knows no room;
-//! rooms add methods for what they read, and keep it here for the rest of the call.
+//! The environment of one run: directories, variables, the host's protocol. It knows no room; rooms
+//! add methods for what they read, and cache it here for the rest of the call.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,7 +14,7 @@ pub const HOLDS: [&str; 3] = [".chibi/skills", ".agents/skills", ".claude/skills
 /// A project's own configuration.
 pub const PROJECT_CONFIG: &str = ".chibi/agent-skills.toml";
 
-/// What one run has around it.
+/// The environment of one run.
 #[derive(Debug)]
 pub struct RunContext {
     /// Environment and working directory.
@@ -38,8 +38,8 @@ impl RunContext {
         }
     }
 
-    /// The run's only value of this type, made when it is first asked for. For what costs a look at
-    /// the disk and stays the same during a call.
+    /// The run's only value of this type, computed on first use. For what has to be read from disk
+    /// and stays the same during a call.
     pub fn once<T: 'static>(&self, make: impl FnOnce() -> T) -> Rc<T> {
         self.known().unwrap_or_else(|| {
             let value = Rc::new(make());
@@ -48,7 +48,7 @@ impl RunContext {
         })
     }
 
-    /// The value of this type, if [`RunContext::once`] has made it.
+    /// The value of this type, if [`RunContext::once`] has computed it.
     pub fn known<T: 'static>(&self) -> Option<Rc<T>> {
         let known = self.known.borrow();
         known.iter().find_map(|value| value.clone().downcast().ok())

@@ -52,7 +52,7 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
         is_right: Box::new(is_right),
     };
     let nothing = |answer: &str| answer == "{}";
-    // A relative path is returned as the file that was judged.
+    // A relative path is returned as the file that was checked.
     let resolved = |answer: &str| answer.starts_with(r#"{"arguments":{"path":"/"#);
     let blocked = |answer: &str| answer.contains(r#""block":true"#);
     let (idle, restricted) = (fixture.idle(), fixture.restricted());

@@ -1,4 +1,4 @@
-//! Judges the length of the instructions and extracts their shell commands.
+//! Checks the length of the instructions and extracts their shell commands.
 
 use super::finding::Finding;
 use super::markdown::Markdown;
@@ -46,7 +46,7 @@ pub fn commands(source: &Source) -> Vec<((usize, usize), String)> {
             source.body + (text.as_ptr() as usize - source.body_text().as_ptr() as usize)
         };
         let text = block.text.trim_end();
-        // A command that spans lines is kept whole; splitting it is up to the shell grammar.
+        // A command that spans lines is kept whole; the shell grammar splits it.
         let whole = text.contains("\\\n")
             || text.contains("<<")
             || text.lines().any(|line| line.starts_with(' '));

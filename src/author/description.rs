@@ -1,4 +1,4 @@
-//! Judges how useful a description is to the model that chooses by it.
+//! Checks how well a model can choose a skill by its description.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ const EMPTY: [&str; 34] = [
     "such", "you", "your", "their", "its", "via", "should", "can", "will", "how",
 ];
 
-/// Whether it says when to use the skill. Text in a non-Latin script is not judged.
+/// Whether it says when to use the skill. Text in a non-Latin script always passes.
 pub fn says_when(description: &str) -> bool {
     let letters = description.chars().filter(|c| c.is_alphabetic());
     let (ours, others): (Vec<char>, Vec<char>) = letters.partition(char::is_ascii_alphabetic);

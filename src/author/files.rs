@@ -1,4 +1,4 @@
-//! Judges a skill's files: links, sizes, and scripts without a known interpreter.
+//! Checks a skill's files: links, sizes, and scripts without a known interpreter.
 
 use std::fs;
 use std::io::Read;

@@ -12,7 +12,7 @@ use crate::skill::{Skill, SkillName, ToolList, over_yaml_limits, split_frontmatt
 /// by the skill's directory.
 type Fix = fn(&str, &SkillName) -> Option<String>;
 
-/// In this order: the first ones make the rest readable.
+/// In this order: the first ones make the text readable for the rest.
 const FIXES: [Fix; 7] = [
     byte_order_mark,
     line_ends,

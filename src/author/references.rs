@@ -1,5 +1,5 @@
-//! References from a skill's texts to files: missing ones, and ones that leave the skill. Doubtful
-//! references are ignored, because a false finding is worse than none.
+//! Checks references from a skill's texts to files: missing files, and paths that leave the skill.
+//! Doubtful references are ignored, because a false finding is worse than none.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -37,51 +37,51 @@ pub enum Verb {
         #[command(flatten)]
         scope: Scope,
     },
-    /// Bring installed skills up to date with where they came from
+    /// Update installed skills from their sources
     Update(Update),
-    /// Tell which installed skills have something newer
+    /// List installed skills that have a newer version
     Outdated {
-        /// The skills' names; all if none is given
+        /// Names of skills; all if omitted
         names: Vec<String>,
         #[command(flatten)]
         scope: Scope,
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Put the state before the last update or approved proposal back
+    /// Restore the state before the last update or approved proposal
     Rollback {
         /// The skill's name
         name: String,
         #[command(flatten)]
         scope: Scope,
     },
-    /// Tell which version of a skill is in use, which there are, and what changed
+    /// Show the installed version of a skill, the available ones, and what changed
     History(HistoryOf),
-    /// Decide about what a model proposes to change in skills
+    /// Review changes to skills that a model proposes
     #[command(subcommand)]
     Proposals(ProposalVerb),
     /// Compare installed skills with the lockfile
     Verify {
-        /// The skills' names; all if none is given
+        /// Names of skills; all if omitted
         names: Vec<String>,
         #[command(flatten)]
         scope: Scope,
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Keep a link to the skill in a directory, for its author
+    /// Link to a skill's working copy, for its author
     Link {
         /// The directory with SKILL.md
         dir: PathBuf,
-        /// What it is to be called
+        /// The name to install it under
         #[arg(long)]
         name: Option<String>,
         #[command(flatten)]
         scope: Scope,
     },
-    /// Install what another program's lock file names
+    /// Install the skills in another program's lock file
     ImportLock {
         /// skills-lock.json, .skill-lock.json, .openskills.json, or a directory with them
         #[arg(default_value = ".")]
@@ -91,17 +91,17 @@ pub enum Verb {
         #[command(flatten)]
         scope: Scope,
     },
-    /// Look for what a skill should not have
+    /// Scan a skill for dangerous content
     Scan {
         /// A directory, a reference, or the name of an installed skill
         target: String,
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Fail if there is a finding of this severity or worse
+        /// Fail on findings of this severity or worse
         #[arg(long, value_name = "SEVERITY")]
         fail_on: Option<Severity>,
-        /// Use what was fetched before, without the network
+        /// Use cached data, without the network
         #[arg(long)]
         offline: bool,
     },
@@ -109,7 +109,7 @@ pub enum Verb {
     Show {
         #[command(flatten)]
         wanted: Wanted,
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -117,16 +117,16 @@ pub enum Verb {
     Cat {
         /// REFERENCE:PATH
         file: String,
-        /// Use what was fetched before, without the network
+        /// Use cached data, without the network
         #[arg(long)]
         offline: bool,
     },
-    /// Configure where `list`, `search` and bare names look
+    /// Configure where `list`, `search` and bare names look for skills
     #[command(subcommand)]
     Sources(Sources),
     /// List the skills that can be installed
     List(Catalogue),
-    /// List the installed skills and what is odd about them
+    /// List the installed skills and their problems
     #[command(alias = "list_installed")]
     ListInstalled(Listing),
     /// Search the installed skills by name, tag and description
@@ -135,15 +135,15 @@ pub enum Verb {
         /// Words to look for
         #[arg(required = true)]
         words: Vec<String>,
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Activate a skill, which takes a conversation
+    /// Activate a skill (only works in a conversation)
     Use {
         /// The skill's name
         name: String,
-        /// What it is applied to
+        /// Input for the skill
         query: Vec<String>,
     },
     /// Search the skills that can be installed
@@ -154,8 +154,8 @@ pub enum Verb {
         #[command(flatten)]
         catalogue: Catalogue,
     },
-    /// End what is active in chibi processes that run now and what is kept for conversations,
-    /// restrictions included
+    /// Deactivate skills in running chibi processes and in stored conversations, restrictions
+    /// included
     Deactivate {
         /// Only in this conversation
         #[arg(long, value_name = "NAME")]
@@ -163,20 +163,20 @@ pub enum Verb {
     },
     /// List scripts and installs that outlasted their call, or follow one
     Jobs {
-        /// Show this job's output as it comes
+        /// Follow this job's output
         #[arg(long, value_name = "ID")]
         follow: Option<String>,
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Explain whether a tool call would be allowed while a skill is active (exit 1 if not)
     Check(Check),
-    /// Tell everything about one installed skill
+    /// Show everything about one installed skill
     Info {
         /// The skill's name
         name: String,
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -184,54 +184,54 @@ pub enum Verb {
     Tree {
         /// The skill's name
         name: String,
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Find what is wrong, and what to do about it (exit 1 if something is broken)
+    /// Find problems and their remedies (exit 1 if something is broken)
     Doctor(Doctor),
-    /// Print what makes a shell complete commands and skills' names
+    /// Print the completion script for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
     /// Print the manual page
     Man,
-    /// What could come next on a command line; for the shells
+    /// Complete a command line; called by the shells
     #[command(name = "__complete", hide = true)]
     Complete {
         /// The words so far; the last one is completed
         #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
         words: Vec<String>,
     },
-    /// Let a project's skills and configuration count, as they are now
+    /// Trust a project's skills and configuration in their current state
     Trust(TrustOf),
-    /// Let a project's skills and configuration no longer count
+    /// Stop trusting a project's skills and configuration
     Untrust(Meant),
-    /// Approve a skill as it is now, where the policy requires that
+    /// Approve a skill's current state, where the policy requires that
     Approve {
         /// The skill's name
         name: String,
     },
-    /// Let the model see a skill
+    /// Show a skill to the model
     Enable {
         /// The skill's name
         name: String,
-        /// Show it the name only
+        /// Show only its name
         #[arg(long)]
         name_only: bool,
     },
-    /// Keep a skill from the model and from people
+    /// Hide a skill from the model and from people
     Disable {
         /// The skill's name
         name: String,
-        /// Keep it from the model only
+        /// Hide it from the model only
         #[arg(long)]
         user: bool,
     },
     /// Write a new skill
     New(New),
-    /// Check skills, and say what to do about each finding (exit 1 if there is an error)
+    /// Check skills and suggest remedies (exit 1 if there is an error)
     Validate(Validate),
     /// Print a skill's properties as JSON, as the specification's reference tool does
     ReadProperties {
@@ -244,20 +244,20 @@ pub enum Verb {
         #[arg(required = true, value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
-    /// Print exactly what the model gets when it activates a skill
+    /// Print exactly what the model receives when it activates a skill
     Try(Try),
-    /// Play conversations with skills, and compare the answers with what is expected
+    /// Play conversations with skills and compare the answers with the expected ones
     Simulate(Simulate),
-    /// Pack a skill into a .zip, the same bytes on every machine
+    /// Pack a skill into a .zip, byte-identical on every machine
     Package(Pack),
-    /// Show what happened
+    /// Show recorded events
     Audit(AuditFilter),
-    /// Show how often skills are used, and how that went
+    /// Show how often skills are used, and with what result
     Stats {
-        /// Since when: 2h, 7d, 2026-11-21
+        /// Start of the period: 2h, 7d, 2026-11-21
         #[arg(long)]
         since: Option<String>,
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },

@@ -13,19 +13,19 @@ use crate::host::Protocol;
 pub struct New {
     /// The skill's name: lowercase letters, digits and single hyphens
     pub name: String,
-    /// What it does, and when to use it
+    /// What it does and when to use it
     #[arg(long)]
     pub description: Option<String>,
-    /// Begin with a script
+    /// Include a script
     #[arg(long, value_enum)]
     pub script: Option<Language>,
-    /// Allow these tools only; `Read Grep` if none are named
+    /// Allow only these tools; `Read Grep` if none are named
     #[arg(long, value_name = "TOOLS", num_args = 0..=1, require_equals = true, default_missing_value = "Read Grep")]
     pub restrict: Option<String>,
-    /// Where its directory is made; the working directory if not given
+    /// The parent directory; the working directory if omitted
     #[arg(long, conflicts_with = "layer")]
     pub dir: Option<PathBuf>,
-    /// Make it where a layer's skills are: enterprise, personal, project or plugin
+    /// Create it in a layer: enterprise, personal, project or plugin
     #[arg(long)]
     pub layer: Option<Layer>,
 }
@@ -33,16 +33,16 @@ pub struct New {
 /// Arguments of `validate`.
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// Directories of skills, their SKILL.md, or directories that hold skills
+    /// Skill directories, SKILL.md files, or directories that contain skills
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Judge exactly as the specification's reference validator does
+    /// Apply exactly the rules of the specification's reference validator
     #[arg(long)]
     pub strict: bool,
-    /// Fix what is safe to fix, and show the difference
+    /// Apply safe fixes and show the difference
     #[arg(long)]
     pub fix: bool,
-    /// The form of the report
+    /// The format of the report
     #[arg(long, value_enum, default_value = "text")]
     pub format: Format,
 }
@@ -52,10 +52,10 @@ pub struct Validate {
 pub struct Try {
     /// The name of an installed skill, or a skill's directory
     pub skill: String,
-    /// What the model would pass as `arguments`
+    /// The `arguments` that the model would pass
     #[arg(long, allow_hyphen_values = true)]
     pub arguments: Option<String>,
-    /// As this generation of the host
+    /// Act as this generation of the host
     #[arg(long, value_enum, default_value = "stdin")]
     pub host: Generation,
 }
@@ -63,13 +63,13 @@ pub struct Try {
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]
 pub struct Simulate {
-    /// Conversations, in YAML or JSON
+    /// Conversations in YAML or JSON
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Write the answers into the files, which later plays must then repeat
+    /// Record the answers in the files, for later plays to repeat
     #[arg(long)]
     pub record: bool,
-    /// Answer JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -79,7 +79,7 @@ pub struct Simulate {
 pub struct Pack {
     /// A skill's directory, or the name of an installed skill
     pub skill: String,
-    /// The file to write; NAME.zip if not given
+    /// The file to write; NAME.zip if omitted
     #[arg(long, short)]
     pub output: Option<PathBuf>,
 }
@@ -123,7 +123,7 @@ impl From<Language> for author::Script {
     }
 }
 
-/// A form of a report, as `--format` takes it.
+/// A report format, as `--format` takes it.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Format {
     /// Lines for people

@@ -51,15 +51,15 @@ const OF_A_CALL: [&str; 4] = [
     "CHIBI_TOOL_ARGS",
 ];
 
-/// Whether the call came through the host, here or in the parent process; then it may come from the
+/// Whether the call came through the host, in this or the parent process; then it may come from the
 /// model.
 pub fn is_by_host(ctx: &RunContext, caller: Caller) -> bool {
     caller == Caller::Host || ctx.env.os(ours::BY_HOST).is_some()
 }
 
-/// Refuses `command` unless a person requests it: not the host, because the model may be behind it;
-/// not a process below a host. It must come from a terminal, which no model uses, unless the user's
-/// configuration says that nobody sits there.
+/// Refuses `command` unless a person requests it. The host is refused, because the model may be
+/// behind it, and so is any process below a host. The request must come from a terminal, which no
+/// model uses, unless the user's configuration says that nobody sits there.
 ///
 /// # Errors
 /// When the caller is, or could be, somebody else.
@@ -77,7 +77,7 @@ pub fn decided_by_a_person(ctx: &RunContext, caller: Caller, command: &str) -> R
     ))
 }
 
-/// The refusal of a command that is the user's.
+/// The refusal of a command that only the user may run.
 pub fn of_their_own(ctx: &RunContext, command: &str) -> Error {
     let text = format!("only a person at a shell of their own can decide to {command}");
     if let Err((file, unreadable)) = ctx.store().health() {
@@ -94,8 +94,9 @@ pub fn of_their_own(ctx: &RunContext, command: &str) -> Error {
     ))
 }
 
-/// If the record is unreadable, the answer is yes. The host itself is the direct parent of its
-/// calls; a call with a host further up was made by a process below it that only imitates the host.
+/// Whether a host runs above this process; yes if the record is unreadable. The host itself is the
+/// direct parent of its calls: a call with a host further up was made by a process below it that
+/// only imitates the host.
 pub fn is_below_a_host(ctx: &RunContext, caller: Caller) -> bool {
     if caller == Caller::Host {
         return ctx.store().is_below_a_host(true).unwrap_or(true);
@@ -104,8 +105,8 @@ pub fn is_below_a_host(ctx: &RunContext, caller: Caller) -> bool {
     in_a_call || ctx.store().is_below_a_host(false).unwrap_or(true)
 }
 
-/// A command to be copied from a message. A model wrote part of it, so nothing in it may make a
-/// shell do more than run it.
+/// A command to be copied from a message. A model wrote part of it, so it must not make a shell do
+/// more than run that command.
 pub fn safe(command: &str) -> String {
     let does_more = |c: &char| c.is_control() || "\"'`$\\;&|<>()!".contains(*c);
     let kept = command.chars().filter(|c| !does_more(c));

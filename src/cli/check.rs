@@ -16,7 +16,7 @@ use crate::run_context::RunContext;
 use crate::session::{Session, snapshot};
 use crate::skill::one_line;
 
-/// A call that might be made while a skill is active.
+/// A call to explain.
 #[derive(Debug, clap::Args)]
 pub struct Check {
     /// The skill's name
@@ -24,10 +24,10 @@ pub struct Check {
     /// The tool that would be called
     #[arg(long)]
     pub tool: String,
-    /// One of its arguments; may be given several times
+    /// One of its arguments; repeatable
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<String>,
-    /// Answer JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -65,7 +65,7 @@ pub fn check(ctx: &RunContext, check: &Check) -> Result<String, Failure> {
     }
 }
 
-/// The message to the model, or why the call is allowed.
+/// The message to the model, or the reason why the call is allowed.
 fn message(decision: &Decision) -> String {
     match &decision.outcome {
         Outcome::Blocked(refusal) => refusal.message(false),

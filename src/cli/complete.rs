@@ -71,7 +71,7 @@ pub fn complete(ctx: &RunContext, words: &[String]) -> String {
     let mut lines = String::new();
     for candidate in found.unwrap_or_default() {
         let word = candidate.get_value().to_string_lossy();
-        // Options are offered to who asks for them.
+        // Options are offered only once `-` is typed.
         if current.starts_with('-') || !word.starts_with('-') {
             let help = candidate.get_help().map(ToString::to_string);
             let help = one_line(&help.unwrap_or_default());

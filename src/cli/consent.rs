@@ -84,9 +84,9 @@ impl Consenting {
         Ok(true)
     }
 
-    /// Shows what would change, and decides. Without asking, no skill gains abilities, and none
-    /// changes to a commit that does not follow the installed one; `downgrade` allows the latter,
-    /// `--yes` does not.
+    /// Shows what would change, and decides. Unless somebody is asked, no skill gains abilities,
+    /// and none changes to a commit that does not follow the installed one; `downgrade` allows the
+    /// latter, `--yes` does not.
     ///
     /// # Errors
     /// When consent is needed and nobody can be asked.

@@ -1,5 +1,5 @@
 //! The single table of what each command decides and who may run it (docs/policy.md shows it). Each
-//! verb is destructured down to its last flag, so a new one does not compile until it is decided
+//! verb is destructured down to its last flag, so a new flag does not compile until it is decided
 //! here.
 
 use super::args::Verb;
@@ -170,7 +170,7 @@ pub fn decision(verb: &Verb) -> Decision {
             Some(_) => Decision::new(Who::Installer, "new --layer"),
             None => anyone("new"),
         },
-        // It makes a file trusted again that others could have written.
+        // This restores trust in a file that others could have written.
         Verb::Doctor(Doctor { fix: true, json: _ }) => person("doctor --fix"),
         Verb::Doctor(Doctor {
             fix: false,

@@ -22,10 +22,10 @@ const SHOWN: usize = 20;
 pub struct HistoryOf {
     /// The skill's name
     pub name: String,
-    /// Do not ask where it came from
+    /// Do not query the source
     #[arg(long)]
     pub offline: bool,
-    /// Answer JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -24,8 +24,8 @@ pub fn list(ctx: &RunContext, listing: &Listing, screen: Screen) -> Result<Strin
     if listing.json {
         return json::list("skills", &reports);
     }
-    // A model learns only the number of untrusted skills, because their names are untrusted text,
-    // too.
+    // A model learns only the number of untrusted skills, because even their names are untrusted
+    // text.
     let is_untold = |entry: &&Entry| matches!(entry.standing, Standing::Untrusted(_));
     let untold = match ctx.protocol {
         Some(_) => catalog.entries().iter().filter(is_untold).count(),

@@ -14,7 +14,7 @@ In chibi: chibi \\-p agent\\-skills \"install owner/skill\"
 .SH COMMANDS
 ";
 
-/// The sections that clap knows nothing of.
+/// The sections that clap does not generate.
 const AFTER: &str = r#".SH EXIT STATUS
 .TP
 .B 0
@@ -60,7 +60,7 @@ pub fn page() -> String {
     root.build();
     let man = Man::new(root.clone())
         .title("AGENT-SKILLS")
-        // An empty date would be left out, and the next words taken for it.
+        // An empty date would be left out, and the following words taken for it.
         .date(" ")
         .manual("User Commands");
     let mut page = rendered(|page| {
@@ -71,11 +71,11 @@ pub fn page() -> String {
     page.push_str(BEFORE);
     commands(&root, &mut page);
     page.push_str(AFTER);
-    // Some terminals have no ellipsis.
+    // Some terminals cannot show an ellipsis.
     page.replace('…', "...")
 }
 
-/// A subsection for each command, made of the sections of a page of its own.
+/// A subsection for each command, built from the sections of its own page.
 fn commands(above: &Command, page: &mut String) {
     for command in above.get_subcommands().filter(|verb| !verb.is_hide_set()) {
         if command.has_subcommands() {

@@ -1,5 +1,5 @@
-//! The interface for people at a shell: arguments, tables, JSON, exit codes. The verbs call the
-//! same rooms as the tool actions of the same names (law 9, docs/spec/README.md#laws).
+//! The door for people at a shell: arguments, tables, JSON, exit codes. The verbs call the same
+//! rooms as the tool actions of the same names (law 9, docs/spec/README.md#laws).
 
 mod approve;
 mod args;

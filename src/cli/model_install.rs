@@ -1,5 +1,5 @@
 //! What a model may install without its user (docs/spec/restriction.md#always-allowed). Commands of
-//! people are not judged here: they fire no hook.
+//! people are not checked here: they fire no hook.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::run_context::RunContext;
 const DECIDED_BY_PEOPLE: &str = "A proposal is not decided by a model, which may list, show and \
     comment them. Tell the user: agent-skills proposals list";
 
-/// Judges a call of `skill_marketplace`.
+/// Decides on a call of `skill_marketplace`.
 pub fn model_install(ctx: &RunContext, arguments: &Value) -> ModelInstall {
     // An invalid call installs nothing, and the tool itself reports the error.
     let Ok(ToolCall::Command(words)) = ToolCall::parse(ours::MARKETPLACE, Ok(arguments.clone()))
@@ -33,8 +33,8 @@ pub fn model_install(ctx: &RunContext, arguments: &Value) -> ModelInstall {
     }
 }
 
-/// Judges a command line as if a model requested it: only commands of its tool, and installs only
-/// from configured sources.
+/// Decides on a command line as if a model requested it: only commands of its tool, and installs
+/// only from configured sources.
 pub fn model_may(ctx: &RunContext, words: &[String]) -> ModelInstall {
     let line = std::iter::once("agent-skills").chain(words.iter().map(String::as_str));
     // An invalid command does nothing, and reports the error itself.
@@ -133,7 +133,7 @@ mod tests {
                 "{message}"
             );
         }
-        // This is not a valid command, and its tool will say so.
+        // This is not a valid command; its tool will report that.
         let two = judged(&json!({"args": ["install", "anthropics/skills@pdf", "evil/x"]}));
         assert_eq!(two, ModelInstall::Allowed);
         let words = judged(&json!({"args": ["install", "--yes", "evil/x"]}));

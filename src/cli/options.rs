@@ -4,25 +4,25 @@ use crate::catalog::Layer;
 use crate::marketplace::As;
 use clap::{Args, Subcommand, ValueEnum};
 
-/// Which events.
+/// Which events to show.
 #[derive(Debug, Args)]
 pub struct AuditFilter {
-    /// Since when: 2h, 7d, 2026-11-21
+    /// Start of the period: 2h, 7d, 2026-11-21
     #[arg(long)]
     pub since: Option<String>,
-    /// Of this skill
+    /// Only of this skill
     #[arg(long)]
     pub skill: Option<String>,
-    /// Of this kind: activate, end, tool, script, install, update, rollback, remove, trust, untrust,
-    /// approve, proposal
+    /// Only of this kind: activate, end, tool, script, install, update, rollback, remove, trust,
+    /// untrust, approve, proposal
     #[arg(long)]
     pub event: Option<String>,
-    /// Answer JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// What can be done with the configuration.
+/// The `config` commands.
 #[derive(Debug, Subcommand)]
 pub enum ConfigVerb {
     /// Show one value and where it comes from
@@ -40,7 +40,7 @@ pub enum ConfigVerb {
     },
     /// Show every value and where it comes from
     List {
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -48,13 +48,13 @@ pub enum ConfigVerb {
     Path,
 }
 
-/// Which skills are meant.
+/// Which installation a command works on.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Scope {
-    /// Those of the project, as --layer project: .chibi/skills and .chibi/skills.lock.json
+    /// That of the project, like --layer project: .chibi/skills and .chibi/skills.lock.json
     #[arg(long, conflicts_with = "layer")]
     pub project: bool,
-    /// Whose: enterprise, personal, project or plugin
+    /// The layer: enterprise, personal, project or plugin
     #[arg(long)]
     layer: Option<Layer>,
 }
@@ -75,13 +75,13 @@ impl Scope {
     }
 }
 
-/// How consent is given where nobody is asked.
+/// Consent without asking.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Consent {
     /// Do not ask
     #[arg(long, short)]
     pub yes: bool,
-    /// Go on although the scan found something of severity high or block
+    /// Continue despite scan findings of severity high or block
     #[arg(long)]
     pub accept_findings: bool,
 }
@@ -91,10 +91,10 @@ pub struct Consent {
 pub struct Wanted {
     /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory
     pub reference: String,
-    /// What the reference is to be taken for
+    /// How to interpret the reference
     #[arg(long, value_enum)]
     pub reading: Option<Reading>,
-    /// Use what was fetched before, without the network
+    /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
 }
@@ -102,8 +102,8 @@ pub struct Wanted {
 /// Arguments of `install`.
 #[derive(Debug, Args)]
 pub struct Install {
-    /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory; without
-    /// one, what the lockfile says is restored
+    /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory;
+    /// restores from the lockfile if omitted
     pub reference: Option<String>,
     #[command(flatten)]
     pub consent: Consent,
@@ -118,16 +118,16 @@ pub struct Install {
         requires = "reference"
     )]
     pub skill: Vec<String>,
-    /// Call it so, where another skill has its name
+    /// Install it under this name if another skill has its own
     #[arg(long, requires = "reference")]
     pub name: Option<String>,
-    /// What the reference is to be taken for
+    /// How to interpret the reference
     #[arg(long, value_enum, requires = "reference")]
     pub reading: Option<Reading>,
-    /// Use what was fetched before, without the network
+    /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
-    /// Restore exactly what the lockfile says, or nothing
+    /// Restore exactly what the lockfile says, or fail
     #[arg(long, conflicts_with = "reference")]
     pub frozen: bool,
     #[command(flatten)]
@@ -141,7 +141,7 @@ pub struct Install {
     reason = "each is a flag of the command line"
 )]
 pub struct Update {
-    /// The skills' names; all if none is given
+    /// Names of skills; all if omitted
     pub names: Vec<String>,
     #[command(flatten)]
     pub consent: Consent,
@@ -154,27 +154,27 @@ pub struct Update {
     /// Replace skills that were changed by hand
     #[arg(long)]
     pub force: bool,
-    /// The same, with a copy of the changed ones kept
+    /// Like --force, but keep a copy of the changed skills
     #[arg(long)]
     pub stash: bool,
-    /// Update also to a commit that does not follow the installed one
+    /// Also update to a commit that does not follow the installed one
     #[arg(long)]
     pub allow_downgrade: bool,
-    /// Use what was fetched before, without the network
+    /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
     #[command(flatten)]
     pub scope: Scope,
 }
 
-/// What can be done with sources.
+/// The `sources` commands.
 #[derive(Debug, Subcommand)]
 pub enum Sources {
     /// Add a repository, a directory, a site or the address of a marketplace.json
     Add {
-        /// Where it is
+        /// Its address or path
         reference: String,
-        /// What stands behind `@` in SKILL@SOURCE
+        /// The name after `@` in SKILL@SOURCE
         #[arg(long)]
         name: Option<String>,
     },
@@ -185,24 +185,24 @@ pub enum Sources {
     },
     /// List the sources
     List {
-        /// Answer JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Ask every source what it has now
+    /// Fetch the current list of every source
     Update,
 }
 
-/// What a reference is taken for.
+/// How to interpret a reference.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Reading {
     /// A git repository
     Repo,
-    /// A name in an owner's or the configured sources
+    /// A name in an owner's repositories or the configured sources
     Registry,
-    /// A path of this machine
+    /// A local path
     Path,
-    /// An address on the web
+    /// A web address
     Url,
 }
 
@@ -217,24 +217,24 @@ impl From<Reading> for As {
     }
 }
 
-/// Options of the verbs that look at what can be installed.
+/// Options of the verbs that show installable skills.
 #[derive(Debug, Args)]
 pub struct Catalogue {
-    /// Use what was fetched before, without the network
+    /// Use cached data, without the network
     #[arg(long)]
     pub offline: bool,
-    /// In which order
+    /// The order
     #[arg(long, value_enum)]
     pub sort: Option<SortAvailable>,
-    /// Descriptions and sources in full
+    /// Show whole descriptions and sources
     #[arg(long, short)]
     pub long: bool,
-    /// Answer JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// The order of what can be installed; the sources' own if none is chosen.
+/// The order of installable skills; by default that of the sources.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum SortAvailable {
     /// By name
@@ -246,33 +246,33 @@ pub enum SortAvailable {
 /// Options of `list-installed`.
 #[derive(Debug, Args)]
 pub struct Listing {
-    /// In which order
+    /// The order
     #[arg(long, value_enum)]
     pub sort: Option<SortInstalled>,
-    /// With descriptions, directories and problems in full
+    /// Show descriptions, directories and problems in full
     #[arg(long, short)]
     pub long: bool,
-    /// Answer JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// The order of what is installed; `layer` if none is chosen.
+/// The order of installed skills; `layer` by default.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum SortInstalled {
     /// By name
     Name,
-    /// The layer that comes first, first
+    /// By precedence of their layers
     Layer,
-    /// By where they came from
+    /// By source
     Source,
-    /// The costliest first
+    /// Most tokens first
     Tokens,
-    /// The worst first
+    /// Most severe problems first
     Problems,
 }
 
-/// The shells that are known.
+/// The supported shells.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Shell {
     /// Bash 4 or later
@@ -286,10 +286,10 @@ pub enum Shell {
 /// Options of `doctor`.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Doctor {
-    /// Repair what can be repaired without a decision of yours
+    /// Repair what needs no decision of yours
     #[arg(long)]
     pub fix: bool,
-    /// Answer JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

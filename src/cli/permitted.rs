@@ -83,8 +83,8 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Provenance>) 
     }
 }
 
-/// Requires a person if a commit may not belong to its source: hosts serve the commits of forks
-/// under the address of the original repository.
+/// Requires a person if a commit may not belong to its source: hosting sites serve the commits of
+/// forks under the address of the original repository.
 fn is_its_sources(
     ctx: &RunContext,
     caller: Caller,

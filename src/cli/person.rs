@@ -25,7 +25,7 @@ pub fn may(ctx: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> R
             may_take_away(ctx, caller, name, &decision.command)
         }
         (Who::Person | Who::Remover, _) => decided_by_a_person(ctx, caller, &decision.command),
-        // `pre_tool` has judged what a model asks of the host; a direct call comes from its user.
+        // `pre_tool` has decided on a model's request; a direct call comes from the user.
         (Who::Installer, _) if !is_below_a_host(ctx, caller) => Ok(()),
         (Who::Installer, _) => match model_may(ctx, words) {
             ModelInstall::Allowed => Ok(()),
@@ -61,7 +61,7 @@ fn restricts(entry: &Entry) -> bool {
     skill.is_some_and(|skill| snapshot(skill, "").is_restricted())
 }
 
-/// In any context, even if invisible from this one. Doubt counts as yes.
+/// Whether it is always on in any context, even one invisible from this one. Doubt counts as yes.
 fn is_always_on(ctx: &RunContext, entry: &Entry) -> bool {
     ctx.config().map_or(true, |config| {
         let is_it = |name: &str| {

@@ -267,7 +267,7 @@ fn approve(ctx: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) 
             let base = ctx.base(&base);
             let market = ctx.market_at(&base);
             let source = market.origin(&name)?.map(|entry| entry.source);
-            // The diff shown is made from the very copy that replaces the skill.
+            // The diff shown comes from the very copy that replaces the skill.
             let shown = RefCell::new(String::new());
             let mut edit = |staged: &Dir| {
                 *shown.borrow_mut() = write(staged, &proposal)?;

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use crate::sys::Env;
 
-    /// If a lockfile disappears after the first skill, the second skill still gets its content.
+    /// Deletes the lockfile after the first skill: the second one still gets its content.
     #[test]
     fn a_lockfile_is_read_once_and_not_once_for_each_skill() {
         let home = tempfile::tempdir().unwrap();

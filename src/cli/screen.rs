@@ -3,7 +3,7 @@
 use super::caller::Caller;
 use crate::sys::{Env, terminal};
 
-/// A terminal, a pipe, or the host.
+/// Where output goes: a terminal, a pipe, or the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screen {
     kind: Kind,
@@ -31,7 +31,7 @@ pub enum Paint {
     Dim,
     /// Correct.
     Good,
-    /// Worth a look.
+    /// Worth attention.
     Warn,
     /// Broken.
     Bad,
@@ -120,7 +120,7 @@ fn takes_colour(env: &Env) -> bool {
 
 #[cfg(test)]
 impl Screen {
-    /// A terminal without colour.
+    /// A terminal without colour, for tests.
     pub fn wide(width: usize) -> Self {
         Self {
             kind: Kind::Terminal(width),
@@ -128,7 +128,7 @@ impl Screen {
         }
     }
 
-    /// A pipe.
+    /// A pipe, for tests.
     pub fn pipe() -> Self {
         Self {
             kind: Kind::Pipe,

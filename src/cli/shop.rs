@@ -1,4 +1,4 @@
-//! The market of a command: its layer, whether offline, and its deadline.
+//! The market as one command uses it: its layer, whether offline, and its deadline.
 
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,7 @@ impl Shop {
     }
 }
 
-/// The mirror for GitHub from the environment. Ignored if a policy limits the sources or cannot be
+/// The mirror for GitHub from the environment; ignored if a policy limits the sources or cannot be
 /// read.
 fn mirror(ctx: &RunContext) -> Option<String> {
     let base = ctx.env.text("AGENT_SKILLS_GITHUB_BASE")?;

@@ -9,12 +9,12 @@ use crate::policy::{Event, Trust, Trusts};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
 
-/// What is meant of a project.
+/// Which parts of a project.
 #[derive(Debug, clap::Args)]
 pub struct Meant {
-    /// A directory of the project; the working directory if none is given
+    /// A directory of the project; the working directory if omitted
     pub dir: Option<PathBuf>,
-    /// Only this skill, by its directory's name; may be given several times
+    /// Only this skill, by its directory's name; repeatable
     #[arg(long, value_name = "NAME")]
     pub skill: Vec<String>,
 }
@@ -24,7 +24,7 @@ pub struct Meant {
 pub struct TrustOf {
     #[command(flatten)]
     pub meant: Meant,
-    /// Also when they change
+    /// Stay trusted after changes
     #[arg(long, conflicts_with = "skill")]
     pub always: bool,
     /// Only list what is trusted, and what has changed since
@@ -111,7 +111,7 @@ pub fn list(ctx: &RunContext) -> Result<String> {
     Ok(text)
 }
 
-/// One line about a part; empty if it is unchanged and `same` is empty.
+/// One line about a part; empty if the part is unchanged and `same` is empty.
 fn told(ctx: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> String {
     let path = part.strip_prefix(holder).unwrap_or(part);
     let beside = RunContext::is_place(part) && RunContext::is_empty_place(part);

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::screen::Screen;
 
-/// `text` after `first`, with later lines indented by `indent`. A word too long for any line stays
+/// `text` after `first`, with later lines indented by `indent`. A word wider than the line stays
 /// whole, so that it can be copied. Without a width the result is one line.
 pub fn hanging(first: &str, text: &str, indent: usize, screen: Screen) -> String {
     let Some(width) = screen.width() else {

@@ -31,7 +31,7 @@ pub const FIXED: [&str; 7] = [
     CREATE,
 ];
 
-/// Whether a tool is or could be ours: the names of our other tools all begin with [`SKILL`].
+/// Whether a tool is or could be ours: the names of our remaining tools all begin with [`SKILL`].
 pub fn is_ours(tool: &str) -> bool {
     FIXED.contains(&tool) || tool.starts_with(SKILL)
 }

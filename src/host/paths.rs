@@ -1,5 +1,5 @@
 //! What a relative path and `~` mean to each of chibi's tools, from its source and from experiments
-//! (docs/host-protocol.md). A path means only what the called tool makes of it.
+//! (docs/host-protocol.md).
 
 /// What a relative path is resolved against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Makes the paths of an allowed call absolute: only the called tool knows what a relative path or
-//! `~` means, so it receives the paths that were judged
+//! Makes the paths of an allowed call absolute. Only the called tool knows what a relative path or
+//! `~` means, so it receives the paths that were authorized
 //! (docs/spec/restriction.md#what-a-path-means).
 
 use std::path::Path;

@@ -14,7 +14,7 @@ const NOTEBOOK: &str = ".ipynb";
 /// Which arguments a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgMatcher {
-    /// All.
+    /// All arguments.
     Any,
     /// Commands that match one of these.
     Command(Vec<CommandPattern>),
@@ -28,7 +28,7 @@ pub enum ArgMatcher {
     Arguments(Vec<(String, CommandPattern)>),
     /// The skill of this name.
     Skill(String),
-    /// None: the entry is malformed or needs something this host lacks.
+    /// No arguments: the entry is malformed or needs something this host lacks.
     Nothing,
 }
 
@@ -39,7 +39,7 @@ impl ArgMatcher {
     /// Parses the text in the parentheses of an entry for `subject`.
     ///
     /// # Errors
-    /// If it cannot match.
+    /// If the entry cannot match anything.
     pub fn parse(
         subject: &ToolMatcher,
         body: Option<&str>,

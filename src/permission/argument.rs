@@ -1,5 +1,6 @@
 //! Matches a call's arguments against one rule. An allow rule must match every argument, and doubt
-//! means no; a deny rule needs one match, and doubt means yes. Shell commands are judged elsewhere.
+//! means no; a deny rule needs one match, and doubt means yes. Shell commands are handled
+//! elsewhere.
 
 use std::path::Path;
 
@@ -17,9 +18,9 @@ use crate::host::tools::{self, Argument, HostTool};
 /// What a decision compares paths against.
 #[derive(Clone, Copy)]
 pub struct PathContext<'a> {
-    /// The directories that matter.
+    /// The directories that rules refer to.
     pub places: &'a Places,
-    /// The file system.
+    /// Queries to the file system.
     pub resolve: &'a dyn Resolve,
     /// The step budget left for this decision.
     pub steps: &'a Steps,
@@ -34,7 +35,7 @@ enum Place<'a> {
 }
 
 impl PathContext<'_> {
-    /// Runs one decision. It resolves each path once, and every step counts.
+    /// Runs one decision, resolving each path once and counting every step.
     pub fn of<T>(
         places: &Places,
         resolve: &dyn Resolve,

@@ -94,7 +94,8 @@ fn allows_ours(call: &Call, ours: OurTool, context: Context) -> bool {
     }
 }
 
-/// A proposal changes nothing, and a skill's faults show while it is active.
+/// Whether a proposal is accepted: it changes nothing, and a skill's faults show while it is
+/// active.
 fn takes_proposal(new: bool, context: Context) -> bool {
     if new {
         context.settings.new_skills
@@ -103,7 +104,7 @@ fn takes_proposal(new: bool, context: Context) -> bool {
     }
 }
 
-/// Whether the reference in a marketplace call selects the machine to contact.
+/// Whether the reference in a marketplace call chooses the machine to contact.
 fn chooses_a_host(call: &Call) -> bool {
     let words = call.arguments.get("args").and_then(Value::as_array);
     let words = words.into_iter().flatten().filter_map(Value::as_str);
@@ -125,7 +126,7 @@ fn pages_cached_output(call: &Call) -> bool {
 /// The first variable in a script's `env` that steers its interpreter.
 pub fn steering_variable(call: &Call) -> Option<String> {
     let env = call.arguments.get("env")?;
-    // Where a script keeps temporary files is ours to say.
+    // We choose where a script keeps temporary files.
     let is_unsafe = |name: &&str| variables::steer(name) || *name == "TMPDIR";
     match env {
         Value::Object(env) => env
@@ -262,7 +263,7 @@ mod tests {
             "ENV",
             "GIT_DIR",
             "IFS",
-            // Known to the scripts' room only, until there was one list.
+            // Once known only to `src/script`; now there is one list.
             "CARGO_HOME",
             "HTTPS_PROXY",
             "ld_preload",

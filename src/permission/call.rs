@@ -45,7 +45,7 @@ pub enum OurTool<'a> {
         /// The action, if the call names it.
         action: Option<&'a str>,
     },
-    /// The command line as a tool, for people, who reach it without a hook.
+    /// The command line as a tool: meant for people, who call it without a hook.
     Direct,
 }
 

@@ -46,7 +46,8 @@ impl Canonical {
 }
 
 impl Canonical {
-    /// The same command with each word below this directory rewritten as one below [`HOME`].
+    /// The same command, with each word that starts with this directory rewritten to start with
+    /// [`HOME`].
     pub fn below_home(&self, home: &str) -> Self {
         let below = |word: &str| match word.strip_prefix(home) {
             Some(rest) if rest.starts_with('/') => format!("{HOME}{rest}"),
@@ -128,7 +129,7 @@ impl CommandPattern {
             return Err(("empty-pattern", "the pattern names no command"));
         }
         let mut words = atoms.rsplit(|atom| *atom == Atom::Is(BREAK));
-        // A path with a suffix names another file.
+        // With a suffix, a path names another file.
         let is_path = words
             .next()
             .is_some_and(|last| last.contains(&Atom::Is('/')));
@@ -168,13 +169,13 @@ impl CommandPattern {
         endings.any(|ending| matching::wildcard(&self.atoms, ending, &command.0))
     }
 
-    /// Whether the pattern contains this word literally, not through a `*`.
+    /// Whether the pattern itself contains this word, rather than matching it by a `*`.
     pub fn spells(&self, word: &str) -> bool {
         let is = |atoms: &[Atom]| atoms.iter().copied().eq(word.chars().map(Atom::Is));
         self.atoms.split(|atom| *atom == Atom::Is(BREAK)).any(is)
     }
 
-    /// Whether one of its words is a path that names another file from another directory.
+    /// Whether one of its words is a relative path, which means another file in another directory.
     pub fn holds_relative_path(&self) -> bool {
         let mut words = self.atoms.split(|atom| *atom == Atom::Is(BREAK));
         words.any(matching::is_relative_path)

@@ -18,7 +18,7 @@ use super::stacking::{Group, InForce};
 use super::tool_matcher::Tool;
 use crate::host::shell::Language;
 
-/// The shell command of a call. What several questions need of it is found out once.
+/// The shell command of a call. Facts that several checks need are computed once.
 pub struct CommandLine<'a> {
     text: &'a str,
     tool: Tool<'a>,
@@ -151,7 +151,7 @@ fn variables(places: &Places) -> Variables<'_> {
 const WRITERS: [&str; 2] = ["write_file", "file_edit"];
 const READERS: [&str; 1] = ["file_head"];
 
-/// The host tools whose effect equals a redirection's.
+/// The host tools that do what a redirection does.
 fn tools(writes: bool) -> impl Iterator<Item = Tool<'static>> {
     let names: &[&'static str] = if writes { &WRITERS } else { &READERS };
     names.iter().map(|name| Tool::host(name))
@@ -182,7 +182,7 @@ fn denied_file<'a>(
         .find(|(_, rule)| tools(writes).any(|tool| denies(rule, &tool)))
 }
 
-/// The rules of one group, in the form the shell module queries.
+/// The rules of one group, as the shell module queries them.
 struct Rules<'a> {
     group: &'a Group<'a>,
     in_force: &'a InForce<'a>,

@@ -294,7 +294,7 @@ impl<'a> Case<'a> {
             parts.extend(command.parts(group, &self.in_force, settings.pipe_filters));
             let mut refused = parts[begin..].iter();
             match refused.find_map(|part| Some((part, part.outcome.as_ref().err()?))) {
-                // Without an entry for the tool, not even harmless parts are allowed.
+                // Without a rule for the tool, not even harmless parts are allowed.
                 _ if !is_reached => not_granted(""),
                 Some((part, why)) => not_granted(why).part(part.kind, &part.text),
                 None => return Ok(Outcome::Granted),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::rule::Rule;
 
-/// A rule, and whose it is.
+/// A rule and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CitedRule {
     /// The skill or policy.
@@ -14,7 +14,7 @@ pub struct CitedRule {
     pub rule: String,
 }
 
-/// Why part of a call may happen.
+/// Why part of a call is allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grant {
     /// This rule grants it.
@@ -47,7 +47,7 @@ impl CitedRule {
         }
     }
 
-    /// That it denies something.
+    /// The reason given when this rule denies something.
     pub fn denies(&self) -> String {
         format!("`{}` denies it with `{}`", self.source, self.rule)
     }

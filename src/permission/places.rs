@@ -22,7 +22,7 @@ pub struct Places {
     pub shell: Shell,
     /// Whether `CDPATH` is set in the host's environment, so that `cd x` may lead elsewhere.
     pub cdpath: bool,
-    /// What no call changes while a skill restricts.
+    /// What no call may change while a skill restricts.
     pub protected: ProtectedPlaces,
     /// Our own executable, which no command may run while anything is in force.
     pub executable: Option<PathBuf>,
@@ -55,7 +55,7 @@ fn is_below(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
 }
 
-/// Files and directories that no call changes while a skill restricts.
+/// Files and directories that no call may change while a skill restricts.
 #[derive(Debug, Clone, Default)]
 pub struct ProtectedPlaces {
     /// Protected with everything below them.

@@ -29,14 +29,14 @@ pub enum Reason {
     NotGranted {
         /// The skill.
         skill: String,
-        /// Further detail, possibly empty.
+        /// More detail; may be empty.
         why: String,
     },
     /// This rule denies it.
     Denied(CitedRule),
     /// It would write where skills and restrictions are stored.
     Protected {
-        /// The skill that restricts.
+        /// The restricting skill.
         skill: String,
         /// What is stored there, or what is unknown.
         why: String,
@@ -45,7 +45,7 @@ pub enum Reason {
     OurProgram,
     /// It cannot be evaluated.
     Unclear {
-        /// The skill that restricts.
+        /// The restricting skill.
         skill: String,
         /// What is wrong with it.
         why: String,
@@ -76,7 +76,7 @@ impl Refusal {
         self
     }
 
-    /// The denied part of a call.
+    /// The part of a call that was denied.
     pub fn denied_part(&self) -> Option<Part> {
         let (Some((kind, text)), Reason::Denied(by)) = (&self.0.part, &self.0.reason) else {
             return None;

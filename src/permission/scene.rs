@@ -80,13 +80,13 @@ impl Scene {
         self
     }
 
-    /// The host process runs in this directory instead of the project root.
+    /// Runs the host process in this directory instead of the project root.
     pub fn begun_in(mut self, working_dir: &'static str) -> Self {
         self.working_dir = Some(working_dir);
         self
     }
 
-    /// `CDPATH` is set in the environment of the host's shell.
+    /// Sets `CDPATH` in the environment of the host's shell.
     pub fn searching_directories(mut self) -> Self {
         self.cdpath = true;
         self

@@ -1,4 +1,4 @@
-//! What is in force around a call.
+//! The restrictions, settings and directories that apply to a call.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::places::Places;
 use super::restriction::Restriction;
 use super::settings::Settings;
 
-/// Everything in force around a call.
+/// Everything that applies to a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'a> {
     /// The restrictions of all skills activated in this session, oldest first, including replaced
@@ -16,7 +16,7 @@ pub struct Scope<'a> {
     pub policy_deny: &'a [Restriction],
     /// The user's settings.
     pub settings: &'a Settings,
-    /// The directories that matter.
+    /// The directories that rules refer to.
     pub places: &'a Places,
     /// Tools that the host attributes to MCP servers.
     pub mcp_tools: &'a BTreeSet<String>,

@@ -9,7 +9,7 @@ use super::rule::Rule;
 use super::scope::Scope;
 use super::settings::{Enforce, Settings, Stacking};
 
-/// The effective restrictions of one call.
+/// The restrictions that apply to one call.
 #[derive(Debug)]
 pub struct InForce<'a> {
     /// Every one of these must allow the call.
@@ -107,7 +107,7 @@ impl<'a> InForce<'a> {
         self.groups.iter().any(restricts) || self.denials().next().is_some()
     }
 
-    /// Every denial with its source, policies first.
+    /// Every denial with its source; those of policies come first.
     pub fn denials(&self) -> impl Iterator<Item = (&'a str, &'a Rule)> {
         let denying = self.denying.iter();
         denying.flat_map(|one| rules_of(one, one.denied()))

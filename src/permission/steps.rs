@@ -1,7 +1,7 @@
 //! The budget of one decision. All code that reads or compares text or queries the file system
 //! deducts its cost, so that time is bounded whatever the input (docs/spec/restriction.md#time).
-//! Code that finds the budget spent stops and may return anything: one place then refuses the whole
-//! decision.
+//! Code that finds the budget spent stops and may return anything; the caller in `decide.rs` then
+//! refuses the call.
 
 use std::cell::Cell;
 

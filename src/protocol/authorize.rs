@@ -103,7 +103,7 @@ pub fn authorize(
         (decided, _) => (decided, event),
     };
     Judged {
-        // A policy that lets a call pass while no skill is active decided nothing about a skill.
+        // While no skill is active, a policy that permits a call has decided nothing about a skill.
         event: (!session.activated.is_empty() || verdict != Verdict::Allowed).then_some(event),
         verdict,
         arguments: absolute_arguments(&scope, &call),
@@ -122,15 +122,15 @@ pub fn nothing_is_in_force(ctx: &RunContext, session: &Result<Session, Unreadabl
             .is_ok_and(|policies| policies.denied_tools().next().is_none())
 }
 
-/// Nothing is active, and no policy has a rule for tools.
+/// Whether nothing is active and no policy has a rule for tools.
 fn nothing_is_decided(session: &Session, policies: &Policies, call: &Call) -> bool {
     session.activated.is_empty()
         && call.ours != Some(OurTool::Direct)
         && policies.denied_tools().next().is_none()
 }
 
-/// Allows reading, and those of our own tools that only inform: using a skill is blocked, since the
-/// unreadable file may forbid it.
+/// Allows reading and those of our own tools that only inform. Using a skill is blocked, because
+/// the unreadable file may forbid it.
 fn closed(call: &Call, what: &str, error: &Error) -> Judged {
     let only_tells = match call.ours {
         Some(OurTool::ReadSkillFile { .. }) => true,

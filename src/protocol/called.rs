@@ -1,4 +1,4 @@
-//! Which skill a call activates. One parser finds both what is judged and what is run.
+//! Which skill a call activates: one parser for authorizing the call and for running it.
 
 use std::path::{Path, PathBuf};
 
@@ -24,10 +24,10 @@ pub struct Called {
     pub tool: String,
     /// A name by which other tools find exactly this skill.
     pub reference: String,
-    /// What it is applied to.
+    /// The input for the skill.
     pub arguments: Option<String>,
-    /// Whether the called tool is ours with the current skills: with few skills, another plugin may
-    /// have a tool `skill`.
+    /// Whether the tool belongs to us with the current skills: if there are few, `skill` may be
+    /// another plugin's tool.
     pub is_listed: bool,
 }
 
@@ -107,7 +107,7 @@ fn find(ctx: &RunContext, catalog: &Catalog, wanted: Activate) -> Result<Called>
     let tool = tool_name(&skill.name);
     let is_first = |first: &Skill| first.dir == skill.dir;
     let reference = match wanted.skill {
-        // Its plain name would find the other skill.
+        // By its plain name, the other skill would be found.
         Some(written) if !catalog.by_tool(&tool).is_some_and(is_first) => written,
         _ => skill.name.to_string(),
     };
@@ -137,7 +137,7 @@ pub fn script_of(ctx: &RunContext, used: &ToolUse, session: &Session) -> Option<
     }
 }
 
-/// A call as it is judged: an activation counts as a call of the skill's own tool.
+/// A call in the form that rules apply to: an activation counts as a call of the skill's own tool.
 pub fn call_of<'a>(
     used: &'a ToolUse,
     called: Option<&'a Called>,
@@ -153,7 +153,7 @@ pub fn call_of<'a>(
     }
 }
 
-/// The call under the name of the forwarding tool if that is denied, otherwise the same call.
+/// The same call under the name of the forwarding tool if that name is denied, else unchanged.
 pub fn under_denied_name<'a>(scope: &Scope, call: Call<'a>, used: &'a ToolUse) -> Call<'a> {
     let handed_on = Call {
         tool: &used.tool,

@@ -1,5 +1,5 @@
-//! What each kind of host call answers when it fails, and how long it may take. All of it is known
-//! before anything is read (law 11, docs/spec/README.md#laws) and needs no memory, file or
+//! What each kind of host call answers when it fails, and how long it may take. The answers exist
+//! before anything is read (law 11, docs/spec/README.md#laws) and need no memory, file or
 //! configuration.
 
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::sys::last_word::{self, LastWord, NEUTRAL};
 use crate::sys::{limits, signals};
 
-/// A host call, reduced to what the answer to its failure depends on.
+/// A host call, reduced to what its failure answer depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failing<'a> {
     /// The hook with this name.
@@ -37,7 +37,7 @@ const NOTHING: LastWord = LastWord {
     decides: false,
 };
 
-/// No restriction applies: a call that cannot be checked is permitted, but an answer that was
+/// No restriction applies: a call that cannot be checked is permitted, but an answer already
 /// computed must still arrive.
 const PERMITTED: LastWord = LastWord {
     answer: NEUTRAL,
@@ -62,7 +62,7 @@ const LEAST_SCHEMA: LastWord = LastWord {
 };
 
 impl Failing<'_> {
-    /// The answer when this call fails.
+    /// The answer if this call fails.
     pub fn word(self) -> &'static LastWord {
         match self {
             Self::Hook(b"pre_tool") => &BLOCKED,
@@ -101,9 +101,9 @@ impl Failing<'_> {
     }
 }
 
-/// Prepares, before `main`, for the call that the environment describes; the arguments are not
-/// available yet. A person's command in a shell that inherited a call's variables stands down
-/// later.
+/// Prepares for the call that the environment describes, before `main`; the arguments are not
+/// available yet. If they show a person's command, in a shell that inherited a call's variables,
+/// this is undone later.
 pub fn prepare_early() {
     let is_set = |name| signals::variable(name).is_some();
     if is_set(c"CHIBI_TOOL_ARGS") {

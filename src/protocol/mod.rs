@@ -1,6 +1,6 @@
 //! The door for hosts: which call this is, with its typed arguments (`request`); one file per hook
-//! and per tool; the one walk that every judged call takes (`authorize`); the answer. It has no
-//! rules of its own. Open `request.rs` first.
+//! and per tool; the one path of every authorized call (`authorize`); the answer. It has no rules
+//! of its own. Open `request.rs` first.
 
 mod answer;
 mod authorize;

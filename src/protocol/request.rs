@@ -89,7 +89,7 @@ pub type Payload = Result<Value, String>;
 /// The kind of call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
-    /// `--schema`.
+    /// The host asks for the tools (`--schema`).
     Schema,
     /// The hook with this name.
     Hook(String),

@@ -37,7 +37,7 @@ pub fn schema(ctx: &RunContext) -> Response {
 }
 
 fn with_skills(ctx: &RunContext, mut tools: Vec<Value>, catalog: &Catalog) -> Vec<Value> {
-    // With an unreadable configuration nothing that depends on it is offered.
+    // If the configuration is unreadable, nothing that depends on it is offered.
     if let Ok(config) = ctx.config() {
         tools.extend(config.takes_proposals().then(propose_tool));
         tools.extend(config.takes_new_skills().then(create_tool));

@@ -1,5 +1,5 @@
-//! One output stream in bounded memory: beginning and end are kept, the middle is only counted. It
-//! knows neither processes nor what the bytes mean.
+//! One output stream in bounded memory: beginning and end are stored, the middle is only counted.
+//! It knows neither processes nor what the bytes mean.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ pub struct Captured {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
-    /// Part of the middle was never seen: all further bytes belong to the tail.
+    /// Part of the middle was never read: all further bytes belong to the tail.
     skipped: bool,
 }
 

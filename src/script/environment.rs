@@ -62,7 +62,7 @@ pub fn of(
         for name in ["TMPDIR", "TMP", "TEMP"] {
             all.insert(name.into(), temp.into());
         }
-        // A confined script could not write elsewhere, and any other would leave litter.
+        // A confined script could not write elsewhere; an unconfined one would leave files behind.
         all.insert("XDG_CACHE_HOME".into(), temp.join("cache").into());
     }
     Ok(all.into_iter().collect())

@@ -1,10 +1,10 @@
-//! The two calls of a supervisor that have no safe form. With `sys/signals.rs` the only file that
-//! may contain `unsafe`: one call in each block, with its proof.
+//! The two calls of a supervisor that have no safe form. Only this file and `sys/signals.rs` may
+//! contain `unsafe`: one call in each block, with its proof.
 
 use std::ffi::CString;
 use std::{fs, io, ptr};
 
-/// Closes every descriptor from 3 on: the host may have left some open, locks and pipes among them.
+/// Closes every descriptor from 3 on: the host may have left some open, including locks and pipes.
 ///
 /// To be called before this process opens any.
 pub fn close_inherited() {
@@ -13,16 +13,16 @@ pub fn close_inherited() {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .collect();
     for number in numbers.into_iter().filter(|number| *number > 2) {
-        // SAFETY: nothing in this process has opened a descriptor that is still open, so nobody
-        // uses this one. Closing one that is closed already does nothing.
+        // SAFETY: this process has not opened any descriptor that is still open, so nothing uses
+        // this one. Closing a closed one does nothing.
         unsafe { libc::close(number) };
     }
 }
 
 /// Executes a program; returns only on failure, with the error number.
 ///
-/// The standard library's `exec` gives a file of a foreign format to a shell where the C library
-/// does.
+/// The standard library's `exec` uses `execvp`, which in some C libraries passes a file of unknown
+/// format to a shell.
 pub fn execute(program: &CString, args: &[CString], env: &[CString]) -> i32 {
     let list = |strings: &[CString]| -> Vec<_> {
         let pointers = strings.iter().map(|string| string.as_ptr());

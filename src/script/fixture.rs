@@ -11,7 +11,7 @@ use crate::sys::process::ProcessId;
 
 crate::sys::signals::before_main!(supervise);
 
-/// Lets the tests' program be started anew as a supervisor.
+/// Lets the test binary be started as a supervisor.
 fn supervise() {
     if super::supervise(std::env::args_os()).is_some() {
         std::process::exit(0);
@@ -27,11 +27,11 @@ pub struct Fixture {
     env: Vec<(String, String)>,
     limit: Duration,
     wait: Option<Duration>,
-    /// The process with which it ends.
+    /// The process with which the script ends.
     pub host: Option<ProcessId>,
-    /// How it is confined.
+    /// The confinement of the script.
     pub confinement: Confinement,
-    /// The environment it is run from.
+    /// The environment from which the script is run.
     pub base: Env,
 }
 
@@ -59,25 +59,25 @@ impl Fixture {
         }
     }
 
-    /// With these arguments.
+    /// Sets the arguments.
     pub fn args(mut self, args: &[&str]) -> Self {
         self.args = args.iter().map(|arg| (*arg).to_owned()).collect();
         self
     }
 
-    /// With this standard input.
+    /// Sets the standard input.
     pub fn stdin(mut self, stdin: Vec<u8>) -> Self {
         self.stdin = stdin;
         self
     }
 
-    /// With this variable.
+    /// Adds a variable.
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// With this time limit.
+    /// Sets the time limit.
     pub fn limit(mut self, millis: u64) -> Self {
         self.limit = Duration::from_millis(millis);
         self
@@ -94,7 +94,7 @@ impl Fixture {
         Jobs::at(self.path("jobs"))
     }
 
-    /// A file of the skill.
+    /// The path of a file of the skill.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }

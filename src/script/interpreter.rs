@@ -1,6 +1,6 @@
 //! Which program runs a script: the one in its shebang, else the one for its extension, else the
-//! script itself if it is executable, which most are not (docs/spec/skills.md#scripts: three of
-//! four real ones lack the bit). It starts nothing.
+//! script itself if it is executable. Most are not: three of four real ones lack the bit
+//! (docs/spec/skills.md#scripts). It starts nothing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -26,8 +26,8 @@ pub struct Interpreter {
 /// A script with a PEP 723 block declares its dependencies, and `uv` installs them.
 const UV: (&str, &[&str]) = ("uv", &["run", "--script"]);
 
-/// Whether the file's name, its first line, or its being an executable determines what runs it,
-/// regardless of what is installed.
+/// Whether a shebang, the extension or machine code determines what runs the file, regardless of
+/// what is installed.
 pub fn says_how_to_run(script: &Path) -> bool {
     let by_content = |head: Vec<u8>| Shebang::parse(&head).is_some() || is_program(script, &head);
     is_script(script) || head(script, "").is_ok_and(by_content)
@@ -101,7 +101,7 @@ impl Search<'_> {
         let program = if given.is_absolute() && is_executable(given) {
             Some(given.to_owned())
         } else {
-            // An absolute path may come from another machine, so search its name as `env` does.
+            // An absolute path may come from another machine, so search for its name as `env` does.
             let any_python = || is_python.then(|| find("python3", self.env)).flatten();
             find(name, self.env).or_else(any_python)
         };
@@ -120,7 +120,7 @@ impl Search<'_> {
             .to_string_lossy();
         let candidates = match by_extension(&extension) {
             Some(candidates) => candidates,
-            // Every shell and `execvp` pass to `sh` what the kernel refuses to execute.
+            // Shells and `execvp` pass files that the kernel cannot execute to `sh`.
             None if is_executable(self.script) => &[("sh", &[][..])],
             None => return Err(unknown(self.label, self.head)),
         };
@@ -138,7 +138,7 @@ impl Search<'_> {
     }
 
     /// uv, if it is installed and there are packages to provide: those that the script declares,
-    /// else those that its directory names.
+    /// else those listed in its directory.
     fn uv(&self) -> Option<Interpreter> {
         if declares_dependencies(self.head) {
             return installed(UV, self.env);

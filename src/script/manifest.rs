@@ -1,19 +1,19 @@
-//! The packages that a script's own directory asks for: the nearest `requirements.txt`,
-//! `pyproject.toml` or `package.json` between the script and its skill's root. It only reads.
+//! The packages listed next to a script: in the nearest `requirements.txt`, `pyproject.toml` or
+//! `package.json` between the script and its skill's root. It only reads.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::sys::{files, limits};
 
-/// The arguments of `uv run` that provide a Python script's packages; `None` if nothing beside the
-/// script names any.
+/// The arguments of `uv run` that provide a Python script's packages; `None` if no file near the
+/// script lists any.
 pub fn python_packages(script: &Path, skill_dir: &Path) -> Option<Vec<OsString>> {
     if let Some(file) = requirements(script, skill_dir) {
         return Some(vec!["--with-requirements".into(), file.into()]);
     }
-    // uv refuses a pyproject.toml as a list of requirements, and as a project it would write an
-    // environment and a lockfile into the skill.
+    // uv does not accept a `pyproject.toml` as a list of requirements, and would write an
+    // environment and a lockfile into the skill if it treated it as a project.
     let file = nearest(script, skill_dir, "pyproject.toml")?;
     let text = files::read_capped(&file, limits::SCRIPT_HEAD).ok()?;
     let project: toml::Table = toml::from_str(std::str::from_utf8(&text).ok()?).ok()?;

@@ -1,6 +1,6 @@
-//! Running a skill's script: which interpreter, in which environment, for how long, and that
-//! nothing it started remains afterwards. It knows no catalog, no permission and no protocol: it
-//! gets a resolved path and returns an [`Outcome`].
+//! Running a skill's script: its interpreter, environment and time limit, and the end of everything
+//! it started. It knows no catalog, no permission and no protocol: it gets a resolved path and
+//! returns an [`Outcome`].
 //!
 //! ```text
 //! run ── interpreter, environment ──> spec
@@ -9,7 +9,8 @@
 //!  │           │ lifeline: spec, hand-over, reports       │ host, deadline, kill tree
 //!  ├─ pump <───┘ stdout, stderr                           │
 //!  └─ hand-over ─────────────────────────────────────> relay ──> job
-//! ```                                        when the caller has waited long enough
+//!                                            when the caller has waited long enough
+//! ```
 
 mod capture;
 mod environment;

@@ -1,5 +1,5 @@
-//! What a skill declares its scripts need (`metadata.openclaw` and its older names,
-//! docs/spec/skills.md#fields), and what of that is missing. It installs nothing.
+//! What a skill declares that its scripts need (`metadata.openclaw` and its older names,
+//! docs/spec/skills.md#fields), and which of these are missing. It installs nothing.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub struct Needs {
     any_program: Vec<String>,
     /// Environment variables.
     env: Vec<String>,
-    /// Commands that install, and what each provides.
+    /// Install commands, and what each provides.
     installs: Vec<Install>,
 }
 
@@ -141,7 +141,7 @@ impl Install {
     }
 }
 
-/// Whether it is a package name and contains nothing special to a shell.
+/// Whether this is a package name without characters special to a shell.
 fn is_package(name: &str) -> bool {
     !name.starts_with('-')
         && name

@@ -1,4 +1,4 @@
-//! The jobs of a run, and whose they are.
+//! The jobs of a run and their owner.
 
 use super::{Jobs, Owner};
 use crate::run_context::RunContext;

@@ -1,5 +1,5 @@
-//! The result of a script so far, and its form as text and as JSON. It knows neither who asked nor
-//! how it ran.
+//! The result of a script so far, and its form as text and as JSON. It knows neither the caller nor
+//! how the script ran.
 
 use std::fmt::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -130,7 +130,7 @@ impl Outcome {
         remarks
     }
 
-    /// How it ended, in words.
+    /// How the script ended, in words.
     fn end(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let Some(ended) = self.ended() else {

@@ -17,7 +17,7 @@ use super::supervisor::{self, Running};
 use crate::sys::process::ProcessId;
 use crate::sys::{Interest, limits, poll};
 
-/// The most that one read or write moves: the capacity of a pipe.
+/// The maximum for one read or write: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
 /// A started script and its output so far.
@@ -108,7 +108,7 @@ impl Pump {
         let outputs = [self.running.stdout.as_fd(), self.running.stderr.as_fd()];
         // If the supervisor is gone, its report of the end is read below.
         let sent = relay::hand_over(control, outputs, spools).is_ok();
-        // The supervisor owns the streams while we wait: bytes read here would be missing there.
+        // The supervisor reads the streams while we wait: bytes read here would be missing there.
         let keep = [self.outputs[0].closed, self.outputs[1].closed];
         for output in &mut self.outputs {
             output.closed = true;
@@ -126,7 +126,7 @@ impl Pump {
     }
 
     /// Everything, once the script has ended. All killable processes are gone, so both streams end.
-    /// A survivor that holds them open is not waited for, and one that keeps writing is cut off.
+    /// A survivor that holds them open is not waited for; one that keeps writing is cut off.
     pub fn finish(mut self) -> (Reports, [Captured; 2]) {
         let [stdout, stderr] = &mut self.outputs;
         for _ in 0..limits::SCRIPT_REST / CHUNK {
@@ -139,7 +139,7 @@ impl Pump {
         (self.reports, self.outputs.map(|output| output.captured))
     }
 
-    /// The outputs so far and the running script, with which its supervisor continues.
+    /// The outputs so far, and the running script, which its supervisor continues.
     pub fn leave(self) -> (Running, [Captured; 2]) {
         (self.running, self.outputs.map(|output| output.captured))
     }
@@ -175,7 +175,7 @@ impl Output {
 pub struct Reports {
     bytes: Vec<u8>,
     open: bool,
-    /// The supervisor has taken over the streams.
+    /// Whether the supervisor has taken over the streams.
     pub adopted: bool,
     /// The script's process, once it exists.
     pub script: Option<u32>,

@@ -1,5 +1,5 @@
-//! What travels over the lifeline after the start, and a job's streams in the supervisor's hands:
-//! after the hand-over it copies output to the job's spools.
+//! The messages on the lifeline after the start, and how the supervisor copies a job's output to
+//! its spools after the hand-over.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
@@ -21,9 +21,9 @@ use crate::sys::{Interest, limits};
 
 /// What the plugin writes once a job's id has been printed.
 pub const RELEASE: [u8; 1] = *b"r";
-/// What the plugin writes to end the script.
+/// What the plugin writes to stop the script.
 pub const END: [u8; 1] = *b"e";
-/// A hand-over: how many bytes each spool holds. With it go six descriptors.
+/// A hand-over: the number of bytes in each spool. Six descriptors are sent with it.
 const HAND_OVER: usize = 16;
 
 /// Whether an error of a non-blocking call means "not now".
@@ -60,13 +60,13 @@ pub fn hand_over(
 
 /// A message from the plugin.
 pub enum Control {
-    /// Nothing to read after all.
+    /// Nothing could be read.
     Nothing,
-    /// It wants the script to become a job.
+    /// The plugin wants the script to become a job.
     HandOver(Relay),
     /// The job's id has been printed: from now on the job survives the plugin.
     Release,
-    /// It is gone, or wants the script to end.
+    /// The plugin is gone, or wants the script to end.
     End,
 }
 
@@ -88,7 +88,7 @@ pub fn listen(lifeline: &UnixStream) -> Control {
         }
     }
     for fd in &fds {
-        // Nothing that we start inherits them.
+        // No process that we start may inherit them.
         let _ = rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC);
     }
     match (&bytes[..received], <[OwnedFd; 6]>::try_from(fds)) {
@@ -127,7 +127,7 @@ impl Stream {
 pub struct Relay {
     /// The job's directory.
     dir: OwnedFd,
-    /// The FIFO on which any data requests the job's end. Holding it open says that the job runs.
+    /// The FIFO on which any data requests the job's end. Holding it open shows that the job runs.
     stop: OwnedFd,
     outputs: [Stream; 2],
 }
@@ -150,20 +150,20 @@ impl Relay {
         }
     }
 
-    /// What to wait for: that the job is to be stopped, and its outputs, for [`Relay::pump`].
+    /// What to wait for: a request to stop the job, and its outputs, for [`Relay::pump`].
     pub fn interests(&self) -> [Interest<'_>; 3] {
         let [stdout, stderr] = &self.outputs;
         let stop = Some((self.stop.as_fd(), PollFlags::IN));
         [stop, stdout.interest(), stderr.interest()]
     }
 
-    /// Moves what an output has.
+    /// Copies what an output has available.
     pub fn pump(&mut self, output: usize, buffer: &mut [u8; CHUNK]) {
         self.outputs[output].pump(buffer);
     }
 
     /// Spools what is left in the pipes, then records how the job ended. A survivor that holds the
-    /// pipes open is not waited for, and one that keeps writing is cut off.
+    /// pipes open is not waited for; one that keeps writing is cut off.
     pub fn finish(mut self, ended: Ended, millis: u64) {
         let mut buffer = [0; CHUNK];
         for output in &mut self.outputs {

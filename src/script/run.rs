@@ -38,7 +38,7 @@ pub struct Request<'a> {
     pub stdin: &'a [u8],
     /// Variables added to its environment.
     pub env: &'a [(String, String)],
-    /// What its skill declares that it needs.
+    /// What its skill declares as needed.
     pub needs: &'a Needs,
     /// Which of the host's variables it gets.
     pub pass_env: &'a PassEnv,

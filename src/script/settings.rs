@@ -1,5 +1,5 @@
-//! What an administrator or a user can configure about scripts. Plain data with defaults; where it
-//! comes from is not known here.
+//! What an administrator or a user can configure about scripts: plain data with defaults. It does
+//! not know where the values come from.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,19 +20,19 @@ pub struct Settings {
     pub pass_env: PassEnv,
     /// Whether scripts are confined (Linux).
     pub sandbox: Mode,
-    /// What a confined script may use of the network.
+    /// What network access a confined script has.
     pub network: Network,
     /// Additional paths that a confined script may write.
     pub allowed_paths: Vec<PathBuf>,
     /// Seconds a script may take altogether.
     pub timeout: Limit,
-    /// Seconds after which a call answers and the script continues as a job.
+    /// Seconds after which a call returns and the script continues as a job.
     pub call_seconds: CallSeconds,
     /// Overrides for single skills, by name.
     pub skills: BTreeMap<String, SkillSettings>,
 }
 
-/// Settings of one skill; those not set are as for all.
+/// Settings of one skill; unset ones are those of all skills.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SkillSettings {
@@ -165,7 +165,7 @@ pub fn time_limit(timeout_secs: Option<f64>, most: Duration) -> Result<Duration,
         let text = format!("`timeout_secs` {asked} is more than a script may take");
         return Err(Error::new(text).hint(hint));
     }
-    // A limit that rounds to zero would end every script before it begins.
+    // A limit rounded to zero would end every script before it begins.
     Ok(Duration::from_secs_f64(asked).max(Duration::from_millis(1)))
 }
 

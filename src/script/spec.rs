@@ -1,5 +1,5 @@
-//! What a supervisor is to run and under which conditions, and how the plugin tells it: over the
-//! lifeline, as JSON with the script's input behind it. It chooses none of it.
+//! What a supervisor runs and under which conditions, and how the plugin sends it: over the
+//! lifeline, as JSON followed by the script's input. It makes none of these choices.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -25,7 +25,7 @@ pub struct ProcessSpec {
     pub env: Vec<CString>,
     /// Its working directory.
     pub workdir: OsString,
-    /// What it may not do.
+    /// Its confinement.
     pub sandbox: Option<Sandbox>,
 }
 
@@ -75,10 +75,10 @@ impl ProcessSpec {
         Self { sandbox, ..self }
     }
 
-    /// Sends it over the lifeline, with its standard input.
+    /// Sends it over the lifeline, followed by the script's standard input.
     ///
     /// # Errors
-    /// When the supervisor does not take it.
+    /// When the supervisor does not accept it.
     pub fn send(
         &self,
         mut lifeline: &UnixStream,
@@ -96,7 +96,7 @@ impl ProcessSpec {
     /// Receives what [`ProcessSpec::send`] sends.
     ///
     /// # Errors
-    /// When the plugin is gone, or it is something else.
+    /// When the plugin is gone or sent something else.
     pub fn receive(lifeline: &UnixStream) -> io::Result<(Self, Conditions, Vec<u8>)> {
         let mut lengths = [[0; size_of::<usize>()]; 2];
         for length in &mut lengths {

@@ -1,6 +1,6 @@
 //! One stream of a job's output in one bounded file: the beginning, then a ring buffer with the
-//! end. The supervisor writes it; readers need no lock. It knows neither jobs
-//! nor what the bytes mean.
+//! end. The supervisor writes it; readers need no lock. It knows neither jobs nor what the bytes
+//! mean.
 //!
 //! ```text
 //! 0       8                    8+HEAD                     8+HEAD+RING
@@ -20,7 +20,7 @@ const HEAD: u64 = limits::JOB_OUTPUT / 2;
 const RING: u64 = limits::JOB_OUTPUT - HEAD;
 /// Offset of the first byte, after the total length.
 const START: u64 = 8;
-/// The most that one write adds; this much of the ring may change while it is read.
+/// The maximum for one write; this much of the ring may change while it is read.
 pub const CHUNK: usize = 16 * 1024;
 
 /// The file offset of the byte at `position` of the stream, and how many bytes are contiguous from
@@ -47,7 +47,7 @@ impl Writer {
     }
 
     /// Appends at most [`CHUNK`] bytes. What does not fit on the disk is dropped, so that the
-    /// writer is never blocked.
+    /// writer never blocks.
     pub fn append(&mut self, mut bytes: &[u8]) {
         let mut total = self.total;
         while !bytes.is_empty() {

@@ -1,8 +1,8 @@
-//! The process between the plugin and a script: this program started anew as `__supervise`. It owns
-//! the script's process tree and ends it when the script exits, times out or is stopped, or when
-//! the plugin or the host is gone. Once the plugin has made the script a job, it survives both and
-//! takes the output ([`super::relay`]). It has one thread, and takes what to run from its lifeline
-//! only.
+//! The process between the plugin and a script: this program, started anew as `__supervise`. It
+//! owns the script's process tree and ends it when the script exits, times out or is stopped, or
+//! when the plugin or the host is gone. Once the plugin has made the script a job, it survives both
+//! and takes over the output ([`super::relay`]). It has one thread, and accepts its specification
+//! only from its lifeline.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -26,14 +26,14 @@ use super::{exec, tree};
 use crate::sys::process::ProcessId;
 use crate::sys::{Interest, poll, signals};
 
-/// The argument with which this program starts itself. Nobody else has a use for it.
+/// The argument with which this program starts itself; for nobody else.
 pub const VERB: &str = "__supervise";
 
-/// The exit status of a script that could not be executed, as shells have it.
+/// The exit status of a script that could not be executed, as in shells.
 const NOT_EXECUTED: i32 = 127;
 
-/// Supervises a script, if these are the arguments of a supervisor and our parent is the plugin.
-/// Otherwise this verb does not exist.
+/// Supervises a script, if these are a supervisor's arguments and our parent is the plugin.
+/// Otherwise returns `None`, as if this verb did not exist.
 pub fn supervise(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     if !args.into_iter().skip(1).eq([VERB]) || !has_lifeline() {
         return None;
@@ -42,7 +42,7 @@ pub fn supervise(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     // Only SIGKILL can interrupt the cleanup.
     signals::block_all_but([libc::SIGCHLD]);
     exec::close_inherited();
-    // An error means that the plugin is gone or has no resources left; it sees our end.
+    // An error means that the plugin is gone or out of resources; it notices our exit.
     Some(run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
@@ -52,13 +52,13 @@ fn has_lifeline() -> bool {
     use rustix::net::sockopt::socket_peercred;
     use rustix::process::{geteuid, getppid};
 
-    // gVisor names whoever asks.
+    // gVisor reports the process that asks.
     let makers = [getppid(), Some(getpid())];
     socket_peercred(rustix::stdio::stdin())
         .is_ok_and(|peer| makers.contains(&Some(peer.pid)) && peer.uid == geteuid())
 }
 
-/// Whether standard input is a socket; no other system says whose.
+/// Whether standard input is a socket; other systems do not say who created it.
 #[cfg(not(target_os = "linux"))]
 fn has_lifeline() -> bool {
     rustix::net::sockopt::socket_type(rustix::stdio::stdin()).is_ok()
@@ -80,7 +80,7 @@ fn run() -> io::Result<()> {
         stderr().try_clone_to_owned()?,
     ];
     // The host waits until nobody holds the plugin's stdout (docs/spec/hosts.md#time-limits), and
-    // the plugin until nobody holds the script's.
+    // the plugin waits until nobody holds the script's.
     let null = tree::open_null()?;
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
@@ -113,7 +113,7 @@ struct Supervisor {
     lifeline: UnixStream,
     /// Ready when the host has ended; `None` where the system cannot tell.
     host: Option<OwnedFd>,
-    /// Whether the job's id has been told: lifeline and host no longer matter.
+    /// Whether the job's id has been printed: lifeline and host no longer matter.
     is_released: bool,
     /// The streams of a job.
     relay: Option<Relay>,
@@ -179,9 +179,9 @@ impl Supervisor {
         tell(&self.lifeline, Report::Ended(ended));
     }
 
-    /// Does what the plugin says; `true` if the script is to end.
+    /// Follows the plugin's messages; `true` if the script is to end.
     fn heed(&mut self) -> bool {
-        // Everything sent before the plugin's end counts: a job may have been released.
+        // Messages sent before the plugin's end count: a job may have been released.
         while !self.is_released {
             match relay::listen(&self.lifeline) {
                 Control::Nothing => break,
@@ -214,7 +214,7 @@ impl Supervisor {
         };
         let sandbox = process.sandbox.as_ref().map(Sandbox::prepare).transpose();
         let mut sandbox = sandbox.map_err(|errno| message(Failure::NotConfined(errno)))?;
-        // Our own directory is its, until it has begun.
+        // The script inherits our working directory when it starts.
         std::env::set_current_dir(&process.workdir)
             .map_err(|error| message(Failure::NoWorkdir(errno(&error))))?;
         let mut command = Command::new(OsStr::from_bytes(process.program.to_bytes()));
@@ -225,7 +225,8 @@ impl Supervisor {
             tree::die_with(supervisor);
             signals::reset_actions();
             signals::unblock_all();
-            // Before it can start anything: whoever has lost us knows whom to kill.
+            // Sent before the script can start anything: if we are lost, the plugin knows what to
+            // kill.
             tell(&lifeline, Report::Started(Pid::as_raw(Some(getpid()))));
             let confined = sandbox.take().map_or(Ok(()), Prepared::enter);
             let failure = match confined {
@@ -244,7 +245,7 @@ impl Supervisor {
         crate::sys::process::pid_of(script.id()).ok_or(Failure::NoProcess(0))
     }
 
-    /// Waits for the script's end or a reason to end it, and moves the streams that are ours.
+    /// Waits for the script's end or a reason to end it, and copies a job's streams.
     fn watch(&mut self, script: Pid) -> Why {
         let deadline = self.began + self.conditions.limit;
         let mut buffer = [0; CHUNK];
@@ -335,7 +336,7 @@ impl Input {
     }
 }
 
-/// Sends a report; a plugin that is gone needs none.
+/// Sends a report; errors do not matter, since they mean that the plugin is gone.
 fn tell(mut lifeline: &UnixStream, report: Report) {
     let _ = lifeline.write(&report.encode());
 }

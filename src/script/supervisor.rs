@@ -17,13 +17,13 @@ use super::spec::{Conditions, ProcessSpec};
 use super::{supervise, tree};
 use crate::sys::process::{ProcessId, kill_group};
 
-/// How long a supervisor may take to read what it is to run, and to exit.
+/// How long a supervisor may take to read its specification, and to exit.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A script under supervision, as the plugin sees it. Dropping it ends the script.
 pub struct Running {
     supervisor: Child,
-    /// The children that we had before.
+    /// The children that existed before.
     others: Vec<Pid>,
     /// Our end of the lifeline, on which reports arrive. The supervisor holds the other end.
     pub control: Option<UnixStream>,
@@ -43,7 +43,7 @@ pub fn start(process: &ProcessSpec, conditions: Conditions, stdin: &[u8]) -> io:
     let (stderr, script_stderr) = io::pipe()?;
     rustix::io::ioctl_fionbio(&stdout, true)?;
     rustix::io::ioctl_fionbio(&stderr, true)?;
-    // Should the supervisor be killed, what it kept together is ours to end.
+    // If the supervisor is killed, its descendants become ours, to be killed.
     tree::adopt_orphans();
     let others = tree::children_of(getpid());
     let supervisor = Command::new(own_program()?)
@@ -54,7 +54,7 @@ pub fn start(process: &ProcessSpec, conditions: Conditions, stdin: &[u8]) -> io:
         .stdout(script_stdout)
         .stderr(script_stderr)
         .spawn()?;
-    // From here on the script may run, and our memory and environment are not for it to read.
+    // From here on the script may run, and must not read our memory and environment.
     supervise::hide();
     let running = Running {
         supervisor,
@@ -71,7 +71,7 @@ pub fn start(process: &ProcessSpec, conditions: Conditions, stdin: &[u8]) -> io:
     Ok(running)
 }
 
-/// This very program, also when its file has been replaced meanwhile.
+/// This program itself, even if its file has been replaced meanwhile.
 fn own_program() -> io::Result<PathBuf> {
     if cfg!(target_os = "linux") {
         Ok("/proc/self/exe".into())
@@ -81,8 +81,8 @@ fn own_program() -> io::Result<PathBuf> {
 }
 
 impl Running {
-    /// Kills a supervisor that did not answer, the script's group if known and (Linux) all that the
-    /// supervisor kept together.
+    /// Kills a supervisor that did not answer, the script's group if known and (Linux) all
+    /// descendants of the supervisor.
     pub fn abandon(&mut self, script: Option<u32>) {
         let _ = self.supervisor.kill();
         let _ = self.supervisor.wait();
@@ -95,7 +95,7 @@ impl Running {
         ProcessId::of(self.supervisor.id())
     }
 
-    /// Asks the supervisor to end the script; its report tells when that is done.
+    /// Asks the supervisor to end the script; its report says when that is done.
     pub fn end(&self) {
         if let Some(mut control) = self.control.as_ref() {
             let _ = control.write(&END);
@@ -103,7 +103,7 @@ impl Running {
     }
 
     /// Leaves the script to a supervisor that has adopted it. Until the result is released, the
-    /// script still ends with us.
+    /// script still ends with this process.
     pub fn leave(mut self) -> Option<Release> {
         self.control.take().map(Release)
     }
@@ -114,7 +114,7 @@ impl Running {
 pub struct Release(UnixStream);
 
 impl Release {
-    /// The id is known: the job no longer depends on us.
+    /// Makes the job independent of this process, once its id is known.
     pub fn release(mut self) {
         let _ = self.0.write(&RELEASE);
     }

@@ -1,4 +1,4 @@
-//! How the user gets a program that is missing.
+//! How the user installs a missing program.
 
 /// How to install a program for which no command is declared.
 pub fn system_install(program: &str) -> String {

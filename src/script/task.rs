@@ -23,7 +23,7 @@ pub struct RunLimits<'a> {
     /// How long its caller waits before it becomes a job: zero for at once, `None` to wait until
     /// the end.
     pub wait: Option<Duration>,
-    /// Where the job is kept then.
+    /// Where the job is stored.
     pub jobs: &'a Jobs,
     /// The owner of the job.
     pub owner: &'a Owner,

@@ -1,7 +1,6 @@
-//! The process tree below a supervisor, which adopts orphans, and its end. Killing alone misses
-//! children forked meanwhile, and makes room for more. So the tree is stopped first, in rounds: a
-//! stopped process cannot fork and stays in place. When two rounds stop the same processes, all are
-//! stopped.
+//! Ends the process tree below a supervisor, which adopts orphans. Killing alone misses children
+//! forked meanwhile and makes room for more, so the tree is stopped first, in rounds: a stopped
+//! process cannot fork. When two rounds find the same processes, all of them are stopped.
 
 use std::fs;
 use std::io::{PipeReader, Read};
@@ -34,7 +33,7 @@ pub fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }
 
-/// Makes us die with `parent`, also if it is dead already (Linux).
+/// Makes us die with `parent`, even if it is dead already (Linux).
 pub fn die_with(parent: Pid) {
     #[cfg(target_os = "linux")]
     {
@@ -68,7 +67,7 @@ pub fn has_ended(script: Pid) -> bool {
 ///
 /// [`signals::on_child_end`]: crate::sys::signals::on_child_end
 pub fn reap_orphans(script: Pid, mut children: &PipeReader) {
-    // It never blocks, and what it says is looked up here.
+    // It never blocks, and its content does not matter.
     let _ = children.read(&mut [0; 64]);
     for child in children_of(getpid()) {
         if child != script {
@@ -81,7 +80,7 @@ pub fn reap_orphans(script: Pid, mut children: &PipeReader) {
 /// has passed. Returns the script's wait status, and whether any descendant survived.
 pub fn end(script: Pid, mut children: &PipeReader) -> (i32, bool) {
     let began = Instant::now();
-    // The status to report if it has changed to another user and survives the wait.
+    // The status to report if the script has changed to another user and survives the wait.
     let mut status = Signal::KILL.as_raw();
     let _ = kill_process_group(script, Signal::KILL);
     loop {
@@ -110,8 +109,8 @@ pub fn end(script: Pid, mut children: &PipeReader) -> (i32, bool) {
     }
 }
 
-/// Kills what a supervisor that was killed has left to us: every descendant of ours except
-/// `others`, which we had before, with theirs. Waits for their end at most for [`limits::REAP`].
+/// Kills the descendants of a killed supervisor, which we have adopted: every descendant of ours
+/// except `others`, the earlier children, and theirs. Waits at most [`limits::REAP`] for their end.
 pub fn end_orphans(others: &[Pid]) {
     let began = Instant::now();
     while began.elapsed() < limits::REAP {
@@ -130,7 +129,7 @@ pub fn end_orphans(others: &[Pid]) {
     }
 }
 
-/// Reaps all that has ended; `true` when there is no child any more.
+/// Reaps all that have ended; `true` when no child is left.
 fn reap(script: Pid, status: &mut i32) -> bool {
     loop {
         match wait(WaitOptions::NOHANG) {

@@ -1,6 +1,6 @@
-//! Conversations that test a skill: the actions of user and model, run through this program as the
-//! host would in a temporary home, and the expected answers. Calls are judged only by the program
-//! under test.
+//! Conversations that test a skill: the actions of user and model, run through this program in a
+//! temporary home as the host would, and the expected answers. Only the program under test decides
+//! on calls.
 
 mod expect;
 mod host;

@@ -1,4 +1,4 @@
-//! Writes answers into a conversation's file. In YAML only the lines of `answer` change, so
+//! Writes the answers into a conversation's file. In YAML only the lines of `answer` change, so
 //! comments are preserved; JSON is rewritten.
 
 use serde_json::{Value, json};

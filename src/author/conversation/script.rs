@@ -51,7 +51,7 @@ pub struct Script {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// What the user says; it starts a new run of the host.
+    /// The user's prompt; it starts a new run of the host.
     pub prompt: Option<String>,
     /// The id of the conversation that a prompt belongs to.
     pub context: Option<String>,
@@ -97,7 +97,7 @@ impl Conversation {
             )
         };
         let text = String::from_utf8(bytes).map_err(|error| wrong(&error))?;
-        // Both formats go through a plain value, so the fields are read in one way.
+        // Both formats are parsed to a plain value first, so that the fields are read in one way.
         let value: Value = if is_json(file) {
             serde_json::from_str(&text).map_err(|error| wrong(&error))?
         } else if is_too_deep(&text) {

@@ -95,7 +95,7 @@ impl<'de> serde::de::Visitor<'de> for Shaped<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
         let mut entries: Vec<(String, Node)> = Vec::new();
         while let Some(key) = access.next_key::<String>()? {
-            // If a mapping has a key twice, the first pass knows only the last value's shape.
+            // If a mapping has a key twice, the first pass knows only the shape of the last value.
             let twice = entries.iter().any(|(other, _)| *other == key);
             let shape = self.0.get(&key).unwrap_or(&Value::Null);
             if twice || key == "<<" && !shape.is_object() {

@@ -35,8 +35,7 @@ fn counted(catalog: &Catalog) -> String {
     format!("{offered} of {there} skills are offered to the model")
 }
 
-/// Entries that cannot be opened. A broken link is not a directory, so the catalog does not know
-/// it.
+/// Entries that cannot be opened. The catalog misses broken links, since they are not directories.
 fn entries(root: &Path) -> Vec<Check> {
     let found = match fs::read_dir(root) {
         Ok(found) => found,

@@ -1,5 +1,5 @@
-//! Programs × options × spellings × places: whatever grants a command, it changes no protected
-//! place and runs none of our programs; unrelated commands pass.
+//! Programs × options × spellings × places: no rule lets a command change a protected place or run
+//! our program, and unrelated commands pass.
 
 use serde_json::json;
 

@@ -10,7 +10,7 @@ use super::{Fault, neutral};
 pub enum Builtin {
     /// It needs no rule.
     Neutral,
-    /// It changes the working directory to this; inside the project or skill that needs no rule.
+    /// It changes the working directory to this one; inside the project or skill it needs no rule.
     ChangeDirectory(String),
     /// It needs a rule, like any program.
     Ordinary,

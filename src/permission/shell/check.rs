@@ -20,7 +20,7 @@ mod toplevel;
 
 use exporting::may_export_all;
 
-/// The answers of the rules to the shell module's questions.
+/// What the shell module asks of the rules.
 pub trait Rules {
     /// The rule that grants a command and itself contains each word of `spelled`. Outside `home`, a
     /// rule with a relative path names another file and grants nothing.

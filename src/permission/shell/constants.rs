@@ -1,6 +1,6 @@
 //! Variables whose value is known at each use (docs/spec/restriction.md#constants). The value
-//! replaces them before judging: `OUT=out; ls > "$OUT/x"` writes `out/x`. `$HOME` and the `~` of
-//! `~/x` are constants too.
+//! replaces the variable before the command is checked: `OUT=out; ls > "$OUT/x"` writes `out/x`.
+//! `$HOME` and the `~` of `~/x` are constants too.
 //!
 //! All conditions are in [`Constant::of`] and [`fill`]; nothing else creates a [`Constant`].
 
@@ -12,7 +12,7 @@ use super::special::is_special;
 use super::tree::{Item, any, items, names_in};
 use crate::permission::steps::Steps;
 
-/// With more assignments than this none is used: each costs a search of the whole text.
+/// With more assignments than this, no constant is used: each costs a search of the whole text.
 const MAX: usize = 24;
 
 /// A variable that has one value at all its uses.

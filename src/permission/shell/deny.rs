@@ -130,7 +130,7 @@ pub fn denied(
     denies: &dyn Fn(&Canonical) -> Option<usize>,
     readings: &Readings,
 ) -> Result<Option<(String, usize)>, Fault> {
-    // `||` is not a pipe; any other use of these characters may feed a program.
+    // `||` does not pipe; every other use of these characters may feed a program.
     let feeds = command.replace("||", "").contains(['|', '<']);
     Seeker {
         denies,
@@ -267,7 +267,7 @@ impl Seeker<'_> {
                 return Err(Fault::new(name, "a shell evaluates this variable"));
             }
             return match env::split(arguments)? {
-                // Its options count too.
+                // The options of `env` count too.
                 Some(text) => self.text(&format!("env {text}"), shell, depth + 1),
                 None => Ok(None),
             };
@@ -321,7 +321,7 @@ impl Seeker<'_> {
                 self.text(text, shell, inside.depth + 1)
             }
             Rendered::File(_) => Ok(None),
-            // It reads standard input, which is checked elsewhere; `xargs` appends words.
+            // It reads standard input, which is checked elsewhere, or `xargs` appends words.
             _ if arguments.is_empty() && inside.placeholders.is_empty() => Ok(None),
             _ => Err(unknown(program)),
         }

@@ -1,5 +1,5 @@
-//! Compares our reading of commands with another parser's: if the simple commands differ, one is
-//! wrong, and an accepted command may run something that was not judged.
+//! Compares our parse of commands with another parser's. If the simple commands differ, one parser
+//! is wrong, and an accepted command may run something that was never checked.
 
 use brush_parser::ast::{
     AndOr, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList,
@@ -37,7 +37,7 @@ fn ours(command: &str) -> Option<Vec<String>> {
 }
 
 /// A command up to its first process substitution, which is part of a word to one parser and a
-/// separate word to the other; without `time`, a program to one and grammar to the other (we judge
+/// separate word to the other; without `time`, a program to one and grammar to the other (we treat
 /// both alike); without the tabs that `<<-` strips.
 fn shown(mut words: Vec<String>) -> Option<String> {
     if words.first().is_some_and(|word| word == "time") {

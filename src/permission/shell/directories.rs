@@ -1,6 +1,6 @@
-//! Tracks every directory that some outcome of the preceding commands leads to, so that a relative
-//! path is judged for all of them. If that is unclear, the directory is unknown and no relative
-//! path is granted (docs/spec/restriction.md#the-working-directory).
+//! Tracks every directory that the preceding commands may lead to, so that a relative path is
+//! checked in all of them. If that is unclear, the directory is unknown and no relative path is
+//! granted (docs/spec/restriction.md#the-working-directory).
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

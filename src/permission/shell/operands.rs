@@ -163,7 +163,7 @@ impl Operands<'_> {
     fn changed(&self, word: &Word, whole: bool) -> Checked {
         self.reach.each(word, |operand| match operand {
             Operand::Path(text) => refuse_if(word, self.reach.relation(text) != Relation::Apart),
-            // Text that becomes several words may contain the option too.
+            // Text that becomes several words may also contain the option.
             Operand::Unknown(_) if whole || !word.is_one_word() => {
                 Err(Fault::new(&word.raw, NOT_KNOWN))
             }
@@ -236,7 +236,7 @@ fn refuse_if(word: &Word, refused: bool) -> Checked {
     Ok(())
 }
 
-/// Words that are no options.
+/// Words that are not options.
 fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
     let mut ended = false;
     arguments.iter().filter(move |word| {

@@ -50,7 +50,7 @@ impl Reach<'_> {
         found.iter().try_for_each(check)
     }
 
-    /// How a path relates to the protected places; an unknown one counts as protected.
+    /// How a path relates to the protected places; an unknown path counts as protected.
     pub fn relation(&self, text: &str) -> Relation {
         let Some(paths) = self.paths(text) else {
             return Relation::Within;
@@ -88,8 +88,8 @@ impl Reach<'_> {
         })
     }
 
-    /// Whether a link to `target` may lead to a protected place, or above one: when it is made at
-    /// one of these places, or in one of them. Where the places are not known, it may lie anywhere.
+    /// Whether a link to `target` may lead to a protected place, or above one: it may if it is
+    /// created at or inside one of `places`. If these are unknown, it may be anywhere.
     pub fn may_lead_in(&self, places: Option<&[PathBuf]>, target: &str) -> bool {
         if target.starts_with('/') {
             return false;
@@ -105,7 +105,7 @@ impl Reach<'_> {
             .any(|place| leads(place.join(target)) || leads(place.with_file_name(target)))
     }
 
-    /// Whether there is a directory.
+    /// Whether this is an existing directory.
     pub fn is_directory(&self, path: &Path) -> bool {
         self.guard.ground.resolve.is_directory(path)
     }

@@ -1,4 +1,5 @@
-//! Reads each command line of a decision once: what it touches, its grants and its denials all ask.
+//! Parses each command line of a decision once, for the effects, grants and denials that all need
+//! it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +11,7 @@ use crate::host::shell::Shell;
 use crate::permission::places::Places;
 use crate::permission::steps::Steps;
 
-/// More command lines than this, nested ones included, are read again.
+/// Command lines beyond this number, nested ones included, are parsed again.
 const KEPT: usize = 16;
 /// Characters compared per step.
 const PER_STEP: usize = 64;
@@ -44,7 +45,8 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// What `shell` would do, `with_variables` if it starts with those that are known.
+    /// What `shell` would do with a text; `with_variables` replaces variables whose values are
+    /// known.
     pub fn read(
         &self,
         text: &str,

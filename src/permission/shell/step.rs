@@ -1,4 +1,4 @@
-//! What the shell will do, as a flat list in order: the form in which a command line is judged.
+//! What the shell will do, as a flat list in order; the rules are checked against this list.
 
 use super::names::SafeValue;
 use super::word::Word;

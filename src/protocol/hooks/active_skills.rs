@@ -40,8 +40,8 @@ pub fn active_block(ctx: &RunContext) -> Option<String> {
             block.push_str(&text);
         }
         block.push_str("\n</active_skills>");
-        // Arguments too long to be kept are forgotten with the call: called with them again, the
-        // skill's tool hands over its instructions anew.
+        // Arguments too long to store are lost after the call; calling the skill's tool with them
+        // again returns its instructions again.
         ctx.handed(&given);
     } else if let Some(last) = activated(&session)
         .next_back()

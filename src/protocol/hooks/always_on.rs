@@ -1,5 +1,5 @@
-//! Skills that the configuration activates in a context from the start (`uses_skills`): activated
-//! like any other, by the prompt instead of a call.
+//! Skills that the configuration activates in a context from the start (`uses_skills`). They are
+//! activated like any other skill, by the prompt instead of a call.
 
 use std::fmt::Write;
 
@@ -62,7 +62,7 @@ pub fn end(ctx: &RunContext) {
 
 #[derive(Default)]
 struct Chosen<'a> {
-    /// Each with its instructions.
+    /// Skills with their instructions.
     fitting: Vec<(Offered<'a>, String)>,
     too_long: Vec<Offered<'a>>,
 }

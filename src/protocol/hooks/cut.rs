@@ -1,4 +1,4 @@
-//! Telling the user which skills did not fit into the prompt, once for each set of them.
+//! Tells the user which skills did not fit into the prompt, once for each set of them.
 
 use sha2::{Digest, Sha256};
 
@@ -8,7 +8,7 @@ use crate::sys::{Dir, Durable, EntryName, files, limits, warn};
 
 const TOLD_FILE: EntryName = EntryName::of("told");
 
-/// How many sets are remembered: one for each project worked in alternately.
+/// How many sets are remembered, for users who alternate between projects.
 const REMEMBERED: usize = 20;
 /// How many names are listed.
 const TOLD: usize = 8;
@@ -45,7 +45,8 @@ pub fn tell_once(ctx: &RunContext, cut: &[Cut]) {
     ));
 }
 
-/// Whether the user was told; if not, records it. If that fails, the user is told again.
+/// Whether the user was told already; if not, records it. If recording fails, the user is told
+/// again.
 fn is_told(ctx: &RunContext, cut: &[Cut]) -> bool {
     let mut digest = Sha256::new();
     for cut in cut {

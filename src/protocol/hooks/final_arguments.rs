@@ -1,4 +1,4 @@
-//! `pre_shell_exec`, `pre_file_write`, `pre_file_read`, `pre_fetch_url`: the same rules again, on
+//! `pre_shell_exec`, `pre_file_write`, `pre_file_read`, `pre_fetch_url`: applies the same rules to
 //! the tool's final arguments. Another plugin may have rewritten them since `pre_tool`
 //! (docs/spec/hosts.md#hooks).
 

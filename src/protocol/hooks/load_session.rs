@@ -13,7 +13,7 @@ use crate::protocol::{Called, Response, SkillSession, ToolUse};
 use crate::run_context::RunContext;
 use crate::session::{Loading, Session, Unreadable, snapshot};
 
-/// Loads what `used`, a permitted call of `skill_session`, asks for.
+/// Loads the skills named in `used`, a permitted call of `skill_session`.
 pub fn load_session(
     ctx: &RunContext,
     session: &Result<Session, Unreadable>,

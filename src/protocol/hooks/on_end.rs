@@ -1,4 +1,4 @@
-//! `on_end`: a host process ends, and with it everything active in it.
+//! `on_end`: a host process ends, and everything active in it with it.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! `post_system_prompt`: tells the model which skills there are, and the user which ones await a
-//! decision. Hands over the always-on skills. Records which conversation this is.
+//! `post_system_prompt`: tells the model which skills exist and the user which ones await a
+//! decision, hands over the always-on skills, and records which conversation this is.
 
 use std::collections::BTreeMap;
 
@@ -61,15 +61,15 @@ fn enter(ctx: &RunContext, context: Option<&str>) -> bool {
             .map_or(true, |config| config.scope == Lifetime::Context);
         match ctx.store().enter(&ctx.session(), context, keep) {
             Ok(ended) => ctx.record_ends(ended),
-            // Then jobs belong to this run of the host, and skills limited to some contexts are
-            // hidden; neither is a reason to fail.
+            // Jobs then belong to this run of the host, and skills limited to some contexts are
+            // hidden; neither justifies failing.
             Err(error) => warn(format_args!("{error}")),
         }
     }
     is_first
 }
 
-/// One line, once after something was proposed.
+/// One line, shown once after something was proposed.
 fn tell_of_proposals(ctx: &RunContext) {
     let proposals = ctx.proposals();
     if !proposals.take_untold() {

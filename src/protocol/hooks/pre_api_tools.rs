@@ -98,7 +98,7 @@ fn remember(
     }
     session.mcp_tools.clone_from(&names);
     if let Err(error) = store.remember_tools(key, names, sub_agents) {
-        // Then `mcp__…` entries grant nothing in this prompt, which is the safe side.
+        // `mcp__…` entries then grant nothing in this prompt, which is safe.
         warn(format_args!("could not remember the tools: {error}"));
     }
 }

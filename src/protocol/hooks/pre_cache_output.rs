@@ -7,7 +7,7 @@ use crate::host::ours;
 use crate::protocol::Response;
 use crate::run_context::RunContext;
 
-/// Keeps the output of our own tools whole.
+/// Keeps the whole output of our own tools.
 pub fn pre_cache_output(ctx: &RunContext, tool: &str) -> Response {
     let is_ours = ours::FIXED.contains(&tool)
         || tool == ours::SKILL

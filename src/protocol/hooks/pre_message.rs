@@ -1,6 +1,6 @@
-//! `pre_message`: a prompt that begins with `/name` or `agent-skills use name` is the user's call
-//! of that skill, which may be hidden from the model. Only the host runs this hook, with what the
-//! user wrote, so no model can use it.
+//! `pre_message`: a prompt that begins with `/name` or `agent-skills use name` activates that skill
+//! for the user, even one hidden from the model. Only the host runs this hook, on what the user
+//! wrote, so no model can use it.
 
 use serde_json::{Value, json};
 
@@ -15,8 +15,8 @@ use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::sys::warn;
 
-/// Activates the skill that the prompt calls and adds its instructions to the prompt. A prompt
-/// without a usable call stays unchanged; if the skill cannot be used, the user is told why.
+/// Activates the skill that the prompt calls and adds its instructions to the prompt. Without a
+/// usable call the prompt stays unchanged; if the skill cannot be used, the user is told why.
 pub fn pre_message(ctx: &RunContext, prompt: Option<&Prompt>) -> Response {
     let called = prompt.and_then(|prompt| Some((prompt, called_in(&prompt.text)?)));
     let Some((prompt, call)) = called else {
@@ -44,7 +44,7 @@ pub fn pre_message(ctx: &RunContext, prompt: Option<&Prompt>) -> Response {
 struct Call<'p> {
     name: &'p str,
     arguments: &'p str,
-    /// Whether it cannot mean anything else.
+    /// Whether it can mean nothing else.
     is_plain: bool,
 }
 
@@ -71,7 +71,7 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
     })
 }
 
-/// Whether a prompt of this run can be the user's, which only the first one can. Later ones are
+/// Whether this prompt may be the user's. Only the first one of a run may: later ones are
 /// continuations written by a model, or belong to another conversation.
 fn is_users(ctx: &RunContext) -> bool {
     let session = ctx.store().session(&ctx.session());

@@ -16,7 +16,7 @@ use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable};
 use crate::sys::warn;
 
-/// The decision about a model's call of the marketplace, which the command line makes.
+/// The decision on a model's call of the marketplace, supplied by the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelInstall {
     /// It installs nothing, or something from a configured source.
@@ -27,7 +27,7 @@ pub enum ModelInstall {
     Refused(String),
 }
 
-/// Decides about a call of the marketplace by its arguments.
+/// Decides on a call of the marketplace by its arguments.
 pub type DecideInstall = fn(&RunContext, &Value) -> ModelInstall;
 
 /// Decides on a tool call.
@@ -74,7 +74,7 @@ pub fn pre_tool(
     }
 }
 
-/// Lets a call pass, with the paths as checked where its own could mean others.
+/// Lets a call pass, with its paths replaced by the checked ones where they could mean others.
 fn as_judged(arguments: Option<Value>) -> Response {
     arguments.map_or_else(Response::nothing, |arguments| {
         Response::json(&json!({ "arguments": arguments }))
@@ -85,7 +85,7 @@ const UNCLEAR: &str = "The call is not allowed: it could not be read, so which t
     Call the tool with plain arguments, or tell the user.";
 
 /// Activates the skill before its tool hands over the instructions, so that the next call is
-/// checked already. A skill that goes to a sub-agent is not activated.
+/// checked already. A skill that runs in a sub-agent is not activated.
 fn activate(ctx: &RunContext, session: &Result<Session, Unreadable>, called: &Called) -> Response {
     if place(ctx, &called.skill, session) == Place::Apart {
         return Response::nothing();

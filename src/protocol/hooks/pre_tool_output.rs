@@ -1,5 +1,5 @@
-//! `pre_tool_output`: adds a note to the result of a call permitted with one. No other hook can
-//! tell the model something without blocking.
+//! `pre_tool_output`: adds the note of a call that was permitted with one to its result. No other
+//! hook can tell the model something without blocking.
 
 use serde_json::json;
 

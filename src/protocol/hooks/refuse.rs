@@ -1,4 +1,4 @@
-//! A refusal, and the same refusal again.
+//! Refusals, with a firmer message for a repeated call.
 
 use serde_json::json;
 
@@ -6,8 +6,8 @@ use crate::protocol::{Response, ToolUse};
 use crate::run_context::RunContext;
 use crate::session::SessionKey;
 
-/// Blocks the call, more firmly the second time: a model that repeats it word for word did not
-/// understand.
+/// Blocks the call, more firmly the second time: a model that repeats a call word for word did not
+/// understand the refusal.
 pub fn refuse(ctx: &RunContext, key: &SessionKey, used: &ToolUse, message: &str) -> Response {
     let call = json!([used.tool, used.arguments]).to_string();
     if ctx.refusals().seen_before(key, &call) {

@@ -1,5 +1,5 @@
-//! Calls that activate a skill, in each of their forms: its own tool, `skill`, and
-//! `skill_marketplace` with the action `use`.
+//! The forms of a call that activates a skill: its own tool, `skill`, and `skill_marketplace` with
+//! the action `use`.
 
 use serde_json::{Map, Value};
 
@@ -59,7 +59,7 @@ impl Activate {
     }
 }
 
-/// Refuses a call with another action: ending a skill is the opposite of activating it.
+/// Refuses a call with another action: `unload`, for example, means the opposite.
 fn is_meant(tool: &str, map: &Map<String, Value>) -> Result<()> {
     match map.get("action") {
         None | Some(Value::Null) => Ok(()),

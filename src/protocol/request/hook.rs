@@ -1,5 +1,5 @@
-//! Hooks and their data, typed. Data that is not as documented (docs/spec/hosts.md#hooks) gives a
-//! hook without data, never an error: the handler decides.
+//! Hooks and their data, typed. Data that is not as documented (docs/spec/hosts.md#hooks) becomes a
+//! hook without data, never an error: the handler decides what to do.
 
 use serde_json::{Map, Value};
 

@@ -75,8 +75,8 @@ pub enum Format {
     Json,
 }
 
-/// The arguments as written. Nulls and empty names count as absent: some models fill in every key
-/// they know.
+/// The arguments as written. Nulls and empty names count as absent, because some models fill in
+/// every key they know.
 #[derive(Deserialize)]
 struct Written {
     #[serde(default)]

@@ -1,5 +1,5 @@
-//! Whether a skill that asks to run in a sub-agent may: an active restriction can refuse the call
-//! that this takes.
+//! Whether a skill may run in a sub-agent: an active restriction can refuse the call that starts
+//! one.
 
 use crate::activation::fork::{self, Place};
 use crate::host::tools;

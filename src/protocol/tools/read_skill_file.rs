@@ -56,7 +56,7 @@ fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
     let total = whole.lines().count();
     let as_count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let first = offset.map_or(0, |n| as_count(n).saturating_sub(1));
-    // An answer without any line would only say to ask again.
+    // An empty answer would only make the model ask again.
     let wanted = limit.map_or(usize::MAX, as_count).max(1);
     let mut shown = String::new();
     let mut lines = 0;

@@ -67,8 +67,7 @@ fn run_of(ctx: &RunContext, skill: &Skill, call: &StartScript) -> Result<Respons
     Ok(answer(ran, &call.script, call.format))
 }
 
-/// The answer, which releases a new job once it has been written: a job whose id nobody knows ends
-/// with us.
+/// The answer. Writing it releases a new job: one whose id nobody received ends with this process.
 fn answer(ran: Ran, label: &str, format: Format) -> Response {
     let response = Response::text(shown(&ran.outcome, label, format));
     match ran.release {

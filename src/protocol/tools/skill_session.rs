@@ -76,7 +76,7 @@ fn body(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
     if skill.fields.is_forked() {
         notes.push(fork::note("it was loaded into the conversation"));
     }
-    // This tool takes no arguments: those of the activating call remain valid.
+    // This tool takes no input for a skill: the input given at activation remains valid.
     let kept = ctx.kept_arguments(skill);
     if ctx.has_handed(skill, kept.as_deref()) {
         return Ok(still_active(skill, Wrapper::Skill));
@@ -145,7 +145,7 @@ fn receipt(ctx: &RunContext) -> Result<String> {
 
 fn described(active: &ActiveSkill) -> Value {
     let dir = Path::new(&active.dir);
-    // What the file says now is reported only while it is the version that was loaded.
+    // The file's current content is reported only while it is the version that was loaded.
     let skill = Skill::load(dir).ok();
     let skill = skill.filter(|skill| skill.digest == active.digest);
     let (file, mut properties) = match &skill {

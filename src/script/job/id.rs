@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// A job's id, which nobody can guess: using a job takes its id and its owner.
+/// A job's id. It cannot be guessed: using a job takes its id and its owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobId(String);
 

@@ -1,7 +1,7 @@
-//! One job as others see it: whether it runs, what is new, how it ended, and stopping it. All of
-//! that uses a FIFO that the supervisor holds open, not a process id, which could have been reused:
-//! opening it for writing shows whether the supervisor lives, writing stops the job, and polling
-//! wakes at its end.
+//! One job as others see it: whether it runs, its new output, its end, and stopping it. All of that
+//! uses a FIFO that the supervisor holds open, rather than a process id, which could have been
+//! reused: opening it for writing shows whether the supervisor lives, writing stops the job, and
+//! polling wakes at its end.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -93,7 +93,7 @@ impl Job {
     /// # Errors
     /// When the system refuses to wait.
     pub fn wait(&self, until: Instant) -> Result<()> {
-        // A supervisor ends its job by this time, unless it was stopped.
+        // A supervisor ends its job by this time, unless the supervisor is stopped.
         let end = Duration::from_millis(self.facts.limit) + limits::REAP + SLACK;
         let left = end.saturating_sub(Duration::from_millis(self.age()));
         self.wait_waking(until, Instant::now() + left)
@@ -129,7 +129,8 @@ impl Job {
         }
     }
 
-    /// Stops it and waits until everything it started is gone. A job that is over stays unchanged.
+    /// Stops it and waits until everything it started is gone. A job that has ended stays
+    /// unchanged.
     ///
     /// # Errors
     /// When its supervisor does not answer.
@@ -166,7 +167,7 @@ impl Job {
     /// # Errors
     /// When its files cannot be read.
     pub fn look_from(&self, seen: [u64; 2]) -> Result<Look> {
-        // In this order: once it is no longer running, its output is complete.
+        // In this order: once it has stopped running, its output is complete.
         let running = self.is_running();
         let end = if running { None } else { self.end() };
         let stdout = self.news(Self::STDOUT, seen[0], running)?;

@@ -39,7 +39,7 @@ pub struct Origin {
 }
 
 impl JobRecord {
-    /// The facts of something that has been running for `waited`.
+    /// The record of something that has been running for `waited`.
     pub fn of_now(
         owner: &Owner,
         label: &str,

@@ -1,5 +1,5 @@
-//! A script's own temporary directory, inside the directory of the job that the script may become,
-//! so that one rule cleans up both.
+//! A script's own temporary directory. It lies inside the directory of the job that the script may
+//! become, so that one rule cleans up both.
 
 use std::path::{Path, PathBuf};
 

@@ -103,7 +103,7 @@ impl Jobs {
     pub fn remove(&self, id: &JobId) {
         let id = EntryName::parse(id.as_str());
         if let Some((jobs, id)) = self.open().zip(id) {
-            // What cannot be removed now is removed when it is old.
+            // What cannot be removed now is removed once it is old.
             let _ = jobs.remove_ours(&id);
         }
     }
@@ -179,7 +179,7 @@ fn unknown(written: &str) -> Error {
 fn make_fifo(path: &Path) -> io::Result<File> {
     #[cfg(target_os = "linux")]
     rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::RUSR | Mode::WUSR)?;
-    // There is no safe call for it.
+    // Elsewhere there is no safe call for it.
     #[cfg(not(target_os = "linux"))]
     if !std::process::Command::new("/usr/bin/mkfifo")
         .args(["-m", "600"])

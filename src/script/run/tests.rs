@@ -1,4 +1,4 @@
-//! Scripts from start to end: what they get, what is reported of them, and what is refused.
+//! Scripts from start to end: what they receive, what is reported about them, and what is refused.
 
 use super::*;
 use crate::script::fixture::Fixture;

@@ -1,4 +1,4 @@
-//! Whether and how a script is confined: the configured choice, and what its skill asks for. A
+//! Whether and how a script is confined: the configured choice, and what its skill requests. A
 //! skill can only tighten it.
 
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub struct Execution {
 pub struct Confinement {
     /// Whether it is confined.
     pub mode: Mode,
-    /// What it may use of the network.
+    /// Its network access.
     pub network: Network,
     /// Additional paths that it may write.
     pub allowed_paths: Vec<PathBuf>,
@@ -62,8 +62,8 @@ impl Execution {
 }
 
 impl Confinement {
-    /// The configured choice, tightened by the skill. The skill's paths count only if the sandbox
-    /// is its own wish; otherwise they would widen it.
+    /// The configured choice, tightened by the skill. The skill's paths count only if the skill
+    /// itself requested the sandbox; otherwise they would widen it.
     pub fn of(settings: &SkillSettings, execution: &Execution) -> Self {
         let chosen = settings.sandbox.unwrap_or_default();
         let asked = execution.sandbox || execution.network == Network::Restricted;

@@ -1,5 +1,5 @@
-//! System calls that Landlock does not cover, refused by a seccomp filter. The tables below are complete. A filter sees only numbers, so it cannot decide by
-//! path.
+//! System calls that Landlock does not cover, refused by a seccomp filter. The tables below are
+//! complete. A filter sees only numbers, so it cannot decide by path.
 
 /// A compiled filter.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ mod platform {
     ];
 
     /// What a restricted network permits: Unix sockets, and the kernel's answers about interfaces
-    /// and routes. An allow list forgets no present or future protocol.
+    /// and routes. As an allow list, it also refuses future protocols.
     const UNIX: u64 = libc::AF_UNIX as u64;
     const NETLINK: u64 = libc::AF_NETLINK as u64;
 

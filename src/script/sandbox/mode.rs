@@ -15,7 +15,7 @@ pub enum Mode {
     Require,
 }
 
-/// What a confined script may use of the network, ordered from lenient to strict.
+/// A confined script's network access, ordered from lenient to strict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Network {

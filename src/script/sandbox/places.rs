@@ -92,7 +92,7 @@ impl Places<'_> {
             all.extend(installation(&dir, home.as_deref()));
             all.push(dir);
         }
-        // The interpreter itself must be readable even if its surroundings are not.
+        // The interpreter itself must be readable even if the directories around it are not.
         all.extend(interpreters.map(Path::to_owned));
         (all, notes)
     }
@@ -128,8 +128,8 @@ impl Places<'_> {
         DEVICES.iter().map(Path::new)
     }
 
-    /// Why the project's directory must not be opened: it would expose all of a home inside it, and
-    /// write access to our own directory would let a script lift the limits of every script.
+    /// Why a script must not get access to the project: it would expose all of a home inside it,
+    /// and write access to our own directory would let a script lift the limits of every script.
     fn no_project(&self) -> Option<&'static str> {
         if contains_home(self.project_dir, self.base.home().as_deref()) {
             return Some("contains the home directory");

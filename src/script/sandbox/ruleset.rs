@@ -1,6 +1,6 @@
-//! The limits in the kernel's form: a Landlock ruleset and a system call filter. They are decided
-//! in the plugin, made in the supervisor and entered by the script's process, whose children
-//! inherit them.
+//! The limits in the kernel's form: a Landlock ruleset and a system call filter. The plugin decides
+//! them, the supervisor builds them, and the script's process enters them; its children inherit
+//! them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::filter::{self, Filter};
 use super::{Confinement, Kernel, Mode, Network, Places};
 use crate::error::{Error, Result};
 
-/// What a script may do.
+/// The confinement of a script.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Sandbox {
     /// What it may read and what it may change, if the kernel can restrict that.
@@ -21,7 +21,7 @@ pub struct Sandbox {
     network: Network,
 }
 
-/// A sandbox that can be entered.
+/// A sandbox ready to be entered.
 #[derive(Debug)]
 pub struct Prepared {
     ruleset: Option<Ruleset>,
@@ -29,10 +29,10 @@ pub struct Prepared {
 }
 
 impl Sandbox {
-    /// Makes what the script's process will enter.
+    /// Builds what the script's process will enter.
     ///
     /// # Errors
-    /// The error number, when the kernel refuses it.
+    /// The kernel's error number.
     pub fn prepare(&self) -> Result<Prepared, i32> {
         let files = self.files.as_ref();
         let filter = self.is_filtered.then(|| filter::compile(self.network));
@@ -164,7 +164,7 @@ fn restrict(ruleset: Ruleset) -> Result<(), i32> {
     }
 }
 
-/// The system's error at the end of the chain.
+/// The system's error number at the end of the chain.
 #[cfg(target_os = "linux")]
 fn errno_of(error: &(dyn std::error::Error + 'static)) -> i32 {
     let chain = std::iter::successors(Some(error), |error| error.source());

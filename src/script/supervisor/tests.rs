@@ -1,4 +1,4 @@
-//! Nothing that a script starts remains, whatever ends it.
+//! Nothing that a script starts remains, however the script ends.
 
 use crate::script::fixture::{Fixture, eventually};
 use std::process::{Command, Stdio};
@@ -63,7 +63,7 @@ fn a_process_that_keeps_forking_itself_is_caught() {
     assert_eq!(trail(), length);
 }
 
-/// Forks for ever from forty places, each generation in a session of its own and ending at once.
+/// Forks for ever in forty places; each generation has its own session and ends at once.
 const COMETS: &str = r#"
 #include <unistd.h>
 int main(void) {
@@ -169,7 +169,7 @@ fn a_script_ends_with_the_host_but_a_job_does_not() {
 fn what_the_supervisor_was_given_is_not_for_its_script() {
     let script = Fixture::bash("tr '\\0' '\\n' < /proc/$PPID/environ | grep '=.'");
     let outcome = script.run().unwrap();
-    // Where it can be read at all, by root, it is empty.
+    // Only root can read it at all, and then it is empty.
     assert_eq!(outcome.stdout.text(), "");
     let script = Fixture::bash("cat /proc/$PPID/environ > /dev/null && echo read; id -u");
     let text = script.run().unwrap().stdout.text();
@@ -195,7 +195,7 @@ fn other_signals_do_not_reach_the_supervisor() {
     assert_eq!(script.run().unwrap().text(), "here\n");
 }
 
-/// Not a test in itself: the plugin that the next test kills.
+/// Not a test itself: the plugin that the next test kills.
 #[test]
 fn plugin_to_be_killed() {
     let Some(dir) = std::env::var_os("SCRIPT_TEST_PLUGIN") else {
@@ -220,7 +220,7 @@ fn when_the_plugin_is_killed_everything_it_ran_dies() {
     let processes = ["plain", "session", "daemon", "own"].map(|file| script.process(file));
     assert!(processes.iter().all(|process| process.is_alive()));
     plugin.kill().unwrap();
-    // Its output ends with it: nothing that it started holds the pipe
+    // Its output ends with it: nothing that it started holds the pipe open
     // (docs/spec/hosts.md#time-limits).
     plugin.wait_with_output().unwrap();
     for process in processes {

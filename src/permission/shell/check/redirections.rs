@@ -23,7 +23,7 @@ impl Checker<'_> {
             [Piece::Text(text)] if text.starts_with('~') => format!("./{text}"),
             [Piece::Text(text)] => text.clone(),
             [Piece::Tilde, Piece::Text(text)] if text.starts_with('/') => format!("~{text}"),
-            // `<(…)`: the command in it is already judged.
+            // `<(…)`: the command in it has been checked already.
             [Piece::Value(Arity::One)] if redirect.target.raw.starts_with(['<', '>']) => {
                 return Ok(Grant::Free("it is a pipe"));
             }

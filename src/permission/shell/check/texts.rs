@@ -1,4 +1,4 @@
-//! Command lines within a command line.
+//! Command lines nested in a command line.
 
 use super::{Checker, View};
 use crate::host::shell::Shell;
