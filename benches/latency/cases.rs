@@ -1,4 +1,4 @@
-//! The measured calls, with their gates from issue 9.
+//! The measured calls. Gates are for the static build that install.sh makes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,15 +8,6 @@ use serde_json::Value;
 use crate::fixture::Fixture;
 use crate::spawn::{Call, What};
 
-/// The maximum time as a multiple of an empty program's.
-#[derive(Debug, Clone, Copy)]
-pub struct Gate {
-    /// For the static build of install.sh.
-    pub installed: f64,
-    /// For plain `cargo build --release`.
-    pub plain: f64,
-}
-
 /// A call and its expected answer.
 pub struct Checked {
     pub call: Call,
@@ -25,7 +16,8 @@ pub struct Checked {
 
 pub struct Case {
     pub name: String,
-    pub gate: Option<Gate>,
+    /// The maximum time as a multiple of an empty program's.
+    pub gate: Option<f64>,
     /// Calls made before each measurement, not measured themselves.
     pub before: Vec<Checked>,
     /// Changes the disk before every round.
@@ -57,7 +49,7 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
     let blocked = |answer: &str| answer.contains(r#""block":true"#);
     let (idle, restricted) = (fixture.idle(), fixture.restricted());
     let activate = || hook(restricted.clone(), "pre_tool", ACTIVATE, nothing);
-    let pre_tool = |name: &str, gate: (f64, f64), before, data: &str, home: &PathBuf, right| Case {
+    let pre_tool = |name: &str, gate: f64, before, data: &str, home: &PathBuf, right| Case {
         before,
         ..Case::new(
             name,
@@ -68,7 +60,7 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
     let mut cases = vec![
         pre_tool(
             "pre_tool, nothing active",
-            (0.85, 1.15),
+            0.45,
             vec![],
             SHELL,
             &idle,
@@ -76,7 +68,7 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
         ),
         pre_tool(
             "pre_tool, allowed",
-            (0.85, 1.15),
+            0.55,
             vec![activate()],
             READ,
             &restricted,
@@ -84,7 +76,7 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
         ),
         pre_tool(
             "pre_tool, blocked by name",
-            (0.85, 1.15),
+            0.55,
             vec![activate()],
             WRITE,
             &restricted,
@@ -92,7 +84,7 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
         ),
         pre_tool(
             "pre_tool, shell command checked",
-            (1.0, 1.3),
+            0.6,
             vec![activate()],
             SHELL,
             &restricted,
@@ -100,34 +92,33 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
         ),
         Case {
             before: vec![hook(restricted.clone(), "on_start", "{}", nothing)],
-            ..Case::new("activation in pre_tool", Some((1.25, 1.6)), activate())
+            ..Case::new("activation in pre_tool", None, activate())
         },
         Case {
             before: vec![activate()],
             ..Case::new(
                 "on_start, something was active",
-                Some((1.25, 1.6)),
+                None,
                 hook(restricted.clone(), "on_start", "{}", nothing),
             )
         },
         Case::new(
             "on_start, nothing was",
-            Some((1.25, 1.6)),
+            None,
             hook(idle, "on_start", "{}", nothing),
         ),
     ];
     let gates = [
-        (10, (0.8, 1.15)),
-        (100, (1.1, 1.5)),
-        (1000, (4.3, 4.8)),
-        (10_000, (0.0, 0.0)),
+        (10, Some(0.6), None),
+        (100, Some(0.9), None),
+        (1000, Some(3.0), Some(3.0)),
+        (10_000, None, None),
     ];
-    for (size, gate) in gates {
+    for (size, of_schema, of_prompt) in gates {
         let home = fixture.home(size);
         if !home.exists() {
             continue;
         }
-        let gate = (size < 10_000).then_some(gate);
         let slowness = if size < 10_000 { 1 } else { 10 };
         let schema = || Checked {
             call: Call {
@@ -141,12 +132,12 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
         let name = format!("--schema, {size} skills, warm");
         cases.push(Case {
             slowness,
-            ..Case::new(&name, gate, schema())
+            ..Case::new(&name, of_schema, schema())
         });
         let name = format!("prompt, {size} skills, warm");
         cases.push(Case {
             slowness,
-            ..Case::new(&name, gate, prompt())
+            ..Case::new(&name, of_prompt, prompt())
         });
         let index = home.join("index");
         let name = format!("--schema, {size} skills, cold");
@@ -155,7 +146,7 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
             prepare: Box::new(move || {
                 let _ = fs::remove_dir_all(&index);
             }),
-            ..Case::new(&name, (size == 1000).then_some((16.0, 16.0)), schema())
+            ..Case::new(&name, None, schema())
         });
         let last = format!("skill-{:05}", size - 1);
         let tool = Checked {
@@ -173,17 +164,17 @@ pub fn all(fixture: &Fixture) -> Vec<Case> {
         cases.push(Case {
             slowness,
             before: vec![schema()],
-            ..Case::new(&name, (size == 1000).then_some((1.3, 1.6)), tool)
+            ..Case::new(&name, (size == 1000).then_some(1.1), tool)
         });
     }
     cases
 }
 
 impl Case {
-    fn new(name: &str, gate: Option<(f64, f64)>, measured: Checked) -> Self {
+    fn new(name: &str, gate: Option<f64>, measured: Checked) -> Self {
         Self {
             name: name.to_owned(),
-            gate: gate.map(|(installed, plain)| Gate { installed, plain }),
+            gate,
             before: Vec::new(),
             prepare: Box::new(|| ()),
             measured,

@@ -1,6 +1,6 @@
 //! Measures the cost of a call: the real executable as a whole process, alternating with an empty
 //! program compiled here, so that both see the same load. Prints each call's time as a ratio to the
-//! empty program's next to the gate from issue 9, and checks every answer. A missed gate is only
+//! empty program's next to its gate, and checks every answer. A missed gate is only
 //! printed; a wrong answer fails.
 //!
 //! `cargo bench --bench latency`; `-- --quick` only shows that it runs, `-- WORD` measures the rows
@@ -21,7 +21,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cases::{Case, Gate};
+use cases::Case;
 use fixture::Fixture;
 use spawn::{Program, Protocol};
 
@@ -107,9 +107,7 @@ fn measure(case: &Case, ours: &Program, empty: &Program, rounds: usize, is_stati
         time = time.max(Duration::from_secs_f64(at(&mut mine, rounds / 2)));
         let _ = write!(cells, "{median:>6.2} ({fastest:>4.2})  ");
     }
-    let gate = case
-        .gate
-        .map(|Gate { installed, plain }| if is_static { installed } else { plain });
+    let gate = case.gate.filter(|_| is_static);
     let (word, kept) = match gate {
         None => (String::new(), true),
         Some(gate) if worst <= gate => ("PASS".to_owned(), true),
