@@ -29,8 +29,8 @@ pub struct Previous {
 /// Prepares `staging` to keep the skill `name` with its entry `present`, and moves the state kept
 /// until now out of the plugin directory `dir`.
 ///
+/// # Errors
 /// When the state kept until now is not ours, or anything cannot be written.
-/// When the existing state was not kept by us, or anything cannot be written.
 pub fn make_room(
     dir: &Dir,
     staging: &Dir,
