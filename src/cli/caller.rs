@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::run_context::RunContext;
+use crate::sys::variables::OF_A_CALL;
 
 /// Who runs a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,14 +43,6 @@ impl Caller {
         Self::Person { terminal }
     }
 }
-
-/// Variables of a host call, inherited by its child processes.
-const OF_A_CALL: [&str; 4] = [
-    "CHIBI_HOOK",
-    "CHIBI_HOOK_DATA",
-    "CHIBI_TOOL_NAME",
-    "CHIBI_TOOL_ARGS",
-];
 
 /// Whether the call came through the host, in this or the parent process; then it may come from the
 /// model.

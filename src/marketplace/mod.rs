@@ -26,7 +26,6 @@ pub use install::remove::Removed;
 pub use install::swap::SKILLS;
 pub use install::update::{Change, Edited, UpdateOptions, Updated};
 pub use lock::history::{Earlier, History, Tag};
-pub use lock::import::Imported;
 pub use lock::installed_name::InstalledName;
 pub use lock::lockfile::{Kind, LockEntry};
 pub use lock::verify::{State, Verified};

@@ -34,10 +34,9 @@ mod tool_matcher;
 mod work;
 
 pub use absolute::absolute_arguments;
-pub use baseline::steering_variable;
 pub use call::{Call, OurTool};
 pub use decide::{Decision, Outcome, decide, decide_unreadable_state, denied, forbidden_outright};
-pub use evidence::{CALL, CitedRule, Grant, Part};
+pub use evidence::{CALL, CitedRule, Part};
 pub use path::Resolve;
 pub use places::{Places, ProtectedPlaces};
 pub use refusal::{Reason, Refusal};

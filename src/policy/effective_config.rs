@@ -21,9 +21,6 @@ pub struct Setting {
     pub origin: String,
 }
 
-/// The user's own configuration, read once for a host's call.
-struct OwnConfig(Config);
-
 impl RunContext {
     /// The administrator's locations.
     pub fn enterprise(&self) -> Rc<Enterprise> {
@@ -64,14 +61,7 @@ impl RunContext {
     /// # Errors
     /// As [`RunContext::config`].
     pub fn own_config(&self) -> Result<Config> {
-        if let Some(own) = self.known::<OwnConfig>() {
-            return Ok(own.0.clone());
-        }
-        let own: Config = read_toml(&self.config_path())?.unwrap_or_default();
-        if self.protocol.is_some() {
-            self.once(|| OwnConfig(own.clone()));
-        }
-        Ok(own)
+        Ok(read_toml(&self.config_path())?.unwrap_or_default())
     }
 
     /// The user's configuration file.

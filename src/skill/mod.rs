@@ -43,4 +43,3 @@ pub use render::{Activation, Wrapper, guarded};
 pub use resources::{Listing, Resource, SkillPath};
 pub use text::{brief, one_line, visible};
 pub use tokens::{shown as shown_tokens, tokens};
-pub use visibility::SkillScope;
