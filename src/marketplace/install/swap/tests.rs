@@ -317,7 +317,7 @@ fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
     for (step, moves) in &steps[..until] {
         step();
         is_new = *moves;
-        // A reader finds nothing wrong before recovery either.
+        // Even before recovery, readers find a whole skill.
         let present = fs::read_to_string(killed.skill().join("SKILL.md")).ok();
         let found = kept(killed).and_then(|kept| kept.0);
         assert!(
@@ -330,7 +330,7 @@ fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
 
 #[test]
 fn what_is_kept_is_the_state_before_wherever_a_replacement_is_killed() {
-    // As after a rollback: the state kept until now is the one being restored.
+    // As after a rollback, in which the kept state is the one that is restored.
     for former in [Some("new"), None] {
         for (exchanges, until) in [true, false]
             .into_iter()
