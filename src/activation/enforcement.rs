@@ -119,7 +119,7 @@ fn denials(source: &str, denied: &[String], project_root: &Path) -> Result<Restr
     match denied.iter().find(means_nothing) {
         None => Ok(deny(denied)),
         Some(entry) => Err(
-            Error::new(format!("{source} denies `{entry}`, which is no tool"))
+            Error::new(format!("{source} denies `{entry}`, which is not a tool"))
                 .hint("correct it; until then only reading is allowed"),
         ),
     }

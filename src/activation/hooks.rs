@@ -231,7 +231,7 @@ pub fn hooks_ahead(ctx: &RunContext, skill: &Skill) -> Option<String> {
     match ctx.hook_approval(skill) {
         Approval::Given(_) if hooks.pre.is_empty() => None,
         Approval::Given(_) => Some(format!(
-            "(Here would stand what {} prints.)",
+            "(The output of {} goes here.)",
             hooks.pre.join(", ")
         )),
         not_given => Some(unapproved(skill, &not_given)),

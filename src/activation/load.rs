@@ -204,7 +204,7 @@ impl RunContext {
         let skill = catalog.by_dir(Path::new(&latest.dir));
         then(skill.ok_or_else(|| {
             let text = format!("the active skill `{}` is no longer there", latest.name);
-            Error::new(text).hint("give `skill`: another one's name")
+            Error::new(text).hint("give the name of another skill as `skill`")
         })?)
     }
 }

@@ -161,7 +161,7 @@ impl Enterprise {
                     "the enterprise skills in `{}` cannot be read: {why}",
                     skills.display()
                 );
-                Error::new(text).hint("put them right, or remove that directory")
+                Error::new(text).hint("make them readable, or remove that directory")
             })?;
         }
         Ok(())

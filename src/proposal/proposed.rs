@@ -116,7 +116,7 @@ pub fn apply_diff(
         }
         if !seen.insert(real) {
             let text = format!("`{shown}` is changed under two names");
-            return Err(Error::new(text).hint("change it under one"));
+            return Err(Error::new(text).hint("use one name for all its changes"));
         }
         changed.push(ChangedFile {
             path: file.path.clone(),
@@ -131,10 +131,10 @@ fn check_skill(before: &Skill, text: &str) -> Result<()> {
     let after = Skill::parse(&before.dir, before.file.clone(), text.as_bytes());
     let after = after.map_err(|diagnostic| {
         Error::new(format!(
-            "the skill could not be read any more: {}",
+            "the skill would become unreadable: {}",
             diagnostic.message
         ))
-        .hint("keep its frontmatter whole")
+        .hint("keep its frontmatter valid")
     })?;
     check_kept(before, &after)
 }

@@ -1,5 +1,5 @@
-//! What stays active for a conversation after the host processes that serve it (`scope =
-//! "context"`): the same snapshots as in a session, by conversation name.
+//! What stays active for a conversation beyond its host processes (`scope = "context"`): the same
+//! snapshots as in a session, by conversation name.
 
 use std::collections::BTreeMap;
 

@@ -156,7 +156,7 @@ fn glued_is_right(block: &str, glued: usize, whole: usize) -> bool {
 fn glued_fence(block: &str, at: usize, diagnostics: &mut Vec<Diagnostic>) -> (usize, usize) {
     diagnostics.push(Diagnostic::note(
         "glued-fence",
-        "the closing `---` stands on one line with other text: give it a line of its own",
+        "the closing `---` is on one line with other text: give it a line of its own",
     ));
     (
         at,

@@ -1,6 +1,6 @@
 //! Reads archives (`.zip`, `.tar`, `.tar.gz`) into memory. Nothing is written and no link is
-//! followed. Unpacked bytes are counted as they arrive; sizes stated by the archive are not
-//! trusted.
+//! followed. Unpacked bytes are counted as they arrive, because the sizes that the archive states
+//! cannot be trusted.
 
 use std::io::{Cursor, Read};
 
@@ -26,7 +26,7 @@ pub fn read(bytes: &[u8]) -> Result<Memory> {
     let memory = if bytes.starts_with(b"PK") {
         zip(bytes)?
     } else if bytes.starts_with(&[0x1f, 0x8b]) {
-        // The largest possible tar of that content; an endless stream ends here.
+        // The largest tar with that content. It ends an endless stream.
         let most = limits::UNPACKED + 2048 * limits::ARCHIVE_FILES as u64;
         tar(GzDecoder::new(bytes).take(most))?
     } else {
@@ -111,7 +111,7 @@ fn tar(source: impl Read) -> Result<Memory> {
     Ok(memory)
 }
 
-/// The path, if it stays inside the archive.
+/// The path, if it stays in the archive.
 fn inside(path: &str) -> Result<String> {
     let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
     let clean = parts.collect::<Vec<_>>().join("/");

@@ -1,4 +1,4 @@
-//! Queries to repositories: the address git uses, refs, and ancestry. Each query is made once per
+//! Queries to repositories: the address that git uses, refs, ancestry. Each is made once per
 //! command.
 
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::marketplace::reference::pin::{Ancestry, CommitId, Pin, Reach};
 use crate::marketplace::reference::reading::At;
 
 impl Fetcher<'_> {
-    /// The commit that `at` means now.
+    /// The commit that `at` means at present.
     ///
     /// # Errors
     /// When the address cannot be used or git fails.
@@ -40,7 +40,7 @@ impl Fetcher<'_> {
         resolved.map_err(|failure| failure.context(format!("`{url}`")))
     }
 
-    /// The address git uses for a repository; the mirror, if any, replaces GitHub.
+    /// The address that git uses for a repository. A mirror, if set, takes the place of GitHub.
     pub fn remote(&mut self, url: &RepoUrl) -> Result<Rc<Remote>, Failure> {
         if let Some(remote) = self.remotes.get(url) {
             return Ok(Rc::clone(remote));
@@ -53,8 +53,8 @@ impl Fetcher<'_> {
         Ok(remote)
     }
 
-    /// Whether the resolved commit belongs to the repository itself. A commit given by id may
-    /// belong to a fork.
+    /// Whether the resolved commit belongs to the repository itself: one requested by id may belong
+    /// to a fork.
     pub fn reach(&mut self, url: &RepoUrl, resolved: &Resolved) -> Reach {
         let commit = match &resolved.pin {
             None => return Reach::Branch("HEAD".to_owned()),
@@ -75,18 +75,18 @@ impl Fetcher<'_> {
         reach
     }
 
-    /// Whether a repository already queried has a branch or tag of this name.
+    /// Whether a repository that was queried has a branch or tag of this name.
     pub fn has_ref(&self, url: &RepoUrl, name: &str) -> bool {
         self.refs.get(url).is_some_and(|refs| refs.has(name))
     }
 
-    /// The tags of a repository already queried, each with its commit.
+    /// The tags of a repository that was queried, each with its commit.
     pub fn tags(&self, url: &RepoUrl) -> impl Iterator<Item = (&str, &CommitId)> {
         self.refs.get(url).into_iter().flat_map(Refs::tags)
     }
 
-    /// The last commits up to `commit` that changed `path`, newest first; only those since `old`
-    /// where that can be determined.
+    /// The last commits up to `commit` that changed `path`, newest first, each with whether it is
+    /// later than `old`.
     ///
     /// # Errors
     /// When git fails.

@@ -1,5 +1,5 @@
-//! The cache of fetched repositories: for each, one bare repository and the last list of its refs.
-//! One command at a time may fetch into it; reading needs no lock.
+//! The cache of fetched repositories: for each a bare repository and the last list of its refs. One
+//! command at a time may fetch into a repository; reading needs no lock.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -19,7 +19,7 @@ const CACHE: EntryName = EntryName::of("cache");
 const REPOSITORIES: EntryName = EntryName::of("repositories");
 const OBJECTS: EntryName = EntryName::of("objects");
 const PACK: EntryName = EntryName::of("pack");
-/// For repositories with long (SHA-256) ids.
+/// Holds the repositories with long (SHA-256) ids.
 const LONG: EntryName = EntryName::of("long");
 const GIT: EntryName = EntryName::of(".git");
 const REFS: EntryName = EntryName::of(".refs");
@@ -75,7 +75,7 @@ impl Slot {
         self.repositories()?.lock(&self.stem.with_end(&LOCK), wait)
     }
 
-    /// Creates the repository, or removes what a killed git left in it. The caller holds the lock.
+    /// Creates the repository, or cleans up after a killed git. The caller holds the lock.
     pub fn prepare(&self, git: &Git, commit: &str) -> Result<(), Failure> {
         let unusable = |error: Error| Failure::new(Class::Other, error.to_string());
         let repositories = self.repositories().map_err(unusable)?;
@@ -85,7 +85,7 @@ impl Slot {
         if is_there {
             return Ok(());
         }
-        // Created elsewhere and renamed into place, so it is never incomplete.
+        // It is created elsewhere and renamed into place, so that it is never incomplete.
         let scratch = git.0.scratch;
         let path = scratch.path_of(&NEW);
         let format = if long { "sha256" } else { "sha1" };
@@ -118,7 +118,7 @@ impl Slot {
         String::from_utf8(bytes).ok()
     }
 
-    /// Saves the list of refs. If that fails, the refs are queried again next time.
+    /// Saves the list of refs. On failure they are only queried again next time.
     pub fn keep_refs(&self, refs: &str, scratch: &Dir) {
         if let Ok(repositories) = self.repositories() {
             let name = self.stem.with_end(&REFS);
@@ -128,8 +128,8 @@ impl Slot {
     }
 }
 
-/// Whether the repository exists and is usable once the leftovers of a killed git are removed. It
-/// is deleted if its ids have the wrong length, or if keeping it costs more than a new fetch.
+/// Removes the leftovers of a killed git; returns whether the repository exists and can be used. It
+/// is deleted if its ids have the wrong length, or if fetching it again costs less than keeping it.
 fn tidy(repositories: &Dir, name: &EntryName, long: bool) -> io::Result<bool> {
     let Some(repository) = repositories.find_dir(name)? else {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! The bytes of files in a tree, independent of their origin.
+//! The bytes of the files in a tree, wherever they come from.
 
 use std::io::Read;
 
@@ -20,13 +20,13 @@ pub type Visit<'v> = dyn FnMut(usize, u64, &mut dyn Read) -> Result<()> + 'v;
 
 /// Provides the bytes of a tree's files.
 pub trait Content {
-    /// Visits the files in the order given. Bytes that the visitor leaves unread are skipped.
+    /// Visits the files in the given order. Bytes that the visitor does not read are skipped.
     ///
     /// # Errors
     /// When the files together exceed `max` bytes, cannot be read, or the visitor fails.
     fn each(&self, files: &[Wanted], max: u64, visit: &mut Visit) -> Result<()>;
 
-    /// Fetches files that several later visits will read, so that each is requested once.
+    /// Fetches files that later visits will read, so that each is requested only once.
     ///
     /// # Errors
     /// When they cannot be fetched.
@@ -48,7 +48,7 @@ impl Wanted {
     }
 }
 
-/// The content of each file of at most `cap` bytes; `None` for a larger one.
+/// The content of each file; `None` for one of more than `cap` bytes.
 pub fn read_small(
     content: &dyn Content,
     files: &[Wanted],

@@ -8,7 +8,7 @@ use crate::marketplace::fetch::tool::Tool;
 use crate::marketplace::reference::web::WebUrl;
 use crate::sys::{files, limits};
 
-/// Marks the line on standard error that describes one transfer.
+/// Marks the line on standard error that describes a transfer.
 const MARK: &str = "agent-skills-transfer";
 
 /// A server's response.
@@ -20,8 +20,8 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// Gets each address in turn, at most `max` bytes in total. With `redirects`, a redirect may lead
-/// to another host, but never away from https.
+/// Downloads each address in turn, at most `max` bytes in total. With `redirects`, a redirect may
+/// lead to another host, but never from https to http.
 pub fn get(
     tool: &Tool,
     urls: &[WebUrl],
@@ -83,7 +83,7 @@ pub fn get(
     }
 }
 
-/// Gets one file, which must exist.
+/// Downloads a file, which must exist.
 pub fn file(tool: &Tool, url: &WebUrl, max: u64) -> Result<Vec<u8>, Failure> {
     let mut answers = get(tool, std::slice::from_ref(url), max, true)
         .map_err(|failure| failure.context(format!("could not get `{url}`")))?;

@@ -1,5 +1,5 @@
-//! Classifies failed git and curl commands by their standard error under `LC_ALL=C`, with advice.
-//! The matched words are those that git, curl and ssh really print, because a wrong class misleads
+//! Classifies failed git and curl commands by their standard error (with `LC_ALL=C`), and gives
+//! advice. The words are those that git, curl and ssh really print, because a wrong class misleads
 //! the user.
 
 use std::fmt;
@@ -10,16 +10,16 @@ use crate::skill::brief;
 /// Why a program failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// The repository does not exist, or the host says so to hide a private one.
+    /// The repository does not exist, or the host claims so because it is private.
     NoRepository,
-    /// Credentials are missing or were rejected. Public hosts also answer this way for a repository
-    /// that does not exist.
+    /// Credentials are missing or were rejected. Public hosts also answer this way if a repository
+    /// does not exist.
     NeedsAuthentication,
     /// The host cannot be reached.
     Unreachable,
     /// The repository has no such branch, tag or commit.
     NoSuchRef,
-    /// A name is ambiguous in the repository.
+    /// The name means more than one thing in the repository.
     Ambiguous,
     /// The deadline passed.
     TimedOut,
@@ -31,7 +31,7 @@ pub enum Class {
     Missing,
     /// The network is needed, but not allowed.
     Offline,
-    /// Anything else; the message holds the program's own words.
+    /// Anything else. The message contains what the program printed.
     Other,
 }
 
@@ -87,15 +87,15 @@ impl Failure {
         Self::new(class, clean)
     }
 
-    /// Puts what was attempted before the message.
+    /// Prepends what was attempted to the message.
     #[must_use]
     pub fn context(mut self, context: impl fmt::Display) -> Self {
         self.message = format!("{context}: {}", self.message);
         self
     }
 
-    /// Whether the repository does not exist for this user. Hosts hide private repositories, so a
-    /// request for credentials counts, too.
+    /// Whether this user cannot see the repository. Hosts hide private ones, so a request for
+    /// credentials counts too.
     pub fn is_absence(&self) -> bool {
         matches!(self.class, Class::NoRepository | Class::NeedsAuthentication)
     }

@@ -1,5 +1,5 @@
-//! Runs the user's own `git` so that it never prompts, runs hooks or trusts a repository's
-//! configuration (docs/spec/references.md#git). It knows nothing about skills.
+//! Runs the user's own `git` in such a way that it never prompts, runs hooks or trusts the
+//! configuration of a repository (docs/spec/references.md#git). It knows nothing about skills.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::marketplace::fetch::failure::Failure;
 use crate::marketplace::fetch::tool::Tool;
 use crate::sys::files;
 
-/// Settings that a repository, possibly hostile, must not override.
+/// Settings that no repository may override, since it may be hostile.
 const SETTINGS: [&str; 9] = [
     "protocol.ext.allow=never",
     "protocol.file.allow=user",
@@ -55,13 +55,13 @@ pub struct Call<'a> {
     pub repo: Option<&'a Path>,
     /// Settings for this call, as `name=value`.
     pub settings: &'a [String],
-    /// The subcommand and its arguments. User-controlled arguments come after `--`.
+    /// The subcommand and its arguments, of which those from the user come after `--`.
     pub args: &'a [&'a str],
-    /// Its standard input.
+    /// What it gets on standard input.
     pub input: &'a str,
-    /// Do not fetch missing objects one by one.
+    /// Whether missing objects must not be fetched one by one.
     pub no_lazy_fetch: bool,
-    /// Exit status 1 is a valid answer, as for `diff` and `merge-base`.
+    /// Whether exit status 1 is a valid answer, as for `diff` and `merge-base`.
     pub may_say_no: bool,
 }
 
@@ -78,7 +78,7 @@ impl Git<'_> {
         }
     }
 
-    /// Like [`Git::run`], but reads the output into memory.
+    /// As [`Git::run`], but reads the output into memory.
     pub fn read(&self, call: &Call, max: u64) -> Result<Vec<u8>, Failure> {
         let output = self.run(call, max)?;
         files::read_all_capped(output, max).map_err(|e| self.0.local(&e))

@@ -1,5 +1,5 @@
-//! How commits of a repository relate to each other and to its branches and tags. Only commits are
-//! fetched, only as deep as the answer needs, and up to a bound; beyond it the answer is unknown.
+//! How the commits of a repository relate to each other and to its branches and tags. Only commits
+//! are fetched, only as deep as needed, and up to a limit, beyond which the answer is unknown.
 
 use crate::marketplace::fetch::failure::{Class, Failure};
 use crate::marketplace::fetch::git::Git;
@@ -7,7 +7,7 @@ use crate::marketplace::fetch::past::Past;
 use crate::marketplace::fetch::remote::Remote;
 use crate::marketplace::reference::pin::{Ancestry, CommitId, Pin, Reach};
 
-/// Fetch depths; the first answers most queries.
+/// Depths to fetch, one after the other. The first is enough for most queries.
 const DEPTHS: [usize; 2] = [200, 20_000];
 /// Fetches commits without their trees and files.
 const COMMITS: &str = "--filter=tree:0";
@@ -25,7 +25,7 @@ fn reach_within(
 ) -> Result<Reach, Failure> {
     let past = Past::new(git, remote)?;
     for depth in depths {
-        // Use a separate repository, so that nothing else in it can lead to the commit.
+        // In a separate repository nothing else can lead to the commit.
         let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
         past.fetch(*depth, COMMITS, &all)?;
         if let Some(pin) = past.leading_to(commit)?.and_then(|name| Pin::parse(&name)) {
@@ -38,7 +38,7 @@ fn reach_within(
     Ok(Reach::Unknown)
 }
 
-/// How `new` relates to `old`, the installed commit.
+/// How `new` relates to the installed commit `old`.
 pub fn ancestry(git: &Git, remote: &Remote, old: &CommitId, new: &CommitId) -> Ancestry {
     ancestry_within(&DEPTHS, git, remote, old, new).unwrap_or(Ancestry::Unknown)
 }
@@ -64,8 +64,8 @@ fn ancestry_within(
             Ok(()) if past.leads(old, new)? => return Ok(Ancestry::Backward),
             Ok(()) if !past.is_cut() => return Ok(Ancestry::Unrelated),
             Ok(()) => {}
-            // The source no longer has the installed commit, and the new one does not descend from
-            // it.
+            // The source no longer has the installed commit, and it is not in the whole history of
+            // the new one.
             Err(failure) if failure.class == Class::NoSuchRef && !new_is_cut => {
                 return Ok(Ancestry::Unrelated);
             }

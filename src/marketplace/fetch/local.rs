@@ -1,4 +1,4 @@
-//! A local directory as a tree and its bytes.
+//! A local directory as a tree with its files' bytes.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use crate::sys::{Env, files, limits};
 pub struct LocalDir(PathBuf);
 
 impl LocalDir {
-    /// Opens the directory a person wrote; `~/` means their home directory.
+    /// Opens a directory as a person typed it; `~/` means the home directory.
     ///
     /// # Errors
     /// When there is no such directory.
@@ -35,10 +35,10 @@ impl LocalDir {
         &self.0
     }
 
-    /// Its files, and how many paths could not be used.
+    /// Its files, and the number of paths that could not be used.
     ///
     /// # Errors
-    /// When a directory cannot be read, or it has too many files for a skill collection.
+    /// When a directory cannot be read, or there are too many files.
     pub fn tree(&self) -> Result<(Tree, usize)> {
         let mut tree = Tree::default();
         let mut unusable = 0;
@@ -76,7 +76,7 @@ impl LocalDir {
     }
 }
 
-/// Expands the path that a person wrote; `~/` means their home directory.
+/// Expands a path as a person typed it; `~/` means the home directory.
 pub fn expand(written: &str, env: &Env) -> PathBuf {
     match (written.strip_prefix('~'), env.home()) {
         (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),

@@ -1,4 +1,4 @@
-//! Files held in memory as a tree and its bytes, for archives and sites.
+//! Files in memory as a tree with their bytes, for archives and sites.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Adds a file, a link or a special file, with its parent directories.
+    /// Adds a file, a link or a special file, together with its parent directories.
     pub fn add(&mut self, path: &str, node: Node) {
         for (at, _) in path.match_indices('/') {
             if self.tree.get(&path[..at]).is_none() {
@@ -40,13 +40,12 @@ impl Memory {
         self.bytes.get(path).map(Vec::as_slice)
     }
 
-    /// The tree, and how many paths could not be used.
+    /// The tree, and the number of paths that could not be used.
     pub fn tree(&self) -> (Tree, usize) {
         (self.tree.clone(), self.unusable)
     }
 
-    /// Removes the single directory around everything, if there is one and it is not itself a
-    /// skill.
+    /// Removes a directory that contains everything else, unless it is itself a skill.
     #[must_use]
     pub fn unwrapped(self) -> Self {
         let first = self.tree.iter().next().map(|(path, _)| path.to_owned());

@@ -1,5 +1,5 @@
-//! Reading places where skills are: repositories, archives, sites, directories, all as trees of
-//! files. Git and curl are the user's own programs. Open `open.rs` first.
+//! Reads the places where skills are: repositories, archives, sites and directories, all as trees
+//! of files. Uses the user's own git and curl. Open `open.rs` first.
 
 pub mod archive;
 pub mod asking;

@@ -44,7 +44,7 @@ pub struct Snapshot<'a> {
     pub found: Vec<Found>,
     /// Its manifest; empty when it has none.
     pub manifest: Manifest,
-    /// How many of its paths cannot be written on this system.
+    /// The number of its paths that cannot be written on this system.
     pub unusable: usize,
     root: Option<String>,
 }
@@ -82,7 +82,7 @@ pub struct Opened<'a> {
     pub snapshot: Rc<Snapshot<'a>>,
     /// What the lockfile will record about it.
     pub origin: Origin,
-    /// The path at the end of a combined ref and path.
+    /// The path that followed the ref, if the reference combined the two.
     pub path: Option<SubPath>,
 }
 
@@ -100,8 +100,8 @@ pub struct Fetcher<'a> {
 }
 
 impl<'a> Fetcher<'a> {
-    /// `git` works in its scratch directory; fetched data is kept in `home`, and with `offline`
-    /// only that is used. `mirror` replaces GitHub.
+    /// `git` works in its scratch directory. Fetched data is kept in `home`; with `offline` nothing
+    /// else is used. `mirror` takes the place of GitHub.
     pub fn new(git: Git<'a>, home: PathBuf, offline: bool, mirror: Option<String>) -> Self {
         Self {
             git,
@@ -116,16 +116,15 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    /// The git in use.
+    /// The git that is used.
     pub fn git(&self) -> Git<'a> {
         self.git
     }
 
-    /// Opens the place of a reading. `skills` and `all` select which of a site's skills are
-    /// fetched.
+    /// Opens the place of a reading. `skills` and `all` say which skills of a site are fetched.
     ///
     /// # Errors
-    /// The outer one when the place cannot be used, the inner one when git or curl fails.
+    /// The outer error if the place cannot be used, the inner one if git or curl fails.
     pub fn open(
         &mut self,
         reading: &Reading,
@@ -252,7 +251,7 @@ impl<'a> Fetcher<'a> {
         Ok(())
     }
 
-    /// The content of the repository at a commit returned by [`Fetcher::resolve`].
+    /// The content of a repository at a commit that [`Fetcher::resolve`] returned.
     ///
     /// # Errors
     /// When it cannot be fetched or read.
@@ -281,7 +280,7 @@ fn local_dir<'a>(dir: LocalDir) -> Result<Rc<Snapshot<'a>>> {
     Ok(Rc::new(Snapshot::new(dir.tree()?, dir, &name)?))
 }
 
-/// An archive's content, the requested digest, and the actual digest, which must match it.
+/// The content of an archive, the requested digest and the actual one, which must be equal.
 fn archive_of<'a>(
     bytes: &[u8],
     sha256: Option<&str>,
@@ -300,7 +299,7 @@ fn archive_of<'a>(
     Ok((Rc::new(snapshot), asked, format!("sha256:{found}")))
 }
 
-/// What is wanted from the place; the path after the ref takes precedence over the reading's own.
+/// What is wanted from the place. The path after the ref precedes the reading's own.
 pub fn wanted(opened: &Opened, reading: &Reading) -> Want {
     let path = opened.path.clone();
     path.map_or_else(|| reading.want.clone(), Want::Path)

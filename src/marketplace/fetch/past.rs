@@ -1,4 +1,4 @@
-//! The recent commits of a repository without its files, and which of them changed a skill.
+//! The recent commits of a repository, without its files, and which of them changed a skill.
 
 use std::path::PathBuf;
 
@@ -11,9 +11,9 @@ use crate::sys::{EntryName, limits};
 
 const HISTORY_DIR: EntryName = EntryName::of("history.git");
 
-/// How many generations of commits a log covers.
+/// The number of generations of commits that a log covers.
 const DEPTH: usize = 200;
-/// Maximum number of commits in a log.
+/// The maximum number of commits in a log.
 const LOGGED: &str = "--max-count=20";
 
 /// A commit in a log.
@@ -37,7 +37,7 @@ pub struct Past<'a> {
 }
 
 impl<'a> Past<'a> {
-    /// An empty one.
+    /// An empty repository.
     pub fn new(git: &'a Git<'a>, remote: &'a Remote) -> Result<Self, Failure> {
         let past = Self {
             git,
@@ -56,7 +56,7 @@ impl<'a> Past<'a> {
             .map(|_| ())
     }
 
-    /// Whether `old` is `new` or one of its fetched ancestors.
+    /// Whether `old` is `new` or one of its ancestors, as far as fetched.
     pub fn leads(&self, new: &CommitId, old: &CommitId) -> Result<bool, Failure> {
         let ancestors = self.read(&["rev-list", new.as_str()])?;
         let mut ancestors = ancestors.split(|b| *b == b'\n');
@@ -95,7 +95,7 @@ impl<'a> Past<'a> {
         self.git.read(&call, limits::GIT_LISTING)
     }
 
-    /// Whether there is more history than was fetched.
+    /// Whether only a part of the history was fetched.
     pub fn is_cut(&self) -> bool {
         self.dir.join("shallow").exists()
     }
@@ -103,13 +103,13 @@ impl<'a> Past<'a> {
 
 impl Drop for Past<'_> {
     fn drop(&mut self) {
-        // If this fails, it is removed together with its parent directory.
+        // If this fails, it is removed with its parent directory later.
         let _ = self.git.0.scratch.remove_ours(&HISTORY_DIR);
     }
 }
 
-/// The last commits up to `new` that changed `path`, newest first, with whether they are later than
-/// `old`.
+/// The last commits up to `new` that changed `path`, newest first, each with whether it is later
+/// than `old`.
 pub fn log(
     git: &Git,
     remote: &Remote,
@@ -119,7 +119,7 @@ pub fn log(
 ) -> Result<Vec<Commit>, Failure> {
     let past = Past::new(git, remote)?;
     past.fetch(DEPTH, "--filter=blob:none", &[new.as_str()])?;
-    // The path must not be read as a pattern.
+    // Git must not read the path as a pattern.
     let path = format!(":(literal){path}");
     let listed = |range: &[&str]| {
         let options = [
@@ -132,7 +132,7 @@ pub fn log(
     };
     let all = String::from_utf8_lossy(&listed(&[new.as_str()])?).into_owned();
     let exclude = old.map(|old| format!("^{old}")).unwrap_or_default();
-    // If `old` is not a fetched ancestor, nobody knows what is later than it.
+    // Unless `old` was fetched as an ancestor, it is unknown what is later.
     let newer = if old.is_some() {
         listed(&[new.as_str(), &exclude]).ok()
     } else {

@@ -1,5 +1,5 @@
-//! What a repository's branches and tags point to: the output of one `git ls-remote`. Everything
-//! fetched later is fetched by the commit found here, so the listed state is the installed state.
+//! What the branches and tags of a repository point to, from one `git ls-remote`. All that is
+//! fetched later is fetched by a commit found here, so what was listed is what is installed.
 
 use crate::marketplace::fetch::failure::{Class, Failure};
 use crate::marketplace::reference::address::{Rev, SubPath};
@@ -20,16 +20,16 @@ pub struct Resolved {
     pub commit: CommitId,
     /// What was requested; `None` for the default branch.
     pub pin: Option<Pin>,
-    /// The path that followed the ref.
+    /// The path that followed the ref, if any.
     pub path: Option<SubPath>,
 }
 
 impl Refs {
-    /// Arguments, placed after the address, of the `git` call whose output [`Refs::parse`] reads.
+    /// Arguments after the address in the `git` call whose output [`Refs::parse`] reads.
     pub const PATTERNS: [&'static str; 3] = ["HEAD", "refs/heads/*", "refs/tags/*"];
 
     /// Parses lines of `<commit> TAB <ref>`. An annotated tag has a second line, `<ref>^{}`, with
-    /// the commit it points to.
+    /// the commit to which it points.
     pub fn parse(output: &str) -> Self {
         let mut refs = Self::default();
         for (id, name) in output.lines().filter_map(|line| line.split_once('\t')) {
@@ -50,7 +50,7 @@ impl Refs {
         refs
     }
 
-    /// The commit that `at` means. For `REF/PATH`, the longest prefix that is a ref wins.
+    /// The commit that `at` means. In `REF/PATH`, the longest prefix that is a ref counts.
     pub fn resolve(&self, at: &At) -> Result<Resolved, Failure> {
         let whole = |pin: &Pin| Some(self.found(pin)?.with(None));
         match at {
@@ -118,8 +118,8 @@ impl Refs {
         })
     }
 
-    /// Resolves a full name, a commit id or a short name. It never guesses: a short name of both a
-    /// branch and a tag is refused.
+    /// Resolves a full name, a commit id or a short name. It never guesses: a short name that is
+    /// both a branch and a tag is an error.
     fn named(&self, written: &str) -> Result<Option<Resolved>, Failure> {
         if let Some(found) = Pin::parse(written).and_then(|pin| self.found(&pin)) {
             return Ok(Some(found));
@@ -201,7 +201,7 @@ mod tests {
             ("feature/x", 'c', "refs/heads/feature/x"),
             ("refs/heads/both", '1', "refs/heads/both"),
             ("refs/tags/both", 'f', "refs/tags/both"),
-            // Never the branch of that name.
+            // It never means the branch of that name.
             (HEX, '9', HEX),
         ] {
             let expected = (commit, pin.to_owned(), None);

@@ -1,11 +1,11 @@
-//! The address git really uses for a repository. The user's configuration may redirect it
-//! (`url.….insteadOf`); the real address is judged and recorded.
+//! The address that git really uses for a repository. The user's configuration may redirect it
+//! (`url.….insteadOf`), so policies are applied to the real address, which is also recorded.
 
 use crate::marketplace::fetch::failure::Failure;
 use crate::marketplace::fetch::git::{Call, Git};
 use crate::marketplace::reference::address::RepoUrl;
 
-/// The remote's name in all our git calls, so that they all use the same address.
+/// The name of the remote in all our git calls, so that they all use the same address.
 pub const NAME: &str = "agent-skills";
 /// The maximum length of an address that git returns, in bytes.
 const ADDRESS: u64 = 16 * 1024;
@@ -15,7 +15,7 @@ const ADDRESS: u64 = 16 * 1024;
 pub struct Remote {
     /// Settings for each call that uses [`NAME`].
     pub settings: Vec<String>,
-    /// The address git uses, without user and password.
+    /// The address that git uses, without user and password.
     pub address: String,
     rewritten: bool,
 }
@@ -47,14 +47,14 @@ impl Remote {
         })
     }
 
-    /// The address git uses, if it differs from the given one.
+    /// The address that git uses, if it differs from the given one.
     pub fn elsewhere(&self) -> Option<&str> {
         self.rewritten.then_some(&self.address)
     }
 }
 
-/// The address as `scheme://host/path`, or a directory's path. Tokens that people keep in their git
-/// configuration must not reach a lockfile, and a policy judges hosts and paths.
+/// The address as `scheme://host/path`, or the path of a directory. Tokens in the user's git
+/// configuration must not get into a lockfile, and policies look at hosts and paths.
 fn without_user(address: &str) -> String {
     let host = |authority: &str| {
         let host = authority.rsplit_once('@');
@@ -65,7 +65,7 @@ fn without_user(address: &str) -> String {
         let path = path.split(['?', '#']).next().unwrap_or_default();
         return format!("{scheme}://{}/{path}", host(authority));
     }
-    // ssh's `user@host:path`; a slash before the colon makes it a path.
+    // This is ssh's `user@host:path`; with a slash before the colon it would be a path.
     match address.split_once(':') {
         Some((authority, path)) if !authority.contains('/') && !path.starts_with(':') => {
             format!("ssh://{}/{}", host(authority), path.trim_start_matches('/'))
@@ -119,7 +119,7 @@ mod tests {
                 "[url \"git@github.com:\"]\n insteadOf = https://github.com/\n",
                 "ssh://github.com/acme/skills",
             ),
-            // Git fetches from the first address of a remote.
+            // A remote may have several addresses; git fetches from the first.
             (
                 "[remote \"agent-skills\"]\n url = https://evil.example/x\n",
                 "https://evil.example/x",

@@ -1,5 +1,6 @@
-//! One commit of a repository, fetched shallow and without blobs into the cache and read without a
-//! checkout, so no link, hook, filter or submodule takes effect.
+//! One commit of a repository. It is fetched into the cache without history and, if possible,
+//! without file contents, and read without a checkout, so that no link, hook, filter or submodule
+//! takes effect.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ use crate::marketplace::fetch::tree::{Node, Tree};
 use crate::marketplace::reference::pin::CommitId;
 use crate::sys::limits;
 
-/// The maximum length of a link target, which is the kernel's limit for a path.
+/// The maximum length of a link's target, as in the kernel.
 const LINK: u64 = 4096;
 /// Arguments of every fetch.
 pub const FETCH: [&str; 3] = ["fetch", "--no-tags", "--no-recurse-submodules"];
@@ -45,11 +46,11 @@ pub fn list_refs(git: &Git, remote: &Remote) -> Result<String, Failure> {
 }
 
 impl<'a> Repository<'a> {
-    /// Fetches only `commit`, without history and, if the server supports it, without file
-    /// contents, unless it is cached.
+    /// Fetches only `commit`, unless it is cached: without history and, if the server supports
+    /// that, without file contents.
     ///
     /// # Errors
-    /// The outer one when the cache cannot be used, the inner one when git fails.
+    /// The outer error if the cache cannot be used, the inner one if git fails.
     pub fn fetch(
         git: Git<'a>,
         slot: Slot,
@@ -88,7 +89,7 @@ impl<'a> Repository<'a> {
             self.git.run(&self.call(&args, ""), LINK)
         };
         let mut done = Err(Failure::new(Class::Other, ""));
-        // Servers and git versions without filters or shallow fetches report it in many ways.
+        // Servers and versions of git that lack filters or shallow fetches report it in many ways.
         for how in [
             &["--depth=1", "--filter=blob:none"][..],
             &["--depth=1"],
@@ -124,7 +125,7 @@ impl<'a> Repository<'a> {
         Ok(String::from_utf8_lossy(&output).trim().to_owned())
     }
 
-    /// The files of `commit`, and how many paths could not be used.
+    /// The files of `commit`, and the number of paths that could not be used.
     pub fn tree(&self, commit: &CommitId) -> Result<(Tree, usize)> {
         let args = ["ls-tree", "-r", "-t", "-z", "--full-tree", commit.as_str()];
         let call = Call {
@@ -179,7 +180,7 @@ impl<'a> Repository<'a> {
         Ok(output.lines().map(|line| line.parse().ok()).collect())
     }
 
-    /// The sizes of the objects, after fetching the missing ones in one request.
+    /// The sizes of the objects, after the missing ones were fetched in one request.
     fn fetch_missing(&self, files: &[Wanted], ids: &str) -> Result<Vec<u64>> {
         let known = |file: &Wanted| self.known.borrow().get(&file.id).copied();
         if let Some(sizes) = files.iter().map(known).collect() {
@@ -248,7 +249,7 @@ impl Content for Repository<'_> {
             no_lazy_fetch: true,
             ..self.call(&args, &ids)
         };
-        // Each object is preceded by a line with its id, kind and size.
+        // A line with its id, kind and size precedes each object.
         let headers = 128 * files.len() as u64;
         let mut output = BufReader::new(self.git.run(&call, max + headers)?);
         for (index, size) in sizes.into_iter().enumerate() {
@@ -269,7 +270,7 @@ impl Content for Repository<'_> {
     }
 }
 
-/// The ids, one per line, as git reads them.
+/// The ids, one per line, as git expects them.
 fn lines<'w>(files: impl IntoIterator<Item = &'w Wanted>) -> String {
     files
         .into_iter()
@@ -282,7 +283,7 @@ enum Entry {
     Node(Node),
 }
 
-/// `<mode> SP <kind> SP <id> TAB <path>`; `None` for a path that is not UTF-8.
+/// Parses `<mode> SP <kind> SP <id> TAB <path>`; `None` for a path that is not UTF-8.
 fn parse_entry(entry: &[u8]) -> Option<(String, Entry)> {
     let (head, path) = std::str::from_utf8(entry).ok()?.split_once('\t')?;
     let mut words = head.split(' ');

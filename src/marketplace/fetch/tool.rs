@@ -1,6 +1,6 @@
-//! Runs a program of the user's (git, curl) as a child process that cannot prompt, exceed its
-//! deadline or fill the disk with its output. It knows nothing about what the program does or
-//! prints.
+//! Runs one of the user's programs (git, curl) as a child process that can neither prompt nor
+//! exceed its deadline nor fill the disk with its output. It knows nothing about what the program
+//! does.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -13,25 +13,25 @@ use wait_timeout::ChildExt;
 use crate::marketplace::fetch::failure::{Class, Failure};
 use crate::sys::{Dir, Env, limits, process, variables};
 
-/// How often a running program's output is measured. Its exit is noticed at once.
+/// How often the output of a running program is measured. Its end is noticed at once.
 const MEASURE: Duration = Duration::from_millis(100);
-/// How much of standard error is read, in bytes; its first lines are the informative ones.
+/// The part of standard error that is read, in bytes. Its first lines say the most.
 const STDERR: u64 = 64 * 1024;
 
-/// How programs are run during one of our commands.
+/// How programs are run for one of our commands.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool<'a> {
-    /// The environment they inherit, before scrubbing.
+    /// The environment that they inherit, apart from the host's variables.
     pub env: &'a Env,
     /// When the result must be ready; `None` for a person at a terminal.
     pub deadline: Option<Instant>,
-    /// Our directory for their output, which is also their working directory.
+    /// Our directory for their output, in which they also run.
     pub scratch: &'a Dir,
     /// Receives the progress of a long transfer.
     pub progress: Option<fn(&str)>,
 }
 
-/// The result of a program that exited by itself.
+/// The result of a program that has exited by itself.
 #[derive(Debug)]
 pub struct Ran {
     /// Its exit status.
@@ -87,7 +87,7 @@ impl Tool<'_> {
             _ => Failure::new(Class::Other, format!("could not start {program}: {error}")),
         })?;
         let ended = self.wait(&mut child, &program, &output, &errors, max);
-        // Helpers that it left running end with it.
+        // This ends the helpers that it left running.
         process::kill_group(child.id());
         let status = ended?;
         let mut text = Vec::new();
@@ -135,7 +135,7 @@ impl Tool<'_> {
                 let text = format!("{program} answered with more than {max} bytes");
                 break Failure::new(Class::TooLarge, text);
             }
-            // Also report a program that prints no progress, such as one waiting for a slow server.
+            // This also reports a program that prints no progress while it waits for a slow server.
             let seconds = began.elapsed().as_secs();
             let silent = || (seconds > 0).then(|| format!("{program}: {seconds} s"));
             if let Some(line) = last_line(errors).or_else(silent) {
@@ -143,7 +143,7 @@ impl Tool<'_> {
             }
         };
         process::kill_group(child.id());
-        // It was killed, so this returns at once; it prevents a zombie.
+        // It was killed, so this returns at once. It avoids a zombie.
         let _ = child.wait();
         Err(stopped)
     }
@@ -163,7 +163,7 @@ impl Tool<'_> {
     }
 }
 
-/// The line that shows progress. It is cleared when the program has ended.
+/// The line that shows progress, which is cleared at the end.
 struct Progress {
     to: Option<fn(&str)>,
     told: bool,
@@ -186,12 +186,12 @@ impl Drop for Progress {
     }
 }
 
-/// The last progress line of a program, which rewrites one line again and again.
+/// The last progress line of a program that overwrites one line again and again.
 fn last_line(errors: &File) -> Option<String> {
     let length = errors.metadata().ok()?.len();
     let mut tail = [0; 200];
     let start = length.saturating_sub(tail.len() as u64);
-    // Read at an explicit offset: the program writes at the file's own position.
+    // The offset is explicit because the program writes at the file's own position.
     let read = errors.read_at(&mut tail, start).ok()?;
     let text = String::from_utf8_lossy(&tail[..read]).into_owned();
     let line = text.rsplit(['\r', '\n']).find(|line| line.contains('%'))?;

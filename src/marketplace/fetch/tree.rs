@@ -1,5 +1,5 @@
-//! The files of a repository or directory as a list of paths, before any of them is on disk. Links
-//! are resolved within this list, without the file system. Pure.
+//! The files of a repository or a directory as a list of paths. Links are resolved in this list,
+//! without the file system. Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -38,7 +38,7 @@ pub enum Node {
 pub struct Tree(BTreeMap<String, Node>);
 
 impl Tree {
-    /// Adds a path if it can be written safely; returns whether it was added.
+    /// Adds a path if it is safe to write; returns whether it was added.
     pub fn insert(&mut self, path: String, node: Node) -> bool {
         let unsafe_part = |part: &str| {
             matches!(part, "" | "." | "..")
@@ -57,7 +57,7 @@ impl Tree {
         self.0.get(path)
     }
 
-    /// Everything, sorted.
+    /// Everything, sorted by path.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
         self.0.iter().map(|(path, node)| (path.as_str(), node))
     }
@@ -76,10 +76,10 @@ impl Tree {
             .map(move |(path, node)| (&path[cut..], node))
     }
 
-    /// The final path of `path` with all links followed; `""` is the root.
+    /// The path to which `path` leads when all links are followed; `""` is the root.
     ///
     /// # Errors
-    /// Why it leads to nothing: out of the tree, in a circle or nowhere.
+    /// Why it leads to nothing: out of the tree, in a circle, or to a missing path.
     pub fn resolve(&self, path: &str) -> Result<String, &'static str> {
         let mut todo: VecDeque<&str> = path.split('/').collect();
         let mut at: Vec<&str> = Vec::new();

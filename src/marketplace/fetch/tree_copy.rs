@@ -1,5 +1,5 @@
-//! Copies an existing skill directory. Installed skills contain only regular files and directories;
-//! directories put there by hand may contain links, which stay links.
+//! Copies the directory of a skill. Installed skills contain only regular files and directories;
+//! those put there by hand may contain links, which stay links.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use crate::error::{Error, Result};
 use crate::sys::{Dir, EntryKind};
 
-/// Copies the content of `from` into `to`. Only files, directories and links are copied.
+/// Copies the files, directories and links in `from` to `to`.
 ///
 /// # Errors
 /// When something cannot be read or written.

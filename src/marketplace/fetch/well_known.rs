@@ -1,5 +1,5 @@
-//! Sites that list their skills in `/.well-known/agent-skills/index.json`. Their files must be
-//! below that index on the same host.
+//! Sites that list their skills in `/.well-known/agent-skills/index.json`. The files of the skills
+//! must be below that index, on the same host.
 
 use serde::Deserialize;
 
@@ -15,7 +15,7 @@ use crate::marketplace::source::choose::Miss;
 use crate::skill::SkillName;
 use crate::sys::limits;
 
-/// Paths of the index, newest convention first.
+/// Where the index may be, the newest convention first.
 const INDEXES: [&str; 2] = [".well-known/agent-skills", ".well-known/skills"];
 
 /// A site's index of skills.
@@ -29,9 +29,9 @@ pub struct Index {
 /// One skill of a site.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Offer {
-    /// Its name, and its directory next to the index.
+    /// Its name, also that of its directory beside the index.
     pub name: String,
-    /// Its author's words.
+    /// Its author's description.
     #[serde(default)]
     pub description: String,
     files: Vec<String>,
@@ -43,7 +43,7 @@ struct Written {
 }
 
 impl Index {
-    /// Queries a site: first below the given URL, then below the host's root.
+    /// Queries a site, first below the given URL and then below the root of the host.
     ///
     /// # Errors
     /// When the site has no index or cannot be queried.
@@ -54,7 +54,7 @@ impl Index {
         }
         for base in bases {
             for index in INDEXES {
-                // Always valid; `SubPath` is only needed for the type.
+                // This is always valid and only needed for the type.
                 let Ok(dir) = SubPath::parse(index).map(|path| base.join(&path)) else {
                     continue;
                 };

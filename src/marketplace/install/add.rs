@@ -1,4 +1,4 @@
-//! Installing: parse, fetch, choose, stage, ask, move into place.
+//! Installs skills: parses the reference, fetches, chooses, stages, asks and moves into place.
 
 use crate::marketplace::options::{Confirm, InstallOptions, Note};
 use std::collections::HashSet;
@@ -26,7 +26,7 @@ pub enum Status {
     New,
     /// A skill of that name existed and was left unchanged.
     Already,
-    /// The person said no.
+    /// The person declined.
     Declined,
 }
 
@@ -37,14 +37,14 @@ pub struct Installed {
     pub name: String,
     /// Its directory.
     pub dir: PathBuf,
-    /// Its source; for a skill that already existed, the source of that one, or `None` if it was
-    /// put there by hand.
+    /// Its source; for a skill that already existed, that skill's, or `None` if it was put there by
+    /// hand.
     pub source: Option<String>,
     /// The commit.
     pub commit: Option<String>,
     /// See [`Status`].
     pub status: Status,
-    /// What was left out and why, one sentence each.
+    /// What was left out, and why, one sentence each.
     pub dropped: Vec<String>,
     /// What is unusual about it, one sentence each.
     pub warnings: Vec<String>,
@@ -160,15 +160,15 @@ impl Market<'_> {
             if is_placed {
                 self.result(staged, Status::New)
             } else {
-                // Another process was faster.
+                // Another process has just installed it.
                 self.already(&staged.planned.name, changes.lockfile())
             }
         };
         Ok(staged.into_iter().zip(placed).map(outcome).collect())
     }
 
-    /// Chooses the directory of a skill: next to a skill of the same name from another source,
-    /// never in its place.
+    /// Chooses the directory of a skill: beside a skill of the same name from another source, never
+    /// in its place.
     fn seat(
         &self,
         found: &Found,
@@ -254,8 +254,8 @@ impl Market<'_> {
     }
 }
 
-/// The directory for a skill to be called `name`. If its author uses another name, the directory
-/// ends in `--`, which tells the catalog to take the name from the directory.
+/// The directory for a skill that is to be called `name`. If its author uses another name, the
+/// directory ends in `--`, so that the catalog takes the name from the directory.
 pub fn chosen(name: &SkillName, own: &SkillName) -> Result<InstalledName> {
     let mark = if name == own { "" } else { "--" };
     InstalledName::parse(&format!("{name}{mark}"))

@@ -1,6 +1,6 @@
 //! Selects the files of one skill in a tree and writes them to a staging directory. A link is
-//! replaced by its target if that is inside the repository, and otherwise dropped and reported.
-//! Only regular files and directories are written.
+//! replaced by its target if that is in the repository, and otherwise left out and reported. Only
+//! regular files and directories are written.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
@@ -14,7 +14,7 @@ use crate::sys::{Dir, EntryPath, limits};
 #[derive(Debug, Default)]
 pub struct CopyPlan {
     files: Vec<Piece>,
-    /// What is left out and why, one sentence each.
+    /// What is left out, and why, one sentence each.
     pub dropped: Vec<String>,
     steps: usize,
 }
@@ -28,7 +28,7 @@ struct Piece {
 }
 
 impl CopyPlan {
-    /// The skill at `dir`, without what is below `without`.
+    /// The files of the skill at `dir`, except those below `without`.
     ///
     /// # Errors
     /// When it has more files than [`limits::INSTALL_FILES`], or a FIFO or device.
@@ -66,7 +66,7 @@ impl CopyPlan {
         within.push(from.to_owned());
         for (path, node) in tree.below(from) {
             self.steps += 1;
-            // Links can multiply directories without multiplying files.
+            // Links can multiply directories even if there are few files.
             if self.files.len() > limits::INSTALL_FILES || self.steps > 10 * limits::INSTALL_FILES {
                 let text = format!("the skill has more than {} files", limits::INSTALL_FILES);
                 return Err(Error::new(text)
@@ -97,7 +97,7 @@ impl CopyPlan {
                     Err(why) => self.drop(&target, &format!("it is a link, and {why}")),
                     Ok(real) => match tree.get(&real) {
                         Some(file @ Node::File { .. }) => self.push(target, &real, file),
-                        // A link to a directory that contains it would be copied forever.
+                        // Copying a link to a directory that contains it would never end.
                         _ if within
                             .iter()
                             .chain([&source])
@@ -159,7 +159,7 @@ impl CopyPlan {
             let path = EntryPath::parse(&piece.to).ok_or_else(too_long);
             let mode = if piece.executable { 0o755 } else { 0o644 };
             match path.and_then(|path| dest.create_below(&path, mode)) {
-                // On a case-insensitive file system; already reported.
+                // The file system ignores case; this was reported already.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                     lost.push(piece.to.clone());
                 }

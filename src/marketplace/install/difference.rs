@@ -1,4 +1,4 @@
-//! What an update would change, shown to a person beforehand.
+//! What an update would change, to be shown to a person first.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,15 +30,15 @@ pub struct Difference {
     pub removed: Vec<String>,
     /// Added scripts.
     pub new_scripts: Vec<String>,
-    /// Tools it newly requests or no longer denies.
+    /// Tools that it newly requests or no longer denies.
     pub new_tools: Vec<String>,
     /// Findings that the current version does not have.
     pub new_findings: Vec<Finding>,
-    /// Whether it was changed after it was installed.
+    /// Whether it has been changed by hand since it was installed.
     pub edited: bool,
     /// How the new commit relates to the old one; `None` for sources without commits.
     pub ancestry: Option<Ancestry>,
-    /// The line-by-line difference, if requested.
+    /// The difference line by line, if requested.
     pub text: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl Difference {
         }
     }
 
-    /// Whether somebody has to agree because the skill could do more than before.
+    /// Whether someone has to agree, because the skill could do more than before.
     pub fn needs_consent(&self) -> bool {
         !self.new_scripts.is_empty() || !self.new_tools.is_empty() || self.is_suspect()
     }
@@ -96,7 +96,7 @@ impl Difference {
         self.ancestry?.doubt()
     }
 
-    /// Whether it has new findings that would prevent an install.
+    /// Whether it has new findings that are severe enough to prevent an install.
     pub fn is_suspect(&self) -> bool {
         self.new_findings
             .iter()
@@ -127,7 +127,7 @@ pub fn changed(these: &Files, others: &Files) -> Vec<String> {
         .collect()
 }
 
-/// What the new list allows and the old one does not. A missing list allows everything.
+/// What the new list allows and the old one does not. An absent list allows everything.
 fn widened(old: Option<Vec<String>>, new: Option<&[String]>) -> Vec<String> {
     match (old, new) {
         (None, _) => Vec::new(),

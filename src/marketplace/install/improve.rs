@@ -1,5 +1,5 @@
-//! Changes skills locally: an installed skill is edited in a copy that replaces it whole, or a new
-//! skill is created. The lockfile keeps recording what was installed, so such a skill counts as
+//! Changes skills locally: edits a copy of an installed skill and replaces the skill with it, or
+//! creates a new skill. The lockfile still records what was installed, so an edited skill counts as
 //! changed by hand: `verify` reports it, and `update` does not overwrite it.
 
 use std::fs;
@@ -23,7 +23,7 @@ use crate::sys::{Dir, EntryName, files};
 
 const SKILL_FILE: EntryName = EntryName::of("SKILL.md");
 
-/// Edits files of a skill in the given directory, which nobody else uses.
+/// Edits the files of a skill in a directory that nobody else uses.
 pub type Edit<'e> = dyn FnMut(&Dir) -> Result<()> + 'e;
 
 impl Market<'_> {
@@ -64,7 +64,7 @@ impl Market<'_> {
     ///
     /// # Errors
     /// When the skill cannot be changed, the edit fails or leaves no skill of that name, another
-    /// process changes it meanwhile, or nobody agrees. The skill is then unchanged.
+    /// process changes it meanwhile, or `agree` refuses. The skill is then unchanged.
     pub fn improve(&self, name: &str, edit: &mut Edit, agree: &mut Agree) -> Result<()> {
         self.clean_litter();
         self.check_changeable(name)?;
@@ -103,7 +103,7 @@ impl Market<'_> {
     /// Creates the skill `name` from one `SKILL.md` after `agree` has approved it.
     ///
     /// # Errors
-    /// When the name is taken, it cannot be written, or nobody agrees.
+    /// When the name is taken, the skill cannot be written, or `agree` refuses.
     pub fn create(
         &self,
         name: &str,
@@ -141,10 +141,10 @@ fn load(dir: &Path) -> Result<Skill> {
     Skill::load(dir).map_err(|diagnostic| Error::new(diagnostic.message).hint("repair it first"))
 }
 
-/// Checks that an edited skill is still the same skill and can be offered.
+/// Checks that an edited skill is still the same one and can be offered.
 ///
 /// # Errors
-/// When its name changed, or it lost its description.
+/// When its name has changed or its description is gone.
 pub fn check_kept(before: &Skill, after: &Skill) -> Result<()> {
     let lost = if before.name != after.name {
         format!("it would be called `{}`, not `{}`", after.name, before.name)

@@ -1,4 +1,4 @@
-//! Links a working copy into `skills/`, for authors of skills.
+//! Puts a link to a working copy into `skills/`, for authors of skills.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,10 +20,10 @@ use crate::sys::EntryName;
 const LINK: EntryName = EntryName::of("link");
 
 impl Market<'_> {
-    /// Links the skill in `dir` as `name`, or under its own name.
+    /// Links to the skill in `dir` as `name`, or under its own name.
     ///
     /// # Errors
-    /// When there is no skill, the name is taken, or the link cannot be created.
+    /// When there is no skill in `dir`, the name is taken, or the link cannot be created.
     pub fn link(&self, dir: &Path, name: Option<&str>) -> Result<Installed> {
         self.clean_litter();
         let dir = crate::marketplace::fetch::local::expand(&dir.to_string_lossy(), self.env);

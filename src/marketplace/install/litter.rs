@@ -6,9 +6,8 @@ use crate::marketplace::install::staging::{MUTEX, STAGING, abandoned, remove};
 use crate::marketplace::install::swap::recover;
 use crate::sys::Base;
 
-/// Completes or undoes what killed commands left unfinished, and removes their directories.
-/// Directories of running commands are not touched. Errors are ignored: the next command tries
-/// again.
+/// Completes or undoes what killed commands left unfinished, and removes their directories. Those
+/// of running commands are not touched. Errors are ignored, because the next command tries again.
 pub fn clean(base: &Base) {
     let Ok(Some(dir)) = base.open() else {
         return;

@@ -1,4 +1,4 @@
-//! Inspects skills before, or without, installing them.
+//! Shows and scans skills without installing them.
 
 use crate::error::{Error, Result};
 use crate::marketplace::fetch::content::{self, Wanted};
@@ -12,7 +12,7 @@ use crate::marketplace::scan::{self, Finding};
 use crate::sys::limits;
 
 impl Market<'_> {
-    /// The plan of an install of `reference`.
+    /// What an install of `reference` would add.
     ///
     /// # Errors
     /// As [`Market::install`].
@@ -31,7 +31,7 @@ impl Market<'_> {
         Ok(Plan::of(&picked.origin, &staged))
     }
 
-    /// A file of the single skill that `reference` means.
+    /// The content of a file of the one skill that `reference` means.
     ///
     /// # Errors
     /// As [`Market::install`], and when the skill has no such file.
@@ -72,11 +72,11 @@ impl Market<'_> {
         bytes.ok_or_else(|| missing(" that is small enough to be shown"))
     }
 
-    /// Scans a directory, a reference or an installed skill. Returns each skill's name and
-    /// findings, the worst first.
+    /// Scans a directory, what a reference means, or an installed skill. Returns each skill's name
+    /// and findings, the worst first.
     ///
     /// # Errors
-    /// When `target` is none of these.
+    /// When `target` is none of them.
     pub fn scan(&self, target: &str, note: &mut Note) -> Result<Vec<(String, Vec<Finding>)>> {
         let is_path = parse::is_local(target) || self.env.cwd.join(target).exists();
         if !is_path && let Ok(name) = self.installed(target) {

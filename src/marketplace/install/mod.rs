@@ -1,4 +1,5 @@
-//! Changing what is installed: staged, confirmed, moved into place as a whole. Open `add.rs` first.
+//! Changes what is installed: everything is staged, confirmed, and moved into place as a whole.
+//! Open `add.rs` first.
 
 pub mod add;
 pub mod copy;

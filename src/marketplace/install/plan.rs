@@ -1,4 +1,4 @@
-//! What an install would add, for a person to review before anything reaches `skills/`.
+//! What an install would add, for a person to review before anything is put into `skills/`.
 
 use crate::marketplace::source::origin::Provenance;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::marketplace::source::discover::Found;
 use crate::marketplace::source::origin::Origin;
 use crate::skill::{Level, Skill, ToolList, is_script};
 
-/// An install about to happen.
+/// What an install is about to add.
 #[derive(Debug, Clone, Serialize)]
 pub struct Plan {
     /// The canonical address, or the absolute directory.
@@ -47,9 +47,9 @@ impl Plan {
 pub struct Planned {
     /// Its directory in `skills/`.
     pub name: String,
-    /// Its source; `None` for a skill made here.
+    /// Its source; `None` for a skill created here.
     pub provenance: Option<Provenance>,
-    /// Its author's words, unescaped.
+    /// Its author's description, unescaped.
     pub description: Option<String>,
     /// Its directory in the source.
     pub path: String,
@@ -61,11 +61,11 @@ pub struct Planned {
     pub paths: Vec<String>,
     /// The executable files.
     pub scripts: Vec<String>,
-    /// The entries of `allowed-tools`; `None` if nothing is restricted.
+    /// The entries of `allowed-tools`; `None` if it restricts nothing.
     pub allowed_tools: Option<Vec<String>>,
     /// The entries of `disallowed-tools`.
     pub disallowed_tools: Vec<String>,
-    /// What is left out and why, one sentence each.
+    /// What is left out, and why, one sentence each.
     pub dropped: Vec<String>,
     /// What is unusual about it, one sentence each.
     pub warnings: Vec<String>,
@@ -76,7 +76,7 @@ pub struct Planned {
 /// A complete, readable skill in a staging directory.
 #[derive(Debug)]
 pub struct Staged {
-    /// Its place in the staging directory.
+    /// Where it is in the staging directory.
     pub place: Prepared,
     /// Its future lockfile entry.
     pub entry: LockEntry,
@@ -84,13 +84,13 @@ pub struct Staged {
     pub planned: Planned,
 }
 
-/// The identity of a skill: source and path.
+/// What identifies a skill: source and path.
 pub fn id(source: &str, path: &str) -> String {
     format!("{source}#{path}")
 }
 
 fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
-    // A root skill excludes the other skills; a skill in a directory includes those inside it.
+    // A skill at the root is copied without the other skills; any other includes those inside it.
     let others: Vec<String> = match found.path.as_str() {
         "" => snapshot
             .found
@@ -103,14 +103,14 @@ fn copied(snapshot: &Snapshot, found: &Found) -> Result<CopyPlan> {
     CopyPlan::new(&snapshot.tree, &found.path, &others)
 }
 
-/// Fetches the files of several skills at once, before each is staged.
+/// Fetches the files of several skills in one request, before each is staged.
 ///
 /// # Errors
 /// When they cannot be fetched.
 pub fn bring(snapshot: &Snapshot, chosen: &[&Found]) -> Result<()> {
     let mut files = Vec::new();
     for found in chosen {
-        // Skills that cannot be copied are reported when they are staged.
+        // A skill that cannot be copied is reported when it is staged.
         files.extend(copied(snapshot, found).iter().flat_map(CopyPlan::wanted));
     }
     snapshot.content.bring(&files)
@@ -197,7 +197,7 @@ pub fn look(
     Ok((skill, digest, planned))
 }
 
-/// The entries of `allowed-tools`; `None` if nothing is restricted.
+/// The entries of `allowed-tools`; `None` if it restricts nothing.
 pub fn allowed_tools(skill: &Skill) -> Option<Vec<String>> {
     match skill.fields.allowed_tools() {
         ToolList::Listed(entries) => Some(entries),
@@ -205,7 +205,7 @@ pub fn allowed_tools(skill: &Skill) -> Option<Vec<String>> {
     }
 }
 
-/// The executable files among those given with their digests.
+/// The executable ones of these files, which are given with their digests.
 pub fn scripts(files: &BTreeMap<String, String>) -> Vec<String> {
     let can_run = |path: &str, digest: &str| digest.ends_with("+x") || is_script(Path::new(path));
     files

@@ -1,4 +1,4 @@
-//! Removes an installed skill. The typed name is compared with the names actually in `skills/` and
+//! Removes an installed skill. What the user typed is compared with the names in `skills/` and
 //! never becomes a path.
 
 use std::path::PathBuf;
@@ -27,8 +27,8 @@ impl Market<'_> {
     /// Removes a skill given as `NAME` or `OWNER/NAME`.
     ///
     /// # Errors
-    /// When there is no such skill, or it came from another owner; when it cannot be removed, in
-    /// which case it stays complete.
+    /// When there is no such skill, it came from another owner, or it cannot be removed. It then
+    /// stays complete.
     pub fn remove(&self, written: &str) -> Result<Removed> {
         self.clean_litter();
         let staging = self.staging()?;
@@ -43,8 +43,8 @@ impl Market<'_> {
         })
     }
 
-    /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means: the directory's
-    /// own name first, then the skill's.
+    /// The directory in `skills/` that `NAME`, `OWNER/NAME` or `NAME@OWNER` means. The name of a
+    /// directory comes first, then that of its skill.
     pub(crate) fn installed(&self, written: &str) -> Result<InstalledName> {
         let of_owner = written.rsplit_once('@').map(|(name, owner)| (owner, name));
         let Some((owner, name)) = written.split_once('/').or(of_owner) else {
@@ -134,7 +134,7 @@ fn not_installed(written: &str, directories: &[InstalledName]) -> Error {
     .hint(hint)
 }
 
-/// The most similar name, as a suggestion.
+/// The most similar name, to suggest it.
 pub fn nearest<'n>(written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let distance = |name: &&str| strsim::osa_distance(name, written);
     let near = |name: &&str| distance(name) <= 1 + name.chars().count() / 4;

@@ -1,4 +1,4 @@
-//! Restores the skills that the lockfile lists, on another machine or after a loss.
+//! Installs the skills that the lockfile lists, on another machine or after a loss.
 
 use std::path::Path;
 
@@ -19,11 +19,11 @@ impl Market<'_> {
         lockfile::path(self.plugin_dir).symlink_metadata().is_ok()
     }
 
-    /// Installs every missing skill of the lockfile in its recorded state. `frozen` refuses skills
-    /// changed here and sources that have changed; nothing is installed then.
+    /// Installs every missing skill of the lockfile in its recorded state. With `frozen`, skills
+    /// that were changed here and sources that have changed are errors, and nothing is installed.
     ///
     /// # Errors
-    /// When there is no lockfile, a state is no longer available, or `frozen` refuses one.
+    /// When there is no lockfile, a recorded state is no longer available, or `frozen` forbids it.
     pub fn restore(
         &self,
         frozen: bool,
@@ -45,8 +45,8 @@ impl Market<'_> {
         let (mut results, mut staged) = (Vec::new(), Vec::new());
         for entry in lockfile.entries() {
             match self.compare(entry)?.state {
-                // A link may lead anywhere, and a project's lockfile is not under the user's
-                // control.
+                // A link may lead anywhere, and the user does not control the lockfile of a
+                // project.
                 State::Missing if entry.kind == Kind::Link && self.plugin_dir.is_shared() => {
                     let (name, source) = (&entry.name, &entry.source);
                     note(&format!(

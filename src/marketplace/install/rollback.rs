@@ -1,4 +1,4 @@
-//! Restores what an update or an approved proposal replaced.
+//! Restores the state before an update or an approved proposal.
 
 use crate::error::Result;
 use crate::marketplace::fetch::tree_copy;
@@ -8,12 +8,11 @@ use crate::marketplace::lock::previous::{self, Previous};
 use crate::marketplace::market::Market;
 
 impl Market<'_> {
-    /// Restores the state before the last update or proposal. The present state is kept in
-    /// exchange, so a second rollback undoes the first. Returns the skill's directory and its
-    /// current entry.
+    /// Restores the state before the last update or proposal. The present state is kept instead, so
+    /// a second rollback undoes the first. Returns the name of the skill's directory and its entry.
     ///
     /// # Errors
-    /// When there is no previous state, or it cannot be restored; the present state then stays.
+    /// When there is no previous state or it cannot be restored. The present state then stays.
     pub fn rollback(&self, written: &str) -> Result<(String, Option<LockEntry>)> {
         self.clean_litter();
         let name = self.installed(written)?;

@@ -1,6 +1,6 @@
-//! Directories in `staging/` where a command prepares what it will move into place. Each is marked
-//! as ours and locked while its command lives; an unlocked one is a leftover of a killed command.
-//! Nothing else in `staging/` is touched.
+//! Directories in `staging/` in which commands prepare what they move into place. Each is marked as
+//! ours and locked while its command runs; an unlocked one was left by a killed command. Nothing
+//! else in `staging/` is touched.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -12,16 +12,16 @@ use crate::error::Result;
 use crate::marketplace::lock::installed_name::InstalledName;
 use crate::sys::{Base, Dir, EntryKind, EntryName, FileLock};
 
-/// How many times to retry removing a directory that is still written to, and the delay between.
+/// How often to retry removing a directory that is still written to, and the delay between.
 const RETRIES: usize = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
 pub const STAGING: EntryName = EntryName::of("staging");
 const LOCK: EntryName = EntryName::of("lock");
 pub const MUTEX: EntryName = EntryName::of(".staging.lock");
-/// The journal of a change; it is there only while the change is unfinished.
+/// The journal of a change, which exists only while the change is unfinished.
 pub const JOURNAL: EntryName = EntryName::of("journal.json");
-/// Skills are prepared in this subdirectory.
+/// The subdirectory in which skills are prepared.
 pub const NEW: EntryName = EntryName::of("new");
 
 /// A staging directory of our own, removed when dropped.
@@ -34,7 +34,7 @@ pub struct Staging {
     _lock: FileLock,
 }
 
-/// A directory entry in a staging directory, to be moved into place.
+/// An entry of a staging directory that will be moved into place.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     /// The directory that contains it.
@@ -60,7 +60,8 @@ impl Prepared {
 }
 
 impl Staging {
-    /// Creates one, waiting at most `wait` for other commands that do the same.
+    /// Creates a staging directory, waiting at most `wait` for other commands that are creating
+    /// one.
     ///
     /// # Errors
     /// When the plugin directory cannot be written.
@@ -68,7 +69,7 @@ impl Staging {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let base = base.make()?;
         let failed = |dir: &Dir, name: &EntryName, error| dir.error("make directory", name, &error);
-        // Between creation and locking, a directory would look like a leftover.
+        // Until it is locked, a new directory would look like a leftover.
         let _making = base.lock(&MUTEX, wait)?;
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -89,8 +90,8 @@ impl Staging {
                         _lock: lock,
                     });
                 }
-                // Left by an earlier process with the same id, or the last one to finish has
-                // removed the parent directory.
+                // It was left by an earlier process with the same id, or the command that finished
+                // last has removed the parent directory.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
                 Err(error) => return Err(failed(&root, &name, error)),
@@ -98,14 +99,14 @@ impl Staging {
         }
     }
 
-    /// The same, with a separate staging directory for temporary files.
+    /// Sets another staging directory for temporary files.
     #[must_use]
     pub fn with_scratch(mut self, scratch: Self) -> Self {
         self.scratch = Some(Box::new(scratch));
         self
     }
 
-    /// For other programs, and for files that are never moved into place.
+    /// The directory for other programs, and for files that are never moved into place.
     pub fn scratch(&self) -> &Dir {
         self.scratch
             .as_ref()
@@ -133,7 +134,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // A journal means that a change is unfinished; the next command recovers it.
+        // A journal marks an unfinished change, which the next command recovers.
         if !self.dir.has(&JOURNAL)
             && let Ok(root) = self.base.open_dir(&STAGING)
         {
@@ -142,7 +143,7 @@ impl Drop for Staging {
     }
 }
 
-/// How many of our directories no running command has locked.
+/// The number of our directories that no running command has locked.
 pub fn litter(base: &Base) -> usize {
     let Ok(Some(dir)) = base.open() else {
         return 0;
@@ -154,7 +155,7 @@ pub fn litter(base: &Base) -> usize {
     making.map_or(0, |_making| abandoned(&root).len())
 }
 
-/// The directories below `root` whose commands are gone, locked.
+/// The directories below `root` whose commands are gone, each now locked by us.
 pub fn abandoned(root: &Dir) -> Vec<(EntryName, Dir, FileLock)> {
     let entries = root.entries().unwrap_or_default().into_iter();
     let dirs = entries.filter(|(_, kind)| *kind == EntryKind::Dir);
@@ -168,18 +169,18 @@ pub fn abandoned(root: &Dir) -> Vec<(EntryName, Dir, FileLock)> {
 
 /// Removes one of our directories.
 pub fn remove(base: &Dir, root: &Dir, name: &EntryName) {
-    // A killed command's git dies with it, but git's own children keep writing for some
-    // milliseconds until their pipes break.
+    // The git of a killed command dies with it, but git's own children write for a few more
+    // milliseconds, until their pipes break.
     for _ in 0..RETRIES {
         match root.remove_ours(name) {
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
                 std::thread::sleep(PAUSE);
             }
-            // If it cannot be removed, the next command finds it again.
+            // Otherwise the next command tries again.
             _ => break,
         }
     }
-    // The parent directory is removed with the last one in it.
+    // This removes the parent directory if it is empty now.
     let _ = base.remove_empty(&STAGING);
 }
 
@@ -222,7 +223,7 @@ mod tests {
             let locked = root.new_of_ours(&EntryName::of("1-3")).unwrap();
             drop(locked.lock(&LOCK, Duration::ZERO).unwrap());
             assert!(marked.is_ours() && locked.is_ours());
-            // A user's own directory that contains a file of that name.
+            // A directory of the user's that contains a file of that name.
             fs::create_dir(at("theirs")).unwrap();
             fs::write(at("theirs/.agent-skills"), "text").unwrap();
             fs::create_dir(at("more")).unwrap();
@@ -232,7 +233,7 @@ mod tests {
             for name in ["1-0", "1-1", "1-2", "1-3"] {
                 assert!(!at(name).exists(), "{name}");
             }
-            // Where nobody else supplies files, anything with the mark is ours.
+            // Where nobody else supplies files, whatever has the mark is ours.
             assert_eq!(
                 at("theirs").exists() && at("more/file").exists(),
                 base.is_shared()

@@ -1,8 +1,8 @@
-//! Moves a staged skill into `skills/`, or removes one, and updates the lockfile. With the journal
-//! in the staging directory, the next command completes an interrupted change. All of it, recovery
-//! included, happens under the install lock. The order: journal with the future entry; set the kept
-//! state aside, since it is wrong after the move; move; lockfile; keep the replaced skill; remove
-//! the journal.
+//! Moves a staged skill into `skills/`, or removes one, and updates the lockfile. If a command is
+//! interrupted, the next one completes the change from the journal in the staging directory. All of
+//! this, recovery included, holds the install lock. The order: write the journal with the future
+//! entry; set the kept state aside, since it is wrong after the move; move; write the lockfile;
+//! keep the replaced skill; remove the journal.
 
 use std::io;
 use std::path::PathBuf;
@@ -25,8 +25,8 @@ pub use recover::recover;
 /// The directory of installed skills.
 pub const SKILLS: EntryName = EntryName::of("skills");
 const INSTALL_LOCK: EntryName = EntryName::of(".install.lock");
-/// The replaced skill, where the system cannot exchange two directories. The move is then two
-/// renames; recovery undoes the first if the second did not happen.
+/// The replaced skill, if the system cannot exchange two directories. The move is then two renames,
+/// of which recovery undoes the first if the second was not made.
 static OLD: EntryName = EntryName::of("old");
 const GONE: EntryName = EntryName::of("gone");
 
@@ -36,12 +36,12 @@ struct Journal {
     name: InstalledName,
     /// Its future entry; `None` for a removal, and for a skill that came from no source.
     entry: Option<LockEntry>,
-    /// The digest of the future directory, which may differ from the entry after a rollback; `None`
-    /// for a removal, and for a link.
+    /// The digest of the future directory, which after a rollback may differ from the entry's;
+    /// `None` for a removal and for a link.
     placed: Option<String>,
 }
 
-/// What to do when a skill of that name exists.
+/// What to do if a skill of that name exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// Leave it.
@@ -50,7 +50,7 @@ pub enum Existing {
     Replace,
 }
 
-/// The plugin directory under the install lock.
+/// The plugin directory, with the install lock held.
 pub struct Changes {
     dir: Dir,
     lockfile: Lockfile,
@@ -58,7 +58,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Waits for other changes to end.
+    /// Waits until other changes have ended.
     ///
     /// # Errors
     /// When they take too long, or this version may not change the lockfile.
@@ -99,12 +99,12 @@ impl Changes {
         opened.map_err(|error| skills.error("open directory", name.entry(), &error))
     }
 
-    /// Moves a skill prepared in `staging` to `name` and gives it `entry`: `None` if it came from
-    /// no source. Returns `false` if a skill exists there and is to be left.
+    /// Moves a skill prepared in `staging` to `name` and sets its entry, `None` if it came from no
+    /// source. Returns `false` if a skill exists there and is to be left.
     ///
     /// # Errors
     /// When anything cannot be written; the old state then stays or is restored. Also when the
-    /// change is complete but the old skill cannot be kept.
+    /// change was made but the old skill cannot be kept.
     pub fn place(
         &mut self,
         staging: &Staging,
@@ -144,7 +144,7 @@ impl Changes {
         Ok(true)
     }
 
-    /// The deciding steps of [`Changes::place`]; all or none of them take effect.
+    /// The steps of [`Changes::place`] of which all or none take effect.
     fn bring(
         &mut self,
         scratch: &Dir,
@@ -256,7 +256,7 @@ impl Changes {
         gone
     }
 
-    /// The deciding steps of [`Changes::take_away`]; all or none of them take effect.
+    /// The steps of [`Changes::take_away`] of which all or none take effect.
     fn carry_off(&mut self, scratch: &Dir, name: &InstalledName) -> Result<()> {
         let (skills, target) = (self.skills()?, name.entry());
         let failed = |error| {
@@ -274,7 +274,7 @@ impl Changes {
     }
 }
 
-/// The current place of the skill that a staged one has replaced.
+/// Where the skill is now that a staged one has replaced.
 fn replaced<'d>(
     scratch: &'d Dir,
     within: &'d Dir,
@@ -299,19 +299,19 @@ fn replace(staged: &Prepared, skills: &Dir, target: &EntryName, scratch: &Dir) -
     }
     skills.rename(target, scratch, &OLD)?;
     within.rename(name, skills, target).inspect_err(|_| {
-        // The first error is the one to report.
+        // Errors here do not matter: the first one is reported.
         let _ = scratch.rename(&OLD, skills, target);
     })
 }
 
-/// From here on, [`recover`] completes or undoes what a kill leaves.
+/// Writes the journal. From then on, [`recover`] completes or undoes the change after a kill.
 fn begin_journal(
     staging: &Dir,
     name: &InstalledName,
     entry: Option<LockEntry>,
     placed: Option<String>,
 ) -> Result<()> {
-    // Leftovers from the change of another skill.
+    // They are left from the change of another skill.
     for left in [&OLD, &GONE, &KEPT, &FORMER] {
         let removed = staging.remove_ours(left);
         removed.map_err(|error| staging.error("remove", left, &error))?;

@@ -1,5 +1,5 @@
 //! Updates installed skills from their sources. A skill changed by hand is left alone unless its
-//! user decides otherwise; even then its state is kept.
+//! user decides otherwise, and even then its state is kept.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -34,7 +34,7 @@ const DIFF: EntryName = EntryName::of("diff");
 pub struct UpdateOptions {
     /// Change nothing (`--dry-run`).
     pub dry_run: bool,
-    /// Show the line-by-line difference (`--diff`).
+    /// Show the difference line by line (`--diff`).
     pub diff: bool,
     /// What happens to a skill changed by hand.
     pub edited: Edited,
@@ -52,7 +52,7 @@ pub enum Edited {
     Stash,
 }
 
-/// Receives what would change, and decides.
+/// Receives what would change, and decides about it.
 pub type Agree<'a> = dyn FnMut(&Difference) -> Result<bool> + 'a;
 
 /// The result for one installed skill.
@@ -62,7 +62,7 @@ pub struct Updated {
     pub name: String,
     /// See [`Change`].
     pub change: Change,
-    /// The version that the author states for the installed one.
+    /// The version that the author states in the installed skill.
     pub version: Option<String>,
     /// Tags of its repository that are later than its pinned tag.
     pub newer_tags: Vec<String>,
@@ -84,12 +84,12 @@ pub enum Change {
         from: Option<String>,
         /// The new commit.
         to: Option<String>,
-        /// What was left out and why, one sentence each.
+        /// What was left out, and why, one sentence each.
         dropped: Vec<String>,
-        /// Where the version changed by hand is kept.
+        /// Where the replaced version, changed by hand, is kept.
         stashed: Option<String>,
     },
-    /// It was left unchanged, by decision or by necessity.
+    /// It was left unchanged because someone decided so, or because it had to be.
     Kept {
         /// The reason, as an error message.
         reason: String,
@@ -110,7 +110,7 @@ impl Market<'_> {
     /// updated. `agree` receives the difference before it is applied.
     ///
     /// # Errors
-    /// When a name is not that of an installed skill, or this version may not change the lockfile.
+    /// When a name matches no installed skill, or this version may not change the lockfile.
     pub fn update(
         &self,
         names: &[String],
@@ -148,7 +148,7 @@ impl Market<'_> {
         Ok(results)
     }
 
-    /// The directories that the names mean; all in the lockfile if no names are given.
+    /// The directories that the names mean, or all in the lockfile if there are no names.
     pub(crate) fn meant(
         &self,
         names: &[String],
@@ -195,8 +195,9 @@ impl Market<'_> {
             Err(gone) => return Ok(kept(&gone)),
         };
         let ancestry = ancestry(entry, &reading, &opened.origin, fetcher);
-        // If the new history does not descend from the installed commit, record nothing without
-        // asking, even if the files are the same: later commits would look like a normal update.
+        // If the new commit does not descend from the installed one, the lockfile does not record
+        // it without asking, even if the files are equal: later commits would look like normal
+        // updates.
         let noted = options.dry_run || !ancestry.is_none_or(Ancestry::goes_forward);
         if is_same_tree(entry, &opened.snapshot, found) {
             let entry = LockEntry {
@@ -242,7 +243,7 @@ impl Market<'_> {
         self.swap_in(entry, staged, &now, options, staging)
     }
 
-    /// Replaces the version that was compared with the staged one.
+    /// Replaces the skill with the staged version, if it is still the one that was compared.
     fn swap_in(
         &self,
         entry: &LockEntry,
@@ -275,7 +276,7 @@ impl Market<'_> {
         })
     }
 
-    /// The skill matches its source; the lockfile records the new commit.
+    /// The skill matches its source. Records the new commit in the lockfile, unless `not`.
     fn note_unless(&self, not: bool, staging: &Staging, entry: LockEntry) -> Result<Change> {
         if !not {
             let mut changes = Changes::begin(self.plugin_dir, self.patience())?;
@@ -287,7 +288,8 @@ impl Market<'_> {
     }
 }
 
-/// Copies an installed skill completely to `stash/`, or not at all, and returns its path.
+/// Copies an installed skill to `stash/`, completely or not at all, and returns the path of the
+/// copy.
 fn stash(
     changes: &Changes,
     staging: &Staging,
@@ -314,7 +316,7 @@ fn kept(why: &Error) -> Change {
 }
 
 fn line_by_line(staging: &Staging, old: &Path, new: &Path, git: Git) -> Result<String> {
-    // Use short names in a separate directory, because git prints the paths it is given.
+    // The directories have short names here, because git prints the paths that it is given.
     let scratch = staging.scratch();
     let failed = |error| scratch.error("make directory", &DIFF, &error);
     let both = scratch.new_dir(&DIFF).map_err(failed)?;

@@ -45,7 +45,7 @@ pub fn make_room(
         let path = homes.path_of(name.entry());
         let text = format!("`{}` was not put there by agent-skills", path.display());
         return Err(Error::new(text)
-            .hint("look at it, then move it away: that is the place of earlier states"));
+            .hint("look at it, then move it away: agent-skills keeps earlier states there"));
     }
     let json = serde_json::to_vec(&present).map_err(|error| Error::new(error.to_string()))?;
     let kept = staging.new_of_ours(&KEPT);

@@ -163,7 +163,7 @@ impl Ancestry {
             Self::Unrelated => {
                 Some("its history was rewritten; the new commit does not follow the old")
             }
-            Self::Unknown => Some("nobody can tell whether the new commit follows the old"),
+            Self::Unknown => Some("it is unknown whether the new commit follows the old one"),
         }
     }
 }

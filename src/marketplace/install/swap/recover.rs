@@ -1,4 +1,4 @@
-//! Recovery: completes or undoes a change that a kill interrupted.
+//! Completes or undoes a change that a kill interrupted.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use crate::marketplace::lock::digest::Digest;
 use crate::marketplace::lock::previous;
 use crate::sys::{Base, Dir, EntryName, limits};
 
-/// Completes or undoes the change that the command of one of our staging directories left
-/// unfinished.
+/// Completes or undoes the unfinished change of a killed command, of which `staging` is the staging
+/// directory.
 ///
 /// # Errors
-/// When that is not possible now; the journal is then kept.
+/// When that is not possible now. The journal is then kept.
 pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     if !staging.has(&JOURNAL) {
         return Ok(());
@@ -33,7 +33,7 @@ pub fn recover(base: &Base, staging: &Dir) -> Result<()> {
     remove_journal(staging)
 }
 
-/// Completes or undoes the change of one skill; returns the entry it must still get.
+/// Completes or undoes the change of one skill. Returns the entry that it still has to get.
 fn follow(changes: &mut Changes, staging: &Dir, read: Journal) -> Result<Option<LockEntry>> {
     let Journal {
         name,
@@ -57,7 +57,7 @@ fn follow(changes: &mut Changes, staging: &Dir, read: Journal) -> Result<Option<
         }
         if let Ok(within) = staging.open_dir(&NEW) {
             let old = replaced(staging, &within, target);
-            // Losing the previous state is better than a command that always fails.
+            // Losing the kept state is better than a command that fails every time.
             let _ = previous::keep(&changes.dir, staging, &name, old);
         }
         return Ok(entry);
@@ -67,8 +67,8 @@ fn follow(changes: &mut Changes, staging: &Dir, read: Journal) -> Result<Option<
     Ok(None)
 }
 
-/// Whether a skill is still where it was prepared. If it is neither there nor in its place,
-/// somebody has since changed it there.
+/// Whether a skill is still where it was prepared. If it is neither there nor in its place, someone
+/// has changed it in its place since.
 fn is_staged(staging: &Dir, target: &EntryName, placed: &str) -> bool {
     let path = staging.path_of(&NEW).join(target.as_os_str());
     Digest::of(&path).is_ok_and(|is| is.sha256 == placed)
