@@ -138,7 +138,7 @@ impl Packing {
             let entry = entry.map_err(unreadable)?;
             let odd = |name: std::ffi::OsString| {
                 let text = format!(
-                    "the file name `{}` is no plain text",
+                    "the file name `{}` is not plain text",
                     name.display().to_string().escape_debug()
                 );
                 Error::new(text)
@@ -181,7 +181,7 @@ impl Packing {
             return self.directory(&real, &path, within);
         }
         if !metadata.is_file() {
-            let text = format!("`{path}` is no regular file");
+            let text = format!("`{path}` is not a regular file");
             return Err(Error::new(text).hint("a skill has regular files only: remove it"));
         }
         let content = files::read_capped(&real, limits::DOWNLOAD).map_err(|error| {

@@ -103,7 +103,7 @@ fn arguments(written: &[String]) -> Result<Value> {
     let mut arguments = Map::new();
     for argument in written {
         let (name, value) = argument.split_once('=').ok_or_else(|| {
-            Error::new(format!("`{argument}` is no argument")).hint("write --arg NAME=VALUE")
+            Error::new(format!("`{argument}` has no `=`")).hint("write --arg NAME=VALUE")
         })?;
         let json = serde_json::from_str(value)
             .ok()

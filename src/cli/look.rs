@@ -50,7 +50,7 @@ pub fn cat(ctx: &RunContext, file: &str, offline: bool) -> Result<String> {
             "`{}` is not text: {size} bytes",
             path.escape_debug()
         ))
-        .hint("install the skill to have it")
+        .hint("install the skill to get it")
     })?;
     Ok(printable(&text))
 }

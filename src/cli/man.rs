@@ -18,18 +18,18 @@ In chibi: chibi \\-p agent\\-skills \"install owner/skill\"
 const AFTER: &str = r#".SH EXIT STATUS
 .TP
 .B 0
-It was done.
+Success.
 .TP
 .B 1
-It failed, or the answer is a no; standard error says why and what to do.
+Failure, or a negative answer; standard error says why and what to do.
 .TP
 .B 2
-The words make no command.
+Wrong usage.
 .SH FILES
 .TP
 .I ${CHIBI_HOME:-~/.chibi}/plugins/agent\-skills/
 The program where chibi loads it, with
-.IR skills/ ", " skills.lock.json ", " config.toml " and what it writes down."
+.IR skills/ ", " skills.lock.json ", " config.toml " and its records."
 .TP
 .IR ~/.chibi/skills ", " ~/.agents/skills
 Personal skills.

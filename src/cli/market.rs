@@ -137,7 +137,7 @@ pub fn rollback(ctx: &RunContext, name: &str, scope: Scope) -> Result<String> {
     let commit = commit
         .map(|commit| format!(" at {commit}"))
         .unwrap_or_default();
-    Ok(format!("`{name}` is what it was before{commit}\n"))
+    Ok(format!("`{name}` was restored{commit}\n"))
 }
 
 /// Installs the skills of a foreign lockfile.

@@ -89,7 +89,7 @@ fn name(written: &str) -> Result<SkillName> {
         Some(name) if name.as_str() == written => Ok(name),
         nearest => {
             let hint = match nearest {
-                Some(near) => format!("the nearest good one is `{near}`: agent-skills new {near}"),
+                Some(near) => format!("a similar name is `{near}`: agent-skills new {near}"),
                 None => "for example: agent-skills new pdf-forms".to_owned(),
             };
             let text = format!(

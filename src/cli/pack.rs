@@ -33,7 +33,7 @@ pub fn pack(ctx: &RunContext, wanted: &Pack) -> Result<String, Failure> {
             findings: found,
         };
         eprint(format_args!("{}", render(&report, Format::Text)?));
-        let text = format!("`{}` was not packed, for it has errors", skill.name);
+        let text = format!("`{}` was not packed, because it has errors", skill.name);
         return Err(Error::new(text)
             .hint(format!(
                 "`agent-skills validate {}` says what to do",

@@ -244,7 +244,7 @@ fn today<'p>(ctx: &RunContext, catalog: &'p Catalog, proposal: &'p Proposal) -> 
 }
 
 fn forget(id: &ProposalId) -> String {
-    format!("`agent-skills proposals reject {id}` forgets the proposal")
+    format!("`agent-skills proposals reject {id}` discards the proposal")
 }
 
 fn diff_of(files: &[ChangedFile]) -> String {
@@ -308,7 +308,7 @@ fn approve(ctx: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) 
     };
     ctx.record(ctx.proposal_event(&proposal, "approved"));
     ctx.proposals().remove(id)?;
-    let mut text = format!("`{skill}` is as proposed; `{back}` takes it back\n");
+    let mut text = format!("`{skill}` is as proposed; `{back}` undoes it\n");
     let catalog = ctx.catalog();
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
     if let Some(why) = entry.and_then(Entry::reason_not_offered) {
@@ -347,7 +347,7 @@ fn reject(ctx: &RunContext, id: &ProposalId, reason: Option<String>) -> Result<S
 fn comment(ctx: &RunContext, id: &ProposalId, text: &str, caller: Caller) -> Result<String> {
     if one_line(text).is_empty() || text.len() > limits::PROPOSAL_TEXT {
         let text = format!("a comment has 1 to {} bytes of text", limits::PROPOSAL_TEXT);
-        return Err(Error::new(text).hint("write what whoever decides should know"));
+        return Err(Error::new(text).hint("write what the person who decides should know"));
     }
     let by = match decided_by_a_person(ctx, caller, "comment") {
         Ok(()) => "user",

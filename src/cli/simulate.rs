@@ -28,8 +28,7 @@ struct Report {
 /// Plays the conversations; a failure if an answer is not as expected.
 pub fn simulate(ctx: &RunContext, wanted: &Simulate) -> Result<String, Failure> {
     let exe = ctx.env.exe.as_deref().ok_or_else(|| {
-        Error::new("the system does not tell where this program is")
-            .hint("call it by its full path")
+        Error::new("this program's own path is unknown").hint("call it by its full path")
     })?;
     let mut reports = Vec::new();
     for file in &wanted.files {

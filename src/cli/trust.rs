@@ -177,7 +177,7 @@ fn meant(ctx: &RunContext, of: &Meant) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
     if found.is_empty() {
         let text = format!("`{}` has no skills and no configuration", from.display());
         return Err(Error::new(text)
-            .hint("they lie in .chibi/skills, .agents/skills, .claude/skills and .chibi/agent-skills.toml"));
+            .hint("they belong in .chibi/skills, .agents/skills, .claude/skills and .chibi/agent-skills.toml"));
     }
     let with_parts = found.into_iter().map(|holder| {
         let parts = parts(&holder, &of.skill);

@@ -129,7 +129,7 @@ impl ArgMatcher {
 fn command(body: &str, directories: &Directories) -> Result<ArgMatcher, Flaw> {
     let pattern = CommandPattern::parse(&directories.fill(body))?;
     if pattern.is_placeholder() {
-        return Err(("placeholder", "`cmd` stands for no program"));
+        return Err(("placeholder", "`cmd` is a placeholder, not a program"));
     }
     Ok(ArgMatcher::Command(vec![pattern]))
 }

@@ -28,10 +28,7 @@ enum Base {
     Virtual,
 }
 
-const INVALID: (&str, &str) = (
-    "invalid-path-pattern",
-    "it is no path pattern that could match",
-);
+const INVALID: (&str, &str) = ("invalid-path-pattern", "it is not a valid path pattern");
 
 impl PathPattern {
     /// Parses the text inside `Read(…)`.

@@ -203,7 +203,7 @@ fn never_ran(reason: NotRun, label: &str, workdir: &Path) -> Error {
             Error::new(text).hint("tell the user: its skill needs a build for this machine")
         }
         Failure::NotConfined(errno) => Error::io("confine", Path::new(label), &reason(errno))
-            .hint("tell the user: the setting `sandbox` decides whether it may run without"),
+            .hint("tell the user: the setting `sandbox` decides whether it may run unconfined"),
         Failure::HostGone => Error::io(
             "run",
             Path::new(label),

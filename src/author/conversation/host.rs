@@ -112,7 +112,7 @@ impl<'a> Host<'a> {
         command.arg("--schema");
         let answer = self.run(command, b"")?;
         serde_json::from_str(&answer)
-            .map_err(|error| Error::new(format!("--schema answered no JSON: {error}")))
+            .map_err(|error| Error::new(format!("--schema did not return JSON: {error}")))
     }
 
     /// A hook's answer.
@@ -238,7 +238,7 @@ impl<'a> Host<'a> {
             let remarks = read(&mut remarks).unwrap_or_default();
             return Err(
                 Error::new(format!("a call ended with {status}: {}", remarks.trim()))
-                    .hint("a host's call never ends so: please report it, with the conversation"),
+                    .hint("this is a bug: please report it, with the conversation"),
             );
         }
         read(&mut told).map_err(failed)

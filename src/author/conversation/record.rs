@@ -17,7 +17,7 @@ impl Conversation {
             .map(|at| answer(played, at))
             .collect();
         let wrong = || {
-            let text = format!("answers cannot be put into `{}`", self.file.display());
+            let text = format!("answers cannot be written into `{}`", self.file.display());
             Error::new(text).hint("write `steps:` on a line of its own, and each step as a block that begins with `- `")
         };
         if is_json(&self.file) {

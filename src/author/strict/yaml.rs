@@ -99,9 +99,7 @@ impl<'de> serde::de::Visitor<'de> for Shaped<'_> {
             let twice = entries.iter().any(|(other, _)| *other == key);
             let shape = self.0.get(&key).unwrap_or(&Value::Null);
             if twice || key == "<<" && !shape.is_object() {
-                return Err(A::Error::custom(format!(
-                    "the key `{key}` stands there twice"
-                )));
+                return Err(A::Error::custom(format!("the key `{key}` appears twice")));
             }
             entries.push((key, access.next_value_seed(Shaped(shape))?));
         }

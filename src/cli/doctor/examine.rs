@@ -127,8 +127,8 @@ impl Answer {
             "{}",
             match (broken, odd) {
                 (0, 0) => "Nothing is wrong.".to_owned(),
-                (0, _) => format!("Nothing is broken; {odd} to look at."),
-                _ => format!("{broken} broken, {odd} to look at."),
+                (0, _) => format!("Nothing is broken; {odd} to check."),
+                _ => format!("{broken} broken, {odd} to check."),
             }
         );
         if fixable > 0 {

@@ -36,7 +36,7 @@ fn host(ctx: &RunContext) -> Check {
     let version = match ask(&chibi, "--version", &ctx.env) {
         Ok(answer) => answer,
         Err(why) => {
-            let text = format!("`{at} --version` says nothing: {why}");
+            let text = format!("`{at} --version` failed: {why}");
             return Check::fail("host-silent", text, "see whether `chibi --version` works");
         }
     };

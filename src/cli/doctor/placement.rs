@@ -91,7 +91,7 @@ fn wrong_place(dir: &Path, file: &Path) -> Option<Check> {
         return Some(Check::fail("plugin-linked", text, remedy));
     }
     if real.is_none() || !(metadata.is_file() || metadata.is_symlink()) {
-        let text = format!("`{shown}` is no program");
+        let text = format!("`{shown}` is not a program");
         return Some(Check::fail("plugin-missing", text, INSTALL));
     }
     let mode = file

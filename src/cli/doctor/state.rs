@@ -35,10 +35,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
 fn writing(ctx: &RunContext, dir: &Path) -> Check {
     let shown = dir.display();
     if !dir.exists() {
-        return Check::ok(
-            "state-place",
-            format!("`{shown}` is made when it is needed"),
-        );
+        return Check::ok("state-place", format!("`{shown}` is created when needed"));
     }
     let probe = dir.join(EntryName::of("doctor").temporary().as_os_str());
     let written = files::replace_scratch_file(&probe, b"x", 0o600);

@@ -106,13 +106,13 @@ fn jobs(ctx: &RunContext) -> Option<Check> {
     let lost = jobs.list().into_iter().filter(|job| job.state == "lost");
     let lost: Vec<JobId> = lost.filter_map(|job| JobId::parse(&job.id)).collect();
     let count = lost.len();
-    let text = format!("{count} jobs ended without a word: a crash, or a reboot");
+    let text = format!("{count} jobs ended without a result: a crash, or a reboot");
     let remedy = "`agent-skills jobs` lists them; what they printed is kept for a day";
     let fix = move || {
         for id in &lost {
             jobs.remove(id);
         }
-        Ok(format!("{count} lost jobs are forgotten"))
+        Ok(format!("{count} lost jobs were removed"))
     };
     (count > 0).then(|| Check::warn("jobs-lost", text, remedy).fix(fix))
 }

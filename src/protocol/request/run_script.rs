@@ -123,7 +123,7 @@ impl RunSkillScript {
         };
         let written: Written = serde_json::from_value(arguments).map_err(|error| {
             wrong(format!(
-                "the arguments of `run_skill_script` are not right: {error}"
+                "the arguments of `run_skill_script` are invalid: {error}"
             ))
         })?;
         let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());

@@ -220,7 +220,7 @@ fn typed<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
         }
     };
     serde_json::from_value(arguments).map_err(|error| {
-        Error::new(format!("the arguments of `{tool}` are not right: {error}")).hint(example(tool))
+        Error::new(format!("the arguments of `{tool}` are invalid: {error}")).hint(example(tool))
     })
 }
 

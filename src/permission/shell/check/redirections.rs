@@ -33,7 +33,7 @@ impl Checker<'_> {
             .strip_prefix("/dev/fd/")
             .is_some_and(|number| !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()));
         if descriptor || ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&path.as_str()) {
-            return Ok(Grant::Free("it is no file"));
+            return Ok(Grant::Free("it is not a file"));
         }
         if path.starts_with("/dev/tcp") || path.starts_with("/dev/udp") {
             return Err("it is a network connection".to_owned());
