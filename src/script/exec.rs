@@ -8,10 +8,12 @@ use std::{fs, io, ptr};
 ///
 /// To be called before this process opens any.
 pub fn close_inherited() {
-    let names = fs::read_dir("/dev/fd").into_iter().flatten().flatten();
-    let numbers: Vec<i32> = names
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect();
+    let numbers: Vec<i32> = match fs::read_dir("/dev/fd") {
+        Ok(names) => names
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .collect(),
+        Err(_) => (3..1024).collect(),
+    };
     for number in numbers.into_iter().filter(|number| *number > 2) {
         // SAFETY: this process has not opened any descriptor that is still open, so nothing uses
         // this one. Closing a closed one does nothing.
