@@ -14,7 +14,7 @@ use crate::session::{Session, Unreadable};
 
 /// The decision on a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Answer {
     /// It proceeds.
     Allowed,
     /// It proceeds, and this note is added to its result.
@@ -25,19 +25,19 @@ pub enum Verdict {
 
 /// A decision, and what to record about it.
 #[derive(Debug)]
-pub struct Judged {
+pub struct Authorized {
     /// The decision on the call.
-    pub verdict: Verdict,
+    pub answer: Answer,
     /// The audit event, if a restriction decided.
     pub event: Option<Event>,
     /// The arguments as they were checked, if they have to replace the call's own.
     pub arguments: Option<Value>,
 }
 
-impl From<Verdict> for Judged {
-    fn from(verdict: Verdict) -> Self {
+impl From<Answer> for Authorized {
+    fn from(answer: Answer) -> Self {
         Self {
-            verdict,
+            answer,
             event: None,
             arguments: None,
         }
@@ -51,7 +51,7 @@ pub fn authorize(
     session: &Result<Session, Unreadable>,
     used: &ToolUse,
     called: Option<&Called>,
-) -> Judged {
+) -> Authorized {
     // With nothing active, the call need not be matched to a skill's script.
     let active = session
         .as_ref()
@@ -65,10 +65,10 @@ pub fn authorize(
     };
     let session = match session {
         Ok(session) if nothing_is_decided(session, &policies, &call) => {
-            return Verdict::Allowed.into();
+            return Answer::Allowed.into();
         }
         Ok(session) => session,
-        Err(_) => return verdict(&decide_unreadable_state(&call)).into(),
+        Err(_) => return answer(&decide_unreadable_state(&call)).into(),
     };
     // Without a readable configuration, the default rules are the least that holds.
     let (config, unreadable) = match ctx.config() {
@@ -85,27 +85,27 @@ pub fn authorize(
     let decision = decide(&scope, &call, &OnDisk);
     let event = decision_of(&scope, &call, &decision);
     if let Some(error) = unreadable {
-        return match verdict(&decision) {
-            Verdict::Refused(message) => Judged {
-                verdict: Verdict::Refused(format!("{message} ({error})")),
+        return match answer(&decision) {
+            Answer::Refused(message) => Authorized {
+                answer: Answer::Refused(format!("{message} ({error})")),
                 event: Some(event),
                 arguments: None,
             },
             _ => closed(&call, "the configuration", &error),
         };
     }
-    let (verdict, event) = match (verdict(&decision), script_read(ctx, session, used)) {
-        (Verdict::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => (
-            Verdict::Refused(format!("Reading it is not allowed: {advice}.")),
+    let (answer, event) = match (answer(&decision), script_read(ctx, session, used)) {
+        (Answer::Allowed, Some(advice)) if config.script_reads == ScriptReads::Block => (
+            Answer::Refused(format!("Reading it is not allowed: {advice}.")),
             event.with("decision", "blocked").with("by", "script_reads"),
         ),
-        (Verdict::Allowed, Some(advice)) => (Verdict::Noted(advice), event),
+        (Answer::Allowed, Some(advice)) => (Answer::Noted(advice), event),
         (decided, _) => (decided, event),
     };
-    Judged {
+    Authorized {
         // While no skill is active, a policy that permits a call has decided nothing about a skill.
-        event: (!session.activated.is_empty() || verdict != Verdict::Allowed).then_some(event),
-        verdict,
+        event: (!session.activated.is_empty() || answer != Answer::Allowed).then_some(event),
+        answer,
         arguments: absolute_arguments(&scope, &call),
     }
 }
@@ -131,7 +131,7 @@ fn nothing_is_decided(session: &Session, policies: &Policies, call: &Call) -> bo
 
 /// Allows reading and those of our own tools that only inform. Using a skill is blocked, because
 /// the unreadable file may forbid it.
-fn closed(call: &Call, what: &str, error: &Error) -> Judged {
+fn closed(call: &Call, what: &str, error: &Error) -> Authorized {
     let only_tells = match call.ours {
         Some(OurTool::ReadSkillFile { .. }) => true,
         Some(OurTool::Marketplace { action }) => {
@@ -141,7 +141,7 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
         None => decide_unreadable_state(call).allows(),
     };
     if only_tells {
-        return Verdict::Allowed.into();
+        return Answer::Allowed.into();
     }
     let message = format!(
         "`{}` is not allowed while {what} cannot be read: {error}. Tell the user.",
@@ -150,8 +150,8 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
     let event = Event::new("tool")
         .with("tool", call.tool)
         .with("arguments", call_summary(call));
-    Judged {
-        verdict: Verdict::Refused(message),
+    Authorized {
+        answer: Answer::Refused(message),
         event: Some(
             event
                 .with("decision", "blocked")
@@ -161,10 +161,10 @@ fn closed(call: &Call, what: &str, error: &Error) -> Judged {
     }
 }
 
-fn verdict(decision: &Decision) -> Verdict {
+fn answer(decision: &Decision) -> Answer {
     match &decision.outcome {
-        Outcome::Blocked(refusal) => Verdict::Refused(refusal.message(false)),
-        Outcome::Warned(refusal) => Verdict::Noted(refusal.message(false)),
-        Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => Verdict::Allowed,
+        Outcome::Blocked(refusal) => Answer::Refused(refusal.message(false)),
+        Outcome::Warned(refusal) => Answer::Noted(refusal.message(false)),
+        Outcome::Unrestricted | Outcome::Baseline | Outcome::Granted => Answer::Allowed,
     }
 }

@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use crate::protocol::authorize::{Verdict, authorize, nothing_is_in_force};
+use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
 use crate::protocol::{Response, ToolUse, closed};
 use crate::run_context::RunContext;
 
@@ -22,16 +22,16 @@ pub fn final_arguments(ctx: &RunContext, used: Option<&ToolUse>) -> Response {
             denied(UNCLEAR)
         };
     };
-    let judged = authorize(ctx, &session, used, None);
-    match judged.verdict {
-        Verdict::Refused(reason) => {
+    let authorized = authorize(ctx, &session, used, None);
+    match authorized.answer {
+        Answer::Refused(reason) => {
             // `pre_tool` recorded its decision; this one differs from it.
-            if let Some(event) = judged.event {
+            if let Some(event) = authorized.event {
                 ctx.record(event.with("final_arguments", true));
             }
             denied(&reason)
         }
-        Verdict::Allowed | Verdict::Noted(_) => Response::nothing(),
+        Answer::Allowed | Answer::Noted(_) => Response::nothing(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::refuse::refuse;
 use crate::activation::{LoadMode, load, offered_by_names};
 use crate::catalog::Offered;
 use crate::permission::Deactivate;
-use crate::protocol::authorize::{Verdict, authorize};
+use crate::protocol::authorize::{Answer, authorize};
 use crate::protocol::{Called, Response, SkillSession, ToolUse};
 use crate::run_context::RunContext;
 use crate::session::{Loading, Session, Unreadable, snapshot};
@@ -35,9 +35,9 @@ pub fn load_session(
             tool: one.tool.to_owned(),
             arguments: Value::Null,
         };
-        let judged = authorize(ctx, &ahead, &own_tool, Some(&Called::by_own_tool(one)));
-        if let Verdict::Refused(message) = judged.verdict {
-            if let Some(event) = judged.event {
+        let authorized = authorize(ctx, &ahead, &own_tool, Some(&Called::by_own_tool(one)));
+        if let Answer::Refused(message) = authorized.answer {
+            if let Some(event) = authorized.event {
                 ctx.record(event);
             }
             return refuse(ctx, &ctx.session(), used, &message);

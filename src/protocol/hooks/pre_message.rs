@@ -8,7 +8,7 @@ use crate::activation::fork::Place;
 use crate::catalog::{Entry, tool_name};
 use crate::error::{Error, Result};
 use crate::host::Protocol;
-use crate::protocol::authorize::{Verdict, authorize};
+use crate::protocol::authorize::{Answer, authorize};
 use crate::protocol::tools::{hand_over, place};
 use crate::protocol::{Called, Prompt, Response, ToolUse};
 use crate::run_context::RunContext;
@@ -111,7 +111,7 @@ fn invoke(ctx: &RunContext, call: Call) -> Result<Option<String>> {
         arguments: Value::Null,
     };
     let session = Ok(Session::default());
-    if let Verdict::Refused(reason) = authorize(ctx, &session, &used, Some(&called)).verdict {
+    if let Answer::Refused(reason) = authorize(ctx, &session, &used, Some(&called)).answer {
         return Err(Error::new(format!(
             "the skill `{}` was not called: {reason}",
             skill.name

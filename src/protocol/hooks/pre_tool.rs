@@ -9,7 +9,7 @@ use super::refuse::refuse;
 use crate::activation::fork::Place;
 use crate::activation::put_in_force;
 use crate::host::ours;
-use crate::protocol::authorize::{Verdict, authorize, nothing_is_in_force};
+use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
 use crate::protocol::tools::place;
 use crate::protocol::{Called, Response, ToolUse, called, closed};
 use crate::run_context::RunContext;
@@ -53,29 +53,29 @@ pub fn pre_tool(
         Err(_) if is_free => return Response::nothing(),
         Err(error) => return Response::block(&error.with_next_step()),
     };
-    let judged = authorize(ctx, &session, used, called.as_ref());
-    if let Some(event) = judged.event {
+    let authorized = authorize(ctx, &session, used, called.as_ref());
+    if let Some(event) = authorized.event {
         ctx.record(event);
     }
-    if let Verdict::Refused(message) = judged.verdict {
+    if let Answer::Refused(message) = authorized.answer {
         return refuse(ctx, &key, used, &message);
     }
     if let Some(called) = &called {
         return activate(ctx, &session, called);
     }
-    if let Verdict::Noted(note) = judged.verdict {
+    if let Answer::Noted(note) = authorized.answer {
         warn(format_args!("{note}"));
     }
     // A note from a skill's rules must not replace a decision that only the user makes.
     match used.tool.as_str() {
         ours::SESSION => load_session(ctx, &session, used),
         ours::MARKETPLACE => install(ctx, used, decide_install),
-        _ => as_judged(judged.arguments),
+        _ => with_arguments(authorized.arguments),
     }
 }
 
 /// Lets a call pass, with its paths replaced by the checked ones where they could mean others.
-fn as_judged(arguments: Option<Value>) -> Response {
+fn with_arguments(arguments: Option<Value>) -> Response {
     arguments.map_or_else(Response::nothing, |arguments| {
         Response::json(&json!({ "arguments": arguments }))
     })

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::host::ours;
-use crate::protocol::authorize::{Verdict, authorize};
+use crate::protocol::authorize::{Answer, authorize};
 use crate::protocol::{Response, ToolResult, called};
 use crate::run_context::RunContext;
 
@@ -18,8 +18,8 @@ pub fn pre_tool_output(ctx: &RunContext, result: Option<&ToolResult>) -> Respons
     let session = ctx.store().session(&ctx.session());
     let called = called(ctx, &result.used.tool, &result.used.arguments);
     let called = called.transpose().unwrap_or_default();
-    match authorize(ctx, &session, &result.used, called.as_ref()).verdict {
-        Verdict::Noted(note) if session.is_ok() => Response::json(
+    match authorize(ctx, &session, &result.used, called.as_ref()).answer {
+        Answer::Noted(note) if session.is_ok() => Response::json(
             &json!({"output": format!("{}\n\n[agent-skills: {note}]", result.output)}),
         ),
         _ => Response::nothing(),

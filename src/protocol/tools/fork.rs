@@ -4,7 +4,7 @@
 use crate::activation::fork::{self, Place};
 use crate::host::tools;
 use crate::protocol::ToolUse;
-use crate::protocol::authorize::{Verdict, authorize};
+use crate::protocol::authorize::{Answer, authorize};
 use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable};
 use crate::skill::Skill;
@@ -17,8 +17,8 @@ pub fn place(ctx: &RunContext, skill: &Skill, session: &Result<Session, Unreadab
             arguments: fork::call(skill, "", Some("")),
         };
         matches!(
-            authorize(ctx, session, &used, None).verdict,
-            Verdict::Refused(_)
+            authorize(ctx, session, &used, None).answer,
+            Answer::Refused(_)
         )
     })
 }
