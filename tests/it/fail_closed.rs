@@ -98,6 +98,8 @@ fn answers_closed(hook: &str, ran: &Ran) -> bool {
 /// left to the caller.
 fn through_shell(host: &Host, hook: &str, data: &Value, first: &str) -> (Command, Vec<u8>) {
     let mut command = host.surround(Command::new("sh"));
+    // A pseudo-terminal that another test is just opening may have been inherited.
+    let first = format!("exec 3>&- 4>&- 5>&- 6>&-\n{first}");
     command.args(["-c", &format!("{first}\nexec \"$0\" $2")]);
     command.arg(env!("CARGO_BIN_EXE_agent-skills"));
     tell(host, &mut command, hook, data)
