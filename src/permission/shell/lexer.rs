@@ -272,7 +272,8 @@ impl<'a> Lexer<'a> {
         let inside = &self.rest()[1..];
         let end = inside.find('\'').ok_or_else(unclosed)?;
         let inside = &inside[..end];
-        if self.levels.contains(&Level::Backtick) && inside.contains('`') {
+        // Backticks take away a backslash before `$`, a backtick or a backslash, here too.
+        if self.levels.contains(&Level::Backtick) && inside.contains(['`', '\\']) {
             return Err(Fault::new(
                 "`",
                 "quotes inside backticks are read in several ways",

@@ -7,6 +7,7 @@ use crate::permission::shell::{Fault, zsh};
 impl Lexer<'_> {
     pub(super) fn redirection(&mut self) -> Result<(), Fault> {
         let rest = self.rest();
+        one_digit_at_most(&self.source[..self.at])?;
         self.end_word(0)?;
         if rest.starts_with("<(") || rest.starts_with(">(") {
             self.substitutions += 1;
@@ -55,6 +56,18 @@ impl Lexer<'_> {
         }
         Err(heredoc_astray())
     }
+}
+
+/// Refuses `33>x`: a descriptor in bash, the word `33` in dash and zsh.
+fn one_digit_at_most(before: &str) -> Result<(), Fault> {
+    let word = before.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_whole =
+        word.is_empty() || word.ends_with([' ', '\t', '\n', ';', '|', '&', '(', ')', '`']);
+    if is_whole && before.len() > word.len() + 1 {
+        let why = "a descriptor of several digits is a word to some shells";
+        return Err(Fault::new(&before[word.len()..], why));
+    }
+    Ok(())
 }
 
 /// Refuses `>&1-`, which moves a descriptor in bash and writes the file `1-` in busybox; the parser

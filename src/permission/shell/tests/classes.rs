@@ -128,3 +128,23 @@ fn a_program_is_given_plain_values_only() {
         ],
     );
 }
+
+#[test]
+fn a_descriptor_has_one_digit() {
+    none_runs(
+        &git(),
+        &["git a 33>&1", "git a 12>&1", "git a;33>&1", "git a `git b 10>&2`", "33>&1 git a"],
+    );
+    all_run(&git(), &["git a 2>&1", "git a1 2>&1 2>&1", "git a11 >&2"]);
+}
+
+#[test]
+fn backslashes_inside_backticks_are_refused_within_quotes_too() {
+    none_runs(
+        &git(),
+        &[
+            r#"git a `eval 'git "\$(cmd)"'`"#, r#"git a `sh -c 'git "\$(cmd)" b'`"#, r"git a `git '\\b'`", r"git a `git '\`cmd\`'`",
+        ],
+    );
+    all_run(&git(), &["git a `git 'b c'`", r"git a $(git '\$b')"]);
+}
