@@ -9,7 +9,7 @@ use agent_skills::host::shell::Language;
 
 use crate::shell_grammar::Grammar;
 use crate::shell_profiles::{PROFILES, Profile};
-use crate::shell_world::World;
+use crate::shell_world::{Happened, Logged, World};
 
 /// As many as a run of the whole suite has time for.
 const COMMANDS: usize = 6_000;
@@ -98,9 +98,61 @@ fn round(seed: u64, count: usize, damage: &mut Vec<String>) -> usize {
         [half(0), other.join().unwrap()]
     });
     halves.into_iter().fold(0, |sum, (accepted, found)| {
-        damage.extend(found);
+        damage.extend(found.into_iter().map(|one| format!("{one}\nseed {seed}")));
         sum + accepted
     })
+}
+
+/// Bash 5.2 prints a substitution and reads what it printed: that must be what was written.
+#[test]
+fn bash_runs_in_a_substitution_what_it_runs_outside() {
+    let count = variable("SHELL_COMMANDS").unwrap_or(900);
+    let world = World::new(false);
+    let mut grammar = Grammar::new(variable("SHELL_SEED").unwrap_or(1));
+    // Process numbers differ, and so do the line numbers of messages.
+    let differs = ["$$", "$!", "-eq 0 ]", "<("];
+    let commands = (0..count).map(|_| grammar.command());
+    let accepted: BTreeSet<String> = commands
+        .filter(|command| !differs.iter().any(|text| command.contains(text)))
+        .filter(|command| {
+            let substituted = format!("git \"$({command}\n)\"");
+            PROFILES[0].accepts(&world, Language::Sh, command)
+                && PROFILES[0].accepts(&world, Language::Sh, &substituted)
+        })
+        .collect();
+    assert!(accepted.len() * 10 > count, "too few were accepted");
+    let calls = |commands: &[String]| -> Vec<Vec<_>> {
+        let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+        let happened = world.run("/bin/bash", true, &commands);
+        world.clear();
+        world.restore();
+        let calls = |one: Happened| {
+            let mut calls: Vec<_> = one.calls.into_iter().map(without_counters).collect();
+            calls.sort();
+            calls
+        };
+        happened.into_iter().map(calls).collect()
+    };
+    for batch in chunks(&accepted) {
+        let in_shape = |before: &str| -> Vec<String> {
+            let shape = |command: &&str| format!("{before}{command}\n)");
+            batch.iter().map(shape).collect()
+        };
+        let both = calls(&in_shape("("))
+            .into_iter()
+            .zip(calls(&in_shape("x=$(")));
+        for (command, (outside, inside)) in batch.iter().zip(both) {
+            assert_eq!(outside, inside, "{command}");
+        }
+    }
+}
+
+/// Without the variables in which shells count and name logs.
+fn without_counters(mut call: Logged) -> Logged {
+    let counters = ["_", "SHLVL", "STUB_LOG"];
+    call.variables
+        .retain(|(name, _)| !counters.contains(&name.as_str()));
+    call
 }
 
 fn chunks(commands: &BTreeSet<String>) -> Vec<Vec<&str>> {

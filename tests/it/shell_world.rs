@@ -62,6 +62,7 @@ pub struct World {
 }
 
 /// One call that a stub wrote down.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Logged {
     pub program: String,
     pub arguments: Vec<String>,

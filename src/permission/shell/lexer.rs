@@ -142,6 +142,9 @@ impl<'a> Lexer<'a> {
                 if self.zsh() && c == '&' {
                     zsh::operator(self.rest(), 1)?;
                 }
+                if c != '|' {
+                    self.another_command()?;
+                }
                 self.end_word(1)?;
                 self.position.separate()?;
             }

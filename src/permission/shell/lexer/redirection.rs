@@ -19,6 +19,9 @@ impl Lexer<'_> {
             if self.levels.contains(&Level::Backtick) {
                 return Err(heredoc_astray());
             }
+            if self.in_substitution() && self.levels.last() != Some(&Level::Substitution) {
+                return Err(joined_in_bash());
+            }
             let (pending, width) = Pending::read(rest, self.levels.len())?;
             self.pending.push(pending);
             self.at += width;
@@ -38,6 +41,7 @@ impl Lexer<'_> {
 
     /// Skips the bodies of the here-documents that this line began.
     pub(super) fn bodies(&mut self) -> Result<(), Fault> {
+        let is_last = self.in_substitution() && !self.pending.is_empty();
         for pending in std::mem::take(&mut self.pending) {
             if !pending.began_at(self.levels.len()) {
                 return Err(heredoc_astray());
@@ -47,7 +51,23 @@ impl Lexer<'_> {
             self.weigh(width)?;
             self.at += width;
         }
+        let after = self.rest().trim_start_matches([' ', '\t', '\n']);
+        if is_last && !after.starts_with(')') {
+            return Err(joined_in_bash());
+        }
         Ok(())
+    }
+
+    /// Refuses the end of a command whose here-document's body is yet to come, in a substitution.
+    pub(super) fn another_command(&self) -> Result<(), Fault> {
+        if self.in_substitution() && !self.pending.is_empty() {
+            return Err(joined_in_bash());
+        }
+        Ok(())
+    }
+
+    fn in_substitution(&self) -> bool {
+        self.levels.contains(&Level::Substitution)
     }
 
     pub(super) fn no_pending(&self) -> Result<(), Fault> {
@@ -56,6 +76,16 @@ impl Lexer<'_> {
         }
         Err(heredoc_astray())
     }
+}
+
+/// For commands after a here-document in a substitution. Bash 5.2 prints a substitution and reads
+/// the print, which has no separator before the second command after a here-document:
+/// `a; b` becomes `a b`.
+fn joined_in_bash() -> Fault {
+    Fault::new(
+        "<<",
+        "bash 5.2 joins the commands after a here-document in a substitution; end the substitution with it",
+    )
 }
 
 /// Refuses `33>x`: a descriptor in bash, the word `33` in dash and zsh.

@@ -148,3 +148,21 @@ fn backslashes_inside_backticks_are_refused_within_quotes_too() {
     );
     all_run(&git(), &["git a `git 'b c'`", r"git a $(git '\$b')"]);
 }
+
+#[test]
+fn a_here_document_ends_its_substitution() {
+    none_runs(
+        &git(),
+        &[
+            "git $(git a <<E\nx\nE\nPAGER=cmd; git b)", "git $(git a <<E; git b; git c\nx\nE\n)", "git $(git a <<E & git b\nx\nE\n)", "git \"$(git a <<E | git b\nx\nE\ngit c; git d)\"",
+            "git $( (git a <<E\nx\nE\n); git b; git c)", "git $({ git a <<E\nx\nE\n}; git b; git c)", "git <(git a <<E\nx\nE\ngit b; git c)", "git $(while git a <<E\nx\nE\ndo x=1; git b; done)",
+            "git $(if git a; then git b <<E\nx\nE\nfi; git c; git d)", "git $(case a in a) git b <<E\nx\nE\n;; esac; git c; git d)",
+        ],
+    );
+    all_run(
+        &git(),
+        &[
+            "git $(git b; git a <<E\nx\nE\n)", "git \"$(git a <<E | git b\nx\nE\n)\"; git c; git d", "git $(git a <<A <<B\nx\nA\ny\nB\n\n )", "git a <<E; git b; git c\nx\nE\ngit d; git e", "git $(git $(git a <<E\nE\n); git b; git c)",
+        ],
+    );
+}
