@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_with_one_name_the_one_in_the_directory_of_that_name_is_offered() {
+    fn the_skill_in_the_directory_of_its_name_wins() {
         let (root, catalog) = catalog(&[("acme", PDF), ("pdf", PDF), ("zeta", PDF)]);
         assert_eq!(
             catalog.by_tool("skill_pdf").unwrap().dir,
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_beside_another_is_named_by_its_directory_with_or_without_it() {
+    fn a_tool_is_named_by_the_directory_of_a_shadowed_skill() {
         for dirs in [
             &[("acme--pdf", PDF), ("papers--", PDF)][..],
             &[

@@ -33,7 +33,7 @@ mod tests {
     use crate::catalog::testing::catalog;
 
     #[test]
-    fn skills_are_found_by_name_tag_and_description_and_by_a_name_misspelled() {
+    fn a_search_covers_names_tags_descriptions_and_misspellings() {
         let (_root, catalog) = catalog(&[
             (
                 "pdf-forms",

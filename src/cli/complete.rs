@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_not_offered_and_every_argument_named_here_exists() {
+    fn hidden_arguments_are_not_offered_and_named_ones_exist() {
         assert!(!offered(&[""]).iter().any(|verb| verb.starts_with("__")));
         let root = Cli::command();
         for (verb, argument) in SKILLS {

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn who_calls_through_a_host_is_told_what_the_user_runs_and_of_no_flag() {
+    fn a_caller_through_a_host_is_told_the_users_command() {
         let pipe = Caller::Person { terminal: false };
         // Long operations run in a separate process whose caller is not the host.
         for by_host in [hint(Caller::Host, &[]), hint(pipe, &[(BY_HOST, "1")])] {

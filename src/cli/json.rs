@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documentation_names_every_code_of_a_diagnostic_and_no_other() {
+    fn the_documentation_names_exactly_the_diagnostic_codes() {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut files = Vec::new();
         sources(&src, &mut files);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn configured_sources_are_installed_from_and_an_ambiguous_reference_is_pinned_to_them() {
+    fn a_model_installs_from_configured_sources_only() {
         assert_eq!(install("anthropics/skills@pdf"), ModelInstall::Allowed);
         assert_eq!(
             install("https://github.com/anthropics/skills"),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_widen_what_a_model_may_install_is_the_users_to_do() {
+    fn only_the_user_widens_what_a_model_may_install() {
         for words in [
             &["sources", "add", "evil/x"][..],
             &["link", "./x"],

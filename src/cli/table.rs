@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_are_wider_together_than_one_by_one_are_cut_in_time() {
+    fn characters_wider_together_than_alone_are_cut_in_time() {
         let rows = [
             ["", "", "ￚ0𝒩aAொA*\u{fe0f}  A𞸻0a"],
             [" 𐒰𑌪🌀 𑐀0 a  ল a", "0", ""],

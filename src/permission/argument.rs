@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_virtual_file_system_needs_a_bare_name_or_its_own_pattern() {
+    fn virtual_files_need_a_bare_name_or_their_own_pattern() {
         let uri = json!({"path": "vfs:///shared/a"});
         for (list, expected) in [
             ("Read", true),

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_written_has_its_default_and_a_misspelling_is_an_error() {
+    fn missing_keys_have_defaults_and_misspelt_ones_are_errors() {
         let read = |text| serde_json::from_str::<Settings>(text);
         assert_eq!(read("{}").unwrap(), Settings::default());
         let some = read(r#"{"stacking":"union","enforce_for":{"pdf":"off"}}"#).unwrap();

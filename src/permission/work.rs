@@ -163,7 +163,7 @@ fn what_would_take_too_long_is_refused_and_says_so() {
 }
 
 #[test]
-fn an_honest_command_of_the_greatest_length_costs_a_part_of_the_steps() {
+fn an_honest_command_of_greatest_length_stays_within_the_steps() {
     let text = "The quick brown fox jumps over the lazy dog, and so on and on.\n".repeat(900);
     let command = format!("git commit -F - <<'EOF'\n{text}EOF\n");
     for scene in &scenes()[..2] {

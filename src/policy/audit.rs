@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_as_long_as_it_was_asked_for_and_no_longer_than_a_line() {
+    fn a_text_is_cut_at_the_given_length_or_a_line() {
         let dir = tempfile::tempdir().unwrap();
         let audit = audit(dir.path(), 10_000_000);
         let texts = [

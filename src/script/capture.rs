@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_longer_stream_head_and_tail_are_kept_and_the_gap_is_counted() {
+    fn a_longer_stream_keeps_head_and_tail_and_counts_the_gap() {
         let bytes = alphabet(300_000);
         for step in [1, 7777, 300_000] {
             let text = captured(&bytes, step).text();

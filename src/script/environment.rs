@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hosts_environment_passes_without_its_protocol_and_with_where_the_script_is() {
+    fn the_environment_passes_without_the_hosts_protocol() {
         let base = [
             ("CHIBI_HOOK", ""),
             ("CHIBI_HOOK_DATA", "{}"),

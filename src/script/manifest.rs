@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_list_of_packages_counts_and_none_outside_the_skill() {
+    fn the_nearest_list_of_packages_inside_the_skill_counts() {
         let near = ("scripts/requirements.txt", "");
         let far = ("requirements.txt", "");
         let project = (

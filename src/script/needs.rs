@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_program_is_named_with_the_command_that_installs_it() {
+    fn a_missing_program_is_named_with_its_install_command() {
         let block = json!({"openclaw": {
             "requires": {"bins": ["ffmpeg", "jq"], "anyBins": ["a", "b"]},
             "install": [{"id": "brew", "kind": "brew", "formula": "ffmpeg-full", "bins": ["ffmpeg"]}],
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_is_withheld_comes_with_the_setting_that_passes_it() {
+    fn a_withheld_variable_comes_with_the_setting_for_it() {
         let block = json!({"moltbot": {"requires": {"env": ["A_TOKEN", "B"]}, "primaryEnv": "B"}});
         let text = unmet(&block, &[("A_TOKEN", "1")], &["B"]);
         assert_eq!(text.len(), 1);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_as_json_text_is_read_and_odd_packages_are_not_repeated() {
+    fn metadata_as_json_is_read_without_odd_packages() {
         let text = r#"{"openclaw":{"requires":{"bins":["x"]},"install":[{"kind":"pip","package":"a; rm -rf ~"}]}}"#;
         let unmet = unmet(&json!(text), &[], &[]);
         assert!(!unmet[0].contains("rm -rf"), "{unmet:?}");

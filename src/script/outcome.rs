@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_output_alone_is_unchanged_and_nothing_is_said_to_be_nothing() {
+    fn standard_output_alone_is_unchanged() {
         assert_eq!(outcome(" a\n\n", "").text(), " a\n\n");
         assert_eq!(outcome("a", "").text(), "a");
         assert_eq!(outcome("", "").text(), "(no output)");
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_names_itself_on_a_line_of_its_own_and_tells_how_it_ended() {
+    fn a_job_names_itself_on_its_own_line_and_says_how_it_ended() {
         let id: JobId = JobId::parse("abcdefgh01234567").unwrap();
         let job = |state| Outcome {
             state,

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_stream_the_end_is_there_and_the_file_stays_bounded() {
+    fn a_long_stream_keeps_its_end_in_a_bounded_file() {
         let (file, mut writer) = spool();
         let bytes = stream(5_000_000);
         for chunk in bytes.chunks(50_001) {

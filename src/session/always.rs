@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_always_on_lies_below_in_its_order_and_what_was_activated_stays() {
+    fn always_on_skills_lie_below_the_activated_in_their_order() {
         let dir = tempfile::tempdir().unwrap();
         let (store, key) = (
             Store::at(dir.path()),

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn entering_gives_back_what_was_kept_and_nothing_of_another_conversation() {
+    fn entering_gives_back_only_what_this_conversation_kept() {
         let mut contexts = Contexts::default();
         let mut first = session("a", &[skill("x", true)], 1);
         contexts.keep(&first, &[]).unwrap();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quietest_unrestricted_conversation_makes_room_and_no_restricted_one() {
+    fn only_the_quietest_unrestricted_conversation_makes_room() {
         let mut contexts = Contexts::default();
         for n in 0..limits::CONTEXTS as u64 {
             let restricted = n != 7 && n != 3;
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_loss_every_conversation_is_doubted_until_the_user_speaks() {
+    fn after_a_loss_every_conversation_is_in_doubt() {
         let mut contexts = Contexts::lost();
         assert!(contexts.is_doubted("a") && contexts.is_doubted("b"));
         contexts.forget(Some("a"));

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restricted_skill_is_unloaded_by_permission_only_and_its_denials_stay() {
+    fn a_restricted_skill_is_unloaded_by_permission_only() {
         let mut session = Session::default();
         let strict = skill("a", Some("Read"), &["WebFetch"]);
         session.load(vec![strict], Loading::Add, 5).unwrap();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn one_in_the_place_of_others_leaves_their_restrictions_on_record() {
+    fn a_replacement_leaves_earlier_restrictions_on_record() {
         let mut session = Session::default();
         session
             .load(vec![skill("a", Some("Read"), &[])], Loading::InPlace, 5)
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn an_activation_that_failed_is_undone_and_one_that_stood_before_is_not() {
+    fn a_failed_activation_is_undone_and_an_earlier_one_is_not() {
         let strict = skill("a", Some("Read"), &["WebFetch"]);
         let mut session = Session::default();
         session
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_handed_over_is_known_while_the_skill_stays_as_it_is() {
+    fn a_handover_is_known_while_the_skill_is_unchanged() {
         let mut session = Session::default();
         session.load(vec![free("a")], Loading::InPlace, 5).unwrap();
         session.activated[0].handed = Some("x".to_owned());

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_in_one_place_and_broken_in_the_other_is_not_known() {
+    fn a_record_gone_here_and_broken_there_is_unknown() {
         let (_home, record, second) = record();
         record.write(with(&["a"])).unwrap();
         fs::write(&second, "garbage").unwrap();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_counts_whatever_became_of_the_right_to_write_beside_the_program() {
+    fn a_copy_counts_though_the_first_place_became_read_only() {
         let (_home, writable, second) = record();
         let (unwritable, third) = in_either_order(&writable);
         writable.write(with(&["a"])).unwrap();
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_beside_the_program_counts_only_while_nothing_else_is_known() {
+    fn a_damaged_record_counts_only_while_no_copy_is_known() {
         let (_home, writable, _) = record();
         let (unwritable, _) = in_either_order(&writable);
         fs::write(writable.path(), "garbage").unwrap();

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_record_stays_small_and_a_place_that_cannot_be_written_is_no_trouble() {
+    fn the_record_stays_small_and_may_be_unwritable() {
         let dir = tempfile::tempdir().unwrap();
         let refusals = Refusals::at(dir.path());
         let key = SessionKey::of_call(&Env::default());

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_and_names_are_placeholders_only_where_arguments_are_declared() {
+    fn digits_and_names_need_declared_arguments() {
         let body = "$1 $2 $3 $issue \\$1 awk '{print $1}' $1 $12.50 $1.50 $5,000 $100/mo $0 $$ $";
         assert_eq!(fill(body, "a b", &json!({})), body);
         assert_eq!(fill(body, "a b", &json!({"arguments": null})), body);

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_key_wins_over_other_spellings_and_the_ambiguous_one() {
+    fn the_exact_key_wins_over_other_spellings() {
         for both in [
             "tools: [codex]\nallowed-tools: Read",
             "allowed_tools: Bash\nallowed-tools: Read",

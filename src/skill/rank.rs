@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exact_name_comes_first_then_names_then_tags_and_descriptions() {
+    fn exact_names_come_before_names_tags_and_descriptions() {
         let skill = |name: &'static str, description: &'static str, tag: &str| Searchable {
             name,
             description,

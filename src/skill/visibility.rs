@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_are_lists_or_words_and_other_uses_of_the_word_are_none() {
+    fn scopes_are_lists_or_words_and_nothing_else() {
         let scope =
             fields("scope: {agents: [a, b*], tenant: acme, environments: 'prod, test'}").scope();
         assert_eq!(scope.agents, ["a", "b*"]);

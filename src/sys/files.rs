@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_replacement_keeps_the_old_file_and_leaves_no_litter() {
+    fn a_failed_replacement_keeps_the_old_file_and_no_litter() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("f");
         fs::create_dir_all(target.join("full")).unwrap();

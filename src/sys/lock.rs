@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_held_lock_is_given_up_on_after_the_wait_and_had_after_release() {
+    fn a_held_lock_times_out_and_is_had_after_release() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lock");
         let held = FileLock::exclusive(&path, Duration::ZERO).unwrap();

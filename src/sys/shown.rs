@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn of_escape_sequences_only_our_colours_stay_and_only_where_there_is_colour() {
+    fn only_our_colours_stay_of_escape_sequences() {
         let text = "\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07\x1b[38;5;1m\x1b[8m";
         let kept = shown(text, true);
         assert!(

@@ -22,7 +22,7 @@ pub fn prompt_in(host: &Host, context: &str) -> (String, String) {
 }
 
 #[test]
-fn the_instructions_are_there_from_the_start_in_the_configured_order() {
+fn always_on_instructions_are_there_from_the_start_in_order() {
     for host in Host::both() {
         let host = host
             .skill("a", "", "Body of a.")
@@ -79,7 +79,7 @@ fn an_always_on_skill_restricts_as_any_other() {
 }
 
 #[test]
-fn entering_another_context_ends_what_was_always_on_in_the_former() {
+fn another_context_ends_what_was_always_on() {
     for host in Host::both() {
         let host = host.skill("careful", "allowed-tools: Read", "body").skill(
             "writer",
@@ -140,7 +140,7 @@ fn no_load_and_no_unload_lifts_an_always_on_restriction() {
 }
 
 #[test]
-fn what_is_always_on_and_what_is_kept_do_not_mix_when_conversations_change() {
+fn always_on_and_kept_skills_do_not_mix() {
     for host in Host::both() {
         let host = host.skill("careful", "allowed-tools: Read", "body").skill(
             "writer",

@@ -120,7 +120,7 @@ fn an_activation_shows_how_to_go_on() {
 }
 
 #[test]
-fn state_goes_to_the_users_state_directory_when_the_plugin_directory_is_not_writable() {
+fn the_users_directory_holds_state_if_the_plugins_cannot() {
     // Root writes everywhere: a user without rights is played by a directory that is none.
     let host = Host::stdin().skill("careful", "allowed-tools: Read", "");
     let plugin = host.plugin_dir();

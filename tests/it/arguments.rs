@@ -39,7 +39,7 @@ fn arguments_are_put_where_they_are_asked_for() {
 }
 
 #[test]
-fn prices_and_awk_stay_what_they_are_also_where_arguments_are_declared() {
+fn prices_and_awk_stay_even_where_arguments_are_declared() {
     for host in Host::both() {
         let host = host.skill("x", "arguments: [issue]", TEXT);
         assert_eq!(body(&host, "x", &json!({"arguments": "7"})), TEXT);
@@ -57,7 +57,7 @@ fn a_value_is_never_expanded_again() {
 }
 
 #[test]
-fn without_arguments_the_instructions_stay_whole_and_say_what_is_missing() {
+fn without_arguments_instructions_say_what_is_missing() {
     for host in Host::both() {
         let host = host
             .skill("x", "", "Fix $ARGUMENTS.")
@@ -107,7 +107,7 @@ fn every_way_of_calling_a_skill_brings_its_arguments() {
 }
 
 #[test]
-fn commands_for_the_time_of_loading_are_never_run_and_that_is_said() {
+fn commands_at_load_time_are_never_run_and_that_is_said() {
     for host in Host::both() {
         let mark = host.project().join("mark");
         let command = format!("!`touch {}`", mark.display());
@@ -124,7 +124,7 @@ fn commands_for_the_time_of_loading_are_never_run_and_that_is_said() {
 }
 
 #[test]
-fn what_a_skill_costs_is_said_where_it_is_activated_and_described() {
+fn activation_and_description_say_what_a_skill_costs() {
     for host in Host::both() {
         let host =
             host.skill("small", "", &"word ".repeat(400))

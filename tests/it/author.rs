@@ -305,7 +305,7 @@ fn a_model_gets_at_none_of_these_verbs() {
 }
 
 #[test]
-fn a_package_takes_no_place_in_the_skill_and_of_nothing_but_files() {
+fn a_package_is_written_outside_the_skill_and_of_files_only() {
     let host = Host::stdin();
     let dir = host.project().join("pdf");
     fs::create_dir(&dir).unwrap();
@@ -321,7 +321,7 @@ fn a_package_takes_no_place_in_the_skill_and_of_nothing_but_files() {
 }
 
 #[test]
-fn try_prints_what_a_forked_skill_and_one_with_hooks_would_give() {
+fn try_prints_what_forked_skills_and_hooks_would_give() {
     for host in Host::both() {
         let host = host
             .skill("poet", "context: fork", "Write $ARGUMENTS.")

@@ -168,7 +168,7 @@ fn no_litter(host: &Host) {
 }
 
 #[test]
-fn sixteen_hosts_activate_fifty_times_each_and_none_disturbs_another() {
+fn sixteen_hosts_activate_without_disturbing_another() {
     let host = host();
     let mut shells: Vec<_> = (0..HOSTS)
         .map(|at| Shell::start(&host, ACTIVATIONS - at % 2))

@@ -148,7 +148,7 @@ fn taken(host: &Host, table: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_reference_names_every_key_that_the_program_takes_and_no_other() {
+fn the_reference_names_exactly_the_accepted_keys() {
     let host = Host::stdin();
     let mut keys: BTreeSet<String> = taken(&host, "").into_iter().collect();
     for (table, below) in [

@@ -11,7 +11,7 @@ use crate::always_on::{configured, prompt_in};
 use crate::layers::codes;
 
 #[test]
-fn what_does_not_fit_is_named_to_the_model_and_once_to_the_user() {
+fn what_does_not_fit_is_named_to_model_and_user() {
     for host in Host::both() {
         let host = host
             .skill("long", "allowed-tools: Read", &"long ".repeat(300))
@@ -47,7 +47,7 @@ fn what_does_not_fit_is_named_to_the_model_and_once_to_the_user() {
 }
 
 #[test]
-fn a_skill_that_may_not_be_used_is_not_handed_over_and_says_why() {
+fn a_skill_that_may_not_be_used_says_why() {
     for host in Host::both() {
         let project = host.project().join(".agents/skills/theirs");
         fs::create_dir_all(&project).unwrap();

@@ -66,7 +66,7 @@ fn newest_state(host: &Host) -> Value {
 }
 
 #[test]
-fn an_activation_killed_at_any_moment_is_kept_whole_or_not_at_all() {
+fn an_activation_killed_anywhere_is_kept_whole_or_not() {
     for mut host in Host::both() {
         host = kept(host);
         let call = json!({"tool_name": "skill_reads", "arguments": {}}).to_string();
@@ -154,7 +154,7 @@ fn a_conversation_that_is_not_known_is_not_ended_in_silence() {
 }
 
 #[test]
-fn a_skill_that_has_vanished_is_not_to_be_followed_by_reading_it() {
+fn a_vanished_skill_is_not_followed_by_reading_it() {
     for host in Host::both() {
         let host = kept(host);
         next_prompt(&host, "work");

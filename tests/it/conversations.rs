@@ -90,7 +90,7 @@ fn a_conversation_keeps_its_skills_and_their_restrictions() {
 }
 
 #[test]
-fn the_older_host_gets_the_instructions_again_and_the_newer_one_a_reminder() {
+fn the_older_host_gets_instructions_the_newer_a_reminder() {
     for host in Host::both() {
         let host = kept(host);
         next_prompt(&host, "work");
@@ -166,7 +166,7 @@ fn what_a_file_says_now_is_told_and_what_it_restricted_stays() {
 }
 
 #[test]
-fn the_user_ends_what_a_conversation_keeps_whether_or_not_a_host_serves_it() {
+fn the_user_ends_what_a_conversation_keeps() {
     for host in Host::both() {
         let host = kept(host);
         for context in ["one", "two", "three"] {
@@ -241,7 +241,7 @@ fn nothing_of_a_direct_call_is_kept() {
 }
 
 #[test]
-fn ends_are_written_down_when_they_happen_and_not_with_each_prompt() {
+fn ends_are_recorded_when_they_happen() {
     for host in Host::both() {
         let host = kept(host);
         next_prompt(&host, "work");
@@ -258,7 +258,7 @@ fn ends_are_written_down_when_they_happen_and_not_with_each_prompt() {
 }
 
 #[test]
-fn what_was_activated_before_the_conversation_was_known_comes_last_and_denies_what_it_did() {
+fn an_activation_before_the_conversation_is_known_counts() {
     for host in Host::both() {
         let host = kept(host).skill("denies", "disallowed-tools: WebFetch", "");
         next_prompt(&host, "work");
@@ -282,7 +282,7 @@ fn what_was_activated_before_the_conversation_was_known_comes_last_and_denies_wh
 }
 
 #[test]
-fn arguments_that_the_older_host_has_forgotten_stand_in_its_prompt() {
+fn arguments_that_the_older_host_forgot_are_in_its_prompt() {
     for host in Host::both() {
         let host = kept(host).skill("task", "", "Do $ARGUMENTS.");
         next_prompt(&host, "work");

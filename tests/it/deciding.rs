@@ -56,7 +56,7 @@ fn from_a_pipe_only_what_needs_no_person_is_done() {
 }
 
 #[test]
-fn from_a_persons_terminal_everything_is_done_and_with_a_hosts_variables_nothing_is_decided() {
+fn only_a_persons_terminal_without_a_host_decides() {
     let host = host(Host::stdin());
     for Row { words, who, .. } in rows() {
         let ran = host.person(&words);

@@ -211,7 +211,7 @@ fn what_was_put_in_a_proposals_place_is_not_approved() {
 }
 
 #[test]
-fn a_proposal_that_is_in_the_file_already_says_how_it_is_forgotten() {
+fn a_proposal_already_in_the_file_says_how_to_forget_it() {
     for host in Host::both() {
         let host = strict(host);
         let id = propose(&host, "pdf", &diff("One.", "1."));

@@ -116,7 +116,7 @@ fn a_host_that_is_missing_old_or_silent_is_named() {
 }
 
 #[test]
-fn a_plugin_that_chibi_would_not_load_is_found_before_chibi_says_nothing() {
+fn doctor_finds_a_plugin_that_chibi_would_not_load() {
     let host = healthy(Host::stdin());
     let (dir, file) = (host.plugin_dir(), host.plugin_dir().join("agent-skills"));
     let mode = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
@@ -152,7 +152,7 @@ fn a_plugin_that_chibi_would_not_load_is_found_before_chibi_says_nothing() {
 }
 
 #[test]
-fn several_programs_of_the_name_on_the_path_are_named_and_links_to_one_are_not() {
+fn doctor_names_several_programs_on_the_path() {
     let host = healthy(Host::stdin());
     let bin = host.home().join("bin");
     symlink(
@@ -273,7 +273,7 @@ fn mistakes_in_the_rules_are_named() {
 }
 
 #[test]
-fn a_state_that_nobody_can_trust_is_named_and_its_repair_lifts_nothing() {
+fn repairing_an_untrusted_state_lifts_nothing() {
     for host in Host::both() {
         let host = healthy(host).skill("reads", "allowed-tools: Read", "b");
         host.starts().activates("reads");
@@ -344,7 +344,7 @@ fn a_lock_that_is_held_is_named() {
 }
 
 #[test]
-fn the_host_is_asked_nothing_but_its_version_and_a_hanging_one_is_given_up_on() {
+fn doctor_asks_the_host_only_its_version() {
     let host = healthy(Host::stdin());
     let chibi = host.home().join("bin/chibi");
     let asked = host.home().join("asked");

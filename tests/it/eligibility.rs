@@ -267,7 +267,7 @@ fn an_enterprise_skill_that_cannot_be_used_frees_no_name() {
 
 /// Between the other layers, who names a shadowed one gets it.
 #[test]
-fn below_the_enterprise_layer_a_qualified_name_means_what_it_says() {
+fn a_qualified_name_means_its_layer_below_enterprise() {
     for host in Host::both() {
         let host = with_layers(host);
         put(&layer_dir(&host, "personal"), "deploy", "", "personal");

@@ -279,7 +279,7 @@ fn panics_aborts_and_exhausted_memory_and_stack_answer_closed() {
 }
 
 #[test]
-fn a_restricted_skill_that_cannot_be_recorded_does_not_become_active() {
+fn a_restricted_skill_that_is_not_recorded_is_not_active() {
     for host in Host::both() {
         let host = host.skill("careful", "allowed-tools: Read", "");
         let data = json!({"tool_name": "skill_careful", "arguments": {}});

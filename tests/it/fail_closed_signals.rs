@@ -56,7 +56,7 @@ const SIGNALS: [&str; 24] = [
 
 #[test]
 #[cfg(target_os = "linux")]
-fn every_signal_answers_closed_while_it_waits_and_while_it_decides() {
+fn every_signal_is_answered_closed() {
     for host in restricted() {
         for (hook, data) in calls().into_iter().filter(|call| call.0 != "on_start") {
             for signal in SIGNALS {
@@ -82,7 +82,7 @@ fn every_signal_answers_closed_while_it_waits_and_while_it_decides() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn input_without_end_and_a_call_without_end_are_answered_in_time() {
+fn endless_input_and_endless_calls_are_answered_in_time() {
     let [_, host] = restricted();
     let began = Instant::now();
     let mut waiting = Vec::new();
@@ -130,7 +130,7 @@ fn input_without_end_and_a_call_without_end_are_answered_in_time() {
 /// A host that cannot be told waits, instead of going on.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_refusal_that_cannot_be_told_holds_the_call_back_until_the_host_is_gone() {
+fn an_unwritable_refusal_holds_the_call_back() {
     for host in restricted() {
         for (hook, data) in calls().into_iter().take(5) {
             for lost in [">/dev/full", ">&-", "</dev/null 1<&0"] {

@@ -42,7 +42,7 @@ fn calls() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn a_call_that_spends_the_steps_is_refused_and_the_refusal_says_so() {
+fn a_call_that_spends_the_steps_is_refused() {
     // A list that would grant it, and denials alone: both have to look at all of it.
     for list in [
         "allowed-tools: Bash(rm:*) Write Edit Read(**)",

@@ -9,7 +9,7 @@ use crate::looking::{host, shown, without_colour};
 use crate::terminal::at_width;
 
 #[test]
-fn alone_on_a_terminal_it_says_what_is_here_and_what_to_do_next() {
+fn alone_on_a_terminal_it_says_what_is_here() {
     let text = without_colour(&shown(&host(), 80, &[]));
     for part in [
         "3 skills are installed",
@@ -128,7 +128,7 @@ fn the_manual_page_is_one_that_roff_understands() {
 }
 
 #[test]
-fn every_command_that_looks_can_be_read_on_every_terminal_and_in_a_pipe() {
+fn every_reading_command_suits_terminals_and_pipes() {
     let host = host().file("pdf/scripts/fill.py", "print()\n");
     host.starts().activates("pdf");
     for args in [

@@ -24,7 +24,7 @@ fn passed_on(answer: &str) -> Value {
 }
 
 #[test]
-fn a_skill_without_tools_and_scripts_is_handed_over_where_there_are_sub_agents() {
+fn a_skill_without_tools_is_handed_to_a_sub_agent() {
     for host in Host::both() {
         let host = host.skill(
             "poet",
@@ -66,7 +66,7 @@ fn without_arguments_the_model_says_what_the_user_wants() {
 }
 
 #[test]
-fn a_skill_that_was_handed_over_restricts_nobody_and_lifts_no_restriction() {
+fn a_skill_handed_over_changes_no_restriction() {
     let host = Host::stdin()
         .skill("poet", "context: fork\nallowed-tools: ''", "b")
         .skill("careful", "allowed-tools: Read Task", "b");

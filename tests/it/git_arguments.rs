@@ -54,7 +54,7 @@ impl Noted {
 }
 
 #[test]
-fn what_a_projects_lockfile_says_is_parsed_before_git_is_started() {
+fn a_projects_lockfile_is_parsed_before_git_starts() {
     let noted = Noted::new();
     let host = &noted.host;
     host.succeeds(&["install", "acme/pdf", "--project"]);

@@ -33,7 +33,7 @@ fn the_schema_has_the_fixed_tools_then_the_skills_sorted() {
 }
 
 #[test]
-fn tool_names_are_such_as_providers_accept_and_lead_to_their_skill() {
+fn tool_names_suit_providers_and_lead_to_their_skill() {
     let long = "a".repeat(64);
     let host = Host::stdin()
         .skill(&long, "", "long body")
@@ -75,7 +75,7 @@ fn the_prompt_names_each_skill_and_is_silent_without_any() {
 }
 
 #[test]
-fn activation_restricts_the_very_next_call_and_the_next_start_ends_it() {
+fn activation_restricts_from_the_next_call_to_the_next_start() {
     for host in Host::both() {
         let host = host.skill("careful", "allowed-tools: Read", "body");
         host.starts()
@@ -228,7 +228,7 @@ fn our_own_output_is_kept_whole() {
 }
 
 #[test]
-fn corrupt_state_closes_everything_but_reading_until_the_next_start() {
+fn corrupt_state_leaves_reading_until_the_next_start() {
     for host in Host::both() {
         let host = host.skill("careful", "allowed-tools: Read", "");
         host.activates("careful");

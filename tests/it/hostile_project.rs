@@ -291,7 +291,7 @@ fn a_host_that_works_in_a_clone_changes_nothing_outside_it() {
 }
 
 #[test]
-fn a_link_of_a_projects_lockfile_is_made_by_nobody_but_its_user() {
+fn only_the_user_makes_a_link_of_a_projects_lockfile() {
     let clone = Clone::new().with_history();
     clone.succeeds(&["remove", "pdf", "--project"]);
     let working_copy = clone.host.home().join("canary/pdf");

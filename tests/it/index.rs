@@ -165,7 +165,7 @@ const CHANGES: [Change; 24] = [
 ];
 
 #[test]
-fn every_call_answers_the_same_with_and_without_it_whatever_changes() {
+fn every_call_answers_the_same_with_and_without_the_index() {
     for host in Host::both() {
         let host = with_layers(host.skill("a", "", "A").skill("b", "", "B"));
         host.schema();
@@ -187,7 +187,7 @@ fn every_call_answers_the_same_with_and_without_it_whatever_changes() {
 }
 
 #[test]
-fn it_lies_in_the_users_own_directory_and_nobody_else_can_read_it() {
+fn only_the_user_can_read_the_index() {
     use std::os::unix::fs::PermissionsExt;
     let host = Host::stdin().skill("a", "", "A");
     host.schema();

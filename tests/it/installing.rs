@@ -87,7 +87,7 @@ fn an_upgrade_leaves_what_runs_alone_and_serves_the_next_call() {
 }
 
 #[test]
-fn completions_and_the_manual_page_come_on_request_and_go_with_the_program() {
+fn completions_and_manual_are_installed_on_request() {
     let host = Host::stdin().skill("mine", "", "My own.");
     let exe = env!("CARGO_BIN_EXE_agent-skills");
     let files = [

@@ -43,7 +43,7 @@ fn assert_all_gone(host: &Host) {
 }
 
 #[test]
-fn a_script_that_outlasts_its_call_becomes_a_job_that_is_polled_to_its_end() {
+fn a_script_that_outlasts_its_call_becomes_a_job() {
     for host in Host::both() {
         let host = host
             .script(

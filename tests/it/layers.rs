@@ -213,7 +213,7 @@ fn personal_skills_of_another_client_are_used_by_configuration() {
 }
 
 #[test]
-fn project_skills_are_found_from_the_working_directory_up_to_the_root() {
+fn project_skills_are_found_up_to_the_projects_root() {
     for mut host in Host::both() {
         let project = host.project().to_owned();
         let deep = project.join("a/b");

@@ -86,7 +86,7 @@ fn colour_is_for_terminals_that_want_it() {
 }
 
 #[test]
-fn a_pipe_gets_whole_lines_without_headings_and_the_host_gets_descriptions() {
+fn a_pipe_gets_whole_lines_and_the_host_descriptions() {
     for host in Host::both() {
         let host = host
             .skill("a-skill-with-quite-a-long-name", "allowed-tools: Read", "b")
@@ -110,7 +110,7 @@ fn a_pipe_gets_whole_lines_without_headings_and_the_host_gets_descriptions() {
 }
 
 #[test]
-fn what_an_untrusted_project_says_of_its_skills_is_in_no_listing() {
+fn text_of_untrusted_project_skills_is_in_no_listing() {
     for host in Host::both() {
         let skill = host.project().join(".chibi/skills/evil");
         fs::create_dir_all(&skill).unwrap();
@@ -229,7 +229,7 @@ fn a_tree_shows_links_and_does_not_follow_them() {
 }
 
 #[test]
-fn every_key_that_json_answers_is_documented_and_the_other_way_round() {
+fn the_documentation_names_exactly_the_json_keys() {
     let host = host().file("pdf/scripts/fill.py", "print()\n");
     let documented = include_str!("../../docs/json.md");
     let keys = |heading: &str| -> Vec<&str> {

@@ -53,7 +53,7 @@ fn schema_chars(host: &Host) -> usize {
 }
 
 #[test]
-fn up_to_the_limit_each_skill_has_a_tool_and_above_it_there_is_one() {
+fn above_the_limit_one_tool_stands_for_all_skills() {
     for host in Host::both() {
         let host = with_generated(host, TOOLS);
         assert_eq!(host.skill_tools().len(), TOOLS);
@@ -134,7 +134,7 @@ fn when_to_use_and_tags_are_told_and_counted() {
 }
 
 #[test]
-fn the_user_is_told_once_what_was_cut_and_again_when_that_changes() {
+fn the_user_is_told_of_each_change_in_what_was_cut() {
     for host in Host::both() {
         let host = with_generated(host, 60);
         let told = |host: &Host| {

@@ -79,7 +79,7 @@ fn entries_that_narrow_skills_hold_for_every_way() {
 }
 
 #[test]
-fn denials_hold_by_the_name_of_the_skill_of_its_tool_and_of_the_tool_that_hands_it_on() {
+fn denials_hold_by_every_name_of_a_skill() {
     for (denied, reached) in [
         ("Skill(reads)", &[][..]),
         ("skill_reads", &[]),
@@ -108,7 +108,7 @@ fn denials_hold_by_the_name_of_the_skill_of_its_tool_and_of_the_tool_that_hands_
 }
 
 #[test]
-fn what_cannot_be_activated_activates_nothing_and_opens_nothing() {
+fn a_failed_activation_opens_nothing() {
     for host in crowded() {
         host.activates("reads");
         for (tool, arguments, part) in [
@@ -170,7 +170,7 @@ fn with_few_skills_a_tool_called_skill_may_be_another_plugins() {
 }
 
 #[test]
-fn a_skill_that_came_or_changed_in_the_conversation_is_used_as_it_is_now() {
+fn a_skill_changed_in_the_conversation_is_used_as_it_is() {
     for host in Host::both() {
         let host = host.skill("old", "", "before");
         host.starts().prompt();
@@ -191,7 +191,7 @@ fn a_skill_that_came_or_changed_in_the_conversation_is_used_as_it_is_now() {
 }
 
 #[test]
-fn one_that_another_stands_in_the_place_of_is_used_by_its_qualified_name() {
+fn a_shadowed_skill_is_used_by_its_qualified_name() {
     for host in Host::both() {
         let host = host.skill("pdf", "", "installed").file("pdf/a.md", "x");
         let personal = host.home().join(".chibi/skills/pdf");
@@ -277,7 +277,7 @@ fn check_explains_every_way() {
 }
 
 #[test]
-fn a_person_at_a_terminal_is_told_in_one_line_and_a_pipe_is_not() {
+fn only_a_terminal_is_told_in_one_line() {
     for host in Host::both() {
         let host = host
             .skill(

@@ -176,7 +176,7 @@ fn list_installed_tells_of_every_directory() {
 }
 
 #[test]
-fn list_and_search_use_the_default_source_and_work_offline_afterwards() {
+fn list_and_search_work_offline_after_the_first_time() {
     let hub = Hub::new();
     let (pdf, csv) = (skill("pdf"), skill("csv"));
     hub.repository(
@@ -243,7 +243,7 @@ fn random(seed: &mut u64) -> u64 {
 }
 
 #[test]
-fn an_install_killed_at_any_moment_leaves_nothing_or_the_whole_skill() {
+fn an_install_killed_anywhere_leaves_nothing_or_all() {
     let (host, hub) = acme(Host::stdin());
     let source =
         Path::new(hub.base().strip_prefix("file://").unwrap()).join("acme/skills/skills/pdf");

@@ -195,7 +195,7 @@ fn what_git_could_take_for_more_than_an_address_is_refused() {
 }
 
 #[test]
-fn submodules_hooks_links_and_cycles_of_a_repository_do_nothing() {
+fn a_repositorys_submodules_hooks_and_links_do_nothing() {
     let hub = Hub::new();
     let dir = hub.repository(
         "evil/skills",

@@ -58,7 +58,7 @@ fn a_skill_costs_what_it_is_and_not_what_its_repository_is() {
 }
 
 #[test]
-fn a_repository_with_a_password_is_had_by_those_whose_git_knows_it() {
+fn a_repository_with_a_password_needs_a_git_that_knows_it() {
     let (hub, server) = served();
     // base64 of `user:secret`
     *server.behaviour.password.lock().unwrap() = Some("dXNlcjpzZWNyZXQ=".to_owned());
@@ -83,7 +83,7 @@ fn a_repository_with_a_password_is_had_by_those_whose_git_knows_it() {
 }
 
 #[test]
-fn a_transfer_that_is_cut_off_leaves_nothing_and_is_taken_up_again() {
+fn a_transfer_cut_off_leaves_nothing_and_can_be_repeated() {
     let (_hub, server) = served();
     let host = Host::stdin();
     let reference = format!("{}@big", server.url("acme/skills.git"));

@@ -39,7 +39,7 @@ pub fn kill(host: &Host, words: &[&str], duration: Duration, share: u32) {
 }
 
 #[test]
-fn updates_removals_and_rollbacks_killed_at_any_moment_leave_the_old_or_the_new_state() {
+fn changes_killed_anywhere_leave_the_old_or_the_new_state() {
     let hub = Hub::new();
     let dir = hub.repository(
         "acme/skills",

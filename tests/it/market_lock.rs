@@ -23,7 +23,7 @@ fn acme() -> (Host, Hub) {
 }
 
 #[test]
-fn a_projects_skills_are_its_own_and_are_restored_from_its_lockfile() {
+fn a_projects_skills_are_restored_from_its_lockfile() {
     let (host, hub) = acme();
     let chibi = host.project().join(".chibi");
     host.succeeds(&[

@@ -55,7 +55,7 @@ fn with_a_fork() -> (Host, Hub, String) {
 }
 
 #[test]
-fn a_commit_that_no_branch_leads_to_is_not_installed_on_a_models_word_or_in_a_pipe() {
+fn a_commit_on_no_branch_needs_a_person_to_install() {
     let (host, _hub, fork) = with_a_fork();
     for reference in [
         format!("acme/skills@pdf#{fork}"),
@@ -103,7 +103,7 @@ fn clone_of(host: &Host) -> Host {
 }
 
 #[test]
-fn a_lockfile_of_a_project_does_not_make_a_forks_commit_its_sources() {
+fn a_projects_lockfile_gives_a_source_no_forks_commit() {
     let (host, _hub, fork) = with_a_fork();
     host.succeeds(&["install", "--project", "acme/skills@pdf"]);
     let project = host.project().join(".chibi");
@@ -233,7 +233,7 @@ fn an_update_that_does_not_lead_on_is_told_and_asked_for() {
 }
 
 #[test]
-fn a_rewritten_history_with_the_same_files_is_not_taken_for_the_old_one() {
+fn a_rewritten_history_is_not_taken_for_the_old_one() {
     let (host, _hub, dir) = installed("acme/pdf");
     let before = entry(&host)["commit"].clone();
     git(&dir, &["checkout", "-q", "--orphan", "other"]);
@@ -324,7 +324,7 @@ fn a_policy_on_sources_holds_for_what_a_lockfile_names() {
 }
 
 #[test]
-fn an_update_that_failed_says_so_by_its_status_and_on_standard_error() {
+fn a_failed_update_has_a_status_and_a_message() {
     let (host, hub, dir) = installed("acme/pdf");
     host.succeeds(&["install", "--name", "mine", "acme/csv"]);
     fs::rename(&dir, hub.dir().join("acme/gone")).unwrap();

@@ -42,7 +42,7 @@ fn two_sources() -> (Host, Hub) {
 }
 
 #[test]
-fn list_and_search_cover_every_source_and_names_are_found_in_them() {
+fn list_and_search_cover_every_source() {
     let (host, hub) = two_sources();
     assert!(
         host.succeeds(&["sources", "list"])
@@ -202,7 +202,7 @@ fn a_skill_is_looked_at_before_it_is_installed() {
 }
 
 #[test]
-fn a_second_source_installs_beside_the_first_and_each_lives_on_its_own() {
+fn a_second_source_installs_beside_the_first() {
     let (host, hub) = two_sources();
     host.succeeds(&["install", "anthropics/skills@pdf"]);
     assert!(

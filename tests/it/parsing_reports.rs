@@ -102,7 +102,7 @@ fn one_bad_skill_never_hides_the_others() {
 }
 
 #[test]
-fn of_two_skills_with_one_name_one_is_offered_and_the_other_reported() {
+fn of_two_skills_with_one_name_one_is_offered() {
     for host in Host::both() {
         let text = |body: &str| format!("---\nname: calendar\ndescription: d\n---\n{body}\n");
         let host = host
@@ -131,7 +131,7 @@ fn of_two_skills_with_one_name_one_is_offered_and_the_other_reported() {
 }
 
 #[test]
-fn a_file_that_points_to_another_is_followed_inside_the_skills_directory() {
+fn a_pointer_file_is_followed_inside_the_skills_directory() {
     for host in Host::both() {
         let host = with_file(host, "../shared/SKILL.md\n").file(
             "shared/SKILL.md",
@@ -146,7 +146,7 @@ fn a_file_that_points_to_another_is_followed_inside_the_skills_directory() {
 }
 
 #[test]
-fn a_skill_inside_a_skill_is_not_offered_and_its_files_are_not_the_outer_ones() {
+fn a_skill_inside_a_skill_is_not_offered() {
     for host in Host::both() {
         let host = host
             .skill("x", "", "Outer.")

@@ -136,7 +136,7 @@ fn anothers() -> [Way; 3] {
 }
 
 #[test]
-fn what_is_there_and_cannot_be_relied_on_closes_and_doctor_says_why() {
+fn an_unreliable_policy_closes_and_doctor_says_why() {
     let mut ways = spoiled();
     if is_root() {
         ways.extend(anothers());
@@ -166,7 +166,7 @@ fn what_is_there_and_cannot_be_relied_on_closes_and_doctor_says_why() {
 }
 
 #[test]
-fn an_enterprise_layer_that_cannot_be_read_leaves_no_name_to_others() {
+fn an_unreadable_enterprise_layer_keeps_every_name() {
     let host = with_layers(Host::stdin()).skill("free", "", "");
     assert!(is_offered(&host, "free"));
     symlink("/no/such/skills", host.home().join("enterprise/skills")).unwrap();

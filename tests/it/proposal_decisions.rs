@@ -208,7 +208,7 @@ fn head(dir: &std::path::Path) -> String {
 }
 
 #[test]
-fn a_broken_file_hides_no_proposal_and_there_are_never_too_many() {
+fn a_broken_file_hides_no_proposal() {
     let host = Host::stdin().skill("pdf", "", "One.");
     let id = propose(&host, "pdf", &diff("One.", "1."));
     let dir = host.plugin_dir().join("proposals");
@@ -231,7 +231,7 @@ fn a_broken_file_hides_no_proposal_and_there_are_never_too_many() {
 }
 
 #[test]
-fn an_approval_killed_at_any_moment_leaves_the_old_or_the_new_skill() {
+fn a_killed_approval_leaves_the_old_or_the_new_skill() {
     let host = Host::stdin()
         .skill("pdf", "", "One.")
         .file("pdf/notes.md", "One.\n");

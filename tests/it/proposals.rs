@@ -62,7 +62,7 @@ pub fn decisions(host: &Host) -> Vec<String> {
 }
 
 #[test]
-fn a_proposal_changes_nothing_until_a_person_approves_it_and_can_be_taken_back() {
+fn a_proposal_changes_nothing_until_a_person_approves() {
     for host in Host::both() {
         let host = host.skill("pdf", "", "One.\nTwo.");
         let before = files(&host.skills_dir());

@@ -115,7 +115,7 @@ fn defect_10_files_that_are_not_utf8() {
 }
 
 #[test]
-fn defect_11_carriage_returns_and_a_fence_at_the_end_of_the_file() {
+fn defect_11_carriage_returns_and_a_fence_at_the_end() {
     for host in Host::both() {
         let host = host
             .file(

@@ -173,7 +173,7 @@ fn a_name_that_several_skills_have_is_told_at_the_start() {
 }
 
 #[test]
-fn a_marketplace_call_without_arguments_is_answered_in_plain_words() {
+fn a_marketplace_call_without_arguments_says_what_to_pass() {
     for host in Host::both() {
         let host = host.skill("pdf", "", "Body");
         for action in [

@@ -166,7 +166,7 @@ fn stacking_is_a_choice() {
 }
 
 #[test]
-fn tools_can_be_allowed_always_and_a_mistake_in_the_file_closes() {
+fn always_allowed_tools_are_allowed_and_a_mistake_closes() {
     for host in Host::both() {
         let host = configured(host, "always_allowed = [\"my_notes\"]").skill(
             "careful",

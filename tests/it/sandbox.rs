@@ -125,7 +125,7 @@ fn a_confined_script_connects_to_nobody_and_serves_nobody() {
 }
 
 #[test]
-fn paths_that_the_skill_names_are_open_where_the_sandbox_is_its_own_idea() {
+fn a_skill_that_asks_for_the_sandbox_opens_its_paths() {
     if !can_confine() {
         return;
     }
@@ -202,7 +202,7 @@ fn interpreters_work_in_the_sandbox() {
 }
 
 #[test]
-fn a_home_among_the_programs_or_around_what_is_ours_stays_closed() {
+fn a_home_among_or_around_the_programs_stays_closed() {
     if !can_confine() {
         return;
     }
@@ -299,7 +299,7 @@ const NETWORK: [&str; 11] = [
 ];
 
 #[test]
-fn a_confined_script_reaches_nothing_outside_by_what_landlock_does_not_look_at() {
+fn a_confined_script_does_not_escape_beside_landlock() {
     if !can_confine() {
         return;
     }

@@ -194,7 +194,7 @@ fn what_a_skill_needs_and_does_not_get_is_named_in_the_result() {
 }
 
 #[test]
-fn what_a_script_was_missing_is_named_with_the_command_that_installs_it() {
+fn a_scripts_missing_program_comes_with_its_install_command() {
     for host in Host::both() {
         let host = host
             .skill("s", "", "")

@@ -192,7 +192,7 @@ fn programs(host: &Host, names: &[&str]) -> PathBuf {
 }
 
 #[test]
-fn the_interpreter_is_chosen_by_the_first_line_else_by_the_extension() {
+fn the_first_line_else_the_extension_chooses_the_interpreter() {
     for host in Host::both() {
         let bin = programs(&host, &["python3", "node", "ruby", "perl", "bash", "deno"]);
         let host = host
@@ -228,7 +228,7 @@ fn the_interpreter_is_chosen_by_the_first_line_else_by_the_extension() {
 }
 
 #[test]
-fn a_missing_interpreter_is_named_and_a_file_without_one_is_not_run() {
+fn a_missing_interpreter_is_named() {
     for host in Host::both() {
         let bin = programs(&host, &["python3"]);
         let host = host

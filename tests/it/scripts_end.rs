@@ -143,7 +143,7 @@ fn a_killed_plugin_takes_the_script_and_its_children_down() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_script_that_kills_its_supervisor_is_ended_with_all_it_started() {
+fn a_script_that_kills_its_supervisor_ends_with_its_children() {
     for host in Host::both() {
         let script = "setsid sh -c 'echo $$ > stray; exec sleep 300' >/dev/null 2>&1 &\n\
                       while [ ! -s stray ]; do sleep 0.01; done\n\

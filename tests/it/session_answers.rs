@@ -9,7 +9,7 @@ use crate::Host;
 use crate::sessions::{configured, load, session, unload, with_skills};
 
 #[test]
-fn loading_what_is_loaded_answers_a_note_unless_something_changed() {
+fn loading_again_answers_a_note_unless_something_changed() {
     for host in Host::both() {
         let host = with_skills(host);
         let call = |arguments: &str| {
@@ -208,7 +208,7 @@ fn no_more_than_twenty_requirements_are_named() {
 }
 
 #[test]
-fn an_activation_that_cannot_be_recorded_is_refused_while_something_restricts() {
+fn an_unrecorded_activation_is_refused_under_a_restriction() {
     for host in Host::both() {
         let host = with_skills(host);
         host.activates("reads");

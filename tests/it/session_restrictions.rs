@@ -28,7 +28,7 @@ fn a_skills_own_tool_loads_as_the_stacking_has_it() {
 }
 
 #[test]
-fn restrictions_combine_as_the_stacking_has_it_and_those_that_remain_hold_after_an_unload() {
+fn restrictions_combine_by_the_stacking() {
     for (stacking, shell_with_both) in [
         ("replace", true),
         ("ratchet", false),
@@ -88,7 +88,7 @@ fn a_model_unloads_what_does_not_restrict_and_nothing_else() {
 }
 
 #[test]
-fn the_user_can_let_the_model_end_restrictions_and_denials_stay() {
+fn the_user_can_let_the_model_end_restrictions() {
     for host in Host::both() {
         let host = configured(with_skills(host), "deactivate = \"model\"\n").skill(
             "narrow",
@@ -128,7 +128,7 @@ fn an_unloaded_skill_does_not_loosen_what_the_others_restrict() {
 }
 
 #[test]
-fn one_that_was_replaced_is_not_in_force_again_when_the_last_has_gone() {
+fn a_replaced_restriction_does_not_return_after_the_last() {
     for host in Host::both() {
         let host = with_skills(host);
         host.activates("reads").activates("free");
@@ -180,7 +180,7 @@ fn fetch() -> Value {
 }
 
 #[test]
-fn a_skill_of_the_same_name_from_another_layer_combines_by_the_stacking() {
+fn a_namesake_from_another_layer_combines_by_the_stacking() {
     for (stacking, shell) in [
         ("replace", true),
         ("ratchet", false),
@@ -227,7 +227,7 @@ fn a_load_does_not_unload_a_restricted_skill_of_the_same_name() {
 }
 
 #[test]
-fn what_a_skill_denied_stays_denied_when_its_file_says_otherwise() {
+fn a_denial_stays_when_the_skills_file_changes() {
     for scope in ["prompt", "context"] {
         for host in Host::both() {
             let host = configured(with_skills(host), &format!("scope = \"{scope}\"\n"));

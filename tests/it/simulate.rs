@@ -223,7 +223,7 @@ fn the_example_of_the_documentation_works() {
 }
 
 #[test]
-fn the_bundled_skills_are_valid_and_do_what_their_conversations_say() {
+fn bundled_skills_do_what_their_conversations_say() {
     let skills = Path::new(env!("CARGO_MANIFEST_DIR")).join("skills");
     let host = Host::stdin();
     let path = skills.to_str().unwrap();

@@ -172,7 +172,7 @@ fn post_runs_for_a_skill_that_another_took_the_place_of() {
 }
 
 #[test]
-fn what_is_kept_for_a_conversation_ends_with_it_and_not_with_the_host() {
+fn a_kept_skill_ends_with_its_conversation_not_the_host() {
     for mut host in Host::both() {
         host = with_skill(host, "", PRE, POST);
         fs::write(host.plugin_dir().join("config.toml"), "scope = \"context\"").unwrap();

@@ -69,7 +69,7 @@ fn without_approval_nothing_runs_and_the_model_is_told() {
 }
 
 #[test]
-fn pre_runs_once_in_the_call_that_activates_and_post_at_the_end() {
+fn pre_runs_once_at_activation_and_post_at_the_end() {
     for host in Host::both() {
         let host = with_skill(host, "", PRE, POST);
         host.succeeds(&["approve", "lab"]);
@@ -218,7 +218,7 @@ fn several_scripts_run_in_their_order_until_one_fails() {
 }
 
 #[test]
-fn an_always_on_skill_runs_its_hooks_only_when_its_tool_is_called() {
+fn an_always_on_skill_runs_hooks_only_when_called() {
     for host in Host::both() {
         let host = with_skill(host, "allowed-tools: Read", PRE, POST);
         let config = "uses_skills = {\"*\" = [\"lab\"]}";
@@ -255,7 +255,7 @@ fn output_is_short_and_closes_nothing() {
 }
 
 #[test]
-fn the_events_of_other_clients_are_never_run_and_are_remarked_on() {
+fn events_of_other_clients_are_reported_and_never_run() {
     for host in Host::both() {
         let host = host
             .skill(

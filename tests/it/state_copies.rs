@@ -63,7 +63,7 @@ fn one_copy_that_is_gone_emptied_or_put_back_lifts_nothing() {
 }
 
 #[test]
-fn a_copy_whose_serial_nothing_can_follow_lifts_nothing_and_does_not_last() {
+fn a_copy_with_the_last_serial_lifts_nothing() {
     for host in Host::both() {
         let host = careful(host);
         let endless = format!(r#"{{"version":1,"serial":{},"sessions":{{}}}}"#, u64::MAX);
@@ -82,7 +82,7 @@ fn a_copy_whose_serial_nothing_can_follow_lifts_nothing_and_does_not_last() {
 
 /// For root, who may write everywhere, it stays the first place.
 #[test]
-fn a_program_directory_that_can_no_longer_be_written_still_counts() {
+fn a_program_directory_become_read_only_still_counts() {
     let change = |host: &Host, mode| {
         fs::set_permissions(host.plugin_dir(), fs::Permissions::from_mode(mode)).unwrap();
     };
@@ -122,7 +122,7 @@ fn a_conversation_that_is_kept_is_kept_twice() {
 }
 
 #[test]
-fn what_is_gone_in_one_place_and_unreadable_in_the_other_leaves_reading_only() {
+fn state_gone_here_and_unreadable_there_leaves_reading_only() {
     for host in Host::both() {
         let host = careful(host);
         let [first, second] = copies(&host);
@@ -141,7 +141,7 @@ fn what_is_gone_in_one_place_and_unreadable_in_the_other_leaves_reading_only() {
 }
 
 #[test]
-fn where_nothing_was_active_nothing_is_kept_twice_and_nothing_is_closed() {
+fn with_nothing_active_nothing_is_kept_twice() {
     for host in Host::both() {
         let host = host.skill("free", "", "");
         host.starts();

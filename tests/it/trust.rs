@@ -59,7 +59,7 @@ fn trust_is_told_given_always_listed_and_taken_away() {
 }
 
 #[test]
-fn an_untrusted_skill_takes_nobodys_place_and_a_restriction_in_force_stays() {
+fn an_untrusted_skill_takes_nobodys_place() {
     for host in Host::both() {
         put(&host.skills_dir(), "evil", "", "plugin");
         evil(&host.project().join(".claude/skills"));
@@ -235,7 +235,7 @@ fn what_stands_in_another_skills_file_is_trusted_with_it() {
 }
 
 #[test]
-fn only_a_trusted_configuration_counts_whatever_else_is_trusted() {
+fn only_a_trusted_configuration_counts() {
     let host = Host::stdin().skill("careful", "", "");
     put(&host.project().join(".chibi/skills"), "fine", "", "fine");
     host.succeeds(&["trust"]);

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_around_everything_is_taken_off_unless_it_is_a_skill() {
+    fn a_directory_around_all_is_taken_off_unless_a_skill() {
         let paths = |files: &[&str]| {
             let mut memory = Memory::default();
             for file in files {

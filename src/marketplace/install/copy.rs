@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn links_inside_the_repository_are_replaced_and_others_dropped_and_reported() {
+    fn links_inside_are_replaced_and_others_dropped_and_reported() {
         let (files, dropped) = planned(
             &[
                 ("shared/lib.py", ""),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn colliding_names_are_reported_and_excluded_directories_left_out() {
+    fn colliding_names_are_reported_excluded_directories_left_out() {
         let (files, dropped) = planned(
             &[
                 ("SKILL.md", ""),

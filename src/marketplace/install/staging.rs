@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kill_at_any_step_of_making_a_directory_is_cleaned_up_after_in_a_project_too() {
+    fn a_directory_half_made_by_a_killed_process_is_removed() {
         let place = tempfile::tempdir().unwrap();
         let own = Base::own(place.path().join("own"));
         let shared = Base::shared(place.path().to_owned(), EntryName::of(".chibi"));

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_a_path_a_directory_a_field_a_folded_name_or_a_suffix() {
+    fn a_name_matches_a_path_directory_field_folded_name_or_suffix() {
         let two = [("skills/x/SKILL.md", A), ("skills/y/SKILL.md", B)];
         for (name, path) in [
             ("skills/x", "skills/x"),

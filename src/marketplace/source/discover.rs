@@ -247,7 +247,7 @@ pub mod tests {
     }
 
     #[test]
-    fn skills_are_found_wherever_they_are_and_the_main_copies_come_first() {
+    fn skills_are_found_anywhere_and_main_copies_come_first() {
         let found = found(&[
             (".claude/skills/a/SKILL.md", "---\nname: a\n---\n"),
             ("SKILL.md", "no frontmatter"),

@@ -141,7 +141,7 @@ fn the_lockfile_is_the_same_whatever_the_order() {
 }
 
 #[test]
-fn a_skill_is_removed_by_name_by_owner_and_name_and_nothing_else_is() {
+fn only_the_skill_of_the_name_or_owner_and_name_is_removed() {
     let world = World::new();
     two_skills(&world);
     let remove = |name: &str| world.with(|market| market.remove(name).map(|removed| removed.name));

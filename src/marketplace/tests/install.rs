@@ -108,7 +108,7 @@ fn several_skills_are_listed_and_all_or_some_can_be_had() {
 }
 
 #[test]
-fn a_skill_that_is_there_already_is_left_and_the_way_to_update_told() {
+fn an_installed_skill_is_left_and_update_suggested() {
     let world = World::new();
     two_skills(&world);
     world.install("o/pdf").unwrap();

@@ -164,7 +164,7 @@ fn a_local_fifo_is_refused_and_nothing_lands() {
 }
 
 #[test]
-fn a_repository_that_changes_while_it_is_looked_at_does_not_change_what_lands() {
+fn a_repository_that_changes_meanwhile_lands_as_it_was_shown() {
     let world = World::new();
     let commit = two_skills(&world);
     world

@@ -12,7 +12,7 @@ use crate::permission::scene::{Scene, scene};
 use crate::permission::settings::ScriptScope;
 
 #[test]
-fn without_an_active_skill_everything_is_allowed_but_the_direct_tool() {
+fn without_an_active_skill_all_but_the_direct_tool_is_allowed() {
     let none = scene();
     assert!(none.runs("rm -rf /") && none.allows("x", &json!([1])));
     assert!(!none.allows_ours("agent-skills", OurTool::Direct));
@@ -202,7 +202,7 @@ fn the_marketplace_changes_nothing_without_its_entry() {
 }
 
 #[test]
-fn scripts_are_the_active_skills_own_unless_the_user_chose_otherwise() {
+fn scripts_are_the_active_skills_own_unless_configured() {
     let docx = OurTool::RunSkillScript {
         skill: Some(Path::new("/skills/docx")),
     };
@@ -226,7 +226,7 @@ fn scripts_are_the_active_skills_own_unless_the_user_chose_otherwise() {
 }
 
 #[test]
-fn a_plugins_tool_of_the_entrys_own_name_is_granted_whole_or_not_at_all() {
+fn a_plugins_tool_is_granted_whole_or_not_at_all() {
     let any = json!({"command": "rm -rf /"});
     let scene = scene().active("Read, Bash, WebFetch");
     for tool in ["Read", "read", "bash", "WebFetch", "web_fetch"] {

@@ -118,7 +118,7 @@ fn a_place_is_never_guessed() {
 }
 
 #[test]
-fn hunks_in_any_order_are_shown_in_the_files_order_with_true_numbers() {
+fn hunks_are_shown_in_the_files_order_with_true_numbers() {
     let diff = "--- x\n+++ x\n@@\n Four.\n+Five.\n--- x\n+++ x\n@@\n-Two.\n-Three.\n+2.\n";
     let result = apply(diff, FILE).unwrap();
     assert_eq!(

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_contradicts_itself_is_refused_with_an_example() {
+    fn missing_or_contradictory_arguments_get_an_example() {
         for (arguments, part) in [
             (json!({}), "needs a skill's name"),
             (json!({"skill_name": "  "}), "needs a skill's name"),

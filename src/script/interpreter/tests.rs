@@ -101,7 +101,7 @@ fn without_one_the_extension_decides() {
 }
 
 #[test]
-fn python_with_declared_dependencies_runs_under_uv_where_there_is_uv() {
+fn python_with_declared_dependencies_runs_under_uv() {
     let uv = Ok("uv run --script");
     let both = ["uv", "python3"];
     let with_shebang = format!("#!/usr/bin/env python3\n{BLOCK}");
@@ -125,7 +125,7 @@ fn python_with_declared_dependencies_runs_under_uv_where_there_is_uv() {
 }
 
 #[test]
-fn python_with_a_list_of_packages_beside_it_runs_under_uv_where_there_is_uv() {
+fn python_with_a_list_of_packages_runs_under_uv() {
     let listed = chosen("listed.py", "print(1)", &["uv", "python3"]).unwrap();
     let (start, end) = (
         "uv run --no-project --with-requirements /",
@@ -162,7 +162,7 @@ fn a_missing_interpreter_is_named() {
 }
 
 #[test]
-fn what_is_executable_runs_itself_and_text_as_a_shell_would_run_it() {
+fn an_executable_runs_as_a_shell_would_run_it() {
     let machine = "\x7fELF\x02\x01\0\0";
     for (name, content, expected) in [
         ("x-tool", machine, ""),
@@ -180,7 +180,7 @@ fn what_is_executable_runs_itself_and_text_as_a_shell_would_run_it() {
 }
 
 #[test]
-fn neither_an_unknown_extension_nor_a_native_program_is_run_unless_executable() {
+fn unknown_files_and_programs_run_only_if_executable() {
     let error = chosen("notes.txt", "hello", &["bash", "sh"]).unwrap_err();
     assert!(error.contains("no `#!` line"), "{error}");
     let error = chosen("tool", "\x7fELF\x02\x01\0\0", &["bash", "sh"]).unwrap_err();

@@ -37,7 +37,7 @@ fn exit_codes_and_signals_are_told() {
 }
 
 #[test]
-fn a_script_that_reads_gets_an_end_of_file_when_nothing_was_given() {
+fn a_reading_script_without_input_gets_an_end_of_file() {
     assert_eq!(
         text(&Fixture::bash(
             "read line || echo none; [ -t 0 ] || echo no tty"
@@ -140,7 +140,7 @@ fn a_script_with_declared_dependencies_is_handed_to_uv() {
 }
 
 #[test]
-fn one_of_our_own_commands_runs_as_a_script_does_and_knows_no_call() {
+fn our_own_command_runs_as_a_script_and_knows_no_call() {
     let dir = tempfile::tempdir().unwrap();
     let jobs = Jobs::at(dir.path().join("jobs"));
     let vars = [("CHIBI_TOOL_NAME", "x"), ("A_TOKEN", "kept")];

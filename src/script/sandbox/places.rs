@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_outside_the_system_come_with_their_installation_and_never_with_the_home() {
+    fn programs_come_with_their_installation_and_not_the_home() {
         let tree = tree(&[
             "home/.pyenv/shims",
             "home/.local/bin",

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_and_cannot_be_had_is_a_refusal_that_names_all_of_it() {
+    fn missing_requirements_are_refused_all_at_once() {
         for kernel in kernels() {
             for network in [Network::Open, Network::Restricted] {
                 let lacks = kernel.lacks(network);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_wanted_is_had_as_far_as_possible_and_the_rest_is_told() {
+    fn what_is_wanted_applies_as_far_as_possible() {
         for kernel in kernels() {
             for network in [Network::Open, Network::Restricted] {
                 let built = built(Mode::Auto, network, kernel).unwrap();

@@ -30,7 +30,7 @@ fn children_left_by_a_script_are_gone_and_hold_nothing_up() {
 }
 
 #[test]
-fn regression_7_a_time_out_ends_a_script_with_all_its_descendants() {
+fn regression_7_a_time_out_ends_all_descendants() {
     let script = Fixture::bash(&format!("{LITTER}\necho $$ > own; echo ready; sleep 300"));
     let script = script.limit(2000);
     let outcome = script.run().unwrap();
@@ -110,7 +110,7 @@ fn forty_that_keep_forking_are_caught() {
 }
 
 #[test]
-fn what_threads_started_and_what_continues_the_stopped_is_caught() {
+fn children_of_threads_and_of_the_stopped_are_caught() {
     // It resumes every process it can reach while others are being stopped.
     let script = Fixture::bash(
         "setsid bash -c 'while :; do kill -CONT $PPID -- -$$ 2>/dev/null; echo >> trail; done' &

@@ -134,7 +134,7 @@ fn whatever_is_wrong_with_the_file_it_is_unreadable() {
 }
 
 #[test]
-fn a_reset_by_one_host_keeps_the_sessions_it_may_have_hit_closed() {
+fn a_reset_keeps_the_sessions_it_may_have_hit_closed() {
     let (_dir, store) = store();
     fs::write(store.record.path(), "garbage").unwrap();
     store.begin(&named("fresh")).unwrap();
@@ -146,7 +146,7 @@ fn a_reset_by_one_host_keeps_the_sessions_it_may_have_hit_closed() {
 }
 
 #[test]
-fn a_conversation_is_known_until_the_next_start_and_activations_stay() {
+fn a_conversation_is_known_until_the_next_start() {
     let (_dir, store) = store();
     let (a, b) = (named("a"), named("b"));
     activate(&store, &a, skill("x"));
@@ -170,7 +170,7 @@ fn the_same_conversation_again_writes_nothing() {
 }
 
 #[test]
-fn entering_a_conversation_does_not_open_a_session_that_a_reset_closed() {
+fn entering_a_conversation_opens_no_session_a_reset_closed() {
     let (_dir, store) = store();
     fs::write(store.record.path(), "garbage").unwrap();
     store.enter(&of_parent(), "work", false).unwrap();
@@ -237,7 +237,7 @@ fn many_conversations_at_once_lose_nothing() {
 }
 
 #[test]
-fn a_session_that_entered_no_conversation_is_closed_while_one_is_restricted() {
+fn a_session_without_conversation_closes_if_one_is_restricted() {
     let (_dir, store) = store();
     store.enter(&named("a"), "work", true).unwrap();
     activate(&store, &named("a"), skill("x"));

@@ -45,7 +45,7 @@ fn the_name_falls_back_to_the_directory() {
 }
 
 #[test]
-fn lower_case_file_names_are_read_and_the_exact_one_is_preferred() {
+fn the_exact_file_name_is_preferred_to_lower_case() {
     let (root, found) = skill("x", "skill.md", "---\nname: low\ndescription: d\n---\n");
     assert_eq!(found.unwrap().name.as_str(), "low");
     fs::write(
@@ -76,7 +76,7 @@ fn a_missing_description_is_reported_and_not_offered() {
 }
 
 #[test]
-fn an_unquoted_colon_in_the_description_does_not_drop_the_restriction() {
+fn an_unquoted_colon_does_not_drop_the_restriction() {
     let skill = loaded("---\nname: x\ndescription: Use when: y\nallowed-tools: Read\n---\n");
     assert_eq!(skill.description.as_deref(), Some("Use when: y"));
     assert_eq!(
@@ -114,7 +114,7 @@ fn a_link_checked_out_as_text_is_followed_inside_the_root_only() {
 }
 
 #[test]
-fn a_linked_skill_file_that_leaves_the_skills_directory_is_not_read() {
+fn a_skill_file_linked_from_outside_is_not_read() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(
         outside.path().join("secret"),

@@ -110,7 +110,7 @@ fn what_is_below_is_read_and_made_both_ways() {
 }
 
 #[test]
-fn a_fifo_is_neither_read_nor_appended_to_nor_locked_nor_waited_for() {
+fn a_fifo_is_neither_read_written_locked_nor_waited_for() {
     let place = Place::new();
     let made = std::process::Command::new("mkfifo")
         .arg(place.at("x"))
@@ -123,7 +123,7 @@ fn a_fifo_is_neither_read_nor_appended_to_nor_locked_nor_waited_for() {
 }
 
 #[test]
-fn only_what_carries_the_mark_of_this_very_directory_is_removed() {
+fn only_a_directory_with_its_own_mark_is_removed() {
     let place = Place::new();
     let dir = &place.dir;
     let ours = dir.new_of_ours(&NAME).unwrap();
@@ -154,7 +154,7 @@ fn only_what_carries_the_mark_of_this_very_directory_is_removed() {
 }
 
 #[test]
-fn what_a_kill_left_unmarked_or_with_an_empty_mark_goes_and_takes_nothing_with_it() {
+fn what_a_kill_left_without_a_mark_goes_alone() {
     let place = Place::new();
     fs::create_dir(place.at("x")).unwrap();
     place.dir.remove_ours(&NAME).unwrap();
@@ -205,7 +205,7 @@ fn two_directories_are_exchanged_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_failed_replacement_keeps_the_old_file_and_leaves_no_litter() {
+fn a_failed_replacement_keeps_the_old_file_and_no_litter() {
     let place = Place::new();
     fs::create_dir_all(place.at("x/full")).unwrap();
     let replaced = place.dir.replace(&NAME, b"new", 0o600, Durable::Yes);

@@ -125,7 +125,7 @@ fn beyond_the_bound_nobody_knows() {
 }
 
 #[test]
-fn commits_follow_precede_or_have_nothing_to_do_with_each_other() {
+fn commits_follow_precede_or_are_unrelated() {
     let made = Histories::new();
     for (old, new, ancestry) in [
         ('a', 'a', Ancestry::Same),

@@ -96,7 +96,7 @@ fn both(text: &str) -> (Option<String>, Option<String>) {
 }
 
 #[test]
-fn an_install_killed_before_its_move_never_was_and_after_it_is_whole() {
+fn an_install_killed_anywhere_is_absent_or_whole() {
     let killed = Killed::new();
     Killed::put(&killed.staging.path().join("new/x"), "new");
     journal_of_new(&killed.staging).unwrap();
@@ -109,7 +109,7 @@ fn an_install_killed_before_its_move_never_was_and_after_it_is_whole() {
 }
 
 #[test]
-fn of_several_installs_killed_between_their_moves_those_that_moved_have_their_entries() {
+fn installs_that_moved_before_a_kill_have_their_entries() {
     for moved in 0..=3 {
         let killed = Killed::new();
         let names = ["a", "b", "c"].map(name);
@@ -138,7 +138,7 @@ fn of_several_installs_killed_between_their_moves_those_that_moved_have_their_en
 }
 
 #[test]
-fn several_that_are_placed_are_in_the_lockfile_and_what_is_there_is_kept() {
+fn several_placed_skills_are_locked_and_present_ones_kept() {
     let plugin = tempfile::tempdir().unwrap();
     let base = Base::own(plugin.path().to_owned());
     let staging = Staging::new(&base, Duration::ZERO).unwrap();
@@ -171,7 +171,7 @@ fn several_that_are_placed_are_in_the_lockfile_and_what_is_there_is_kept() {
 }
 
 #[test]
-fn an_update_killed_anywhere_leaves_the_old_or_the_new_skill_with_its_entry() {
+fn an_update_killed_anywhere_leaves_one_skill_with_its_entry() {
     for (installed, set_aside, expected) in [
         (Some("old"), None, "old"),
         (None, Some("old"), "old"),
@@ -210,7 +210,7 @@ fn a_removal_killed_anywhere_leaves_the_skill_or_nothing_of_it() {
 }
 
 #[test]
-fn a_change_of_a_skill_from_nowhere_killed_anywhere_leaves_the_old_or_the_new_one() {
+fn a_change_without_source_killed_anywhere_leaves_one_skill() {
     for (installed, set_aside, expected) in [
         (Some("old"), None, "old"),
         (None, Some("old"), "old"),

@@ -79,7 +79,7 @@ fn what_is_not_understood_is_never_overwritten() {
 }
 
 #[test]
-fn what_a_repository_writes_into_it_is_neither_a_path_nor_shown_raw() {
+fn text_from_a_repository_is_neither_a_path_nor_shown_raw() {
     let hostile = "\u{1b}[2J\u{202e}x";
     for (field, value) in [
         ("name", "../../x"),

@@ -301,7 +301,7 @@ proptest! {
 }
 
 #[test]
-fn downloads_of_forges_may_be_a_forks_unless_a_ref_or_release_is_named() {
+fn downloads_may_be_a_forks_unless_a_ref_is_named() {
     for (url, may_be) in [
         ("https://github.com/o/r/archive/0123456.zip", true),
         ("https://github.com/o/r/archive/main.tar.gz", true),

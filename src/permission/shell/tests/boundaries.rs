@@ -5,7 +5,7 @@ use crate::host::shell::Language;
 use crate::permission::scene::scene;
 
 #[test]
-fn a_star_is_held_below_only_in_options_assignments_and_behind_a_slash() {
+fn a_star_is_held_in_options_assignments_and_after_a_slash() {
     all_run(&scene().active("Bash(cat * -n)"), &["cat ../x -n"]);
 }
 
@@ -114,7 +114,7 @@ fn options_of_wrappers_end_where_the_command_begins() {
 }
 
 #[test]
-fn how_many_words_a_value_becomes_depends_on_its_quotes_and_operators() {
+fn quotes_and_operators_decide_how_many_words_a_value_is() {
     let find = scene().active("Bash(find:*) Bash(git:*)");
     all_run(&find, &["for f in a b; do find . -name \"$f\"; done", "git log \"{a,b}\"", "find . -name \"$?\""]);
     none_runs(&find, &["for f in a b; do find . -name $f; done", "find . -name ${?:+x -delete}", "find . -name ${#:+x -delete}"]);
@@ -156,7 +156,7 @@ fn what_is_set_may_reach_programs_after_set_a() {
 }
 
 #[test]
-fn under_denials_an_operand_of_a_wrapper_may_be_unknown_and_a_program_not() {
+fn under_denials_a_wrappers_operand_may_be_unknown() {
     let denied = scene().skill("a", None, &["Bash(rm:*)"]);
     all_run(&denied, &["timeout \"$t\" ls", "timeout 5 ls"]);
     none_runs(&denied, &["timeout \"$t\" rm x", "timeout \"$t\" \"$x\"", "timeout 5 \"$x\"", "timeout $t ls"]);

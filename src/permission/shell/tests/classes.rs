@@ -7,7 +7,7 @@ use super::{all_run, git, none_runs};
 use crate::permission::scene::scene;
 
 #[test]
-fn a_word_that_may_be_several_stands_nowhere_that_positions_count() {
+fn a_word_that_may_be_several_stands_where_no_position_counts() {
     let find = scene().active("Bash(git:*) Bash(find:*) Bash(ls:*)");
     none_runs(
         &find,
@@ -38,7 +38,7 @@ fn a_word_that_may_be_several_stands_nowhere_that_positions_count() {
 }
 
 #[test]
-fn a_here_document_holds_no_line_that_some_reader_takes_for_its_end() {
+fn a_here_document_holds_no_line_that_may_be_its_end() {
     let git = scene().active("Bash(git:*)");
     // The parser takes blanks behind the delimiter for nothing; shells do not.
     none_runs(
@@ -52,7 +52,7 @@ fn a_here_document_holds_no_line_that_some_reader_takes_for_its_end() {
 }
 
 #[test]
-fn a_here_document_inside_parentheses_holds_no_line_that_begins_as_its_end_does() {
+fn a_here_document_in_parentheses_has_no_line_like_its_end() {
     let git = git();
     let ends = ["EOF)", "EOF )", "EOF) ; rm x", "EOFx", "EOF\t", "EOF;", "EOF\\", "EOF'", "EOF\"", "EOF EOF", "EOF#", "EOF|", "EOF)\""];
     for end in ends {

@@ -69,7 +69,7 @@ fn a_shell_that_reads_its_commands_is_blocked_by_denials() {
 }
 
 #[test]
-fn a_denied_file_is_not_reached_by_a_redirection_that_is_unclear() {
+fn an_unclear_redirection_does_not_reach_a_denied_file() {
     let secret = scene().skill("a", Some("Bash"), &["Write(secret/**)"]);
     none_runs(
         &secret,

@@ -45,7 +45,7 @@ fn working_directories_are_words_or_paths() {
 }
 
 #[test]
-fn a_script_may_be_called_by_its_path_and_its_arguments_be_a_line_that_is_plain() {
+fn a_script_is_called_by_path_with_a_plain_line_of_arguments() {
     let path = started(json!({"skill": "x", "path": "y"}));
     assert_eq!(path.script, "y");
     let both = started(json!({"skill": "x", "path": "y", "script": "y"}));

@@ -108,7 +108,7 @@ fn a_direct_call_is_a_command_line() {
 }
 
 #[test]
-fn mistyped_arguments_name_what_is_wrong_and_show_what_is_right() {
+fn mistyped_arguments_are_answered_with_the_right_form() {
     for (tool, arguments, part) in [
         ("read_skill_file", json!(null), "missing field `path`"),
         ("read_skill_file", json!([1]), "read_skill_file"),

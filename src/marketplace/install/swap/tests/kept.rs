@@ -66,7 +66,7 @@ fn replacement(killed: &Killed, exchanges: bool, until: usize) -> bool {
 }
 
 #[test]
-fn what_is_kept_is_the_state_before_wherever_a_replacement_is_killed() {
+fn a_killed_replacement_keeps_the_state_before() {
     // As after a rollback: the state kept until now is the one being restored.
     for former in [Some("new"), None] {
         for (exchanges, until) in [true, false]
@@ -99,7 +99,7 @@ fn what_is_kept_is_the_state_before_wherever_a_replacement_is_killed() {
 }
 
 #[test]
-fn a_removal_killed_anywhere_keeps_the_earlier_state_with_the_skill() {
+fn a_removal_killed_anywhere_keeps_the_earlier_state() {
     for is_gone in [false, true] {
         let killed = Killed::new();
         killed.lock("old");
@@ -124,7 +124,7 @@ fn a_removal_killed_anywhere_keeps_the_earlier_state_with_the_skill() {
 }
 
 #[test]
-fn a_change_takes_nothing_over_that_another_has_left_in_its_staging_directory() {
+fn a_change_takes_nothing_from_another_staging_directory() {
     let killed = Killed::new();
     for left in [&OLD, &GONE, &KEPT, &FORMER] {
         Killed::put(&killed.staging.path_of(left), "another's");
