@@ -95,6 +95,8 @@ mod skill_hooks;
 mod state_copies;
 mod supervise;
 mod terminal;
+mod transcript_world;
+mod transcripts;
 mod trust;
 mod trust_ways;
 mod upgrade;

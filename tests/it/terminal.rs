@@ -42,6 +42,8 @@ pub fn converse(command: &mut Command, answer: &str) -> (String, i32) {
 /// The same on a terminal of `width` columns; 0 when it does not say.
 pub fn at_width(width: u16, command: &mut Command, answer: &str) -> (String, i32) {
     let (mut ours, theirs) = terminal(width);
+    // Typed before the start: the terminal repeats it before anything else, not somewhere in it.
+    ours.write_all(answer.as_bytes()).unwrap();
     let end = || theirs.try_clone().unwrap();
     let mut child = command
         .stdin(end())
@@ -55,7 +57,6 @@ pub fn at_width(width: u16, command: &mut Command, answer: &str) -> (String, i32
         .stdout(std::process::Stdio::null());
     command.stderr(std::process::Stdio::null());
     drop(theirs);
-    ours.write_all(answer.as_bytes()).unwrap();
     let mut shown = Vec::new();
     // When the last program on a terminal has left, reading it is an error on Linux.
     let _ = ours.read_to_end(&mut shown);
