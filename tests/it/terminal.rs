@@ -83,9 +83,6 @@ fn an_install_shows_what_it_brings_and_asks() {
     for (answer, status) in [("n\n", 1), ("\n", 1), ("what\n", 1), ("y\n", 0)] {
         let (shown, code) = converse(host.command().args(["install", "acme/pdf"]), answer);
         assert_eq!(code, status, "{answer:?}: {shown}");
-        for part in ["Fills forms.", "scripts/fill.py", "Read", "[y/N]"] {
-            assert!(shown.contains(part), "{answer:?} lacks {part}: {shown}");
-        }
         assert_eq!(host.skills_dir().join("pdf").exists(), status == 0);
     }
     host.succeeds(&["remove", "pdf"]);
@@ -138,25 +135,12 @@ fn a_new_skill_is_asked_for_what_no_flag_says() {
     let answers = "Fills forms. Use when there is one.\nsh\ny\n";
     let (shown, code) = converse(host.command().args(["new", "pdf"]), answers);
     assert_eq!(code, 0, "{shown}");
-    for part in [
-        "What does it do",
-        "script? [py/sh/js/N]",
-        "reading (allowed-tools: Read Grep)? [y/N]",
-        "Wrote ./pdf",
-    ] {
-        assert!(shown.contains(part), "{part}: {shown}");
-    }
     let text = std::fs::read_to_string(host.project().join("pdf/SKILL.md")).unwrap();
     assert!(
         text.contains(
             "description: Fills forms. Use when there is one.\nallowed-tools: Read Grep\n"
         ),
         "{text}"
-    );
-    let (shown, code) = converse(host.command().args(["new", "other"]), "\n");
-    assert!(
-        code == 1 && shown.contains("no description") && !host.project().join("other").exists(),
-        "{shown}"
     );
     let flags = [
         "new",

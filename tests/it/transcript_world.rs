@@ -147,7 +147,9 @@ impl World {
     fn shown(&self, line: &str) -> String {
         let typed = line
             .split_once("# types ")
-            .map_or(String::new(), |(_, typed)| format!("{typed}\n"));
+            .map_or(String::new(), |(_, typed)| {
+                typed.replace("\\n", "\n") + "\n"
+            });
         let (shown, status) = at_width(WIDTH, &mut self.shell(line), &typed);
         let shown = shown.replace('\r', "");
         // The terminal repeats what was typed before the program started.

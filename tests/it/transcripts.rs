@@ -120,3 +120,14 @@ fn every_command_has_help_an_answer_an_error_and_json() {
     }
     assert!(lacks.is_empty(), "{lacks:?}");
 }
+
+#[test]
+fn every_failure_says_what_to_do_next() {
+    let answers = answers();
+    let fails = |told: &str| told.starts_with("? 1\n") && told.contains("! agent-skills: ");
+    let lacks: Vec<_> = answers
+        .iter()
+        .filter(|(_, told)| fails(told) && !told.contains("\n! hint: "))
+        .collect();
+    assert!(lacks.is_empty(), "{lacks:#?}");
+}

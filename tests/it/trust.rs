@@ -10,7 +10,7 @@ use crate::layers::{installed, is_offered, put};
 use crate::trust_ways::{evil, reaches_the_model};
 
 #[test]
-fn trust_is_told_given_always_listed_and_taken_away() {
+fn trust_is_told_given_always_and_taken_away() {
     for host in Host::both() {
         evil(&host.project().join(".claude/skills"));
         let (answer, told) =
@@ -25,8 +25,7 @@ fn trust_is_told_given_always_listed_and_taken_away() {
             && skill["offered"] == false
             && skill["layer"] == "project"));
 
-        let answer = host.succeeds(&["trust", "--always"]);
-        assert!(answer.contains("whatever becomes of it"), "{answer}");
+        host.succeeds(&["trust", "--always"]);
         put(
             &host.project().join(".claude/skills"),
             "evil",
@@ -34,27 +33,16 @@ fn trust_is_told_given_always_listed_and_taken_away() {
             "something else",
         );
         assert!(is_offered(&host, "evil"));
-        assert!(host.succeeds(&["trust", "--list"]).contains("  always"));
         host.succeeds(&["trust", "."]);
         fs::write(host.project().join(".claude/skills/evil/x"), "").unwrap();
-        assert!(
-            host.succeeds(&["trust", "--list"])
-                .contains("changed since")
-        );
+        assert!(!is_offered(&host, "evil"));
         host.succeeds(&["untrust"]);
         assert!(!is_offered(&host, "evil"));
-        assert!(host.fails(&["untrust"]).contains("was not trusted"));
-        assert_eq!(
-            host.succeeds(&["trust", "--list"]),
-            "No project is trusted.\n"
-        );
         let mode = fs::metadata(host.plugin_dir().join("trust.json"))
             .unwrap()
             .permissions()
             .mode();
         assert_eq!(mode & 0o777, 0o600);
-        fs::remove_dir_all(host.project().join(".claude")).unwrap();
-        assert!(host.fails(&["trust"]).contains("has no skills"));
     }
 }
 

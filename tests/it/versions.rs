@@ -40,27 +40,14 @@ fn a_version_is_installed_by_its_tag_and_shown_with_its_commit() {
     let (host, _hub, dir) = released();
     release(&dir, "1.10");
     host.succeeds(&["install", "acme/skills@pdf#v1.2"]);
-    assert!(host.succeeds(&["list-installed"]).contains("1.2"));
     let installed = json_of(&host, &["list-installed", "--json"])["skills"].take();
     assert_eq!(installed[0]["version"], json!("1.2"));
     let lock = fs::read_to_string(host.plugin_dir().join("skills.lock.json")).unwrap();
     let lock: Value = serde_json::from_str(&lock).unwrap();
     assert_eq!(installed[0]["commit"], lock["skills"][0]["commit"]);
-    let outdated = host.succeeds(&["outdated"]);
-    assert!(outdated.contains("later ones: v1.10"), "{outdated}");
     let outdated = json_of(&host, &["outdated", "--json"])["skills"].take();
     assert_eq!(outdated[0]["newer_tags"], json!(["v1.10"]));
     assert_eq!(outdated[0]["version"], json!("1.2"));
-    let history = host.succeeds(&["history", "pdf"]);
-    for words in [
-        "in use: version 1.2 at ",
-        "asked for as refs/tags/v1.2",
-        "v1.2 (in use)",
-        "v1.10",
-        "newer  ",
-    ] {
-        assert!(history.contains(words), "{words}: {history}");
-    }
     let history = json_of(&host, &["history", "pdf", "--json"]);
     let newer: Vec<bool> = history["log"]
         .as_array()
@@ -78,7 +65,6 @@ fn what_changed_is_told_before_and_after_an_update() {
     fs::write(dir.join("other"), "x").unwrap();
     commit(&dir);
     release(&dir, "2.0");
-    assert!(host.succeeds(&["outdated"]).contains("changed: SKILL.md"));
     let before = json_of(&host, &["history", "pdf", "--json"]);
     assert_eq!(before["version"], json!("1.2"));
     assert_eq!(before["previous"], json!(null));
@@ -110,10 +96,7 @@ fn what_changed_is_told_before_and_after_an_update() {
 #[test]
 fn history_is_told_without_a_source() {
     let (host, hub, _dir) = released();
-    let host = host.skill("mine", "", "x");
     host.succeeds(&["install", "acme/pdf"]);
-    assert!(host.succeeds(&["history", "mine"]).contains("no source"));
-    assert!(host.fails(&["history", "none"]).contains("not installed"));
     fs::remove_dir_all(hub.dir().join("acme")).unwrap();
     for words in [&["history", "pdf"][..], &["history", "pdf", "--offline"]] {
         let told = host.succeeds(words);
