@@ -1,17 +1,22 @@
-//! The one error type: a lowercase message that names the thing and the reason, and an optional
-//! hint with the next step. Rooms supply the words.
+//! The one error type: a lowercase message that names the thing and the reason, an optional hint
+//! with the next step, and what caused it. Rooms supply the words.
 
 use std::path::Path;
 use std::{fmt, io};
+
+/// What caused an error.
+type Source = Box<dyn std::error::Error + Send + Sync>;
 
 /// What went wrong and what to do about it.
 ///
 /// A person sees `agent-skills: <message>` and `hint: <hint>`; the model sees
 /// `Error: <message>` followed by the hint.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     message: String,
     hint: Option<String>,
+    source: Option<Source>,
 }
 
 /// The result type of this crate.
@@ -23,20 +28,25 @@ impl Error {
         Self {
             message: message.into(),
             hint: None,
+            source: None,
         }
     }
 
     /// `could not <action> <path>: <reason>`, with the next step that the reason suggests.
     pub fn io(action: &str, path: &Path, source: &io::Error) -> Self {
-        let message = format!(
-            "could not {action} `{}`: {}",
-            path.display(),
-            reason(source)
-        );
+        let (path, reason) = (path.display(), reason(source));
         Self {
-            message,
+            message: format!("could not {action} `{path}`: {reason}"),
             hint: usual_step(source).map(str::to_owned),
+            source: Some(same(source).into()),
         }
+    }
+
+    /// Sets what caused it, which its message says already.
+    #[must_use]
+    pub fn because(mut self, source: impl Into<Source>) -> Self {
+        self.source = Some(source.into());
+        self
     }
 
     /// Sets the next step, replacing an earlier one.
@@ -74,13 +84,13 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
+/// A second value of an I/O error, which cannot be cloned.
+fn same(error: &io::Error) -> io::Error {
+    let text = || io::Error::new(error.kind(), error.to_string());
+    error
+        .raw_os_error()
+        .map_or_else(text, io::Error::from_raw_os_error)
 }
-
-impl std::error::Error for Error {}
 
 /// The next step that helps against an I/O error whatever the operation.
 fn usual_step(error: &io::Error) -> Option<&'static str> {
@@ -130,6 +140,19 @@ mod tests {
                 .next_step()
                 .is_some_and(|step| step.contains("permissions"))
         );
+    }
+
+    #[test]
+    fn the_cause_is_kept() {
+        use std::error::Error as _;
+
+        let denied = io::Error::from_raw_os_error(13);
+        let error = Error::io("read", Path::new("/x"), &denied).context("a");
+        let outer = Error::new("b").because(error);
+        let inner = outer.source().unwrap();
+        assert_eq!(inner.to_string(), "a: could not read `/x`: permission denied");
+        let cause = inner.source().and_then(|error| error.downcast_ref::<io::Error>());
+        assert_eq!(cause.unwrap().raw_os_error(), Some(13));
     }
 
     #[test]

@@ -40,60 +40,38 @@ pub mod sys;
 use std::ffi::OsString;
 
 use cli::{Caller, Failure};
-use error::Error;
-use host::Protocol;
-use protocol::closed::Failing;
-use protocol::{Hook, Input, Kind, Payload, Request, Response, ToolCall};
+use error::{Error, Result};
+use host::{Protocol, ours};
+use protocol::closed::Kind;
+use protocol::{Hook, Input, Response, ToolCall};
 use run_context::RunContext;
-use sys::stdin::PatientStdin;
-use sys::{eprint, last_word, limits, warn};
-
-/// Prepares the answer to a failure of this call, before its input is read.
-pub fn prepared(mut input: Input) -> Input {
-    let kind = input.kind();
-    let failing = match &kind {
-        Kind::Hook(name) => Failing::Hook(name.as_bytes()),
-        Kind::Tool(protocol) => Failing::Tool {
-            is_limited: *protocol == Protocol::Stdin,
-        },
-        Kind::Schema => Failing::Schema,
-        Kind::Person => {
-            last_word::stand_down();
-            return input;
-        }
-    };
-    failing.prepare();
-    input.stdin = Box::new(PatientStdin::new(limits::STDIN_SILENCE, failing.patience()));
-    input
-}
+use sys::{Env, eprint, last_word, limits, warn};
 
 /// Answers one call.
 pub fn run(mut input: Input) -> Response {
-    let request = Request::read(&mut input);
-    // Leaked on purpose: the process ends with the answer, which frees everything at once.
-    let ctx = |protocol| &*Box::leak(Box::new(RunContext::new(input.env, protocol)));
-    match request {
-        Request::Schema => protocol::schema(ctx(None)),
-        Request::Hook {
-            name,
-            data,
-            protocol,
-        } => {
-            let ctx = ctx(Some(protocol));
-            hook(ctx, Hook::parse(&name, data)).afterwards(|| ctx.write_events())
+    match input.kind() {
+        Kind::Schema => protocol::schema(context(input.env, None)),
+        Kind::Person => person(context(input.env, None), &input.args),
+        Kind::Hook(_) => {
+            let (call, protocol) = input.hook();
+            let ctx = context(input.env, Some(protocol));
+            hook(ctx, call).afterwards(|| ctx.write_events())
         }
-        Request::Tool {
-            name,
-            arguments,
-            protocol,
-        } => {
+        Kind::Tool(_) => {
+            let (call, protocol) = input.tool();
             // The host's clock starts once it has handed over the arguments.
             last_word::allow(limits::CALL_DEADLINE);
-            let ctx = ctx(Some(protocol));
-            tool(ctx, &name, arguments).afterwards(|| ctx.write_events())
+            let ctx = context(input.env, Some(protocol));
+            let answer = call.and_then(|call| tool(ctx, call));
+            let answer = answer.unwrap_or_else(|error| Response::failure(&error));
+            answer.afterwards(|| ctx.write_events())
         }
-        Request::Person(words) => person(ctx(None), &words),
     }
+}
+
+/// Leaked on purpose: the process ends with the answer, which frees everything at once.
+fn context(env: Env, protocol: Option<Protocol>) -> &'static RunContext {
+    Box::leak(Box::new(RunContext::new(env, protocol)))
 }
 
 fn hook(ctx: &RunContext, hook: Hook) -> Response {
@@ -111,28 +89,34 @@ fn hook(ctx: &RunContext, hook: Hook) -> Response {
     }
 }
 
-fn tool(ctx: &RunContext, name: &str, arguments: Payload) -> Response {
-    match ToolCall::parse(name, arguments) {
-        Ok(ToolCall::Command(words)) => command(ctx, &words),
-        Ok(ToolCall::ReadSkillFile(call)) => protocol::read_skill_file(ctx, &call),
-        Ok(ToolCall::RunSkillScript(call)) => protocol::run_skill_script(ctx, &call),
-        Ok(ToolCall::Activate(wanted)) => protocol::activate(ctx, wanted),
-        Ok(ToolCall::SkillSession(call)) => protocol::skill_session(ctx, &call),
-        Ok(ToolCall::ProposeSkillUpdate(call)) => protocol::propose_skill_update(ctx, &call),
-        Ok(ToolCall::CreateSkill(call)) => protocol::create_skill(ctx, &call),
-        Err(error) => Response::failure(&error),
-    }
+fn tool(ctx: &RunContext, call: ToolCall) -> Result<Response> {
+    let text = match call {
+        ToolCall::Command(words) => return tool_command(ctx, &words),
+        ToolCall::RunSkillScript(call) => return protocol::run_skill_script(ctx, &call),
+        ToolCall::ReadSkillFile(call) => protocol::read_skill_file(ctx, &call)?,
+        ToolCall::Activate(wanted) => protocol::activate(ctx, wanted)?,
+        ToolCall::SkillSession(call) => protocol::skill_session(ctx, &call)?,
+        ToolCall::ProposeSkillUpdate(call) => protocol::propose_skill_update(ctx, &call)?,
+        ToolCall::CreateSkill(call) => protocol::create_skill(ctx, &call)?,
+    };
+    Ok(Response::text(text))
 }
 
 /// The command line as a tool: as in a shell, except for the exit status.
-fn command(ctx: &RunContext, words: &[String]) -> Response {
-    if let Some(response) = protocol::long_command(ctx, words) {
-        return response;
+fn tool_command(ctx: &RunContext, words: &[String]) -> Result<Response> {
+    if let Some(ran) = protocol::long_command(ctx, words) {
+        return ran;
     }
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-    match cli::run(ctx, &words, Caller::Host, &mut std::io::sink()) {
-        Ok(answer) | Err(Failure::Answered(answer)) => Response::text(answer),
-        Err(Failure::Failed(error)) => Response::failure(&error),
+    Ok(command(ctx, &words).status(0))
+}
+
+/// The answer of a command to a host.
+fn command(ctx: &RunContext, words: &[OsString]) -> Response {
+    match cli::run(ctx, words, Caller::Host, &mut std::io::sink()) {
+        Ok(answer) => Response::text(answer),
+        Err(Failure::Answered(answer)) => Response::text(answer).status(1),
+        Err(Failure::Failed(error)) => Response::failure(&error).status(1),
         Err(Failure::Misused(usage)) => {
             let usage = usage.strip_prefix("error: ").unwrap_or(&usage);
             let mut parts = usage.split("\n\n");
@@ -142,11 +126,16 @@ fn command(ctx: &RunContext, words: &[String]) -> Response {
                 Some(form) => error.hint(form.trim_end()),
                 None => error,
             })
+            .status(2)
         }
     }
 }
 
 fn person(ctx: &RunContext, words: &[OsString]) -> Response {
+    // A long command of a host's call, in a process of its own.
+    if ctx.env.os(ours::BY_HOST).is_some() {
+        return command(ctx, words);
+    }
     match cli::run(ctx, words, Caller::person(), &mut protocol::live()) {
         Ok(stdout) => Response::text(stdout),
         Err(Failure::Answered(stdout)) => Response::text(stdout).status(1),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use agent_skills::protocol::{Input, install_panic_hook};
-use agent_skills::{prepared, run};
+use agent_skills::run;
 
 agent_skills::sys::signals::before_main!(agent_skills::protocol::closed::prepare_early);
 
@@ -13,5 +13,5 @@ fn main() -> ExitCode {
         return status;
     }
     install_panic_hook();
-    run(prepared(Input::of_process())).write()
+    run(Input::of_process()).write()
 }

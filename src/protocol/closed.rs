@@ -4,21 +4,21 @@
 
 use std::time::Duration;
 
+use crate::host::Protocol;
 use crate::sys::last_word::{self, LastWord, NEUTRAL};
 use crate::sys::{limits, signals};
 
-/// A host call, reduced to what its failure answer depends on.
+/// The kind of call, which is known before its data is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failing<'a> {
+pub enum Kind<'a> {
+    /// The host asks for the tools (`--schema`).
+    Schema,
     /// The hook with this name.
     Hook(&'a [u8]),
     /// A tool. Hosts differ in whether they time out (docs/spec/hosts.md#time-limits).
-    Tool {
-        /// Whether the host kills it after 30 seconds.
-        is_limited: bool,
-    },
-    /// `--schema`.
-    Schema,
+    Tool(Protocol),
+    /// A person's command.
+    Person,
 }
 
 const BLOCKED: LastWord = LastWord {
@@ -61,8 +61,8 @@ const LEAST_SCHEMA: LastWord = LastWord {
     decides: false,
 };
 
-impl Failing<'_> {
-    /// The answer if this call fails.
+impl Kind<'_> {
+    /// The answer if this call of a host fails.
     pub fn word(self) -> &'static LastWord {
         match self {
             Self::Hook(b"pre_tool") => &BLOCKED,
@@ -70,20 +70,20 @@ impl Failing<'_> {
                 b"pre_shell_exec" | b"pre_file_write" | b"pre_file_read" | b"pre_fetch_url",
             ) => &DENIED,
             Self::Hook(_) => &NOTHING,
-            Self::Tool { .. } => &FAILED,
+            Self::Tool(_) | Self::Person => &FAILED,
             Self::Schema => &LEAST_SCHEMA,
         }
     }
 
     /// The deadline of the whole call. `None` for a tool of a host without a time limit: its script
     /// has its own limit, which may be hours.
-    pub fn deadline(self) -> Option<Duration> {
+    fn deadline(self) -> Option<Duration> {
         match self {
             Self::Hook(b"on_start" | b"on_end" | b"post_system_prompt" | b"pre_api_tools")
-            | Self::Tool { is_limited: true }
+            | Self::Tool(Protocol::Stdin)
             | Self::Schema => Some(limits::CALL_DEADLINE),
             Self::Hook(_) => Some(limits::DECISION_DEADLINE),
-            Self::Tool { is_limited: false } => None,
+            Self::Tool(Protocol::Environment) | Self::Person => None,
         }
     }
 
@@ -95,9 +95,12 @@ impl Failing<'_> {
         }
     }
 
-    /// From here on, any failure ends the call with its prepared answer.
+    /// From here on, any failure of a host's call ends it with its prepared answer.
     pub fn prepare(self) {
-        last_word::prepare(self.word(), self.deadline());
+        match self {
+            Self::Person => last_word::stand_down(),
+            _ => last_word::prepare(self.word(), self.deadline()),
+        }
     }
 }
 
@@ -107,11 +110,11 @@ impl Failing<'_> {
 pub fn prepare_early() {
     let is_set = |name| signals::variable(name).is_some();
     if is_set(c"CHIBI_TOOL_ARGS") {
-        Failing::Tool { is_limited: false }.prepare();
+        Kind::Tool(Protocol::Environment).prepare();
     } else if let Some(hook) = signals::variable(c"CHIBI_HOOK") {
-        Failing::Hook(hook.to_bytes()).prepare();
+        Kind::Hook(hook.to_bytes()).prepare();
     } else if is_set(c"CHIBI_TOOL_NAME") {
-        Failing::Tool { is_limited: true }.prepare();
+        Kind::Tool(Protocol::Stdin).prepare();
     }
 }
 
@@ -128,9 +131,9 @@ mod tests {
 
     #[test]
     fn every_prepared_answer_is_what_its_host_reads() {
-        let answer = |failing: Failing| failing.word().answer;
+        let answer = |kind: Kind| kind.word().answer;
         let hook = |name: &'static str| -> Value {
-            serde_json::from_str(answer(Failing::Hook(name.as_bytes()))).unwrap()
+            serde_json::from_str(answer(Kind::Hook(name.as_bytes()))).unwrap()
         };
         assert_eq!(hook("pre_tool")["block"], json!(true));
         for name in [
@@ -144,20 +147,20 @@ mod tests {
         for name in ["on_start", "post_system_prompt", "", "other"] {
             assert_eq!(hook(name), json!({}), "{name}");
         }
-        assert!(answer(Failing::Tool { is_limited: true }).starts_with("Error: "));
-        let schema: Value = serde_json::from_str(answer(Failing::Schema)).unwrap();
+        assert!(answer(Kind::Tool(Protocol::Stdin)).starts_with("Error: "));
+        let schema: Value = serde_json::from_str(answer(Kind::Schema)).unwrap();
         assert_eq!(schema.as_array().unwrap().len(), 1);
     }
 
     #[test]
     fn an_answer_goes_out_in_one_piece() {
         // A pipe takes this many bytes in one write, even with several writers (POSIX).
-        for failing in [
-            Failing::Hook(b"pre_tool"),
-            Failing::Hook(b"pre_file_read"),
-            Failing::Schema,
+        for kind in [
+            Kind::Hook(b"pre_tool"),
+            Kind::Hook(b"pre_file_read"),
+            Kind::Schema,
         ] {
-            assert!(failing.word().answer.len() <= 512);
+            assert!(kind.word().answer.len() <= 512);
         }
     }
 

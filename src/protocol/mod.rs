@@ -21,8 +21,8 @@ pub use hooks::{
 };
 pub use our_tool::our_tool;
 pub use request::{
-    Activate, CreateSkill, Format, Hook, Input, Kind, ListedTool, Payload, Prompt,
-    ProposeSkillUpdate, ReadSkillFile, Request, RunSkillScript, SkillSession, StartScript,
+    Activate, CreateSkill, Format, Hook, Input, ListedTool, Payload, Prompt,
+    ProposeSkillUpdate, ReadSkillFile, RunSkillScript, SkillSession, StartScript,
     ToolCall, ToolResult, ToolUse, UseJob, WorkDir, written_skill,
 };
 pub use schema::schema;

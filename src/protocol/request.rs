@@ -12,7 +12,9 @@ use std::io::Read;
 
 use serde_json::Value;
 
+use crate::error::Result;
 use crate::host::Protocol;
+use crate::protocol::closed::Kind;
 use crate::sys::files::read_all_capped;
 use crate::sys::stdin::PatientStdin;
 use crate::sys::{Env, limits};
@@ -34,39 +36,55 @@ pub struct Input {
 }
 
 impl Input {
-    /// The input of this process.
+    /// The input of this process. A failure of a host's call from here on ends in its prepared
+    /// answer.
     pub fn of_process() -> Self {
-        Self {
+        let mut input = Self {
             args: std::env::args_os().skip(1).collect(),
             env: Env::of_process(),
-            stdin: Box::new(PatientStdin::new(
-                limits::STDIN_SILENCE,
-                limits::STDIN_TOTAL,
-            )),
-        }
+            stdin: Box::new(std::io::empty()),
+        };
+        let kind = input.kind();
+        kind.prepare();
+        let patience = kind.patience();
+        input.stdin = Box::new(PatientStdin::new(limits::STDIN_SILENCE, patience));
+        input
     }
-}
 
-impl Input {
-    /// The kind of call, which is known before its data is read.
+    /// The kind of call.
     ///
     /// The host passes no arguments except `--schema`, so any others come from a person, even in a
     /// shell that inherited a call's variables.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Kind<'_> {
         let is_set = |name| self.env.os(name).is_some();
         match self.args.first() {
             Some(word) if word == "--schema" => Kind::Schema,
             Some(_) => Kind::Person,
             None if is_set("CHIBI_TOOL_ARGS") => Kind::Tool(Protocol::Environment),
-            None => match self.env.text("CHIBI_HOOK") {
-                Some(name) => Kind::Hook(name),
+            None => match self.env.os("CHIBI_HOOK") {
+                Some(name) => Kind::Hook(name.as_encoded_bytes()),
                 None if is_set("CHIBI_TOOL_NAME") => Kind::Tool(Protocol::Stdin),
                 None => Kind::Person,
             },
         }
     }
 
-    /// The data in this variable, or else on standard input.
+    /// The hook of this call.
+    pub fn hook(&mut self) -> (Hook, Protocol) {
+        let (data, protocol) = self.payload("CHIBI_HOOK_DATA");
+        let name = self.env.text("CHIBI_HOOK").unwrap_or_default();
+        (Hook::parse(&name, data), protocol)
+    }
+
+    /// The tool call.
+    pub fn tool(&mut self) -> (Result<ToolCall>, Protocol) {
+        let (arguments, protocol) = self.payload("CHIBI_TOOL_ARGS");
+        let name = self.env.text("CHIBI_TOOL_NAME").unwrap_or_default();
+        (ToolCall::parse(&name, arguments), protocol)
+    }
+
+    /// The data in this variable, or else on standard input, which is then read to its end first:
+    /// the host writes all of it before it waits for us (docs/spec/hosts.md#tool-calls).
     fn payload(&mut self, variable: &str) -> (Payload, Protocol) {
         match self.env.os(variable) {
             Some(data) => (parse(data.as_encoded_bytes()), Protocol::Environment),
@@ -85,73 +103,6 @@ impl fmt::Debug for Input {
 
 /// The JSON of a call, or why it could not be read.
 pub type Payload = Result<Value, String>;
-
-/// The kind of call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
-    /// The host asks for the tools (`--schema`).
-    Schema,
-    /// The hook with this name.
-    Hook(String),
-    /// A tool.
-    Tool(Protocol),
-    /// A person's command.
-    Person,
-}
-
-/// One call.
-#[derive(Debug)]
-pub enum Request {
-    /// `--schema`.
-    Schema,
-    /// A hook.
-    Hook {
-        /// `CHIBI_HOOK`.
-        name: String,
-        /// The hook's data.
-        data: Payload,
-        /// Where the data came from.
-        protocol: Protocol,
-    },
-    /// A tool call.
-    Tool {
-        /// `CHIBI_TOOL_NAME`.
-        name: String,
-        /// The tool's arguments.
-        arguments: Payload,
-        /// Where the arguments came from.
-        protocol: Protocol,
-    },
-    /// A person at a shell.
-    Person(Vec<OsString>),
-}
-
-impl Request {
-    /// Reads the call. In the stdin protocol, standard input is read to its end first: the host
-    /// writes all of it before it waits for us (docs/spec/hosts.md#tool-calls).
-    pub fn read(input: &mut Input) -> Self {
-        match input.kind() {
-            Kind::Schema => Self::Schema,
-            Kind::Person => Self::Person(std::mem::take(&mut input.args)),
-            Kind::Hook(name) => {
-                let (data, protocol) = input.payload("CHIBI_HOOK_DATA");
-                Self::Hook {
-                    name,
-                    data,
-                    protocol,
-                }
-            }
-            Kind::Tool(_) => {
-                let (arguments, protocol) = input.payload("CHIBI_TOOL_ARGS");
-                Self::Tool {
-                    name: input.env.text("CHIBI_TOOL_NAME").unwrap_or_default(),
-                    arguments,
-                    protocol,
-                }
-            }
-        }
-    }
-}
 
 fn read_json(stdin: &mut dyn Read) -> Payload {
     let bytes = read_all_capped(stdin, limits::REQUEST);
@@ -179,14 +130,14 @@ mod tests {
             env: Env::new(vars.iter().copied(), Path::new("/")),
             stdin: Box::new(stdin.as_bytes()),
         };
-        match Request::read(&mut input) {
-            Request::Schema => "schema".to_owned(),
-            Request::Hook { name, data, .. } => format!("hook {name:?} {}", shown(data)),
-            Request::Tool {
-                name, arguments, ..
-            } => format!("tool {name:?} {}", shown(arguments)),
-            Request::Person(args) => format!("person {args:?}"),
-        }
+        let text = |name| input.env.text(name).unwrap_or_default();
+        let (name, data) = match input.kind() {
+            Kind::Schema => return "schema".to_owned(),
+            Kind::Person => return format!("person {:?}", input.args),
+            Kind::Hook(_) => (format!("hook {:?}", text("CHIBI_HOOK")), "CHIBI_HOOK_DATA"),
+            Kind::Tool(_) => (format!("tool {:?}", text("CHIBI_TOOL_NAME")), "CHIBI_TOOL_ARGS"),
+        };
+        format!("{name} {}", shown(input.payload(data).0))
     }
 
     fn shown(payload: Payload) -> String {

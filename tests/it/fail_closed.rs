@@ -215,7 +215,7 @@ fn fails_when_asked_to() {
     agent_skills::protocol::install_panic_hook();
     agent_skills::protocol::closed::prepare_early();
     if std::env::var_os("CHIBI_HOOK").is_none() && std::env::var_os("CHIBI_TOOL_NAME").is_none() {
-        agent_skills::protocol::closed::Failing::Schema.prepare();
+        agent_skills::protocol::closed::Kind::Schema.prepare();
     }
     match way.as_str() {
         "overflow" => println!("{}", deeper(0)),

@@ -210,7 +210,7 @@ fn has_a_child_when_asked_to() {
         return;
     };
     if generation == "parent" {
-        agent_skills::protocol::closed::Failing::Hook(b"pre_tool").prepare();
+        agent_skills::protocol::closed::Kind::Hook(b"pre_tool").prepare();
         let mut child = Command::new(std::env::current_exe().unwrap());
         child.args([
             "--exact",

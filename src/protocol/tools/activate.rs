@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::protocol::authorize::nothing_is_in_force;
 use crate::protocol::tools::fork::place;
-use crate::protocol::{Activate, Called, Response, resolve};
+use crate::protocol::{Activate, Called, resolve};
 use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable};
 use crate::skill::{Skill, Wrapper};
@@ -17,11 +17,10 @@ use crate::sys::limits;
 
 /// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
 /// this is a direct call; repeating it is harmless.
-pub fn activate(ctx: &RunContext, wanted: Activate) -> Response {
-    try_activate(ctx, wanted).map_or_else(|e| Response::failure(&e), Response::text)
-}
-
-fn try_activate(ctx: &RunContext, wanted: Activate) -> Result<String> {
+///
+/// # Errors
+/// As [`hand_over`], and if there is no such skill, or the tool is no longer ours.
+pub fn activate(ctx: &RunContext, wanted: Activate) -> Result<String> {
     let called = resolve(ctx, wanted)?;
     let session = ctx.store().session(&ctx.session());
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::host::ours;
 use crate::protocol::Response;
 use crate::run_context::RunContext;
-use crate::script::{self, Command, Ran, RunLimits};
+use crate::script::{self, Command, RunLimits};
 use crate::sys::limits;
 
 /// The verbs that access the network.
@@ -15,12 +15,12 @@ const LONG: [&str; 2] = ["install", "update"];
 
 /// The answer of a command that may take long, on a host with a time limit; `None` for any other
 /// command or host.
-pub fn long_command(ctx: &RunContext, words: &[String]) -> Option<Response> {
+pub fn long_command(ctx: &RunContext, words: &[String]) -> Option<Result<Response>> {
     let is_long = words
         .first()
         .is_some_and(|verb| LONG.contains(&verb.as_str()));
     let wait = ctx.script_wait(&ctx.script_settings().ok()?)?;
-    is_long.then(|| run(ctx, words, wait).unwrap_or_else(|error| Response::failure(&error)))
+    is_long.then(|| run(ctx, words, wait))
 }
 
 fn run(ctx: &RunContext, words: &[String], wait: Duration) -> Result<Response> {
@@ -40,47 +40,12 @@ fn run(ctx: &RunContext, words: &[String], wait: Duration) -> Result<Response> {
         },
         base: &ctx.env,
     })?;
-    Ok(answer(ran))
-}
-
-/// The answer in the form of the command line: the output on success, or one error.
-fn answer(ran: Ran) -> Response {
     if let Some(release) = ran.release {
-        return Response::text(ran.outcome.text()).once_written(|| release.release());
+        return Ok(Response::text(ran.outcome.text()).once_written(|| release.release()));
     }
-    match ran.outcome.exit_code() {
-        Some(0) => Response::text(ran.outcome.stdout.text()),
-        Some(1 | 2) if ran.outcome.stdout.text().is_empty() => {
-            Response::failure(&as_error(&ran.outcome.stderr.text()))
-        }
-        _ => Response::text(ran.outcome.text()),
-    }
-}
-
-/// What the command wrote to standard error: remarks, and at the end the error and its hint.
-fn as_error(stderr: &str) -> Error {
-    let (text, hint) = match stderr.rsplit_once("\nhint: ") {
-        Some((text, hint)) => (text, Some(hint.trim_end())),
-        None => (stderr.trim_end(), None),
-    };
-    let error = Error::new(text.rsplit("agent-skills: ").next().unwrap_or(text));
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_words_on_standard_error_are_the_error() {
-        let error = as_error("agent-skills: reading it as x\nagent-skills: no such y\nhint: z\n");
-        assert_eq!(
-            (error.to_string().as_str(), error.next_step()),
-            ("no such y", Some("z"))
-        );
-        assert_eq!(as_error("agent-skills: a\n").to_string(), "a");
-    }
+    Ok(Response::text(match ran.outcome.exit_code() {
+        // With these, standard output is the answer as the host's call would give it.
+        Some(0..=2) => ran.outcome.stdout.text(),
+        _ => ran.outcome.text(),
+    }))
 }

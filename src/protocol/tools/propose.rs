@@ -6,23 +6,17 @@ use serde_json::{Map, Value, json};
 use crate::catalog::usable;
 use crate::error::{Error, Result};
 use crate::proposal::{Added, Change, Proposal, ProposalId, apply_diff};
-use crate::protocol::{CreateSkill, ProposeSkillUpdate, Response};
+use crate::protocol::{CreateSkill, ProposeSkillUpdate};
 use crate::run_context::RunContext;
 use crate::skill::{Level, Skill, SkillName, ToolList, one_line};
 use crate::sys::text::quoted;
 use crate::sys::{Moment, limits};
 
 /// Proposes a change to an installed skill.
-pub fn propose_skill_update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Response {
-    update(ctx, call).map_or_else(|error| Response::failure(&error), Response::text)
-}
-
-/// Proposes a new skill.
-pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Response {
-    create(ctx, call).map_or_else(|error| Response::failure(&error), Response::text)
-}
-
-fn update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
+///
+/// # Errors
+/// If proposals are switched off, or the change cannot be made.
+pub fn propose_skill_update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
     if !ctx.config()?.takes_proposals() {
         return Err(switched_off("proposals"));
     }
@@ -71,7 +65,11 @@ fn update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Result<String> {
     )
 }
 
-fn create(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
+/// Proposes a new skill.
+///
+/// # Errors
+/// If that is switched off, or there cannot be such a skill.
+pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
     if !ctx.config()?.takes_new_skills() {
         return Err(switched_off("create_skill"));
     }

@@ -7,17 +7,16 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::error::{Error, Result};
-use crate::protocol::{ReadSkillFile, Response, advice};
+use crate::protocol::{ReadSkillFile, advice};
 use crate::run_context::RunContext;
 use crate::skill::{Skill, SkillPath, is_script};
 use crate::sys::{files, limits};
 
 /// The file's text first, notices after it.
-pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Response {
-    read(ctx, call).map_or_else(|error| Response::failure(&error), Response::text)
-}
-
-fn read(ctx: &RunContext, call: &ReadSkillFile) -> Result<String> {
+///
+/// # Errors
+/// If there is no such skill or file, or the file is too large to be shown.
+pub fn read_skill_file(ctx: &RunContext, call: &ReadSkillFile) -> Result<String> {
     ctx.with_meant_skill(call.skill.as_deref(), |skill| read_from(skill, call))
 }
 

@@ -12,19 +12,19 @@ use crate::skill::{Skill, SkillPath};
 use crate::sys::{limits, warn};
 
 /// Starts a script, or waits for or stops a job.
-pub fn run_skill_script(ctx: &RunContext, call: &RunSkillScript) -> Response {
-    let answer = match call {
-        RunSkillScript::Start(start) => run(ctx, start),
+///
+/// # Errors
+/// If there is no such skill, script or job, or the script cannot run.
+pub fn run_skill_script(ctx: &RunContext, call: &RunSkillScript) -> Result<Response> {
+    match call {
+        RunSkillScript::Start(start) => {
+            ctx.with_meant_skill(start.skill.as_deref(), |skill| run(ctx, skill, start))
+        }
         RunSkillScript::Job(job) => look_after(ctx, job),
-    };
-    answer.unwrap_or_else(|error| Response::failure(&error))
+    }
 }
 
-fn run(ctx: &RunContext, call: &StartScript) -> Result<Response> {
-    ctx.with_meant_skill(call.skill.as_deref(), |skill| run_of(ctx, skill, call))
-}
-
-fn run_of(ctx: &RunContext, skill: &Skill, call: &StartScript) -> Result<Response> {
+fn run(ctx: &RunContext, skill: &Skill, call: &StartScript) -> Result<Response> {
     let script = resolve(skill, &call.script)?;
     let project_dir = ctx.env.project_root();
     let settings = ctx.script_settings()?;

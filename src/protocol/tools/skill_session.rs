@@ -14,7 +14,7 @@ use crate::catalog::{Catalog, suggestion};
 use crate::error::{Error, Result};
 use crate::permission::Deactivate;
 use crate::protocol::tools::activate::still_active;
-use crate::protocol::{Response, SkillSession};
+use crate::protocol::SkillSession;
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, Wrapper, guarded};
@@ -22,13 +22,15 @@ use crate::sys::limits;
 use crate::sys::text::quoted;
 
 /// The receipt, and for a load the instructions after it.
-pub fn skill_session(ctx: &RunContext, call: &SkillSession) -> Response {
-    let answer = match call {
+///
+/// # Errors
+/// If a skill cannot be loaded or unloaded, or what is active is not known.
+pub fn skill_session(ctx: &RunContext, call: &SkillSession) -> Result<String> {
+    match call {
         SkillSession::Status => receipt(ctx),
         SkillSession::Load { names, mode } => load_all(ctx, names, *mode),
         SkillSession::Unload(names) => unload(ctx, names.as_deref()),
-    };
-    answer.map_or_else(|error| Response::failure(&error), Response::text)
+    }
 }
 
 fn load_all(ctx: &RunContext, names: &[String], mode: LoadMode) -> Result<String> {
