@@ -150,8 +150,13 @@ mod tests {
         let error = Error::io("read", Path::new("/x"), &denied).context("a");
         let outer = Error::new("b").because(error);
         let inner = outer.source().unwrap();
-        assert_eq!(inner.to_string(), "a: could not read `/x`: permission denied");
-        let cause = inner.source().and_then(|error| error.downcast_ref::<io::Error>());
+        assert_eq!(
+            inner.to_string(),
+            "a: could not read `/x`: permission denied"
+        );
+        let cause = inner
+            .source()
+            .and_then(|error| error.downcast_ref::<io::Error>());
         assert_eq!(cause.unwrap().raw_os_error(), Some(13));
     }
 

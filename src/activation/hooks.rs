@@ -37,7 +37,7 @@ pub fn run_pre_hooks(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<
         Approval::Given(digest) => digest,
         not_given => return Ok(Some(unapproved(skill, &not_given))),
     };
-    let session = ctx.store().session(&ctx.session()).unwrap_or_default();
+    let session = ctx.active().unwrap_or_default();
     let record = HookRecord {
         owner: session.owner(&ctx.session(), &skill.dir.display().to_string()),
         skill: skill.name.to_string(),

@@ -11,7 +11,7 @@ use crate::host::ours;
 use crate::permission::{Deactivate, Stacking};
 use crate::policy::Config;
 use crate::run_context::RunContext;
-use crate::session::{ActiveSkill, Handed, KeptArguments, Loading, latest, snapshot};
+use crate::session::{ActiveSkill, Changed, Handed, Loading, short_arguments, snapshot};
 use crate::skill::{Skill, brief};
 use crate::sys::text::quoted;
 use crate::sys::{limits, warn};
@@ -113,7 +113,7 @@ fn make_active(
         Err(error) if harmless => {
             warn(format_args!("{error}"));
             let began = skills.iter().map(|(skill, _)| skill.name.to_string());
-            crate::session::Changed {
+            Changed {
                 began: began.collect(),
                 ended: Vec::new(),
             }
@@ -139,23 +139,16 @@ impl RunContext {
     /// Whether the model was handed the skill's current instructions with these arguments, in an
     /// activation that has not ended.
     pub fn has_handed(&self, skill: &Skill, arguments: Option<&str>) -> bool {
-        let Ok(session) = self.store().session(&self.session()) else {
-            return false;
-        };
-        let wanted = digest(arguments);
-        session.active().any(|active| {
-            active.digest == skill.digest
-                && Path::new(&active.dir) == skill.dir
-                && active.handed.as_ref() == Some(&wanted)
+        self.active().is_ok_and(|session| {
+            session.active_in(&skill.dir).is_some_and(|active| {
+                active.digest == skill.digest && active.handed == Some(digest(arguments))
+            })
         })
     }
 
     /// The last arguments of an active skill, unless they were too long to be kept.
     pub fn kept_arguments(&self, skill: &Skill) -> Option<String> {
-        let session = self.store().session(&self.session()).ok()?;
-        let mut active = session.active();
-        let active = active.find(|active| Path::new(&active.dir) == skill.dir)?;
-        Some(active.arguments.as_ref()?.as_str().to_owned())
+        self.active().ok()?.active_in(&skill.dir)?.arguments.clone()
     }
 
     /// Records that the model was handed these skills' instructions, with these arguments.
@@ -169,7 +162,7 @@ impl RunContext {
             .map(|(skill, arguments)| Handed {
                 dir: skill.dir.display().to_string(),
                 digest: digest(*arguments),
-                arguments: KeptArguments::of(*arguments),
+                arguments: short_arguments(*arguments),
             })
             .collect();
         // On failure they are handed over again; the user was warned already.
@@ -188,12 +181,11 @@ impl RunContext {
     ) -> Result<T> {
         if let Some(written) = written {
             let catalog = self.catalog_naming(written);
-            let session = self.store().session(&self.session()).unwrap_or_default();
+            let session = self.active().unwrap_or_default();
             return then(self.usable_or_active(&catalog, written, &session)?);
         }
-        let session = self.store().session(&self.session());
-        let session = session.map_err(|unreadable| unreadable.error())?;
-        let latest = latest(&session).ok_or_else(|| {
+        let session = self.active()?;
+        let latest = session.latest().ok_or_else(|| {
             Error::new("no skill is active, so `skill` must say which one is meant").hint(format!(
                 "give `skill`, or activate one first; `{}` with action list_installed shows what \
                  there is",

@@ -51,7 +51,7 @@ pub fn unmet_but(
 pub fn required_line(ctx: &RunContext, skill: &Skill) -> Option<String> {
     skill.fields.value("requires")?;
     let mut required = required(ctx, &ctx.catalog(), skill);
-    let session = ctx.store().session(&ctx.session()).unwrap_or_default();
+    let session = ctx.active().unwrap_or_default();
     let is_active = |name: &SkillName| session.active().any(|active| active.name == name.as_str());
     required.names.retain(|name| !is_active(name));
     let mut said = Vec::new();

@@ -77,7 +77,7 @@ pub fn of_their_own(ctx: &RunContext, command: &str) -> Error {
         let text = format!(
             "{text}, and whether this is one is not known: `{}` cannot be read ({})",
             file.display(),
-            unreadable.reason
+            unreadable
         );
         return Error::new(text).hint("`agent-skills doctor` says how to repair it");
     }

@@ -11,7 +11,7 @@ use crate::permission::{Call, OurTool, Scope, denied};
 use crate::policy::OnDisk;
 use crate::protocol::{Activate, ToolCall, ToolUse, our_tool, written_skill};
 use crate::run_context::RunContext;
-use crate::session::{Session, latest};
+use crate::session::Session;
 use crate::skill::Skill;
 use crate::sys::text::quoted;
 
@@ -133,7 +133,7 @@ pub fn script_of(ctx: &RunContext, used: &ToolUse, session: &Session) -> Option<
                 .ok()
                 .map(|skill| skill.dir.clone())
         }
-        None => latest(session).map(|active| PathBuf::from(&active.dir)),
+        None => session.latest().map(|active| PathBuf::from(&active.dir)),
     }
 }
 

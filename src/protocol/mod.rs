@@ -21,9 +21,9 @@ pub use hooks::{
 };
 pub use our_tool::our_tool;
 pub use request::{
-    Activate, CreateSkill, Format, Hook, Input, ListedTool, Payload, Prompt,
-    ProposeSkillUpdate, ReadSkillFile, RunSkillScript, SkillSession, StartScript,
-    ToolCall, ToolResult, ToolUse, UseJob, WorkDir, written_skill,
+    Activate, CreateSkill, Format, Hook, Input, ListedTool, Payload, Prompt, ProposeSkillUpdate,
+    ReadSkillFile, RunSkillScript, SkillSession, StartScript, ToolCall, ToolResult, ToolUse,
+    UseJob, WorkDir, written_skill,
 };
 pub use schema::schema;
 pub use script_reads::{advice, script_read};

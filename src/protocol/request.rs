@@ -1,6 +1,7 @@
 //! Identifies the call. The order of the checks matters (docs/spec/hosts.md#which-call).
 
 mod activate;
+mod arguments;
 mod hook;
 mod run_script;
 mod skill_session;
@@ -20,10 +21,11 @@ use crate::sys::stdin::PatientStdin;
 use crate::sys::{Env, limits};
 
 pub use activate::Activate;
+pub use arguments::written_skill;
 pub use hook::{Hook, ListedTool, Prompt, ToolResult, ToolUse};
 pub use run_script::{Format, RunSkillScript, StartScript, UseJob, WorkDir};
 pub use skill_session::SkillSession;
-pub use tool::{CreateSkill, ProposeSkillUpdate, ReadSkillFile, ToolCall, written_skill};
+pub use tool::{CreateSkill, ProposeSkillUpdate, ReadSkillFile, ToolCall};
 
 /// Everything a run depends on.
 pub struct Input {
@@ -135,7 +137,10 @@ mod tests {
             Kind::Schema => return "schema".to_owned(),
             Kind::Person => return format!("person {:?}", input.args),
             Kind::Hook(_) => (format!("hook {:?}", text("CHIBI_HOOK")), "CHIBI_HOOK_DATA"),
-            Kind::Tool(_) => (format!("tool {:?}", text("CHIBI_TOOL_NAME")), "CHIBI_TOOL_ARGS"),
+            Kind::Tool(_) => (
+                format!("tool {:?}", text("CHIBI_TOOL_NAME")),
+                "CHIBI_TOOL_ARGS",
+            ),
         };
         format!("{name} {}", shown(input.payload(data).0))
     }

@@ -15,7 +15,7 @@ use crate::skill::is_script;
 
 /// The advice if a call reads a script of the active skill; `None` for any other call.
 pub fn script_read(ctx: &RunContext, session: &Session, used: &ToolUse) -> Option<String> {
-    let active = session.active().next_back()?;
+    let active = session.latest()?;
     let text = |key: &str| used.arguments.get(key).and_then(serde_json::Value::as_str);
     let dir = Path::new(&active.dir);
     let path = if used.tool == ours::READ_FILE {

@@ -2,10 +2,12 @@
 //! whatever happens to the skill's files later (docs/spec/restriction.md#several-skills).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{KeptArguments, SessionKey};
+use super::SessionKey;
+use crate::sys::limits;
 
 /// Prefix of the owner of an activation kept for a conversation. No session key starts with it.
 pub(super) const OF_CONTEXT: &str = "context:";
@@ -117,7 +119,7 @@ pub struct ActiveSkill {
     /// Those arguments, if short enough, for handing over the instructions again. `None` in a state
     /// written by an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<KeptArguments>,
+    pub arguments: Option<String>,
 }
 
 /// That the model was handed an active skill's instructions.
@@ -128,7 +130,16 @@ pub struct Handed {
     /// The digest of the arguments.
     pub digest: String,
     /// See [`ActiveSkill::arguments`].
-    pub arguments: Option<KeptArguments>,
+    pub arguments: Option<String>,
+}
+
+/// The arguments of a call as the state keeps them: text of the user or the model, never
+/// instructions and never a command. `None` if there are none, or they are too long; those exist
+/// only in the conversation.
+pub fn short_arguments(given: Option<&str>) -> Option<String> {
+    let text = given?.trim();
+    let is_short = !text.is_empty() && text.len() <= limits::KEPT_ARGUMENTS;
+    is_short.then(|| text.to_owned())
 }
 
 impl Session {
@@ -142,6 +153,22 @@ impl Session {
         self.activated
             .iter()
             .filter(|skill| skill.standing == Standing::Active)
+    }
+
+    /// The skill in `dir`, active or not.
+    pub(super) fn find(&self, dir: &str) -> Option<&ActiveSkill> {
+        self.activated.iter().find(|skill| skill.dir == dir)
+    }
+
+    /// The most recently loaded skill.
+    pub fn latest(&self) -> Option<&ActiveSkill> {
+        self.active().next_back()
+    }
+
+    /// The skill in `dir`, if it is active.
+    pub fn active_in(&self, dir: impl AsRef<OsStr>) -> Option<&ActiveSkill> {
+        let dir = dir.as_ref();
+        self.active().find(|skill| dir == skill.dir.as_str())
     }
 
     /// Who owns the activation of the skill in `dir`: this session, or the conversation for which
@@ -223,4 +250,24 @@ impl Standing {
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_and_overlong_ones_are_not_kept() {
+        let longest = "é".repeat(limits::KEPT_ARGUMENTS / 2);
+        let longer = format!("{longest}x");
+        for (given, kept) in [
+            (None, None),
+            (Some(" \n"), None),
+            (Some(" a  b\n"), Some("a  b")),
+            (Some(longest.as_str()), Some(longest.as_str())),
+            (Some(longer.as_str()), None),
+        ] {
+            assert_eq!(short_arguments(given).as_deref(), kept);
+        }
+    }
 }

@@ -1,68 +1,48 @@
 //! Skills that are always on: they come before the skills activated in the conversation, in the
 //! order of the configuration, and end when another conversation is entered.
 
-use super::active::{ActiveSkill, End, Ended, Session, Standing};
+use super::active::{ActiveSkill, End, Session, Standing};
 use super::key::SessionKey;
+use super::loading::{Changed, in_session};
 use super::store::Store;
 use crate::error::Result;
 use crate::sys::Moment;
 
-/// What changed when the always-on skills were applied.
-#[derive(Debug, Default)]
-pub struct Kept {
-    /// The names of those that were not active before, or whose content has changed.
-    pub new: Vec<String>,
-    /// What was always on before and no longer is.
-    pub ended: Vec<Ended>,
-}
-
 impl Store {
     /// Makes `wanted` the always-on skills of this session. One that is active already keeps its
-    /// position.
+    /// position. Returns what began, and what was always on before and no longer is.
     ///
     /// # Errors
     /// When something has to change and the state cannot be read, locked in time or written.
     /// Nothing has changed then.
-    pub fn keep_always_on(&self, key: &SessionKey, wanted: &[ActiveSkill]) -> Result<Kept> {
+    pub fn keep_always_on(&self, key: &SessionKey, wanted: &[ActiveSkill]) -> Result<Changed> {
         let nothing_to_do = match self.session(key) {
             Ok(now) => arranged(&now, wanted) == now,
             // What an unknown state has active stays active.
             Err(_) => wanted.is_empty(),
         };
         if nothing_to_do {
-            return Ok(Kept::default());
+            return Ok(Changed::default());
         }
-        let mut kept = Kept::default();
         self.change_session(key, |session, _| {
             let after = arranged(session, wanted);
-            let is_in = |session: &Session, skill: &ActiveSkill| {
+            let is_left = |skill: &&ActiveSkill| after.find(&skill.dir).is_some();
+            let gone = session.activated.iter().filter(|skill| !is_left(skill));
+            let ended = gone.map(|skill| session.end(skill, End::ContextLeft));
+            let ended = in_session(key, ended.collect());
+            let was_active = |skill: &&ActiveSkill| {
                 let mut active = session.active();
                 active.any(|other| other.is_same_as(skill))
             };
-            let is_left = |skill: &ActiveSkill| {
-                let mut left = after.activated.iter();
-                left.any(|other| other.dir == skill.dir)
-            };
-            let gone = session.activated.iter().filter(|skill| !is_left(skill));
-            kept.ended = gone
-                .map(|skill| Ended {
-                    session: Some(key.as_str().to_owned()),
-                    ..session.end(skill, End::ContextLeft)
-                })
-                .collect();
-            let new = after.active().filter(|skill| !is_in(session, skill));
-            let (names, began): (Vec<_>, Vec<_>) = new
-                .map(|skill| (skill.name.clone(), skill.dir.clone()))
-                .unzip();
-            kept.new = names;
-            *session = after;
+            let new: Vec<_> = after.active().filter(|skill| !was_active(skill)).collect();
+            let began = new.iter().map(|skill| skill.name.clone()).collect();
             let now = Moment::now().0;
-            session
-                .began
-                .extend(began.into_iter().map(|dir| (dir, now)));
-            Ok(())
-        })?;
-        Ok(kept)
+            let times = new.iter().map(|skill| (skill.dir.clone(), now));
+            let times: Vec<_> = times.collect();
+            *session = after;
+            session.began.extend(times);
+            Ok(Changed { began, ended })
+        })
     }
 }
 
@@ -76,22 +56,16 @@ fn arranged(session: &Session, wanted: &[ActiveSkill]) -> Session {
         .filter(|skill| !is_always(skill))
         .cloned()
         .partition(|skill| skill.standing == Standing::Active);
-    let is_in = |skill: &ActiveSkill, skills: &[ActiveSkill]| {
-        let mut skills = skills.iter();
-        skills.any(|other| other.dir == skill.dir)
-    };
     let mut wanted = wanted.to_vec();
-    wanted.retain(|skill| !is_in(skill, &besides));
-    below.retain(|skill| !is_in(skill, &wanted));
+    wanted.retain(|skill| besides.iter().all(|other| other.dir != skill.dir));
+    below.retain(|skill| wanted.iter().all(|other| other.dir != skill.dir));
     for skill in &mut wanted {
-        let mut known = session.activated.iter();
-        if let Some(former) = known.find(|known| known.dir == skill.dir) {
+        if let Some(former) = session.find(&skill.dir) {
             skill.keep_denying(former);
         }
         let known = session.active().find(|known| known.is_same_as(skill));
         skill.handed = known.and_then(|known| known.handed.clone());
-        let mut known = session.active();
-        let known = known.find(|known| known.dir == skill.dir);
+        let known = session.active_in(&skill.dir);
         skill.arguments = known.and_then(|known| known.arguments.clone());
     }
     let always = wanted.iter().map(|skill| skill.dir.clone()).collect();
@@ -142,16 +116,16 @@ mod tests {
         let wanted = [skill("b", "Read"), skill("own", "Read"), skill("a", "Read")];
         let kept = store.keep_always_on(&key, &wanted).unwrap();
         assert_eq!(
-            (names(), kept.new),
+            (names(), kept.began),
             (own(&["b", "a", "own"]), own(&["b", "a"]))
         );
         let again = store.keep_always_on(&key, &wanted).unwrap();
-        assert!(again.new.is_empty() && again.ended.is_empty());
+        assert!(again.began.is_empty() && again.ended.is_empty());
         let kept = store
             .keep_always_on(&key, &[skill("a", "Grep"), skill("c", "Read")])
             .unwrap();
         assert_eq!(
-            (names(), kept.new),
+            (names(), kept.began),
             (own(&["a", "c", "own"]), own(&["a", "c"]))
         );
         assert_eq!((kept.ended.len(), kept.ended[0].skill.as_str()), (1, "b"));

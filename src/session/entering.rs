@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Store;
 use super::active::Ended;
-use super::key::{self, SessionKey};
+use super::key::SessionKey;
 use super::state::State;
 use super::store::left_mark;
 use crate::error::Result;
@@ -21,18 +21,13 @@ impl Store {
     /// When the state cannot be locked in time or written. If any conversation is restricted, the
     /// session's calls are then refused.
     pub fn enter(&self, key: &SessionKey, context: &str, keep: bool) -> Result<Vec<Ended>> {
-        let is_settled = |state: &State| {
-            let session = state.sessions.get(key.as_str());
-            let is_there = session.is_some_and(|session| {
+        let is_settled = |state: &State| match state.session(key) {
+            Some(session) => {
                 session.context.as_deref() == Some(context)
                     && session.kept == keep
-                    && key.is_here(&session.realm)
-            });
-            let doubted = state
-                .reset
-                .as_ref()
-                .is_some_and(|reset| reset.realm == key::realm() && key.is_older_than(reset.ticks));
-            is_there && (keep || state.contexts.is_empty()) || session.is_none() && doubted
+                    && (keep || state.contexts.is_empty())
+            }
+            None => !state.sessions.contains_key(key.as_str()) && state.may_have_lost(key),
         };
         let mark = left_mark(self.record.path(), key);
         // The record still names the old conversation, whose restrictions do not apply here. If the
@@ -53,28 +48,24 @@ impl Store {
                 return Ok(Vec::new());
             }
         }
-        let mut ended = Vec::new();
         let entered = self.change_wherever(key, |session, contexts| {
             if keep {
                 let there = session.kept && session.context.as_deref() == Some(context);
                 if !there {
                     contexts.enter(session, context);
                 }
-                return Ok(());
+                return Ok(Vec::new());
             }
             session.context = Some(context.to_owned());
             session.kept = false;
-            if !contexts.is_empty() {
-                ended = contexts.forget(None);
-            }
-            Ok(())
+            Ok(contexts.forget(None))
         });
         if entered.is_ok() {
             let _ = files::remove(&mark);
         } else {
             leave();
         }
-        entered.map(|()| ended)
+        entered
     }
 
     /// The conversations that sessions are in or for which something is kept; `None` if that was
@@ -83,11 +74,7 @@ impl Store {
     /// # Errors
     /// When the state cannot be read.
     pub fn contexts(&self) -> Result<Option<BTreeSet<String>>> {
-        let state = self
-            .record
-            .read()
-            .map_err(|unreadable| unreadable.error())?;
-        let state = state.unwrap_or_default();
+        let state = self.record.read()?.unwrap_or_default();
         let sessions = state.sessions.values();
         let mut names: BTreeSet<String> = sessions
             .filter_map(|session| session.context.clone())

@@ -2,6 +2,7 @@
 //! could have written it.
 
 use std::cell::RefCell;
+use std::fmt::Display;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -56,28 +57,25 @@ impl StateFile {
     pub(super) fn read_anew(&self) -> Result<Option<Rc<State>>, Unreadable> {
         self.seen.take();
         let at = Instant::now();
-        let unreadable = |reason: String| Unreadable { reason };
+        let unreadable = |error: &dyn Display| Unreadable::File(error.to_string());
         let (file, metadata) = match files::open_with_metadata(&self.path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unreadable(error.to_string())),
+            Err(error) => return Err(unreadable(&error)),
         };
         if metadata.mode() & 0o022 != 0 || ![effective_user(), 0].contains(&metadata.uid()) {
-            return Err(unreadable("another user could have written it".to_owned()));
+            return Err(unreadable(&"another user could have written it"));
         }
         let bytes = files::read_file_capped(&file, metadata.len(), limits::STATE_FILE);
-        let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
-        let state: State =
-            serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
+        let bytes = bytes.map_err(|error| unreadable(&error))?;
+        let state: State = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
         if state.version != State::VERSION {
-            return Err(unreadable(format!(
-                "its version {} is not known",
-                state.version
-            )));
+            let text = format!("its version {} is not known", state.version);
+            return Err(unreadable(&text));
         }
         // No later write could exceed this serial.
         if state.serial == u64::MAX {
-            return Err(unreadable("its serial cannot be continued".to_owned()));
+            return Err(unreadable(&"its serial cannot be continued"));
         }
         let state = Rc::new(state);
         *self.seen.borrow_mut() = Some((Stamp::of(&metadata), at, state.clone()));
@@ -96,7 +94,8 @@ impl StateFile {
     /// # Errors
     /// When it would be too large to be read again, or cannot be written.
     pub(super) fn write(&self, state: &State) -> Result<()> {
-        let json = serde_json::to_vec(state).map_err(|error| Error::new(error.to_string()))?;
+        let json = serde_json::to_vec(state)
+            .map_err(|error| Error::new(error.to_string()).because(error))?;
         if json.len() as u64 > limits::STATE_FILE {
             let text = "the record of active skills would be too large to be read again";
             return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));

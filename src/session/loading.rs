@@ -31,14 +31,12 @@ pub struct Changed {
     pub ended: Vec<Ended>,
 }
 
-impl Changed {
-    /// Attributes the ended activations to the session with this key.
-    pub(super) fn of(mut self, key: &SessionKey) -> Self {
-        for end in &mut self.ended {
-            end.session = Some(key.as_str().to_owned());
-        }
-        self
+/// Attributes ended activations to the session with this key.
+pub(super) fn in_session(key: &SessionKey, mut ended: Vec<Ended>) -> Vec<Ended> {
+    for end in &mut ended {
+        end.session = Some(key.as_str().to_owned());
     }
+    ended
 }
 
 impl Session {

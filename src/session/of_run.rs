@@ -1,6 +1,6 @@
 //! The session of this call, and where its records are kept.
 
-use super::{Refusals, SessionKey, Store};
+use super::{Refusals, Session, SessionKey, Store, Unreadable};
 use crate::run_context::RunContext;
 use crate::sys::process::ProcessId;
 
@@ -23,6 +23,14 @@ impl RunContext {
     pub fn store(&self) -> Store {
         let store = self.once(|| Store::of(&self.dirs, &self.env));
         Store::clone(&store)
+    }
+
+    /// What is active in this session.
+    ///
+    /// # Errors
+    /// See [`Store::session`].
+    pub fn active(&self) -> Result<Session, Unreadable> {
+        self.store().session(&self.session())
     }
 
     /// The record of refused calls.

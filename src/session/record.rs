@@ -155,7 +155,7 @@ impl Record {
             Ok(Some(state)) if state.serial == known.serial => None,
             Ok(Some(_)) => Some("it is older".to_owned()),
             Ok(None) => Some("it is missing".to_owned()),
-            Err(unreadable) => Some(unreadable.reason),
+            Err(unreadable) => Some(unreadable.to_string()),
         };
         let mut lacking = [&self.first, second].into_iter();
         let lacking = lacking.find_map(|copy| Some((copy.path().to_owned(), why(copy)?)));

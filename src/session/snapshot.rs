@@ -1,14 +1,9 @@
 //! A skill in the form in which the session records it.
 
-use super::{ActiveSkill, Session, Standing};
+use super::{ActiveSkill, Standing};
 use crate::host::alias::{self, Capability};
 use crate::host::{ours, tools};
 use crate::skill::{Skill, ToolList};
-
-/// The most recently loaded skill.
-pub fn latest(session: &Session) -> Option<&ActiveSkill> {
-    session.active().next_back()
-}
 
 /// The snapshot of a skill that becomes active.
 pub fn snapshot(skill: &Skill, tool: &str) -> ActiveSkill {

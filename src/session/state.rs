@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::active::Session;
 use super::contexts::Contexts;
+use super::key::{self, SessionKey};
 
 /// The whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,18 @@ pub struct Reset {
 impl State {
     /// The format this program reads and writes.
     pub const VERSION: u32 = 1;
+
+    /// Whether this session may have been in a file that was discarded.
+    pub(super) fn may_have_lost(&self, key: &SessionKey) -> bool {
+        let reset = self.reset.as_ref();
+        reset.is_some_and(|it| it.realm == key::realm() && key.is_older_than(it.ticks))
+    }
+
+    /// The session with this key, if it is of the realm of this process.
+    pub(super) fn session(&self, key: &SessionKey) -> Option<&Session> {
+        let session = self.sessions.get(key.as_str());
+        session.filter(|session| key.is_here(&session.realm))
+    }
 
     /// Whether it contains no activation, so that losing it would permit nothing.
     pub(super) fn holds_nothing(&self) -> bool {

@@ -7,10 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
-use super::active::{ActiveSkill, End, Ended, Handed, Session};
+use super::active::{ActiveSkill, End, Ended, Handed, OF_CONTEXT, Session};
 use super::contexts::Contexts;
 use super::key::{self, SessionKey};
-use super::loading::{Changed, Loading};
+use super::loading::{Changed, Loading, in_session};
 use super::record::Record;
 use super::state::{Reset, State};
 use super::unreadable::Unreadable;
@@ -55,23 +55,26 @@ impl Store {
         let Some(state) = self.record.read()? else {
             return Ok(Session::default());
         };
-        match (state.sessions.get(key.as_str()), &state.reset) {
-            (Some(session), _) if key.is_here(&session.realm) => match &session.context {
-                _ if state.contexts.restrict() && left_mark(self.record.path(), key).exists() => {
-                    Err(Unreadable::not_entered())
-                }
-                Some(context) if session.kept && state.contexts.is_doubted(context) => {
-                    Err(Unreadable::lost())
-                }
-                None if state.contexts.restrict() => Err(Unreadable::not_entered()),
-                _ => Ok(session.clone()),
-            },
-            (_, Some(reset)) if reset.realm == key::realm() && key.is_older_than(reset.ticks) => {
-                Err(Unreadable::thrown_away())
+        let restrict = state.contexts.restrict();
+        let Some(session) = state.session(key) else {
+            return if state.may_have_lost(key) {
+                Err(Unreadable::ThrownAway)
+            } else if restrict {
+                // The call belongs to a conversation, but which one could not be recorded.
+                Err(Unreadable::NotEntered)
+            } else {
+                Ok(Session::default())
+            };
+        };
+        match &session.context {
+            _ if restrict && left_mark(self.record.path(), key).exists() => {
+                Err(Unreadable::NotEntered)
             }
-            // The call belongs to a conversation, but which one could not be recorded.
-            _ if state.contexts.restrict() => Err(Unreadable::not_entered()),
-            _ => Ok(Session::default()),
+            Some(context) if session.kept && state.contexts.is_doubted(context) => {
+                Err(Unreadable::Lost)
+            }
+            None if restrict => Err(Unreadable::NotEntered),
+            _ => Ok(session.clone()),
         }
     }
 
@@ -109,7 +112,6 @@ impl Store {
         }
         let _ = files::remove(&left_mark(self.record.path(), key));
         let realm = key::realm();
-        let mut ended = Vec::new();
         self.change(|state, unreadable| {
             if unreadable.is_some() {
                 let ticks = ProcessId::current().start;
@@ -122,32 +124,29 @@ impl Store {
                     ..State::default()
                 };
             }
-            if let Some(session) = state.sessions.remove(key.as_str()) {
-                ended.extend(session.ended(key.as_str(), End::NextStart));
-            }
-            state.sessions.retain(|key, session| {
-                let over = is_over(key, session, &realm);
-                if over {
-                    ended.extend(session.ended(key, End::HostGone));
-                }
-                !over
+            let mut ended = Vec::new();
+            state.sessions.retain(|other, session| {
+                let why = if other == key.as_str() {
+                    End::NextStart
+                } else if is_over(other, session, &realm) {
+                    End::HostGone
+                } else {
+                    return true;
+                };
+                ended.extend(session.ended(other, why));
+                false
             });
             state.reset.take_if(|reset| reset.realm != realm);
-            if state
-                .reset
-                .as_ref()
-                .is_some_and(|reset| key.is_older_than(reset.ticks))
-            {
+            if state.may_have_lost(key) {
                 let session = Session {
-                    realm: realm.clone(),
+                    realm,
                     changed: now(),
                     ..Session::default()
                 };
                 state.sessions.insert(key.as_str().to_owned(), session);
             }
-            Ok(())
-        })?;
-        Ok(ended)
+            Ok(ended)
+        })
     }
 
     /// Forgets what is active in one conversation, or in all, whether or not a host serves it. Only
@@ -156,14 +155,11 @@ impl Store {
     /// # Errors
     /// When the state cannot be read, locked in time or written. Nothing has changed then.
     pub fn deactivate(&self, context: Option<&str>) -> Result<Vec<Ended>> {
-        let mut ended = Vec::new();
         if matches!(self.record.read(), Ok(None)) {
-            return Ok(ended);
+            return Ok(Vec::new());
         }
-        self.change(|state, unreadable| {
-            if let Some(unreadable) = unreadable {
-                return Err(unreadable.error());
-            }
+        self.change_known(|state| {
+            let mut ended = Vec::new();
             for (key, session) in &mut state.sessions {
                 if context.is_none() || session.context.as_deref() == context {
                     ended.extend(session.ended(key, End::Deactivated));
@@ -173,9 +169,8 @@ impl Store {
                 }
             }
             ended.extend(state.contexts.forget(context));
-            Ok(())
-        })?;
-        Ok(ended)
+            Ok(ended)
+        })
     }
 
     /// Makes `skills` active, all of them or none; see [`Session::load`].
@@ -190,12 +185,11 @@ impl Store {
         loading: Loading,
         most: usize,
     ) -> Result<Changed> {
-        let mut changed = Changed::default();
         self.change_session(key, |session, _| {
-            changed = session.load(skills, loading, most)?;
-            Ok(())
-        })?;
-        Ok(changed.of(key))
+            let changed = session.load(skills, loading, most)?;
+            let ended = in_session(key, changed.ended);
+            Ok(Changed { ended, ..changed })
+        })
     }
 
     /// Makes `names`, or all active skills, inactive; see [`Session::unload`].
@@ -207,15 +201,38 @@ impl Store {
         key: &SessionKey,
         names: Option<&[String]>,
         restricted_too: bool,
-    ) -> Result<Changed> {
-        let mut changed = Changed::default();
+    ) -> Result<Vec<Ended>> {
         self.change_session(key, |session, _| {
             let all = || session.active().map(|skill| skill.name.clone()).collect();
             let names = names.map_or_else(all, <[String]>::to_vec);
-            changed.ended = session.unload(&names, restricted_too)?;
-            Ok(())
-        })?;
-        Ok(changed.of(key))
+            let ended = session.unload(&names, restricted_too)?;
+            Ok(in_session(key, ended))
+        })
+    }
+
+    /// Undoes the activation of a skill, see [`Session::withdraw`]. Returns its end, if it ended.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn withdraw(&self, key: &SessionKey, dir: &str) -> Result<Vec<Ended>> {
+        self.change_session(key, |session, _| Ok(in_session(key, session.withdraw(dir))))
+    }
+
+    /// Whether the skill in `dir` is certainly no longer active for this owner, see
+    /// [`Session::owner`].
+    pub fn is_over(&self, owner: &str, dir: &str) -> bool {
+        let Ok(state) = self.record.read() else {
+            return false;
+        };
+        let state = state.unwrap_or_default();
+        if let Some(context) = owner.strip_prefix(OF_CONTEXT) {
+            return state.contexts.is_over(context, dir);
+        }
+        match state.sessions.get(owner) {
+            Some(session) => session.active_in(dir).is_none(),
+            // In the discarded state it may have been active.
+            None => state.reset.is_none() || SessionKey::has_ended(owner),
+        }
     }
 
     /// Records that the model was handed the instructions of these active skills, with these
@@ -253,53 +270,48 @@ impl Store {
         })
     }
 
-    pub(super) fn change_session(
+    pub(super) fn change_session<T>(
         &self,
         key: &SessionKey,
-        edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
-    ) -> Result<()> {
+        edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<T>,
+    ) -> Result<T> {
         self.change_wherever(key, |session, contexts| {
             // They would otherwise be kept for the conversation that the session has left.
             if contexts.restrict() && left_mark(self.record.path(), key).exists() {
-                return Err(Unreadable::not_entered().error());
+                return Err(Unreadable::NotEntered.into());
             }
             edit(session, contexts)
         })
     }
 
     /// As [`Store::change_session`], but also while the conversation is unknown.
-    pub(super) fn change_wherever(
+    pub(super) fn change_wherever<T>(
         &self,
         key: &SessionKey,
-        edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<()>,
-    ) -> Result<()> {
-        let realm = key::realm();
-        self.change(|state, unreadable| {
-            if let Some(unreadable) = unreadable {
-                return Err(unreadable.error());
-            }
-            let known = state.sessions.contains_key(key.as_str());
-            let doubted = |reset: &Reset| reset.realm == realm && key.is_older_than(reset.ticks);
+        edit: impl FnOnce(&mut Session, &mut Contexts) -> Result<T>,
+    ) -> Result<T> {
+        self.change_known(|state| {
             // An entry would mean that the session's activations are known (see `session`).
-            if !known && state.reset.as_ref().is_some_and(doubted) {
-                return Err(Unreadable::thrown_away().error());
+            if !state.sessions.contains_key(key.as_str()) && state.may_have_lost(key) {
+                return Err(Unreadable::ThrownAway.into());
             }
             let session = state.sessions.entry(key.as_str().to_owned()).or_default();
             if !key.is_here(&session.realm) {
                 *session = Session {
-                    realm,
+                    realm: key::realm(),
                     ..Session::default()
                 };
             }
             if let Some(context) = session.context.as_ref().filter(|_| session.kept)
                 && state.contexts.is_doubted(context)
             {
-                return Err(Unreadable::lost().error());
+                return Err(Unreadable::Lost.into());
             }
             session.changed = now();
             let before = session.activated.clone();
-            edit(session, &mut state.contexts)?;
-            state.contexts.keep(session, &before)
+            let result = edit(session, &mut state.contexts)?;
+            state.contexts.keep(session, &before)?;
+            Ok(result)
         })
     }
 
@@ -311,22 +323,29 @@ impl Store {
     pub fn is_below_a_host(&self, beyond_parent: bool) -> Result<bool, Unreadable> {
         let state = self.record.read()?.unwrap_or_default();
         let in_use = |key: SessionKey| {
-            state.sessions.get(key.as_str()).is_some_and(|session| {
-                key.is_here(&session.realm)
-                    && (session.context.is_some() || !session.activated.is_empty())
-            })
+            let session = state.session(&key);
+            session
+                .is_some_and(|session| session.context.is_some() || !session.activated.is_empty())
         };
         Ok(SessionKey::of_ancestors()
             .skip(beyond_parent.into())
             .any(in_use))
     }
 
+    /// Changes the state under the lock, if it can be read.
+    fn change_known<T>(&self, edit: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+        self.change(|state, unreadable| match unreadable {
+            Some(unreadable) => Err(unreadable.into()),
+            None => edit(state),
+        })
+    }
+
     /// Changes the state under the lock. If it cannot be read, `edit` gets the error and an empty
     /// state.
-    fn change(
+    fn change<T>(
         &self,
-        edit: impl FnOnce(&mut State, Option<Unreadable>) -> Result<()>,
-    ) -> Result<()> {
+        edit: impl FnOnce(&mut State, Option<Unreadable>) -> Result<T>,
+    ) -> Result<T> {
         let dir = self.dir();
         let made = Dir::make_anchor(dir).map_err(|source| Error::io("create", dir, &source))?;
         let _lock = made.lock(&LOCK, limits::HOOK_LOCK)?;
@@ -336,11 +355,11 @@ impl Store {
         };
         let mut state = State::clone(&before);
         let reset = unreadable.is_some();
-        edit(&mut state, unreadable)?;
-        if state == *before && !reset {
-            return Ok(());
+        let result = edit(&mut state, unreadable)?;
+        if state != *before || reset {
+            self.record.write(state)?;
         }
-        self.record.write(state)
+        Ok(result)
     }
 }
 

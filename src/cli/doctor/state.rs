@@ -15,7 +15,7 @@ pub fn checks(ctx: &RunContext) -> Vec<Check> {
     let mut checks = vec![writing(ctx, &dir)];
     checks.push(match ctx.store().health() {
         Ok(sessions) => Check::ok("state", format!("{sessions} sessions are recorded")),
-        Err((file, why)) => unreadable(&file, &why.reason),
+        Err((file, why)) => unreadable(&file, &why.to_string()),
     });
     checks.extend(ctx.store().lacks_copy().map(|(copy, why)| {
         let text = format!(

@@ -9,13 +9,13 @@ use serde_json::json;
 use crate::activation::Instructions;
 use crate::host::{Protocol, ours};
 use crate::run_context::RunContext;
-use crate::session::{ActiveSkill, KeptArguments, Session};
+use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, Wrapper, guarded};
 use crate::sys::limits;
 
 /// The block; `None` if nothing is active.
 pub fn active_block(ctx: &RunContext) -> Option<String> {
-    let session = ctx.store().session(&ctx.session()).ok()?;
+    let session = ctx.active().ok()?;
     // Always-on skills are in the prompt already.
     activated(&session).next()?;
     let mut block = reminder(&session);
@@ -33,7 +33,7 @@ pub fn active_block(ctx: &RunContext) -> Option<String> {
                 Wrapper::Skill.around(name, &format!("{left_out} {}", to_read(active)))
             } else {
                 room -= text.len();
-                given.extend(skill.map(|skill| (skill, arguments(active))));
+                given.extend(skill.map(|skill| (skill, active.arguments.as_deref())));
                 text
             };
             block.push('\n');
@@ -49,7 +49,7 @@ pub fn active_block(ctx: &RunContext) -> Option<String> {
     {
         block.push_str(" If they are no longer there: ");
         block.push_str(&to_read(last));
-        if let Some(arguments) = arguments(last) {
+        if let Some(arguments) = last.arguments.as_deref() {
             let text = "Its arguments, for which $ARGUMENTS stands there:";
             let text = format!("{text}\n\n{}", guarded(arguments));
             block.push_str("\n\n");
@@ -99,7 +99,7 @@ fn again(ctx: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> Strin
     let instructions = ctx.instructions(Instructions {
         skill,
         reference: name,
-        arguments: arguments(active),
+        arguments: active.arguments.as_deref(),
         more: changed.into_iter().collect(),
         wrapper: Wrapper::Skill,
     });
@@ -107,10 +107,6 @@ fn again(ctx: &RunContext, skill: Option<&Skill>, active: &ActiveSkill) -> Strin
         let unread = format!("Its instructions cannot be read: {why}. Tell the user.");
         Wrapper::Skill.around(name, &unread)
     })
-}
-
-fn arguments(active: &ActiveSkill) -> Option<&str> {
-    active.arguments.as_ref().map(KeptArguments::as_str)
 }
 
 fn is_there(active: &ActiveSkill) -> bool {

@@ -141,7 +141,7 @@ fn put_in_force(ctx: &RunContext, chosen: &Chosen, snapshots: &[ActiveSkill]) ->
     let kept = ctx.store().keep_always_on(&ctx.session(), snapshots)?;
     ctx.record_ends(kept.ended);
     for (offered, _) in &chosen.fitting {
-        if kept.new.contains(&offered.skill.name.to_string()) {
+        if kept.began.contains(&offered.skill.name.to_string()) {
             ctx.record_activation(offered.skill);
         }
     }

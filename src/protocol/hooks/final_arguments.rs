@@ -10,7 +10,7 @@ use crate::run_context::RunContext;
 
 /// Refuses what is not allowed; these hooks never grant.
 pub fn final_arguments(ctx: &RunContext, used: Option<&ToolUse>) -> Response {
-    let session = ctx.store().session(&ctx.session());
+    let session = ctx.active();
     let is_free = nothing_is_in_force(ctx, &session);
     if is_free {
         closed::nothing_is_in_force();

@@ -74,7 +74,7 @@ fn called_in(prompt: &str) -> Option<Call<'_>> {
 /// Whether this prompt may be the user's. Only the first one of a run may: later ones are
 /// continuations written by a model, or belong to another conversation.
 fn is_users(ctx: &RunContext) -> bool {
-    let session = ctx.store().session(&ctx.session());
+    let session = ctx.active();
     session.map_or(true, |session| session.context.is_none())
 }
 

@@ -15,7 +15,7 @@ pub fn pre_tool_output(ctx: &RunContext, result: Option<&ToolResult>) -> Respons
     else {
         return Response::nothing();
     };
-    let session = ctx.store().session(&ctx.session());
+    let session = ctx.active();
     let called = called(ctx, &result.used.tool, &result.used.arguments);
     let called = called.transpose().unwrap_or_default();
     match authorize(ctx, &session, &result.used, called.as_ref()).answer {

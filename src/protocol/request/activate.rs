@@ -3,7 +3,9 @@
 
 use serde_json::{Map, Value};
 
+use super::arguments::{given, object, wrong};
 use crate::error::{Error, Result};
+use crate::host::ours;
 
 /// A call that activates a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,36 +27,25 @@ const ARGUMENTS: [&str; 2] = ["arguments", "args"];
 const ACTIONS: [&str; 4] = ["use", "activate", "load", "run"];
 
 impl Activate {
-    /// Parses a call of a skill's own tool.
+    /// Parses a call of a skill's own tool, or of the common tool for all skills.
     ///
     /// # Errors
-    /// When its arguments are not an object, contradict each other, or ask for something else.
-    pub fn by_own_tool(tool: &str, arguments: &Value) -> Result<Self> {
-        let map = object(arguments)?;
+    /// When its arguments are not an object, contradict each other, or ask for something else, and
+    /// when the common tool's name no skill or more than one.
+    pub fn parse(tool: &str, arguments: Value) -> Result<Self> {
+        let map = object(tool, arguments)?;
         is_meant(tool, &map)?;
+        let skill = if tool == ours::SKILL {
+            let named = one_of(&map, &NAME)?.and_then(Value::as_str);
+            let text = "`skill` needs a skill's name";
+            Some(named.and_then(given).ok_or_else(|| wrong(tool, text))?)
+        } else {
+            None
+        };
         Ok(Self {
             tool: tool.to_owned(),
-            skill: None,
-            arguments: given(&map)?,
-        })
-    }
-
-    /// Parses a call of the common tool for all skills.
-    ///
-    /// # Errors
-    /// As [`Activate::by_own_tool`], and when no skill or more than one is named.
-    pub fn by_name(tool: &str, arguments: &Value) -> Result<Self> {
-        let map = object(arguments)?;
-        is_meant(tool, &map)?;
-        let skill = one_of(&map, &NAME)?.and_then(Value::as_str);
-        let skill = skill.filter(|name| !name.trim().is_empty());
-        let skill = skill.ok_or_else(|| {
-            Error::new(format!("`{tool}` needs a skill's name")).hint(EXAMPLE_BY_NAME)
-        })?;
-        Ok(Self {
-            tool: tool.to_owned(),
-            skill: Some(skill.trim().to_owned()),
-            arguments: given(&map)?,
+            skill: skill.map(|name| name.trim().to_owned()),
+            arguments: one_of(&map, &ARGUMENTS)?.map(as_text),
         })
     }
 }
@@ -62,39 +53,26 @@ impl Activate {
 /// Refuses a call with another action: `unload`, for example, means the opposite.
 fn is_meant(tool: &str, map: &Map<String, Value>) -> Result<()> {
     match map.get("action") {
-        None | Some(Value::Null) => Ok(()),
+        None => Ok(()),
         Some(Value::String(action)) if ACTIONS.contains(&action.as_str()) => Ok(()),
         Some(other) => {
             let text = format!("`{tool}` activates a skill, and has no action {other}");
-            Err(Error::new(text).hint(EXAMPLE_OF_AN_END))
+            let end = r#"skill_session {"action": "unload", "names": ["pdf"]} ends one"#;
+            Err(Error::new(text).hint(end))
         }
     }
 }
 
-const EXAMPLE: &str = r#"call it with {"arguments": "what to do"}"#;
-const EXAMPLE_BY_NAME: &str =
-    r#"call it with {"skill_name": "pdf", "arguments": "what to do"}; arguments may be left out"#;
-
-const EXAMPLE_OF_AN_END: &str = r#"skill_session {"action": "unload", "names": ["pdf"]} ends one"#;
-
-fn object(arguments: &Value) -> Result<Map<String, Value>> {
-    match arguments {
-        Value::Null => Ok(Map::new()),
-        Value::Object(map) => Ok(map.clone()),
-        _ => Err(Error::new("the arguments of a skill's tool are one JSON object").hint(EXAMPLE)),
-    }
-}
-
-/// The arguments as text. A model may send any JSON there, and a direct call sends words.
-fn given(map: &Map<String, Value>) -> Result<Option<String>> {
-    Ok(one_of(map, &ARGUMENTS)?.map(|value| match value {
+/// A model may send any JSON as arguments, and a direct call sends words.
+fn as_text(value: &Value) -> String {
+    match value {
         Value::String(text) => text.clone(),
         Value::Array(words) if words.iter().all(Value::is_string) => {
             let words: Vec<String> = words.iter().filter_map(Value::as_str).map(word).collect();
             words.join(" ")
         }
         other => other.to_string(),
-    }))
+    }
 }
 
 /// Quotes a word so that splitting the text again keeps it whole.
@@ -108,8 +86,7 @@ fn word(word: &str) -> String {
 
 /// The value under any of these keys; several may be given if they are equal.
 fn one_of<'a>(map: &'a Map<String, Value>, keys: &[&str]) -> Result<Option<&'a Value>> {
-    let said = keys.iter().filter_map(|key| Some((*key, map.get(*key)?)));
-    let mut said = said.filter(|(_, value)| !value.is_null());
+    let mut said = keys.iter().filter_map(|key| Some((*key, map.get(*key)?)));
     let Some((first, value)) = said.next() else {
         return Ok(None);
     };
@@ -139,7 +116,7 @@ mod tests {
             (json!({"arguments": {"x": 1}}), Some("{\"x\":1}")),
             (json!({"arguments": [1]}), Some("[1]")),
         ] {
-            let call = Activate::by_own_tool("skill_pdf", &arguments).unwrap();
+            let call = Activate::parse("skill_pdf", arguments.clone()).unwrap();
             assert_eq!(call.arguments.as_deref(), text, "{arguments}");
             assert_eq!(call.skill, None);
         }
@@ -154,7 +131,7 @@ mod tests {
             json!({"command": "pdf", "skill_name": null}),
             json!({"skill": "pdf", "skill_name": "pdf"}),
         ] {
-            let call = Activate::by_name("skill", &arguments).unwrap();
+            let call = Activate::parse("skill", arguments.clone()).unwrap();
             assert_eq!(call.skill.as_deref(), Some("pdf"), "{arguments}");
         }
     }
@@ -170,8 +147,8 @@ mod tests {
             (json!(["deactivate"]), false),
         ] {
             let arguments = json!({"action": action, "skill_name": "pdf"});
-            let own = Activate::by_own_tool("skill_pdf", &arguments);
-            let named = Activate::by_name("skill", &arguments);
+            let own = Activate::parse("skill_pdf", arguments.clone());
+            let named = Activate::parse("skill", arguments.clone());
             for error in [own.err(), named.err()] {
                 assert_eq!(error.is_none(), is_meant, "{action}");
                 let hint = error.and_then(|error| error.next_step().map(ToString::to_string));
@@ -196,7 +173,7 @@ mod tests {
             ),
             (json!(["a"]), "one JSON object"),
         ] {
-            let error = Activate::by_name("skill", &arguments).unwrap_err();
+            let error = Activate::parse("skill", arguments.clone()).unwrap_err();
             assert!(error.to_string().contains(part), "{arguments}: {error}");
             assert!(error.next_step().is_some());
         }

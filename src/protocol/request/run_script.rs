@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use super::arguments::{name, typed, wrong};
 use crate::error::{Error, Result};
+use crate::host::ours;
 
 /// A call of `run_skill_script`.
 #[derive(Debug, PartialEq)]
@@ -17,13 +20,17 @@ pub enum RunSkillScript {
 }
 
 /// Which script, and how.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct StartScript {
     /// The skill's name; if absent, the most recently loaded skill.
+    #[serde(deserialize_with = "name")]
     pub skill: Option<String>,
     /// The script, relative to the skill's directory.
+    #[serde(skip)]
     pub script: String,
     /// Its arguments.
+    #[serde(deserialize_with = "args")]
     pub args: Vec<String>,
     /// Its standard input.
     pub stdin: String,
@@ -51,7 +58,8 @@ pub struct UseJob {
 }
 
 /// Where a script runs.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
 pub enum WorkDir {
     /// In the skill's directory, which is what skills assume.
     #[default]
@@ -75,35 +83,20 @@ pub enum Format {
     Json,
 }
 
-/// The arguments as written. Nulls and empty names count as absent, because some models fill in
-/// every key they know.
+/// The arguments as written.
 #[derive(Deserialize)]
 struct Written {
-    #[serde(default)]
-    skill: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "name")]
     script: Option<String>,
     /// The name that `read_skill_file` uses.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "name")]
     path: Option<String>,
-    #[serde(default, deserialize_with = "null_is_default")]
-    args: Args,
-    #[serde(default, deserialize_with = "null_is_default")]
-    stdin: String,
-    #[serde(default, deserialize_with = "null_is_default")]
-    workdir: WorkDir,
-    #[serde(default, deserialize_with = "null_is_default")]
-    env: BTreeMap<String, String>,
-    #[serde(default)]
-    timeout_secs: Option<f64>,
-    #[serde(default, deserialize_with = "null_is_default")]
-    background: bool,
-    #[serde(default, deserialize_with = "null_is_default")]
-    format: Format,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "name")]
     job: Option<String>,
-    #[serde(default, deserialize_with = "null_is_default")]
+    #[serde(default)]
     stop: bool,
+    #[serde(flatten)]
+    start: StartScript,
 }
 
 impl RunSkillScript {
@@ -112,126 +105,72 @@ impl RunSkillScript {
     /// # Errors
     /// When one has the wrong type, or together they do not say what to do.
     pub fn parse(arguments: Value) -> Result<Self> {
-        let arguments = match arguments {
-            Value::Null => Value::Object(serde_json::Map::new()),
-            Value::Object(map) => Value::Object(map),
-            _ => {
-                return Err(wrong(
-                    "the arguments of `run_skill_script` are one JSON object",
-                ));
-            }
-        };
-        let written: Written = serde_json::from_value(arguments).map_err(|error| {
-            wrong(format!(
-                "the arguments of `run_skill_script` are invalid: {error}"
-            ))
-        })?;
-        let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-        let skill = given(written.skill);
-        let script = match (given(written.script), given(written.path)) {
+        let wrong = |text| wrong(ours::RUN_SCRIPT, text);
+        let written: Written = typed(ours::RUN_SCRIPT, arguments)?;
+        let script = match (written.script, written.path) {
             (Some(script), Some(path)) if script != path => {
                 return Err(wrong("`script` and `path` name two different scripts"));
             }
             (script, path) => script.or(path),
         };
-        if let Some(job) = given(written.job) {
-            if script.is_some() || written.background {
+        let start = written.start;
+        match (written.job, script) {
+            (Some(job), script) if script.is_some() || start.background => {
                 let text = "`job` stands for a script that runs already, so it cannot be given \
                             together with `script` or `background`";
-                return Err(Error::new(text).hint(format!(
-                    "to go on with the job, call it with {{\"job\": \"{}\"}} alone",
-                    job.escape_debug()
-                )));
+                let job = job.escape_debug();
+                let alone =
+                    format!(r#"to go on with the job, call it with {{"job": "{job}"}} alone"#);
+                Err(Error::new(text).hint(alone))
             }
-            return Ok(Self::Job(UseJob {
+            (Some(job), _) => Ok(Self::Job(UseJob {
                 job,
                 stop: written.stop,
-                format: written.format,
-            }));
+                format: start.format,
+            })),
+            (None, _) if written.stop => {
+                Err(wrong("`stop` needs `job`: which one is to be stopped"))
+            }
+            (None, None) => Err(wrong("missing field `script`")),
+            (None, Some(script)) => Ok(Self::Start(StartScript { script, ..start })),
         }
-        if written.stop {
-            return Err(wrong("`stop` needs `job`: which one is to be stopped"));
-        }
-        let missing = |key| wrong(format!("missing field `{key}`"));
-        Ok(Self::Start(StartScript {
-            skill,
-            script: script.ok_or_else(|| missing("script"))?,
-            args: written.args.0,
-            stdin: written.stdin,
-            workdir: written.workdir,
-            env: written.env,
-            timeout_secs: written.timeout_secs,
-            background: written.background,
-            format: written.format,
-        }))
-    }
-
-    /// Whether a call with these arguments accesses a job, so that it cannot start anything.
-    pub fn is_about_a_job(arguments: &Value) -> bool {
-        let text = |key: &str| {
-            arguments
-                .get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        let names_script = ["script", "path"]
-            .iter()
-            .any(|key| !text(key).trim().is_empty());
-        !text("job").trim().is_empty() && !names_script
     }
 }
 
-fn wrong(text: impl Into<String>) -> Error {
-    Error::new(text).hint(
-        r#"for example {"skill": "pdf", "script": "scripts/fill.py", "args": ["a.pdf"]}, or {"job": "…"} for one that runs"#,
-    )
-}
-
-impl<'de> Deserialize<'de> for WorkDir {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = String::deserialize(deserializer)?;
-        Ok(match written.trim() {
+impl From<String> for WorkDir {
+    fn from(written: String) -> Self {
+        match written.trim() {
             "." | "skill" => Self::Skill,
             "project" => Self::Project,
             "temp" => Self::Temp,
             _ => Self::Inside(written),
-        })
+        }
     }
 }
 
 /// Arguments of a script: a list, or one string whose words are unambiguous.
-#[derive(Debug, Default, PartialEq)]
-struct Args(Vec<String>);
-
-impl<'de> Deserialize<'de> for Args {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error as _;
-
-        let word = |value: Value| match value {
-            Value::String(word) => Ok(word),
-            Value::Number(number) => Ok(number.to_string()),
-            other => Err(D::Error::custom(format!(
-                "expected a string, found {other}"
-            ))),
-        };
-        let list = |items: Vec<Value>| items.into_iter().map(word).collect::<Result<_, _>>();
-        match Value::deserialize(deserializer)? {
-            Value::Array(items) => list(items).map(Self),
-            Value::String(line) => match serde_json::from_str(&line) {
-                // A list encoded as a string.
-                Ok(Value::Array(items)) => list(items).map(Self),
-                _ => words(&line).map(Self).ok_or_else(|| {
-                    D::Error::custom(
-                        "expected a list of strings: one string of words was meant in \
-                                      several ways",
-                    )
-                }),
-            },
-            other => Err(D::Error::custom(format!(
-                "expected a list of strings, found {other}"
-            ))),
+fn args<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let unclear = "expected a list of strings: one string of words was meant in several ways";
+    let items = match Value::deserialize(deserializer)? {
+        Value::Array(items) => items,
+        // Perhaps a list encoded as a string.
+        Value::String(line) => match serde_json::from_str(&line) {
+            Ok(Value::Array(items)) => items,
+            _ => return words(&line).ok_or_else(|| D::Error::custom(unclear)),
+        },
+        other => {
+            let text = format!("expected a list of strings, found {other}");
+            return Err(D::Error::custom(text));
         }
-    }
+    };
+    let word = |value| match value {
+        Value::String(word) => Ok(word),
+        Value::Number(number) => Ok(number.to_string()),
+        other => Err(D::Error::custom(format!(
+            "expected a string, found {other}"
+        ))),
+    };
+    items.into_iter().map(word).collect()
 }
 
 /// Splits a line into words; `None` if a quote is unclosed or a shell would do more than split,
@@ -263,14 +202,6 @@ fn words(line: &str) -> Option<Vec<String>> {
     }
     words.extend(word);
     quote.is_none().then_some(words)
-}
-
-fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Default + Deserialize<'de>,
-{
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! The arguments of `skill_session`, which reports what is active and changes it.
 
-use crate::activation::LoadMode;
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::Value;
 
+use super::arguments::{object, wrong};
+use crate::activation::LoadMode;
 use crate::error::{Error, Result};
+use crate::host::ours;
 
 /// A call of `skill_session`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,94 +30,72 @@ impl SkillSession {
     /// # Errors
     /// When one has the wrong type, or together they do not say what to do.
     pub fn parse(arguments: Value) -> Result<Self> {
-        let arguments = match arguments {
-            Value::Null => Map::new(),
-            Value::Object(map) => map,
-            _ => {
-                return Err(wrong(
-                    "the arguments of `skill_session` are one JSON object",
-                ));
-            }
-        };
+        let arguments = object(ours::SESSION, arguments)?;
         let word = |key: &str| match arguments.get(key) {
-            None | Some(Value::Null) => Ok(String::new()),
+            None => Ok(String::new()),
             Some(Value::String(text)) => Ok(text.trim().to_ascii_lowercase()),
-            Some(_) => Err(wrong(format!("`{key}` is not a string"))),
+            Some(_) => Err(invalid(format!("`{key}` is not a string"))),
         };
         let names = names(arguments.get("names"))?;
         let all = match arguments.get("all") {
-            None | Some(Value::Null) => false,
+            None => false,
             Some(Value::Bool(all)) => *all,
             Some(Value::String(text)) if text.trim().eq_ignore_ascii_case("true") => true,
             Some(Value::String(text)) if ["", "false"].contains(&text.trim()) => false,
-            Some(_) => return Err(wrong("`all` is neither true nor false")),
+            Some(_) => return Err(invalid("`all` is neither true nor false")),
         };
         let mode = match word("mode")?.as_str() {
             "" | "replace" => LoadMode::Replace,
             "add" => LoadMode::Add,
             other => {
                 let text = format!("`{}` is no mode of `skill_session`", other.escape_debug());
-                return Err(wrong(text));
+                return Err(invalid(text));
             }
         };
         match (word("action")?.as_str(), names.is_empty(), all) {
             ("status", ..) => Ok(Self::Status),
             ("load", false, false) => Ok(Self::Load { names, mode }),
-            ("load", true, false) => Err(wrong("`load` needs `names`: which skills")),
-            ("load", _, true) => Err(wrong("`all` belongs to `unload`")),
+            ("load", true, false) => Err(invalid("`load` needs `names`: which skills")),
+            ("load", _, true) => Err(invalid("`all` belongs to `unload`")),
             ("unload", false, false) => Ok(Self::Unload(Some(names))),
             ("unload", true, true) => Ok(Self::Unload(None)),
-            ("unload", true, false) => Err(wrong("`unload` needs `names`, or `all`: true")),
-            ("unload", false, true) => Err(wrong("`names` and `all` both say what to unload")),
-            ("", ..) => Err(wrong("missing field `action`")),
+            ("unload", true, false) => Err(invalid("`unload` needs `names`, or `all`: true")),
+            ("unload", false, true) => Err(invalid("`names` and `all` both say what to unload")),
+            ("", ..) => Err(invalid("missing field `action`")),
             (other, ..) => {
                 let text = format!("`{}` is no action of `skill_session`", other.escape_debug());
-                Err(wrong(text))
+                Err(invalid(text))
             }
         }
     }
+}
+
+fn invalid(text: impl Into<String>) -> Error {
+    wrong(ours::SESSION, text)
 }
 
 /// A list, a list encoded as JSON in a string, or a string of names separated by commas or spaces.
 fn names(written: Option<&Value>) -> Result<Vec<String>> {
-    let clean = |names: Vec<String>| {
-        let mut kept: Vec<String> = Vec::new();
-        for name in names.iter().map(|name| name.trim()) {
-            if !name.is_empty() && !kept.iter().any(|known| known == name) {
-                kept.push(name.to_owned());
-            }
-        }
-        kept
-    };
-    let not_names = || wrong("`names` is not a list of names");
-    match written {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Array(items)) => {
-            let name = |item: &Value| item.as_str().map(str::to_owned);
-            let items: Option<Vec<String>> = items.iter().map(name).collect();
-            items.map(clean).ok_or_else(not_names)
-        }
+    let own = |part: &str| part.trim_matches(['"', '\'']).to_owned();
+    let written: Option<Vec<String>> = match written {
+        None => Some(Vec::new()),
         Some(Value::String(text)) if text.trim_start().starts_with('[') => {
-            let list: Result<Vec<String>, _> = serde_json::from_str(text);
-            list.map(clean).map_err(|_| not_names())
+            serde_json::from_str(text).ok()
         }
-        Some(Value::String(text)) => {
-            let own = |part: &str| part.trim_matches(['"', '\'']).to_owned();
-            let names: Vec<String> = if text.contains([',', '\n']) {
-                text.split([',', '\n']).map(str::trim).map(own).collect()
-            } else {
-                text.split_whitespace().map(own).collect()
-            };
-            Ok(clean(names))
+        Some(Value::String(text)) if text.contains([',', '\n']) => {
+            Some(text.split([',', '\n']).map(str::trim).map(own).collect())
         }
-        Some(_) => Err(not_names()),
+        Some(Value::String(text)) => Some(text.split_whitespace().map(own).collect()),
+        Some(other) => Vec::deserialize(other).ok(),
+    };
+    let written = written.ok_or_else(|| invalid("`names` is not a list of names"))?;
+    let mut names: Vec<String> = Vec::new();
+    for name in written.iter().map(|name| name.trim()) {
+        if !name.is_empty() && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
     }
-}
-
-fn wrong(text: impl Into<String>) -> Error {
-    Error::new(text).hint(
-        r#"for example {"action": "load", "names": ["pdf", "csv"], "mode": "add"}; actions: load, unload (names, or all: true), status; modes: replace, add"#,
-    )
+    Ok(names)
 }
 
 #[cfg(test)]

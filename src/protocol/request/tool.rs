@@ -3,11 +3,12 @@
 #[cfg(test)]
 mod tests;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 
+use super::arguments::{any_as_text, count, given, list_or_text, name, typed, wrong};
 use crate::error::{Error, Result};
+use crate::host::ours;
 use crate::protocol::{Activate, Payload, RunSkillScript, SkillSession};
 
 /// A call of one of our tools.
@@ -78,9 +79,8 @@ pub struct CreateSkill {
 #[derive(Deserialize)]
 struct Marketplace {
     action: String,
-    #[serde(default)]
     skill_ref: Option<String>,
-    #[serde(default, alias = "arguments")]
+    #[serde(alias = "arguments")]
     query: Option<String>,
 }
 
@@ -91,29 +91,22 @@ impl ToolCall {
     /// When the arguments are not what the tool takes; the hint shows a valid call.
     pub fn parse(name: &str, arguments: Payload) -> Result<Self> {
         let arguments = arguments.map_err(|reason| {
-            Error::new(format!(
-                "the arguments of `{name}` could not be read: {reason}"
-            ))
-            .hint("pass one JSON object")
+            let text = format!("the arguments of `{name}` could not be read: {reason}");
+            Error::new(text).hint("pass one JSON object")
         })?;
         Ok(match name {
-            "agent-skills" if arguments.get("args").is_none() => Self::Command(Vec::new()),
-            "agent-skills" => Self::Command(words(&arguments)?),
-            "skill_marketplace" => match (arguments.get("args"), arguments.get("action")) {
-                (None, _) => typed::<Marketplace>(name, arguments)?.call()?,
-                (Some(_), None) => Self::Command(words(&arguments)?),
-                (Some(_), Some(_)) => {
-                    return Err(Error::new("`action` and `args` both say what to do")
-                        .hint(example("skill_marketplace")));
-                }
+            ours::DIRECT => Self::Command(words(arguments.get("args"))?.unwrap_or_default()),
+            ours::MARKETPLACE => match (words(arguments.get("args")), arguments.get("action")) {
+                (Ok(None), _) => typed::<Marketplace>(name, arguments)?.call()?,
+                (words, None) => Self::Command(words?.unwrap_or_default()),
+                (_, Some(_)) => return Err(wrong(name, "`action` and `args` both say what to do")),
             },
-            "read_skill_file" => Self::ReadSkillFile(typed(name, arguments)?),
-            "run_skill_script" => Self::RunSkillScript(RunSkillScript::parse(arguments)?),
-            "propose_skill_update" => Self::ProposeSkillUpdate(typed(name, arguments)?),
-            "create_skill" => Self::CreateSkill(typed(name, arguments)?),
-            "skill_session" => Self::SkillSession(SkillSession::parse(arguments)?),
-            "skill" => Self::Activate(Activate::by_name(name, &arguments)?),
-            _ => Self::Activate(Activate::by_own_tool(name, &arguments)?),
+            ours::READ_FILE => Self::ReadSkillFile(typed(name, arguments)?),
+            ours::RUN_SCRIPT => Self::RunSkillScript(RunSkillScript::parse(arguments)?),
+            ours::PROPOSE => Self::ProposeSkillUpdate(typed(name, arguments)?),
+            ours::CREATE => Self::CreateSkill(typed(name, arguments)?),
+            ours::SESSION => Self::SkillSession(SkillSession::parse(arguments)?),
+            _ => Self::Activate(Activate::parse(name, arguments)?),
         })
     }
 }
@@ -123,161 +116,63 @@ impl Marketplace {
     /// a person.
     fn call(self) -> Result<ToolCall> {
         let action = self.action.to_ascii_lowercase().replace('_', "-");
-        if action == "use" {
-            let skill = self.skill_ref.filter(|name| !name.trim().is_empty());
-            let skill = skill.ok_or_else(|| {
-                Error::new("`use` needs a skill's name").hint(
-                    r#"for example {"action": "use", "skill_ref": "pdf", "query": "what to do"}"#,
-                )
-            })?;
-            return Ok(ToolCall::Activate(Activate {
-                tool: "skill_marketplace".to_owned(),
-                skill: Some(skill.trim().to_owned()),
-                arguments: self.query,
-            }));
-        }
-        let searches = ["search", "search-installed"].contains(&action.as_str());
-        let takes_operand = ["install", "remove", "update", "info"].contains(&action.as_str());
-        if !searches && !takes_operand && !["list", "list-installed"].contains(&action.as_str()) {
-            let text = format!(
-                "`{}` is no action of skill_marketplace",
-                self.action.escape_debug()
-            );
-            return Err(Error::new(text).hint(example("skill_marketplace")));
-        }
-        let given =
-            |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
-        // A search without words would match everything, so list instead.
-        if searches && !given(&self.skill_ref) && !given(&self.query) {
-            let list = action.replace("search-installed", "list-installed");
-            return Ok(ToolCall::Command(vec![list.replace("search", "list")]));
-        }
-        let needs_operand = ["install", "remove", "info"].contains(&action.as_str());
-        if needs_operand && !given(&self.skill_ref) && !given(&self.query) {
-            let (what, example) = if action == "install" {
-                ("the skill's reference", "owner/skill")
-            } else {
-                ("a skill's name", "pdf")
-            };
-            return Err(Error::new(format!("`{action}` needs {what}")).hint(format!(
+        let reference = self.skill_ref.as_deref().and_then(given);
+        let query = self.query.as_deref().and_then(given);
+        let needs = |what: &str, example: &str| {
+            Error::new(format!("`{action}` needs {what}")).hint(format!(
                 r#"for example {{"action": "{action}", "skill_ref": "{example}"}}"#
-            )));
-        }
-        let mut command = vec![action];
-        let (query, reference) = (self.query, self.skill_ref);
-        // After `--`, nothing the model wrote can be an option.
-        if searches {
-            let words = query.or(reference).unwrap_or_default();
-            command.push("--".to_owned());
-            command.extend(words.split_whitespace().map(str::to_owned));
-        } else if takes_operand && let Some(operand) = reference.or(query) {
-            command.extend(["--".to_owned(), operand]);
-        }
-        Ok(ToolCall::Command(command))
+            ))
+        };
+        let words: Vec<&str> = match (action.as_str(), reference.or(query)) {
+            ("use", _) => {
+                let skill = reference.ok_or_else(|| {
+                    Error::new("`use` needs a skill's name").hint(
+                        r#"for example {"action": "use", "skill_ref": "pdf", "query": "what to do"}"#,
+                    )
+                })?;
+                return Ok(ToolCall::Activate(Activate {
+                    tool: ours::MARKETPLACE.to_owned(),
+                    skill: Some(skill.trim().to_owned()),
+                    arguments: self.query,
+                }));
+            }
+            // A search without words would match everything, so list instead.
+            ("list", _) | ("search", None) => vec!["list"],
+            ("list-installed", _) | ("search-installed", None) => vec!["list-installed"],
+            ("update", None) => vec!["update"],
+            ("install", None) => return Err(needs("the skill's reference", "owner/skill")),
+            ("remove" | "info", None) => return Err(needs("a skill's name", "pdf")),
+            // After `--`, nothing the model wrote can be an option.
+            ("search" | "search-installed", Some(other)) => {
+                let words = query.unwrap_or(other).split_whitespace();
+                [&action, "--"].into_iter().chain(words).collect()
+            }
+            ("install" | "remove" | "update" | "info", Some(operand)) => {
+                vec![&action, "--", operand]
+            }
+            _ => {
+                let action = self.action.escape_debug();
+                let text = format!("`{action}` is no action of skill_marketplace");
+                return Err(wrong(ours::MARKETPLACE, text));
+            }
+        };
+        Ok(ToolCall::Command(
+            words.into_iter().map(str::to_owned).collect(),
+        ))
     }
 }
 
-/// The skill that a call of `read_skill_file` or `run_skill_script` names. Nulls and empty names
-/// count as absent: some models fill in every key they know.
-pub fn written_skill(arguments: &Value) -> Option<&str> {
-    let name = arguments.get("skill")?.as_str()?;
-    (!name.trim().is_empty()).then_some(name)
-}
-
-/// A name as in [`written_skill`].
-fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let written = Option::<String>::deserialize(deserializer)?;
-    Ok(written.filter(|name| !name.trim().is_empty()))
-}
-
-/// `{"args": […]}`, the form of a direct call; the newer host may send one string of words.
-fn words(arguments: &Value) -> Result<Vec<String>> {
-    let wrong = || {
-        Error::new("`args` is a list of words, each a string")
-            .hint(r#"for example {"args": ["install", "owner/skill"]}"#)
-    };
-    match arguments.get("args") {
+/// The words of a direct call; the newer host may send them as one string.
+fn words(args: Option<&Value>) -> Result<Option<Vec<String>>> {
+    let words = match args {
+        None | Some(Value::Null) => return Ok(None),
         Some(Value::Array(words)) => {
             let word = |word: &Value| word.as_str().map(str::to_owned);
-            words
-                .iter()
-                .map(word)
-                .collect::<Option<_>>()
-                .ok_or_else(wrong)
+            words.iter().map(word).collect()
         }
-        Some(Value::String(line)) => Ok(line.split_whitespace().map(str::to_owned).collect()),
-        _ => Err(wrong()),
-    }
-}
-
-fn typed<T: DeserializeOwned>(tool: &str, arguments: Value) -> Result<T> {
-    let arguments = match arguments {
-        Value::Null => Value::Object(serde_json::Map::new()),
-        Value::Object(map) => Value::Object(map),
-        _ => {
-            let text = format!("the arguments of `{tool}` are one JSON object");
-            return Err(Error::new(text).hint(example(tool)));
-        }
+        Some(Value::String(line)) => Some(line.split_whitespace().map(str::to_owned).collect()),
+        Some(_) => None,
     };
-    serde_json::from_value(arguments).map_err(|error| {
-        Error::new(format!("the arguments of `{tool}` are invalid: {error}")).hint(example(tool))
-    })
-}
-
-fn example(tool: &str) -> &'static str {
-    match tool {
-        "skill_marketplace" => {
-            r#"for example {"action": "search", "query": "pdf"}; actions: install, remove, update, search, list, list_installed, search_installed, info, use"#
-        }
-        "propose_skill_update" => {
-            r#"for example {"skill": "pdf", "diff": "--- a/SKILL.md\n+++ b/SKILL.md\n@@\n-old line\n+new line\n", "justification": "the old line is wrong"}"#
-        }
-        "create_skill" => {
-            r##"for example {"name": "release-notes", "description": "Writes release notes. Use when a version is tagged.", "body": "# Release notes\n…"}"##
-        }
-        _ => r#"for example {"skill": "pdf", "path": "references/forms.md"}"#,
-    }
-}
-
-/// Any JSON as text: models send lists and objects where text is expected.
-fn any_as_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Ok(match Option::<Value>::deserialize(deserializer)? {
-        None | Some(Value::Null) => None,
-        Some(Value::String(text)) => Some(text),
-        Some(other) => Some(other.to_string()),
-    })
-}
-
-/// A list of strings, or one string in the list grammar of `allowed-tools`.
-fn list_or_text<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Vec<String>>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Text(String),
-        List(Vec<String>),
-    }
-    Ok(match Option::<Written>::deserialize(deserializer)? {
-        None => None,
-        // Some models send a list encoded as a string.
-        Some(Written::Text(text)) => {
-            let listed: Option<Vec<String>> = serde_json::from_str(&text).ok();
-            Some(listed.unwrap_or_else(|| vec![text]))
-        }
-        Some(Written::List(entries)) => Some(entries),
-    })
-}
-
-/// A count; models send some as strings.
-fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let value = Option::<Value>::deserialize(deserializer)?.unwrap_or_default();
-    let number = match &value {
-        Value::Null => return Ok(None),
-        Value::String(text) => text.trim().parse().ok(),
-        other => other.as_u64(),
-    };
-    number.map(Some).ok_or_else(|| {
-        serde::de::Error::custom(format!("`{value}` is not a whole number of lines"))
-    })
+    let text = "`args` is a list of words, each a string";
+    words.map(Some).ok_or_else(|| wrong(ours::DIRECT, text))
 }

@@ -22,7 +22,7 @@ use crate::sys::limits;
 /// As [`hand_over`], and if there is no such skill, or the tool is no longer ours.
 pub fn activate(ctx: &RunContext, wanted: Activate) -> Result<String> {
     let called = resolve(ctx, wanted)?;
-    let session = ctx.store().session(&ctx.session());
+    let session = ctx.active();
     // `pre_tool` did not recognize this call as ours, so it was not authorized as an activation.
     if !called.is_listed && !nothing_is_in_force(ctx, &session) {
         let call = serde_json::json!({"action": "use", "skill_ref": called.reference});

@@ -13,8 +13,8 @@ use crate::activation::{
 use crate::catalog::{Catalog, suggestion};
 use crate::error::{Error, Result};
 use crate::permission::Deactivate;
-use crate::protocol::tools::activate::still_active;
 use crate::protocol::SkillSession;
+use crate::protocol::tools::activate::still_active;
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, Wrapper, guarded};
@@ -94,7 +94,7 @@ fn body(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
 }
 
 fn unload(ctx: &RunContext, written: Option<&[String]>) -> Result<String> {
-    let session = session(ctx)?;
+    let session = ctx.active()?;
     let names: Option<Result<Vec<String>>> = written.map(|written| {
         let catalog = ctx.catalog_naming_each(written);
         let meant = |name: &String| meant(&catalog, &session, name);
@@ -105,8 +105,8 @@ fn unload(ctx: &RunContext, written: Option<&[String]>) -> Result<String> {
     // Without a change, nothing is written.
     if session.active().next().is_some() {
         let store = ctx.store();
-        let changed = store.unload(&ctx.session(), names.as_deref(), restricted_too)?;
-        ctx.record_ends(changed.ended);
+        let ended = store.unload(&ctx.session(), names.as_deref(), restricted_too)?;
+        ctx.record_ends(ended);
         run_post_hooks(ctx, false, Instant::now());
     }
     receipt(ctx)
@@ -140,7 +140,7 @@ fn meant(catalog: &Catalog, session: &Session, written: &str) -> Result<String> 
 
 /// The active skills as JSON, most recent last.
 fn receipt(ctx: &RunContext) -> Result<String> {
-    let session = session(ctx)?;
+    let session = ctx.active()?;
     let skills: Vec<Value> = session.active().map(described).collect();
     Ok(json!({"active_skills": skills}).to_string())
 }
@@ -162,9 +162,4 @@ fn described(active: &ActiveSkill) -> Value {
         "digest": active.digest,
         "properties": properties,
     })
-}
-
-fn session(ctx: &RunContext) -> Result<Session> {
-    let session = ctx.store().session(&ctx.session());
-    session.map_err(|unreadable| unreadable.error())
 }

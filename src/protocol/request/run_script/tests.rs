@@ -105,7 +105,6 @@ fn a_job_stands_alone() {
             job(false, Format::Json),
         ),
     ] {
-        assert!(RunSkillScript::is_about_a_job(&arguments));
         assert_eq!(RunSkillScript::parse(arguments).unwrap(), expected);
     }
 }
@@ -155,12 +154,5 @@ fn what_does_not_say_what_to_do_is_explained() {
         let error = RunSkillScript::parse(arguments.clone()).unwrap_err();
         assert!(error.to_string().contains(part), "{arguments}: {error}");
         assert!(error.next_step().is_some(), "{arguments}");
-    }
-    for starts in [
-        json!({"job": "", "script": "y"}),
-        json!({"job": "a", "script": "y"}),
-        json!({"job": "a", "path": "y"}),
-    ] {
-        assert!(!RunSkillScript::is_about_a_job(&starts));
     }
 }
