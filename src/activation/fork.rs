@@ -5,61 +5,11 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::host::{Protocol, ours, tools};
-use crate::policy::has_scripts;
-use crate::run_context::RunContext;
-use crate::session::{Session, Unreadable, snapshot};
+use crate::host::{ours, tools};
 use crate::skill::{Activation, Skill, guarded};
-
-/// Where a skill's instructions are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// In the conversation, the default.
-    Here,
-    /// In the conversation although the skill asks for a sub-agent, for this reason.
-    HereBecause(&'static str),
-    /// In a sub-agent. The skill then does not become active in the conversation.
-    Apart,
-}
 
 /// Why an always-on skill does not run in a sub-agent.
 pub const ALWAYS_ON: &str = "it is always on";
-
-/// Where `skill` runs, given what was active before it. `is_forbidden` says whether that blocks the
-/// sub-agent call.
-pub fn place(
-    ctx: &RunContext,
-    skill: &Skill,
-    session: &Result<Session, Unreadable>,
-    is_forbidden: impl FnOnce() -> bool,
-) -> Place {
-    if !skill.fields.is_forked() {
-        return Place::Here;
-    }
-    let told = session.as_ref().ok();
-    let has_sub_agents = told
-        .and_then(|session| session.sub_agents)
-        .unwrap_or(ctx.protocol == Some(Protocol::Stdin));
-    let dir = skill.dir.display().to_string();
-    let is_always_on = told.is_some_and(|session| session.always.contains(&dir));
-    // `pre_tool` makes it active only if it cannot run in a sub-agent.
-    let was_forbidden =
-        told.is_some_and(|session| session.active().any(|active| active.dir == dir));
-    let because = if !has_sub_agents {
-        "this host has no sub-agents"
-    } else if grants_tools(skill) {
-        "it uses tools, and a sub-agent has none"
-    } else if has_scripts(&skill.dir) {
-        "it has scripts, and a sub-agent can run none"
-    } else if is_always_on {
-        ALWAYS_ON
-    } else if was_forbidden || is_forbidden() {
-        "what was in force does not allow `spawn_agent`"
-    } else {
-        return Place::Apart;
-    };
-    Place::HereBecause(because)
-}
 
 /// The note that tells the model why a skill does not run in a sub-agent.
 pub fn note(because: &str) -> String {
@@ -116,10 +66,4 @@ pub fn call(skill: &Skill, instructions: &str, input: Option<&str>) -> Value {
         call["model"] = model.into();
     }
     call
-}
-
-/// Whether its tool list names any tool, which its author then expects to be available.
-fn grants_tools(skill: &Skill) -> bool {
-    let entries = snapshot(skill, "").allowed.unwrap_or_default();
-    entries.iter().any(|entry| !entry.trim().is_empty())
 }

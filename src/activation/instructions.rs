@@ -1,6 +1,9 @@
 //! The text that the model gets on activation, also for an author's preview.
 
+use serde_json::json;
+
 use crate::activation::fork::hand_over;
+use crate::activation::required::required_line;
 use crate::error::{Error, Result};
 use crate::host::{Protocol, mentions, ours};
 use crate::permission::{Enforce, Restriction};
@@ -30,8 +33,7 @@ impl RunContext {
     /// # Errors
     /// If they cannot be read.
     pub fn instructions(&self, wanted: Instructions) -> Result<String> {
-        let listing = Listing::of(&wanted.skill.dir, limits::LISTED_RESOURCES);
-        let body = wanted.skill.body().map_err(|why| Error::new(why.message))?;
+        let (body, listing) = read(wanted.skill)?;
         let mut notes = notes(self.protocol, &body, wanted.reference, &listing);
         notes.extend(self.permitted_line(wanted.skill));
         notes.extend(long_line(&body));
@@ -46,6 +48,19 @@ impl RunContext {
         Ok(activation.render_in(wanted.wrapper))
     }
 
+    /// The instructions with the skills that have to be loaded first, unless the model was handed
+    /// them already: then a note in their place.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn instructions_once(&self, mut wanted: Instructions) -> Result<String> {
+        if self.has_handed(wanted.skill, wanted.arguments) {
+            return Ok(still_active(wanted.skill, wanted.wrapper));
+        }
+        wanted.more.extend(required_line(self, wanted.skill));
+        self.instructions(wanted)
+    }
+
     /// The text that tells the model to run a skill in a sub-agent.
     ///
     /// # Errors
@@ -56,8 +71,7 @@ impl RunContext {
         reference: &str,
         arguments: Option<&str>,
     ) -> Result<String> {
-        let listing = Listing::of(&skill.dir, limits::LISTED_RESOURCES);
-        let body = skill.body().map_err(|why| Error::new(why.message))?;
+        let (body, listing) = read(skill)?;
         let activation = Activation {
             skill,
             body: &body,
@@ -67,9 +81,7 @@ impl RunContext {
         };
         Ok(hand_over(&activation, reference))
     }
-}
 
-impl RunContext {
     /// What the model may use while the skill is active; `None` if that is not enforced.
     fn permitted_line(&self, skill: &Skill) -> Option<String> {
         let enforced = self.config().ok()?.permission();
@@ -82,6 +94,25 @@ impl RunContext {
         let brought = Restriction::parse(name, allowed, denied, &skill.dir, &self.project_dir());
         brought.permitted_line(self.protocol == Some(Protocol::Environment))
     }
+}
+
+/// A skill's body and files.
+fn read(skill: &Skill) -> Result<(String, Listing)> {
+    let body = skill.body().map_err(|why| Error::new(why.message))?;
+    Ok((body, Listing::of(&skill.dir, limits::LISTED_RESOURCES)))
+}
+
+/// The note that replaces instructions which are in the conversation already.
+fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
+    let call = json!({"skill": skill.name, "path": "SKILL.md"});
+    wrapper.around(
+        skill.name.as_str(),
+        &format!(
+            "This skill is active already and has not changed: follow the instructions that it gave \
+             in this conversation. If they are no longer there: {} {call}",
+            ours::READ_FILE
+        ),
+    )
 }
 
 /// A warning if the instructions take up much of the model's context.
@@ -104,15 +135,14 @@ fn notes(protocol: Option<Protocol>, body: &str, name: &str, listing: &Listing) 
             .map(|resource| resource.path.as_path())
     };
     if let Some(path) = paths().find(|path| !skill::is_script(path) && !path.starts_with("tests")) {
-        let call = serde_json::json!({"skill": name, "path": path.display().to_string()});
+        let call = json!({"skill": name, "path": path.display().to_string()});
         notes.push(format!(
             "To read one of its files: {} {call}",
             ours::READ_FILE
         ));
     }
     if let Some(path) = paths().find(|path| skill::is_script(path)) {
-        let call =
-            serde_json::json!({"skill": name, "script": path.display().to_string(), "args": []});
+        let call = json!({"skill": name, "script": path.display().to_string(), "args": []});
         notes.push(format!(
             "To run one of its scripts: {} {call}",
             ours::RUN_SCRIPT

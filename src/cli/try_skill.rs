@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::author_args::Try;
 use super::consent::printable;
-use crate::activation::fork::{self, Place};
+use crate::activation::fork;
 use crate::activation::{Instructions, hooks_ahead, required_line};
 use crate::catalog::suggestion;
+use crate::protocol::{Place, place};
 use crate::run_context::RunContext;
 
 use crate::author::strict;
@@ -40,7 +41,7 @@ fn text(
 ) -> Result<String> {
     let reference = skill.name.as_str();
     let mut more = Vec::new();
-    match fork::place(host, skill, &Ok(Session::default()), || false) {
+    match place(host, skill, &Ok(Session::default())) {
         Place::Here => {}
         Place::HereBecause(why) => more.push(fork::note(why)),
         Place::Apart => return host.handed_over(skill, reference, arguments),

@@ -32,6 +32,30 @@ pub struct Called {
 }
 
 impl Called {
+    /// A call of `skill`, written as `written` unless its own tool is called.
+    pub fn new(
+        catalog: &Catalog,
+        skill: &Skill,
+        written: Option<&str>,
+        arguments: Option<String>,
+    ) -> Self {
+        let tool = tool_name(&skill.name);
+        let is_first = catalog
+            .by_tool(&tool)
+            .is_some_and(|first| first.dir == skill.dir);
+        Self {
+            skill: skill.clone(),
+            // By its plain name, another skill would be found.
+            reference: written
+                .filter(|_| !is_first)
+                .unwrap_or(skill.name.as_str())
+                .to_owned(),
+            tool,
+            arguments,
+            is_listed: true,
+        }
+    }
+
     /// An offered skill, as if its own tool were called without arguments.
     pub fn by_own_tool(offered: &Offered) -> Self {
         Self {
@@ -104,19 +128,10 @@ fn find(ctx: &RunContext, catalog: &Catalog, wanted: Activate) -> Result<Called>
         Ok(_) => missing,
         Err(error) => error.context("no skill is offered"),
     })?;
-    let tool = tool_name(&skill.name);
-    let is_first = |first: &Skill| first.dir == skill.dir;
-    let reference = match wanted.skill {
-        // By its plain name, the other skill would be found.
-        Some(written) if !catalog.by_tool(&tool).is_some_and(is_first) => written,
-        _ => skill.name.to_string(),
-    };
+    let written = wanted.skill.as_deref();
     Ok(Called {
-        skill: skill.clone(),
-        tool,
-        reference,
-        arguments: wanted.arguments,
         is_listed: is_listed(ctx, catalog, &wanted.tool),
+        ..Called::new(catalog, skill, written, wanted.arguments)
     })
 }
 
@@ -148,7 +163,7 @@ pub fn call_of<'a>(
         arguments: &used.arguments,
         ours: match called {
             Some(called) => Some(OurTool::Skill(called.skill.name.as_str())),
-            None => our_tool(used, script_of),
+            None => our_tool(&used.tool, &used.arguments, script_of),
         },
     }
 }

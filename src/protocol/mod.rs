@@ -28,6 +28,6 @@ pub use request::{
 pub use schema::schema;
 pub use script_reads::{advice, script_read};
 pub use tools::{
-    activate, create_skill, long_command, propose_skill_update, read_skill_file, run_skill_script,
-    skill_session,
+    Place, activate, create_skill, long_command, place, propose_skill_update, read_skill_file,
+    run_skill_script, skill_session,
 };

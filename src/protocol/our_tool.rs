@@ -2,16 +2,22 @@
 
 use std::path::Path;
 
-use super::{RunSkillScript, ToolCall, ToolUse, written_skill};
+use serde_json::Value;
+
+use super::{RunSkillScript, ToolCall, written_skill};
 use crate::host::ours;
 use crate::permission::OurTool;
 
 /// Which of our own tools a call is for, unless it activates a skill. Arguments are parsed as the
 /// tool will parse them; a different reading could bypass the decision. `script_of` is the
 /// directory of the skill whose script is to run.
-pub fn our_tool<'a>(used: &'a ToolUse, script_of: Option<&'a Path>) -> Option<OurTool<'a>> {
-    let parsed = || ToolCall::parse(&used.tool, Ok(used.arguments.clone())).ok();
-    match used.tool.as_str() {
+pub fn our_tool<'a>(
+    tool: &str,
+    arguments: &'a Value,
+    script_of: Option<&'a Path>,
+) -> Option<OurTool<'a>> {
+    let parsed = || ToolCall::parse(tool, Ok(arguments.clone())).ok();
+    match tool {
         ours::DIRECT => Some(OurTool::Direct),
         ours::MARKETPLACE => Some(OurTool::Marketplace {
             action: match parsed() {
@@ -20,7 +26,7 @@ pub fn our_tool<'a>(used: &'a ToolUse, script_of: Option<&'a Path>) -> Option<Ou
             },
         }),
         ours::READ_FILE => Some(OurTool::ReadSkillFile {
-            skill: written_skill(&used.arguments),
+            skill: written_skill(arguments),
         }),
         ours::SESSION => Some(OurTool::Session),
         ours::PROPOSE => Some(OurTool::Propose { new: false }),
@@ -35,12 +41,13 @@ pub fn our_tool<'a>(used: &'a ToolUse, script_of: Option<&'a Path>) -> Option<Ou
 
 /// The canonical names of read-only verbs.
 fn looking(verb: &str) -> Option<&'static str> {
-    match verb.replace('-', "_").as_str() {
-        "list" => Some("list"),
-        "list_installed" => Some("list_installed"),
-        "info" => Some("info"),
-        "search" => Some("search"),
-        "search_installed" => Some("search_installed"),
-        _ => None,
-    }
+    const LOOKING: [&str; 5] = [
+        "list",
+        "list_installed",
+        "info",
+        "search",
+        "search_installed",
+    ];
+    let verb = verb.replace('-', "_");
+    LOOKING.into_iter().find(|looking| *looking == verb)
 }

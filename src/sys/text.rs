@@ -17,6 +17,15 @@ pub fn quoted(written: &str) -> String {
     shorten(&written.escape_debug().to_string(), 100)
 }
 
+/// The first `most` of `names` in one line, and how many more there are.
+pub fn listed<T: AsRef<str>>(names: &[T], most: usize) -> String {
+    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

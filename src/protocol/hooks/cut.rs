@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::catalog::{Cut, Left};
 use crate::run_context::RunContext;
+use crate::sys::text::listed;
 use crate::sys::{Dir, Durable, EntryName, files, limits, warn};
 
 const TOLD_FILE: EntryName = EntryName::of("told");
@@ -24,18 +25,10 @@ pub fn tell_once(ctx: &RunContext, cut: &[Cut]) {
             .filter(|cut| is(cut.left))
             .map(|cut| cut.name.as_str())
             .collect();
-        let more = names.len().saturating_sub(TOLD);
-        let shown = names
-            .iter()
-            .take(TOLD)
-            .copied()
-            .collect::<Vec<_>>()
-            .join(", ");
-        match (names.is_empty(), more) {
-            (true, _) => String::new(),
-            (false, 0) => format!("; {what}: {shown}"),
-            (false, more) => format!("; {what}: {shown} and {more} more"),
+        if names.is_empty() {
+            return String::new();
         }
+        format!("; {what}: {}", listed(&names, TOLD))
     };
     warn(format_args!(
         "the prompt has no room for every skill's description{}{}; `agent-skills doctor` \

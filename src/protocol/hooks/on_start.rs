@@ -5,6 +5,7 @@ use std::time::Instant;
 use crate::activation::run_post_hooks;
 use crate::protocol::Response;
 use crate::run_context::RunContext;
+use crate::sys::text::listed;
 use crate::sys::warn;
 
 /// Forgets what this session had active, and sessions that ended. Runs their skills' end hooks that
@@ -24,23 +25,13 @@ pub fn on_start(ctx: &RunContext) -> Response {
 fn tell_contested(ctx: &RunContext) {
     let catalog = ctx.catalog();
     let names = catalog.contested();
-    let shown: Vec<String> = names
-        .iter()
-        .take(3)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    if shown.is_empty() {
+    if names.is_empty() {
         return;
     }
-    let more = names.len() - shown.len();
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     warn(format_args!(
-        "several skills are called {}{more}; `agent-skills info NAME` tells which is used, and how to name \
+        "several skills are called {}; `agent-skills info NAME` tells which is used, and how to name \
          the others",
-        shown.join(", ")
+        listed(&names, 3)
     ));
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::activation::Enforcement;
 use crate::catalog::Offered;
 use crate::host::ours;
 use crate::host::tools::SUB_AGENT;
 use crate::permission::{OurTool, forbidden_outright};
-use crate::protocol::{ListedTool, Response};
+use crate::protocol::{ListedTool, Response, our_tool};
 use crate::run_context::RunContext;
 use crate::session::{Session, SessionKey, Store};
 use crate::sys::warn;
@@ -44,28 +44,18 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
     let config = ctx.config().unwrap_or_default();
     let policies = ctx.policies().unwrap_or_default();
     let enforcement = Enforcement::of(ctx, &config, &policies, &session);
-    let skills = offered.iter().map(|offered| {
-        let skill = OurTool::Skill(offered.skill.name.as_str());
-        (offered.tool, Some(skill))
-    });
+    let skills = offered
+        .iter()
+        .map(|offered| (offered.tool, Some(own_tool(offered))));
     let one_tool = catalog.has_one_tool(config.max_tools.0);
     let others = tools
         .iter()
         .filter(|tool| !one_tool || tool.name != ours::SKILL);
+    // What is forbidden whatever the arguments is forbidden without any.
     let known = others.map(|tool| {
-        let ours = match tool.name.as_str() {
-            ours::DIRECT => Some(OurTool::Direct),
-            ours::MARKETPLACE => Some(OurTool::Marketplace { action: None }),
-            ours::READ_FILE => Some(OurTool::ReadSkillFile { skill: None }),
-            ours::SESSION => Some(OurTool::Session),
-            ours::PROPOSE => Some(OurTool::Propose { new: false }),
-            ours::CREATE => Some(OurTool::Propose { new: true }),
-            ours::RUN_SCRIPT => Some(OurTool::RunSkillScript { skill: None }),
-            name => offered
-                .iter()
-                .find(|offered| offered.tool == name)
-                .map(|offered| OurTool::Skill(offered.skill.name.as_str())),
-        };
+        let of_this_name = |offered: &&Offered| offered.tool == tool.name;
+        let skill = || offered.iter().find(of_this_name).map(own_tool);
+        let ours = our_tool(&tool.name, &Value::Null, None).or_else(skill);
         (tool.name.as_str(), ours)
     });
     if let Ok(enforcement) = &enforcement {
@@ -77,6 +67,10 @@ pub fn pre_api_tools(ctx: &RunContext, tools: &[ListedTool]) -> Response {
     hidden.sort_unstable();
     hidden.dedup();
     Response::json(&json!({"exclude": hidden}))
+}
+
+fn own_tool<'a>(offered: &Offered<'a>) -> OurTool<'a> {
+    OurTool::Skill(offered.skill.name.as_str())
 }
 
 /// Only this hook gets the list of tools and which of them belong to MCP servers; later decisions

@@ -4,12 +4,11 @@
 
 use serde_json::{Value, json};
 
-use crate::activation::fork::Place;
-use crate::catalog::{Entry, tool_name};
+use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::host::Protocol;
 use crate::protocol::authorize::{Answer, authorize};
-use crate::protocol::tools::{hand_over, place};
+use crate::protocol::tools::{Place, hand_over, place};
 use crate::protocol::{Called, Prompt, Response, ToolUse};
 use crate::run_context::RunContext;
 use crate::session::Session;
@@ -90,21 +89,8 @@ fn invoke(ctx: &RunContext, call: Call) -> Result<Option<String>> {
     let skill = entry
         .callable()
         .ok_or_else(|| not_callable(call.name, entry))?;
-    let tool = tool_name(&skill.name);
-    let is_first = catalog
-        .by_tool(&tool)
-        .is_none_or(|first| first.dir == skill.dir);
-    let called = Called {
-        skill: skill.clone(),
-        reference: if is_first {
-            skill.name.to_string()
-        } else {
-            call.name.to_owned()
-        },
-        arguments: (!call.arguments.is_empty()).then(|| call.arguments.to_owned()),
-        is_listed: true,
-        tool,
-    };
+    let arguments = (!call.arguments.is_empty()).then(|| call.arguments.to_owned());
+    let called = Called::new(&catalog, skill, Some(call.name), arguments);
     // At the start of a run nothing is known yet, and a policy's denials apply to everybody.
     let used = ToolUse {
         tool: called.tool.clone(),

@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 
 use super::load_session::load_session;
 use super::refuse::refuse;
-use crate::activation::fork::Place;
 use crate::activation::put_in_force;
 use crate::host::ours;
 use crate::protocol::authorize::{Answer, authorize, nothing_is_in_force};
-use crate::protocol::tools::place;
+use crate::protocol::tools::{Place, place};
 use crate::protocol::{Called, Response, ToolUse, called, closed};
 use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable};
@@ -70,15 +69,16 @@ pub fn pre_tool(
     match used.tool.as_str() {
         ours::SESSION => load_session(ctx, &session, used),
         ours::MARKETPLACE => install(ctx, used, decide_install),
-        _ => with_arguments(authorized.arguments),
+        // Its paths are replaced by the checked ones where they could mean others.
+        _ => authorized
+            .arguments
+            .map_or_else(Response::nothing, with_arguments),
     }
 }
 
-/// Lets a call pass, with its paths replaced by the checked ones where they could mean others.
-fn with_arguments(arguments: Option<Value>) -> Response {
-    arguments.map_or_else(Response::nothing, |arguments| {
-        Response::json(&json!({ "arguments": arguments }))
-    })
+/// Lets a call pass with other arguments.
+fn with_arguments(arguments: Value) -> Response {
+    Response::json(&json!({ "arguments": arguments }))
 }
 
 const UNCLEAR: &str = "The call is not allowed: it could not be read, so which tool it is for is not known. \
@@ -107,7 +107,7 @@ fn install(ctx: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> R
         ModelInstall::AllowedAs(reference) => {
             let mut arguments = used.arguments.clone();
             arguments["skill_ref"] = Value::String(reference);
-            Response::json(&json!({"arguments": arguments}))
+            with_arguments(arguments)
         }
         ModelInstall::Refused(message) => Response::block(&message),
     }

@@ -3,16 +3,16 @@
 
 use std::time::Instant;
 
-use crate::activation::fork::{self, Place};
-use crate::activation::{Instructions, put_in_force, required_line, run_post_hooks, run_pre_hooks};
+use crate::activation::fork;
+use crate::activation::{Instructions, put_in_force, run_post_hooks, run_pre_hooks};
 use crate::error::{Error, Result};
 use crate::host::ours;
 use crate::protocol::authorize::nothing_is_in_force;
-use crate::protocol::tools::fork::place;
+use crate::protocol::tools::fork::{Place, place};
 use crate::protocol::{Activate, Called, resolve};
 use crate::run_context::RunContext;
 use crate::session::{Session, Unreadable};
-use crate::skill::{Skill, Wrapper};
+use crate::skill::Wrapper;
 use crate::sys::limits;
 
 /// Activates the requested skill. `pre_tool` has done so already, unless the host has no hooks or
@@ -57,11 +57,7 @@ pub fn hand_over(
     more.extend(run_pre_hooks(ctx, skill, began + limits::PRE_HOOKS)?);
     // The end hooks of the skills that this one replaced.
     run_post_hooks(ctx, false, began);
-    if ctx.has_handed(skill, arguments) {
-        return Ok(still_active(skill, Wrapper::SkillContent));
-    }
-    more.extend(required_line(ctx, skill));
-    let text = ctx.instructions(Instructions {
+    let text = ctx.instructions_once(Instructions {
         skill,
         reference: &called.reference,
         arguments,
@@ -70,17 +66,4 @@ pub fn hand_over(
     })?;
     ctx.handed(&[(skill, arguments)]);
     Ok(text)
-}
-
-/// The note that replaces instructions which are in the conversation already.
-pub fn still_active(skill: &Skill, wrapper: Wrapper) -> String {
-    let call = serde_json::json!({"skill": skill.name, "path": "SKILL.md"});
-    wrapper.around(
-        skill.name.as_str(),
-        &format!(
-            "This skill is active already and has not changed: follow the instructions that it gave \
-             in this conversation. If they are no longer there: {} {call}",
-            ours::READ_FILE
-        ),
-    )
 }

@@ -9,7 +9,7 @@ mod run_skill_script;
 mod skill_session;
 
 pub use activate::{activate, hand_over};
-pub use fork::place;
+pub use fork::{Place, place};
 pub use long_command::long_command;
 pub use propose::{create_skill, propose_skill_update};
 pub use read_skill_file::read_skill_file;

@@ -7,14 +7,12 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::activation::{
-    Instructions, LoadMode, fork, load, offered_by_names, required_line, run_post_hooks,
-    run_pre_hooks,
+    Instructions, LoadMode, fork, load, offered_by_names, run_post_hooks, run_pre_hooks,
 };
 use crate::catalog::{Catalog, suggestion};
 use crate::error::{Error, Result};
 use crate::permission::Deactivate;
 use crate::protocol::SkillSession;
-use crate::protocol::tools::activate::still_active;
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, Wrapper, guarded};
@@ -80,11 +78,7 @@ fn body(ctx: &RunContext, skill: &Skill, until: Instant) -> Result<String> {
     }
     // This tool takes no input for a skill: the input given at activation remains valid.
     let kept = ctx.kept_arguments(skill);
-    if ctx.has_handed(skill, kept.as_deref()) {
-        return Ok(still_active(skill, Wrapper::Skill));
-    }
-    notes.extend(required_line(ctx, skill));
-    ctx.instructions(Instructions {
+    ctx.instructions_once(Instructions {
         skill,
         reference: skill.name.as_str(),
         arguments: kept.as_deref(),
