@@ -47,36 +47,14 @@ impl Capability {
     /// The capability behind another client's tool name; `None` for a name without a translation.
     pub fn of(name: &str) -> Option<Self> {
         let name = fold(name);
-        let asks = |(_, spellings): &&(Self, &[&str])| spellings.contains(&name.as_str());
-        SPELLINGS.iter().find(asks).map(|(this, _)| *this)
+        let asks = |(.., spellings): &&Row| spellings.contains(&name.as_str());
+        ROWS.iter().find(asks).map(|(this, ..)| *this)
     }
 
     /// The host tools that provide it, by exact name, best first.
     pub fn tools(self) -> &'static [&'static str] {
-        match self {
-            ReadFile => &[
-                "file_head",
-                "file_lines",
-                "file_tail",
-                "file_grep",
-                "vfs_info",
-                "summarize_content",
-                "read_file",
-            ],
-            SearchContent => &["grep_files", "file_grep", "index_query"],
-            FindFiles => &["glob_files", "dir_list"],
-            ListDirectory => &["dir_list", "vfs_list", "vfs_info"],
-            Shell => &["shell_exec", "run_command"],
-            WriteFile => &["write_file", "file_edit", "vfs_mkdir"],
-            EditFile => &["file_edit"],
-            EditNotebook => &["write_file", "file_edit"],
-            Fetch => &["fetch_url", "summarize_content"],
-            SubAgent => &["spawn_agent"],
-            Todo => &["update_todos"],
-            AskUser => &["call_user"],
-            SendMessage => &["send_message"],
-            WebSearch | Skill | NoCounterpart => &[],
-        }
+        let row = ROWS.iter().find(|(this, ..)| *this == self);
+        row.map_or(&[], |(_, tools, _)| tools)
     }
 }
 
@@ -104,7 +82,7 @@ pub fn programs(name: &str) -> Option<&'static [&'static str]> {
 /// The known name closest to an unknown one, for a suggestion.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let folded = fold(name);
-    let spellings = SPELLINGS.iter().flat_map(|(_, spellings)| *spellings);
+    let spellings = ROWS.iter().flat_map(|(.., spellings)| *spellings);
     let tools = super::tools::HOST_TOOLS.iter().map(|tool| &tool.name);
     tools
         .chain(spellings)
@@ -114,25 +92,28 @@ pub fn nearest(name: &str) -> Option<&'static str> {
         .map(|(_, known)| known)
 }
 
-/// Folded names. No name appears in two rows, so their order does not matter.
+/// A capability, the host tools that provide it, and other clients' folded names for it.
+type Row = (Capability, &'static [&'static str], &'static [&'static str]);
+
+/// No folded name appears in two rows, so their order does not matter.
 #[rustfmt::skip]
-static SPELLINGS: &[(Capability, &[&str])] = &[
-    (ReadFile, &["read", "notebookread", "readfile", "readmanyfiles", "view", "fileread", "read/readfile"]),
-    (SearchContent, &["grep", "searchfilecontent", "grepsearch", "ripgrep", "search", "codebase", "search/codebase", "usages"]),
-    (FindFiles, &["glob", "findfiles", "searchfiles", "findtestfiles"]),
-    (ListDirectory, &["ls", "list", "listdirectory", "listfiles", "listdir"]),
-    (Shell, &["bash", "shell", "exec", "runshellcommand", "runcommand", "runcommands", "runshell", "terminal", "execute", "executecode", "runterminalcmd", "execute/runinterminal"]),
-    (WriteFile, &["write", "writefile", "createfile", "savefile", "fs"]),
-    (EditFile, &["edit", "multiedit", "replace", "applypatch", "patch", "strreplaceeditor", "strreplace", "editfile", "editfiles", "edit/editfiles"]),
-    (EditNotebook, &["notebookedit"]),
-    (Fetch, &["webfetch", "readurlcontent", "fetch", "web/fetch", "web", "network"]),
-    (WebSearch, &["websearch", "googlewebsearch", "searchquery"]),
-    (SubAgent, &["task", "agent", "workflow"]),
-    (Todo, &["todowrite", "todoread", "writetodos", "updateplan", "todo", "taskcreate", "taskupdate", "tasklist", "taskget"]),
-    (AskUser, &["askuserquestion", "askuser", "question"]),
-    (SendMessage, &["sendmessage"]),
-    (Skill, &["skill", "activateskill"]),
-    (NoCounterpart, &["exitplanmode", "enterplanmode", "killshell", "bashoutput", "taskoutput", "lsp", "problems", "think"]),
+static ROWS: &[Row] = &[
+    (ReadFile, &["file_head", "file_lines", "file_tail", "file_grep", "vfs_info", "summarize_content", "read_file"], &["read", "notebookread", "readfile", "readmanyfiles", "view", "fileread", "read/readfile"]),
+    (SearchContent, &["grep_files", "file_grep", "index_query"], &["grep", "searchfilecontent", "grepsearch", "ripgrep", "search", "codebase", "search/codebase", "usages"]),
+    (FindFiles, &["glob_files", "dir_list"], &["glob", "findfiles", "searchfiles", "findtestfiles"]),
+    (ListDirectory, &["dir_list", "vfs_list", "vfs_info"], &["ls", "list", "listdirectory", "listfiles", "listdir"]),
+    (Shell, &["shell_exec", "run_command"], &["bash", "shell", "exec", "runshellcommand", "runcommand", "runcommands", "runshell", "terminal", "execute", "executecode", "runterminalcmd", "execute/runinterminal"]),
+    (WriteFile, &["write_file", "file_edit", "vfs_mkdir"], &["write", "writefile", "createfile", "savefile", "fs"]),
+    (EditFile, &["file_edit"], &["edit", "multiedit", "replace", "applypatch", "patch", "strreplaceeditor", "strreplace", "editfile", "editfiles", "edit/editfiles"]),
+    (EditNotebook, &["write_file", "file_edit"], &["notebookedit"]),
+    (Fetch, &["fetch_url", "summarize_content"], &["webfetch", "readurlcontent", "fetch", "web/fetch", "web", "network"]),
+    (WebSearch, &[], &["websearch", "googlewebsearch", "searchquery"]),
+    (SubAgent, &["spawn_agent"], &["task", "agent", "workflow"]),
+    (Todo, &["update_todos"], &["todowrite", "todoread", "writetodos", "updateplan", "todo", "taskcreate", "taskupdate", "tasklist", "taskget"]),
+    (AskUser, &["call_user"], &["askuserquestion", "askuser", "question"]),
+    (SendMessage, &["send_message"], &["sendmessage"]),
+    (Skill, &[], &["skill", "activateskill"]),
+    (NoCounterpart, &[], &["exitplanmode", "enterplanmode", "killshell", "bashoutput", "taskoutput", "lsp", "problems", "think"]),
 ];
 
 #[cfg(test)]
@@ -142,8 +123,8 @@ mod tests {
 
     #[test]
     fn every_translation_is_a_tool_of_the_host() {
-        for (capability, spellings) in SPELLINGS {
-            for name in capability.tools() {
+        for (capability, provided, spellings) in ROWS {
+            for name in *provided {
                 assert!(tools::find(name).is_some(), "{name}");
                 let exception = *capability == SendMessage;
                 assert!(exception || !tools::only_by_own_name(name), "{name}");

@@ -165,6 +165,8 @@ fn a_denied_sub_agent_and_an_always_on_skill_run_here() {
     host.starts();
     let answer = calls(&host, "skill_poet", &json!({}));
     assert!(answer.contains("does not allow `spawn_agent`"), "{answer}");
+    let tried = host.succeeds(&["try", "poet"]);
+    assert!(tried.contains("does not allow `spawn_agent`"), "{tried}");
     fs::write(&policy, "").unwrap();
     let config = "uses_skills = {\"*\" = [\"poet\"]}";
     fs::write(host.plugin_dir().join("config.toml"), config).unwrap();

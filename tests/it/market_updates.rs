@@ -119,8 +119,15 @@ fn new_scripts_and_wider_tools_need_consent() {
         "{ran:?}"
     );
     assert!(ran.stderr.contains("new scripts: scripts/x.sh"), "{ran:?}");
-    let answer = host.tool("skill_marketplace", &json!({"action": "update"}));
-    assert!(answer.contains("was left as it is"), "{answer}");
+    let answer = host.tool(
+        "skill_marketplace",
+        &json!({"action": "update", "skill_ref": ""}),
+    );
+    assert!(
+        answer.starts_with("Error: `pdf` was left as it is"),
+        "{answer}"
+    );
+    assert!(!answer.contains("[stderr]"), "{answer}");
     host.succeeds(&["update", "--yes"]);
     assert!(host.skills_dir().join("pdf/scripts/x.sh").exists());
     let with = |tools: &str| {

@@ -72,12 +72,13 @@ pub fn pre_tool(
         // Its paths are replaced by the checked ones where they could mean others.
         _ => authorized
             .arguments
+            .as_ref()
             .map_or_else(Response::nothing, with_arguments),
     }
 }
 
 /// Lets a call pass with other arguments.
-fn with_arguments(arguments: Value) -> Response {
+fn with_arguments(arguments: &Value) -> Response {
     Response::json(&json!({ "arguments": arguments }))
 }
 
@@ -107,7 +108,7 @@ fn install(ctx: &RunContext, used: &ToolUse, decide_install: DecideInstall) -> R
         ModelInstall::AllowedAs(reference) => {
             let mut arguments = used.arguments.clone();
             arguments["skill_ref"] = Value::String(reference);
-            with_arguments(arguments)
+            with_arguments(&arguments)
         }
         ModelInstall::Refused(message) => Response::block(&message),
     }

@@ -31,6 +31,11 @@ fn marketplace_actions_are_command_lines() {
             &["search-installed", "--", "--json", "x"],
         ),
         (json!({"action": "update"}), &["update"]),
+        (json!({"action": "update", "skill_ref": ""}), &["update"]),
+        (
+            json!({"action": "info", "skill_ref": "", "query": "pdf", "args": null}),
+            &["info", "--", "pdf"],
+        ),
         (json!({"args": ["install", "o/r"]}), &["install", "o/r"]),
     ] {
         assert_eq!(
