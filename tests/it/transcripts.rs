@@ -63,8 +63,8 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    active audit author check config doctor first_minutes help install installed
-    proposals simulate sources trust update
+    active audit author check config doctor first_minutes help install installed lockfile
+    origins proposals simulate sources trust update
 }
 
 #[test]
