@@ -12,7 +12,6 @@ use crate::layers::{LAYERS, installed, is_offered, layer_dir, put, with_layers};
 
 /// What a model gets when it asks for `written` in every way there is.
 fn asked_for(host: &Host, written: &str) -> Vec<String> {
-    let own = host.tool("skill_deploy", &json!({}));
     let by_name = |tool: &str, arguments: &Value| {
         // As the model calls it: what is activated is what `pre_tool` let become active.
         let answer = host.pre_tool(tool, arguments);
@@ -29,7 +28,6 @@ fn asked_for(host: &Host, written: &str) -> Vec<String> {
         "{written}: {proposed}"
     );
     vec![
-        own,
         by_name(
             "skill_marketplace",
             &json!({"action": "use", "skill_ref": written}),
@@ -179,6 +177,8 @@ fn nothing_leads_round_an_enterprise_skill() {
                 "{what}, {layer}: {prompt}"
             );
             // Every way to name it, once; where something was tried, one plain and one qualified.
+            let own = host.tool("skill_deploy", &json!({}));
+            assert!(!own.contains("LOWER"), "{what}, {layer}: {own}");
             let mut names = names(layer);
             if at > 0 {
                 names = vec!["deploy".to_owned(), format!("{layer}/deploy")];

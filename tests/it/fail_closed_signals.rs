@@ -28,6 +28,7 @@ fn when_prepared(child: &Child) {
         if caught.is_none_or(|mask| mask & (1 << 2) != 0) {
             return;
         }
+        std::thread::sleep(Duration::from_micros(200));
     }
     panic!("it did not start");
 }

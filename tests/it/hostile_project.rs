@@ -5,17 +5,18 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde_json::{Value, json};
 
 use crate::Host;
 use crate::host::Ran;
 use crate::market_sources::skill;
-use crate::repository::{Hub, commit};
+use crate::repository::{Hub, commit, copy};
 
 /// A home with a canary, a project in it that was cloned, and a source to install from.
 struct Clone {
-    hub: Hub,
+    hub: Rc<Hub>,
     host: Host,
 }
 
@@ -51,6 +52,15 @@ impl Clone {
         )
         .unwrap();
         fs::write(host.home().join("canary/audit.jsonl"), "").unwrap();
+        let hub = Rc::new(hub);
+        Self { hub, host }
+    }
+
+    /// Another clone in another home, with everything as it is in this one.
+    fn again(&self) -> Self {
+        let hub = Rc::clone(&self.hub);
+        let host = Host::stdin().var("AGENT_SKILLS_GITHUB_BASE", &hub.base());
+        copy(self.host.home(), host.home());
         Self { hub, host }
     }
 
@@ -168,8 +178,9 @@ const PLACES: [(&str, &str); 14] = [
 
 #[test]
 fn no_verb_writes_or_deletes_through_a_link_of_a_project() {
+    let untouched = Clone::new().with_history();
     for (place, target) in PLACES {
-        let clone = Clone::new().with_history();
+        let clone = untouched.again();
         let dir = clone.host.project().join("canary-skill");
         fs::create_dir_all(&dir).unwrap();
         fs::write(dir.join("SKILL.md"), skill("linked")).unwrap();
