@@ -7,7 +7,7 @@ use super::strict;
 use crate::skill::{SkillName, one_line};
 
 /// The language of a new skill's script.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Script {
     /// Python
     Py,

@@ -36,6 +36,20 @@ impl From<Error> for Failure {
     }
 }
 
+impl Failure {
+    /// The answer; a failure unless it `is_good`.
+    ///
+    /// # Errors
+    /// [`Failure::Answered`].
+    pub fn unless(is_good: bool, answer: String) -> Result<String, Self> {
+        if is_good {
+            Ok(answer)
+        } else {
+            Err(Self::Answered(answer))
+        }
+    }
+}
+
 impl Caller {
     /// The person who started this process.
     pub fn person() -> Self {

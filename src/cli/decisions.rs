@@ -3,15 +3,33 @@
 //! here.
 
 use super::args::Verb;
-use super::author_args::{New, Pack, Simulate, Try, Validate};
-use super::check::Check;
-use super::history::HistoryOf;
-use super::options::{
-    AuditFilter, Catalogue, ConfigVerb, Consent, Doctor, Install, Listing, Scope, Sources, Update,
-    Wanted,
+use super::get::{
+    cat::Cat, import_lock::ImportLock, install::Install, link::Link, list::List,
+    outdated::Outdated, remove::Remove, search::Search, show::Show, sources::Sources,
+    update::Update,
 };
-use super::proposals::ProposalVerb;
-use super::trust::{Meant, TrustOf};
+use super::look::{
+    audit::Audit, check::Check, history::History, info::Info, jobs::Jobs,
+    list_installed::ListInstalled, search_installed::SearchInstalled, stats::Stats, tree::Tree,
+    use_skill::Use,
+};
+use super::options::Consent;
+use super::safety::{
+    approve::Approve,
+    deactivate::Deactivate,
+    disable::Disable,
+    enable::Enable,
+    rollback::Rollback,
+    scan::Scan,
+    trust::{Parts, Trust},
+    untrust::Untrust,
+    verify::Verify,
+};
+use super::set_up::{complete::Complete, completions::Completions, config::Config, doctor::Doctor};
+use super::write::{
+    new::New, package::Package, proposals::Proposals, read_properties::ReadProperties,
+    simulate::Simulate, to_prompt::ToPrompt, try_skill::Try, validate::Validate,
+};
 use crate::skill::one_line;
 
 /// Who may run a command.
@@ -36,7 +54,7 @@ pub struct Decision {
     pub who: Who,
     /// Whether the model's tool offers it, but without flags that give consent or choose a place.
     pub for_models: bool,
-    /// Its name in a message.
+    /// Its name in a refusal; empty if it is never refused.
     pub command: String,
 }
 
@@ -49,6 +67,31 @@ impl Decision {
         }
     }
 
+    fn anyone() -> Self {
+        Self::new(Who::Anyone, "")
+    }
+
+    fn person(command: &str) -> Self {
+        Self::new(Who::Person, command)
+    }
+
+    /// A person decides `verb` about what is called `name`.
+    fn person_about(verb: &str, name: &str) -> Self {
+        Self::new(Who::Person, format!("{verb} {}", one_line(name)))
+    }
+
+    /// An installer decides; accepting the scan's findings needs a person.
+    fn consenting(command: &str, consent: Consent) -> Self {
+        let Consent {
+            yes: _,
+            accept_findings,
+        } = consent;
+        if accept_findings {
+            return Self::new(Who::Person, format!("{command} --accept-findings"));
+        }
+        Self::new(Who::Installer, command)
+    }
+
     fn for_models(mut self, is: bool) -> Self {
         self.for_models = is;
         self
@@ -58,125 +101,136 @@ impl Decision {
 /// The decision about `verb` with its flags.
 #[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
 pub fn decision(verb: &Verb) -> Decision {
-    let anyone = |command| Decision::new(Who::Anyone, command);
-    let person = |command: &str| Decision::new(Who::Person, command);
-    let named = |verb: &str, name: &str| format!("{verb} {}", one_line(name));
     match verb {
         Verb::Install(install) => of_install(install),
-        Verb::Remove { name, scope } => {
-            let removes = Decision::new(Who::Remover, named("remove", name));
-            removes.for_models(is_default(*scope))
-        }
         Verb::Update(update) => of_update(update),
-        Verb::Outdated {
-            names: _,
-            scope,
-            json: _,
-        } => anyone("outdated").for_models(is_default(*scope)),
-        Verb::Rollback { name, scope: _ } => person(&named("rollback", name)),
-        Verb::History(HistoryOf {
-            name: _,
-            offline: _,
-            json: _,
-            scope,
-        }) => anyone("history").for_models(is_default(*scope)),
-        Verb::Proposals(verb) => of_proposals(verb),
-        Verb::Verify {
-            names: _,
-            scope,
-            json: _,
-        } => anyone("verify").for_models(is_default(*scope)),
-        Verb::Link {
-            dir: _,
-            name: _,
-            scope: _,
-        } => Decision::new(Who::Installer, "link"),
-        Verb::ImportLock {
+        Verb::ImportLock(ImportLock {
             path: _,
             consent,
             scope: _,
-        } => consenting("import-lock", *consent),
-        Verb::Scan {
-            target: _,
-            json: _,
-            fail_on: _,
-            offline: _,
-        } => anyone("scan"),
-        Verb::Show { wanted, json: _ } => {
-            let Wanted {
-                reference: _,
-                reading: _,
-                offline: _,
-            } = wanted;
-            anyone("show")
+        }) => Decision::consenting("import-lock", *consent),
+        Verb::Link(Link {
+            dir: _,
+            name: _,
+            scope: _,
+        }) => Decision::new(Who::Installer, "link"),
+        Verb::Remove(Remove { name, scope }) => {
+            let command = format!("remove {}", one_line(name));
+            Decision::new(Who::Remover, command).for_models(scope.is_default())
         }
-        Verb::Cat {
-            file: _,
-            offline: _,
-        } => anyone("cat"),
-        Verb::Sources(verb) => match verb {
-            Sources::Add {
-                reference: _,
-                name: _,
-            } => person("sources add"),
-            Sources::Remove { name } => person(&named("sources remove", name)),
-            Sources::List { json: _ } => anyone("sources list"),
-            Sources::Update => anyone("sources update"),
-        },
-        Verb::List(catalogue) => looking("list", catalogue),
-        Verb::Search {
-            words: _,
-            catalogue,
-        } => looking("search", catalogue),
-        Verb::ListInstalled(Listing {
-            sort: _,
-            long: _,
-            json: _,
-        }) => anyone("list-installed").for_models(true),
-        Verb::SearchInstalled { words: _, json: _ } => anyone("search-installed").for_models(true),
-        Verb::Use { name: _, query: _ } => anyone("use").for_models(true),
-        Verb::Info { name: _, json: _ } => anyone("info").for_models(true),
-        Verb::Deactivate { context: _ } => person("deactivate"),
-        Verb::Trust(TrustOf {
-            list,
+        Verb::Rollback(Rollback { name, scope: _ }) => Decision::person_about("rollback", name),
+        Verb::Deactivate(Deactivate { context: _ }) => Decision::person("deactivate"),
+        Verb::Trust(Trust {
+            list: true,
             always: _,
-            meant: Meant { dir: _, skill: _ },
-        }) => {
-            if *list {
-                anyone("trust --list")
-            } else {
-                person("trust")
-            }
-        }
-        Verb::Untrust(Meant { dir: _, skill: _ }) => person("untrust"),
-        Verb::Approve { name } => person(&named("approve", name)),
-        Verb::Enable { name, name_only: _ } => person(&named("enable", name)),
-        Verb::Disable { name, user: _ } => person(&named("disable", name)),
-        Verb::Config { verb } => match verb {
-            ConfigVerb::Set { key: _, value: _ } => person("config set"),
-            ConfigVerb::Get { key: _ } | ConfigVerb::List { json: _ } | ConfigVerb::Path => {
-                anyone("config")
-            }
-        },
+            parts: Parts { dir: _, skill: _ },
+        }) => Decision::anyone(),
+        Verb::Trust(Trust {
+            list: false,
+            always: _,
+            parts: Parts { dir: _, skill: _ },
+        }) => Decision::person("trust"),
+        Verb::Untrust(Untrust {
+            parts: Parts { dir: _, skill: _ },
+        }) => Decision::person("untrust"),
+        Verb::Approve(Approve { name }) => Decision::person_about("approve", name),
+        Verb::Enable(Enable { name, name_only: _ }) => Decision::person_about("enable", name),
+        Verb::Disable(Disable { name, user: _ }) => Decision::person_about("disable", name),
+        // This restores trust in a file that others could have written.
+        Verb::Doctor(Doctor { fix: true, json: _ }) => Decision::person("doctor --fix"),
+        // In a layer, the new skill is offered at once.
         Verb::New(New {
+            layer: Some(_),
             name: _,
             description: _,
             script: _,
             restrict: _,
             dir: _,
-            layer,
-        }) => match layer {
-            // In a layer, the new skill is offered at once.
-            Some(_) => Decision::new(Who::Installer, "new --layer"),
-            None => anyone("new"),
+        }) => Decision::new(Who::Installer, "new --layer"),
+        Verb::Sources(verb) => match verb {
+            Sources::Add {
+                reference: _,
+                name: _,
+            } => Decision::person("sources add"),
+            Sources::Remove { name } => Decision::person_about("sources remove", name),
+            Sources::List { json: _ } | Sources::Update => Decision::anyone(),
         },
-        // This restores trust in a file that others could have written.
-        Verb::Doctor(Doctor { fix: true, json: _ }) => person("doctor --fix"),
-        Verb::Doctor(Doctor {
+        Verb::Config(verb) => match verb {
+            Config::Set { key: _, value: _ } => Decision::person("config set"),
+            Config::Get { key: _ } | Config::List { json: _ } | Config::Path => Decision::anyone(),
+        },
+        Verb::Proposals(verb) => match verb {
+            Proposals::Approve { id, consent: _ } => {
+                Decision::person_about("proposals approve", id)
+            }
+            Proposals::Reject { id, reason: _ } => Decision::person_about("proposals reject", id),
+            // A comment is stored with its author.
+            Proposals::List { json: _ }
+            | Proposals::Show { id: _ }
+            | Proposals::Comment { id: _, text: _ } => Decision::anyone().for_models(true),
+        },
+        Verb::Outdated(Outdated {
+            scope,
+            names: _,
+            json: _,
+        })
+        | Verb::Verify(Verify {
+            scope,
+            names: _,
+            json: _,
+        })
+        | Verb::History(History {
+            scope,
+            name: _,
+            offline: _,
+            json: _,
+        }) => Decision::anyone().for_models(scope.is_default()),
+        Verb::Search(Search { words: _, list }) | Verb::List(list) => {
+            let List {
+                offline: _,
+                sort: _,
+                long: _,
+                json: _,
+            } = list;
+            Decision::anyone().for_models(true)
+        }
+        Verb::ListInstalled(ListInstalled {
+            sort: _,
+            long: _,
+            json: _,
+        })
+        | Verb::SearchInstalled(SearchInstalled { words: _, json: _ })
+        | Verb::Use(Use { name: _, query: _ })
+        | Verb::Info(Info { name: _, json: _ }) => Decision::anyone().for_models(true),
+        Verb::New(New {
+            layer: None,
+            name: _,
+            description: _,
+            script: _,
+            restrict: _,
+            dir: _,
+        })
+        | Verb::Doctor(Doctor {
             fix: false,
             json: _,
-        }) => anyone("doctor"),
-        Verb::Validate(Validate {
+        })
+        | Verb::Scan(Scan {
+            target: _,
+            json: _,
+            fail_on: _,
+            offline: _,
+        })
+        | Verb::Show(Show {
+            reference: _,
+            reading: _,
+            offline: _,
+            json: _,
+        })
+        | Verb::Cat(Cat {
+            file: _,
+            offline: _,
+        })
+        | Verb::Validate(Validate {
             paths: _,
             strict: _,
             fix: _,
@@ -192,7 +246,7 @@ pub fn decision(verb: &Verb) -> Decision {
             record: _,
             json: _,
         })
-        | Verb::Package(Pack {
+        | Verb::Package(Package {
             skill: _,
             output: _,
         })
@@ -202,27 +256,26 @@ pub fn decision(verb: &Verb) -> Decision {
             arguments: _,
             json: _,
         })
-        | Verb::Audit(AuditFilter {
+        | Verb::Audit(Audit {
             since: _,
             skill: _,
             event: _,
             json: _,
         })
-        | Verb::ReadProperties { path: _ }
-        | Verb::ToPrompt { paths: _ }
-        | Verb::Jobs { follow: _, json: _ }
-        | Verb::Tree { name: _, json: _ }
-        | Verb::Stats { since: _, json: _ }
-        | Verb::Completions { shell: _ }
-        | Verb::Man
-        | Verb::Complete { words: _ } => anyone("look"),
+        | Verb::ReadProperties(ReadProperties { path: _ })
+        | Verb::ToPrompt(ToPrompt { paths: _ })
+        | Verb::Jobs(Jobs { follow: _, json: _ })
+        | Verb::Tree(Tree { name: _, json: _ })
+        | Verb::Stats(Stats { since: _, json: _ })
+        | Verb::Completions(Completions { shell: _ })
+        | Verb::Complete(Complete { words: _ })
+        | Verb::Man => Decision::anyone(),
     }
 }
 
-/// The decision about an install. Accepting the scan's findings needs a person.
 fn of_install(install: &Install) -> Decision {
     let Install {
-        reference,
+        reference: _,
         consent,
         all: _,
         skill: _,
@@ -232,12 +285,8 @@ fn of_install(install: &Install) -> Decision {
         frozen: _,
         scope,
     } = install;
-    let is_plain = is_unconsented(*consent) && reading.is_none() && is_default(*scope);
-    let command = match reference {
-        Some(reference) => format!("install {}", one_line(reference)),
-        None => "install".to_owned(),
-    };
-    consenting(&command, *consent).for_models(is_plain)
+    let is_plain = !consent.is_given() && reading.is_none() && scope.is_default();
+    Decision::consenting(&install.command(), *consent).for_models(is_plain)
 }
 
 fn of_update(update: &Update) -> Decision {
@@ -252,58 +301,8 @@ fn of_update(update: &Update) -> Decision {
         offline: _,
         scope,
     } = update;
-    let is_plain = is_unconsented(*consent) && !force && !allow_downgrade && is_default(*scope);
-    consenting("update", *consent).for_models(is_plain)
-}
-
-fn of_proposals(verb: &ProposalVerb) -> Decision {
-    let on = |verb: &str, id: &str| format!("proposals {verb} {}", one_line(id));
-    match verb {
-        ProposalVerb::List { json: _ } => Decision::new(Who::Anyone, "proposals list"),
-        ProposalVerb::Show { id } => Decision::new(Who::Anyone, on("show", id)),
-        // It is stored with its author.
-        ProposalVerb::Comment { id, text: _ } => Decision::new(Who::Anyone, on("comment", id)),
-        ProposalVerb::Approve { id, consent: _ } => {
-            return Decision::new(Who::Person, on("approve", id));
-        }
-        ProposalVerb::Reject { id, reason: _ } => {
-            return Decision::new(Who::Person, on("reject", id));
-        }
-    }
-    .for_models(true)
-}
-
-fn looking(command: &str, catalogue: &Catalogue) -> Decision {
-    let Catalogue {
-        offline: _,
-        sort: _,
-        long: _,
-        json: _,
-    } = catalogue;
-    Decision::new(Who::Anyone, command).for_models(true)
-}
-
-fn consenting(command: &str, consent: Consent) -> Decision {
-    let Consent {
-        yes: _,
-        accept_findings,
-    } = consent;
-    if accept_findings {
-        return Decision::new(Who::Person, format!("{command} --accept-findings"));
-    }
-    Decision::new(Who::Installer, command)
-}
-
-fn is_unconsented(consent: Consent) -> bool {
-    let Consent {
-        yes,
-        accept_findings,
-    } = consent;
-    !yes && !accept_findings
-}
-
-fn is_default(scope: Scope) -> bool {
-    scope.is_default()
+    let is_plain = !consent.is_given() && !force && !allow_downgrade && scope.is_default();
+    Decision::consenting("update", *consent).for_models(is_plain)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::caller::{Caller, decided_by_a_person};
 use super::consent::Consenting;
-use super::options::{Consent, Scope};
+use super::options::Consent;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Provenance};
@@ -19,13 +19,14 @@ use crate::skill::one_line;
 pub fn deciding<'a>(
     ctx: &'a RunContext,
     caller: Caller,
-    (consent, scope): (Consent, Scope),
+    consent: Consent,
+    layer: Layer,
     command: &'a str,
 ) -> Result<impl FnMut(&Plan) -> Result<bool> + 'a> {
     let policies = ctx.policies()?;
-    let consenting = Consenting::of(ctx, consent, caller);
+    let consenting = Consenting::new(ctx, consent, caller);
     Ok(move |plan: &Plan| {
-        permits(&policies, scope, plan)?;
+        permits(&policies, layer, plan)?;
         for skill in &plan.skills {
             is_its_sources(ctx, caller, skill.provenance.as_ref(), command)?;
         }
@@ -35,9 +36,9 @@ pub fn deciding<'a>(
 
 /// Refuses what a policy forbids. An administrator who installs for everybody may choose any
 /// source.
-fn permits(policies: &Policies, scope: Scope, plan: &Plan) -> Result<()> {
+fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
     for skill in &plan.skills {
-        permits_origin(policies, scope.layer(), skill.provenance.as_ref())?;
+        permits_origin(policies, layer, skill.provenance.as_ref())?;
     }
     permits_names(policies, plan)
 }
@@ -105,8 +106,8 @@ fn is_its_sources(
 ///
 /// # Errors
 /// When a policy forbids it.
-pub fn permits_update(policies: &Policies, scope: Scope, difference: &Difference) -> Result<()> {
-    permits_origin(policies, scope.layer(), difference.provenance.as_ref())?;
+pub fn permits_update(policies: &Policies, layer: Layer, difference: &Difference) -> Result<()> {
+    permits_origin(policies, layer, difference.provenance.as_ref())?;
     permits_findings(policies, &difference.new_findings)
 }
 

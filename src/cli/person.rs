@@ -19,10 +19,10 @@ pub fn may(ctx: &RunContext, caller: Caller, verb: &Verb, words: &[String]) -> R
     let decision = decision(verb);
     match (decision.who, verb) {
         (Who::Anyone, _) => Ok(()),
-        (Who::Remover, Verb::Remove { name, .. })
+        (Who::Remover, Verb::Remove(remove))
             if caller == Caller::Host && !is_below_a_host(ctx, caller) =>
         {
-            may_take_away(ctx, caller, name, &decision.command)
+            may_take_away(ctx, caller, &remove.name, &decision.command)
         }
         (Who::Person | Who::Remover, _) => decided_by_a_person(ctx, caller, &decision.command),
         // `pre_tool` has decided on a model's request; a direct call comes from the user.

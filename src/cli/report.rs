@@ -11,7 +11,7 @@ use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::Restriction;
 use crate::run_context::RunContext;
 use crate::session::snapshot;
-use crate::skill::{Diagnostic, Level, Skill, tokens};
+use crate::skill::{Diagnostic, Level, Skill, one_line, tokens};
 
 /// One skill directory, offered or not.
 #[derive(Debug, Serialize)]
@@ -194,6 +194,20 @@ fn cost(skill: &Skill) -> Option<Tokens> {
         description: tokens(skill.name.as_str()) + tokens(description),
         instructions: tokens(&skill.body().ok()?),
     })
+}
+
+/// A diagnostic on one line.
+pub fn remark(diagnostic: &Diagnostic) -> String {
+    let level = match diagnostic.level {
+        Level::Note => "note",
+        Level::Warning => "warning",
+        Level::Error => "error",
+    };
+    format!(
+        "{level}: {} ({})",
+        one_line(&diagnostic.message),
+        diagnostic.code
+    )
 }
 
 #[cfg(test)]

@@ -3,19 +3,14 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Verb};
 use super::caller::{Caller, Failure};
-use super::check::check;
 use super::person::may;
 use super::screen::Screen;
-use super::trust::{self, TrustOf};
-use super::{
-    approve, audit, available, complete, config, doctor, history, info, installed, jobs, look, man,
-    market, new, pack, proposals, search, simulate, stats, tree, try_skill, validate, visibility,
-    welcome,
-};
+use super::set_up::man;
+use super::welcome::welcome;
 use crate::run_context::RunContext;
 use crate::sys::shown;
 
@@ -69,76 +64,56 @@ fn answer(
     let screen = Screen::of(&ctx.env, caller);
     let Some(verb) = cli.verb else {
         return Ok(if screen.is_terminal() {
-            welcome::welcome(ctx, screen)
+            welcome(ctx, screen)
         } else {
-            help()
+            Cli::command().render_help().to_string()
         });
     };
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
     may(ctx, caller, &verb, &words.collect::<Vec<_>>())?;
     Ok(match verb {
-        Verb::Install(install) => market::install(ctx, install, caller)?,
-        Verb::Remove { name, scope } => market::remove(ctx, &name, scope)?,
-        Verb::Update(update) => market::update(ctx, &update, caller)?,
-        Verb::Outdated { names, scope, json } => {
-            market::outdated(ctx, &names, json, scope, caller)?
-        }
-        Verb::Rollback { name, scope } => market::rollback(ctx, &name, scope)?,
-        Verb::History(of) => history::history(ctx, &of)?,
-        Verb::Proposals(verb) => proposals::proposals(ctx, verb, caller)?,
-        Verb::Verify { names, scope, json } => market::verify(ctx, &names, json, scope)?,
-        Verb::Link { dir, name, scope } => market::link(ctx, &dir, name.as_deref(), scope)?,
-        Verb::ImportLock {
-            path,
-            consent,
-            scope,
-        } => market::import_lock(ctx, &path, consent, scope, caller)?,
-        Verb::Scan {
-            target,
-            json,
-            fail_on,
-            offline,
-        } => look::scan(ctx, &target, json, fail_on, offline)?,
-        Verb::Show { wanted, json } => look::show(ctx, &wanted, json)?,
-        Verb::Cat { file, offline } => look::cat(ctx, &file, offline)?,
-        Verb::Sources(verb) => look::sources(ctx, &verb)?,
-        Verb::List(catalogue) => available::list(ctx, &catalogue, screen)?,
-        Verb::Search { words, catalogue } => available::search(ctx, &words, &catalogue, screen)?,
-        Verb::ListInstalled(listing) => installed::list(ctx, &listing, screen)?,
-        Verb::SearchInstalled { words, json } => search::search(ctx, &words, json)?,
-        Verb::Use { name, .. } => return Err(search::not_here(&name).into()),
-        Verb::Check(call) => check(ctx, &call)?,
-        Verb::Deactivate { context } => installed::deactivate(ctx, context.as_deref())?,
-        Verb::Jobs {
-            follow: Some(id), ..
-        } => jobs::follow(ctx, &id, live)?,
-        Verb::Jobs { follow: None, json } => jobs::list(ctx, json)?,
-        Verb::Info { name, json } => info::info(ctx, &name, json, screen)?,
-        Verb::Tree { name, json } => tree::tree(ctx, &name, json, screen)?,
-        Verb::Doctor(options) => doctor::doctor(ctx, options, screen)?,
-        Verb::Completions { shell } => complete::script(shell).to_owned(),
-        Verb::Man => man::page(),
-        Verb::Complete { words } => complete::complete(ctx, &words),
-        Verb::Trust(TrustOf { list: true, .. }) => trust::list(ctx)?,
-        Verb::Trust(of) => trust::trust(ctx, &of)?,
-        Verb::Untrust(of) => trust::untrust(ctx, &of)?,
-        Verb::Approve { name } => approve::approve(ctx, &name)?,
-        Verb::Enable { name, name_only } => visibility::enable(ctx, &name, name_only)?,
-        Verb::Disable { name, user } => visibility::disable(ctx, &name, user)?,
-        Verb::New(wanted) => new::new(ctx, &wanted, caller)?,
-        Verb::Try(wanted) => try_skill::try_skill(ctx, &wanted)?,
-        Verb::Simulate(wanted) => simulate::simulate(ctx, &wanted)?,
-        Verb::Package(wanted) => pack::pack(ctx, &wanted)?,
-        Verb::Validate(given) => validate::validate(ctx, &given)?,
-        Verb::ReadProperties { path } => validate::read_properties(&path)?,
-        Verb::ToPrompt { paths } => validate::to_prompt(&paths)?,
-        Verb::Audit(filter) => audit::audit(ctx, &filter)?,
-        Verb::Stats { since, json } => stats::stats(ctx, since.as_deref(), json, screen)?,
-        Verb::Config { verb } => config::config(ctx, verb)?,
+        Verb::Install(verb) => verb.run(ctx, caller)?,
+        Verb::Remove(verb) => verb.run(ctx)?,
+        Verb::Update(verb) => verb.run(ctx, caller)?,
+        Verb::Outdated(verb) => verb.run(ctx, caller)?,
+        Verb::Rollback(verb) => verb.run(ctx)?,
+        Verb::History(verb) => verb.run(ctx)?,
+        Verb::Proposals(verb) => verb.run(ctx, caller)?,
+        Verb::Verify(verb) => verb.run(ctx)?,
+        Verb::Link(verb) => verb.run(ctx)?,
+        Verb::ImportLock(verb) => verb.run(ctx, caller)?,
+        Verb::Scan(verb) => verb.run(ctx)?,
+        Verb::Show(verb) => verb.run(ctx)?,
+        Verb::Cat(verb) => verb.run(ctx)?,
+        Verb::Sources(verb) => verb.run(ctx)?,
+        Verb::List(verb) => verb.run(ctx, screen)?,
+        Verb::ListInstalled(verb) => verb.run(ctx, screen)?,
+        Verb::SearchInstalled(verb) => verb.run(ctx)?,
+        Verb::Use(verb) => verb.run()?,
+        Verb::Search(verb) => verb.run(ctx, screen)?,
+        Verb::Deactivate(verb) => verb.run(ctx)?,
+        Verb::Jobs(verb) => verb.run(ctx, live)?,
+        Verb::Check(verb) => verb.run(ctx)?,
+        Verb::Info(verb) => verb.run(ctx, screen)?,
+        Verb::Tree(verb) => verb.run(ctx, screen)?,
+        Verb::Doctor(verb) => verb.run(ctx, screen)?,
+        Verb::Completions(verb) => verb.run(),
+        Verb::Man => man::page(Cli::command()),
+        Verb::Complete(verb) => verb.run(ctx, Cli::command()),
+        Verb::Trust(verb) => verb.run(ctx)?,
+        Verb::Untrust(verb) => verb.run(ctx)?,
+        Verb::Approve(verb) => verb.run(ctx)?,
+        Verb::Enable(verb) => verb.run(ctx)?,
+        Verb::Disable(verb) => verb.run(ctx)?,
+        Verb::New(verb) => verb.run(ctx, caller)?,
+        Verb::Validate(verb) => verb.run(ctx)?,
+        Verb::ReadProperties(verb) => verb.run()?,
+        Verb::ToPrompt(verb) => verb.run()?,
+        Verb::Try(verb) => verb.run(ctx)?,
+        Verb::Simulate(verb) => verb.run(ctx)?,
+        Verb::Package(verb) => verb.run(ctx)?,
+        Verb::Audit(verb) => verb.run(ctx)?,
+        Verb::Stats(verb) => verb.run(ctx, screen)?,
+        Verb::Config(verb) => verb.run(ctx)?,
     })
-}
-
-fn help() -> String {
-    use clap::CommandFactory;
-    Cli::command().render_help().to_string()
 }

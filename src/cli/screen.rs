@@ -1,6 +1,7 @@
 //! The output device: its width, and whether it supports colour.
 
 use super::caller::Caller;
+use crate::skill::Level;
 use crate::sys::{Env, terminal};
 
 /// Where output goes: a terminal, a pipe, or the host.
@@ -35,6 +36,16 @@ pub enum Paint {
     Warn,
     /// Broken.
     Bad,
+}
+
+impl From<Level> for Paint {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Error => Self::Bad,
+            Level::Warning => Self::Warn,
+            Level::Note => Self::Dim,
+        }
+    }
 }
 
 /// The width of a terminal that does not report one.

@@ -8,15 +8,15 @@ use super::Findings;
 use crate::error::{Error, Result};
 
 /// The format of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// Lines for people.
+    /// Lines for people
     Text,
-    /// The findings as JSON.
+    /// The findings as JSON
     Json,
-    /// SARIF 2.1.0, for code scanning services.
+    /// SARIF 2.1.0, for code scanning services
     Sarif,
-    /// Workflow commands of GitHub Actions.
+    /// Workflow commands of GitHub Actions
     Github,
 }
 

@@ -24,15 +24,18 @@ pub enum Reference {
 }
 
 /// How a reference has to be read (`--reading`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+// The comments are the help of the option; `o/n` is the repository `n` of `o`, or the skill `n` of
+// `o`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum As {
-    /// A git repository: `o/n` is the repository `n` of `o`.
+    /// A git repository
+    #[value(name = "repo")]
     Repository,
-    /// A name: `o/n` is the skill `n` of `o`, where `n` is a configured source.
+    /// A name in an owner's repositories or the configured sources
     Registry,
-    /// A local path.
+    /// A local path
     Path,
-    /// A URL.
+    /// A web address
     Url,
 }
 

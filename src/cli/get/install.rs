@@ -1,0 +1,150 @@
+//! `install`, and how the outcome of an install is reported.
+
+use std::fmt::Write as _;
+
+use crate::activation::unmet;
+use crate::catalog::Layer;
+use crate::cli::Caller;
+use crate::cli::market::{market, note};
+use crate::cli::options::{Consent, Scope};
+use crate::cli::permitted::deciding;
+use crate::error::{Error, Result};
+use crate::marketplace::{As, InstallOptions, Installed, Status};
+use crate::policy::Event;
+use crate::run_context::RunContext;
+use crate::skill::{Skill, one_line};
+
+/// Install skills from a git repository, an archive, a site or a local directory
+#[derive(Debug, clap::Args)]
+pub struct Install {
+    /// owner/skill, owner/repo@skill, owner/repo/path, a URL, skill@source, or ./directory;
+    /// restores from the lockfile if omitted
+    pub reference: Option<String>,
+    #[command(flatten)]
+    pub consent: Consent,
+    /// Install every skill of the repository
+    #[arg(long, conflicts_with = "skill", requires = "reference")]
+    pub all: bool,
+    /// Install these skills of the repository
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        requires = "reference"
+    )]
+    pub skill: Vec<String>,
+    /// Install it under this name if another skill has its own
+    #[arg(long, requires = "reference")]
+    pub name: Option<String>,
+    /// How to interpret the reference
+    #[arg(long, value_enum, requires = "reference")]
+    pub reading: Option<As>,
+    /// Use cached data, without the network
+    #[arg(long)]
+    pub offline: bool,
+    /// Restore exactly what the lockfile says, or fail
+    #[arg(long, conflicts_with = "reference")]
+    pub frozen: bool,
+    #[command(flatten)]
+    pub scope: Scope,
+}
+
+impl Install {
+    /// The command for messages.
+    pub fn command(&self) -> String {
+        match &self.reference {
+            Some(reference) => format!("install {}", one_line(reference)),
+            None => "install".to_owned(),
+        }
+    }
+
+    /// Installs what the reference names, after showing it to anyone who can be asked. Without a
+    /// reference, installs from the lockfile: the project's, otherwise the user's.
+    pub fn run(self, ctx: &RunContext, caller: Caller) -> Result<String> {
+        let (command, layer) = (self.command(), self.scope.layer());
+        let mut confirm = deciding(ctx, caller, self.consent, layer, &command)?;
+        let mut base = self.scope.base(ctx);
+        if self.reference.is_none() && self.scope.is_default() {
+            let project = ctx.base(&ctx.layer_dir(Layer::Project));
+            if ctx.market_at(&project).has_lockfile() {
+                base = project;
+            }
+        }
+        let market = market(ctx, &base, self.offline);
+        let installed = if let Some(reference) = &self.reference {
+            let options = InstallOptions {
+                all: self.all,
+                skills: self.skill,
+                name: self.name,
+                reading: self.reading,
+            };
+            market.install(reference, &options, &mut confirm, &mut note)?
+        } else {
+            market.restore(self.frozen, &mut confirm, &mut note)?
+        };
+        for skill in installed.iter().filter(|skill| is_new(skill)) {
+            let event = Event::new("install")
+                .with("skill", skill.name.as_str())
+                .with("source", skill.source.clone())
+                .with("commit", skill.commit.clone());
+            ctx.record(event.with("layer", layer.as_str()));
+        }
+        let mut text = outcome(&installed)?;
+        text += &unmet_of(ctx, &installed);
+        if layer == Layer::Project {
+            text.push_str("  it is used once the project is trusted: agent-skills trust\n");
+        }
+        Ok(text)
+    }
+}
+
+fn is_new(skill: &Installed) -> bool {
+    skill.status == Status::New
+}
+
+/// What has become of each skill.
+///
+/// # Errors
+/// When a person declined all of them.
+pub fn outcome(installed: &[Installed]) -> Result<String> {
+    let declined = |skill: &Installed| skill.status == Status::Declined;
+    if !installed.is_empty() && installed.iter().all(declined) {
+        return Err(Error::new("nothing was installed: you said no"));
+    }
+    let mut text = String::new();
+    for skill in installed {
+        let _ = writeln!(text, "{}", skill.summary());
+        for remark in skill.dropped.iter().chain(&skill.warnings) {
+            let _ = writeln!(text, "  note: {}", one_line(remark));
+        }
+        if is_new(skill) {
+            let _ = writeln!(
+                text,
+                "  the model can use it now: skill_marketplace {{\"action\": \"use\", \
+                 \"skill_ref\": \"{}\"}}",
+                skill.name
+            );
+        }
+    }
+    Ok(text)
+}
+
+fn unmet_of(ctx: &RunContext, installed: &[Installed]) -> String {
+    let requires = |skill: &Installed| {
+        let skill = Skill::load(&skill.dir).ok()?;
+        skill.fields.value("requires").is_some().then_some(skill)
+    };
+    let new = installed.iter().filter(|skill| is_new(skill));
+    let skills: Vec<Skill> = new.filter_map(requires).collect();
+    if skills.is_empty() {
+        return String::new();
+    }
+    let catalog = ctx.catalog();
+    let mut text = String::new();
+    for skill in &skills {
+        for found in unmet(ctx, &catalog, skill) {
+            let _ = writeln!(text, "  note: `{}`: {}", skill.name, found.message);
+        }
+    }
+    text
+}

@@ -1,0 +1,13 @@
+//! Getting skills: what can be installed, and changing what is installed.
+
+pub mod cat;
+pub mod import_lock;
+pub mod install;
+pub mod link;
+pub mod list;
+pub mod outdated;
+pub mod remove;
+pub mod search;
+pub mod show;
+pub mod sources;
+pub mod update;

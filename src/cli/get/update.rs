@@ -1,0 +1,152 @@
+//! `update`, and how changes to skills are reported.
+
+use std::fmt::Write as _;
+
+use crate::cli::consent::Consenting;
+use crate::cli::describe::{describe_difference, from_to};
+use crate::cli::market::{market, note};
+use crate::cli::options::{Consent, Scope};
+use crate::cli::permitted::permits_update;
+use crate::cli::{Caller, Failure};
+use crate::marketplace::{Change, Difference, Edited, UpdateOptions, Updated};
+use crate::policy::Event;
+use crate::run_context::RunContext;
+use crate::skill::one_line;
+use crate::sys::{eprint, warn};
+
+/// Update installed skills from their sources
+#[derive(Debug, clap::Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+pub struct Update {
+    /// Names of skills; all if omitted
+    pub names: Vec<String>,
+    #[command(flatten)]
+    pub consent: Consent,
+    /// Change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Show the difference line by line
+    #[arg(long)]
+    pub diff: bool,
+    /// Replace skills that were changed by hand
+    #[arg(long)]
+    pub force: bool,
+    /// Like --force, but keep a copy of the changed skills
+    #[arg(long)]
+    pub stash: bool,
+    /// Also update to a commit that does not follow the installed one
+    #[arg(long)]
+    pub allow_downgrade: bool,
+    /// Use cached data, without the network
+    #[arg(long)]
+    pub offline: bool,
+    #[command(flatten)]
+    pub scope: Scope,
+}
+
+impl Update {
+    /// Updates the skills; a failure if one could not be.
+    pub fn run(&self, ctx: &RunContext, caller: Caller) -> Result<String, Failure> {
+        let consenting = Consenting::new(ctx, self.consent, caller);
+        let layer = self.scope.layer();
+        let options = UpdateOptions {
+            dry_run: self.dry_run,
+            diff: self.diff,
+            edited: match (self.stash, self.force) {
+                (true, _) => Edited::Stash,
+                (_, true) => Edited::Replace,
+                _ => Edited::Keep,
+            },
+        };
+        let policies = ctx.policies()?;
+        let mut agree = |difference: &Difference| {
+            permits_update(&policies, layer, difference)?;
+            // A difference is shown on request even if no consent is needed.
+            let shown = difference.needs_consent()
+                || difference.regress().is_some() && !self.allow_downgrade;
+            if self.diff && !shown {
+                eprint(format_args!("{}", describe_difference(difference)));
+            }
+            consenting.to_update(difference, self.allow_downgrade)
+        };
+        let base = self.scope.base(ctx);
+        let market = market(ctx, &base, self.offline);
+        let updated = market.update(&self.names, options, &mut agree, &mut note)?;
+        for skill in updated.iter().filter(|_| !self.dry_run) {
+            if let Change::Updated { from, to, .. } = &skill.change {
+                let event = Event::new("update")
+                    .with("skill", skill.name.as_str())
+                    .with("from", from.clone())
+                    .with("commit", to.clone());
+                ctx.record(event.with("layer", layer.as_str()));
+            }
+        }
+        if updated.is_empty() {
+            return Ok(
+                "No skill here came from a source that could have a newer one.\n".to_owned(),
+            );
+        }
+        unless_failed(&updated, updated.iter().map(what_changed).collect(), caller)
+    }
+}
+
+/// The answer, unless one of the skills could not be examined or updated. That is reported on
+/// standard error, which a model does not see, and the command fails.
+pub fn unless_failed(
+    updated: &[Updated],
+    mut answer: String,
+    caller: Caller,
+) -> Result<String, Failure> {
+    let mut failed = false;
+    for one in updated {
+        if let Change::Failed { reason, hint } = &one.change {
+            failed = true;
+            let error = one_line(&format!("`{}` was left as it is: {reason}", one.name));
+            let hint = hint.as_deref().map(one_line).unwrap_or_default();
+            if caller == Caller::Host {
+                let _ = writeln!(answer, "Error: {error}\n{hint}");
+            } else {
+                warn(format_args!("{error}"));
+                eprint(format_args!("hint: {hint}\n"));
+            }
+        }
+    }
+    Failure::unless(!failed, answer)
+}
+
+/// What has become of a skill; nothing about a failure, which [`unless_failed`] reports.
+pub fn what_changed(skill: &Updated) -> String {
+    let name = &skill.name;
+    match &skill.change {
+        Change::UpToDate => format!("`{name}` is up to date\n"),
+        Change::Linked => format!("`{name}` is a link to a working copy, and never updated over\n"),
+        Change::Failed { .. } => String::new(),
+        Change::Available(difference) => describe_difference(difference),
+        Change::Updated {
+            from,
+            to,
+            dropped,
+            stashed,
+        } => {
+            let mut text = match from_to(from.as_deref(), to.as_deref()) {
+                Some(commits) => format!("`{name}` was updated from {commits}\n"),
+                None => format!("`{name}` was updated\n"),
+            };
+            for remark in dropped {
+                let _ = writeln!(text, "  note: {}", one_line(remark));
+            }
+            if let Some(place) = stashed {
+                let _ = writeln!(text, "  your changes are kept in {place}");
+            }
+            text
+        }
+        Change::Kept { reason, hint } => {
+            let hint = hint.as_ref().map(|hint| format!("; {hint}"));
+            let why = one_line(&format!("{reason}{}", hint.unwrap_or_default()));
+            format!("`{name}` was left as it is: {why}\n")
+        }
+    }
+}

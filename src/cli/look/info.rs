@@ -1,0 +1,249 @@
+//! `info`: everything about one installed skill.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::catalog::{Catalog, Entry};
+use crate::cli::named::installed;
+use crate::cli::report::{Origins, Report, remark};
+use crate::cli::wrap::hanging;
+use crate::cli::{Paint, Screen, json};
+use crate::error::Result;
+use crate::run_context::RunContext;
+use crate::script::program_of;
+use crate::skill::{Listing, Skill, one_line};
+use crate::sys::limits;
+
+/// Show everything about one installed skill
+#[derive(Debug, clap::Args)]
+pub struct Info {
+    /// The skill's name
+    pub name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The report, and data collected only for a single skill.
+#[derive(Debug, Serialize)]
+struct Details {
+    #[serde(flatten)]
+    report: Report,
+    license: Option<String>,
+    compatibility: Option<String>,
+    /// `the model and people`, `the model`, `people` or `nobody`.
+    called_by: Option<&'static str>,
+    /// Other skills of its name, and why they are not offered instead.
+    rivals: Vec<Rival>,
+    files: usize,
+    bytes: u64,
+    scripts: Vec<Script>,
+}
+
+#[derive(Debug, Serialize)]
+struct Rival {
+    path: String,
+    layer: &'static str,
+    /// `null` for the one that is offered.
+    reason: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Script {
+    path: String,
+    /// `null` when it cannot be run here.
+    interpreter: Option<String>,
+    problem: Option<String>,
+}
+
+impl Info {
+    /// Everything about the skill.
+    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
+        let catalog = ctx.catalog_naming(&self.name);
+        let entry = installed(ctx, &catalog, &self.name)?;
+        let info = Details::new(ctx, &catalog, entry);
+        if self.json {
+            return json::one(&info);
+        }
+        Ok(info.render(screen))
+    }
+}
+
+impl Details {
+    fn new(ctx: &RunContext, catalog: &Catalog, entry: &Entry) -> Self {
+        let skill = entry.disclosed();
+        let text = |key: &str| skill.and_then(|skill| skill.fields.text(key));
+        let listing = skill.map(|skill| Listing::of(&skill.dir, limits::WALKED_FILES));
+        let listing = listing.unwrap_or_default();
+        let scripts = listing.resources.iter().filter_map(|resource| {
+            let skill = skill?;
+            let label = resource.path.display().to_string();
+            let file = skill.dir.join(&resource.path);
+            let (interpreter, problem) = match program_of(&file, &skill.dir, &label, &ctx.env)? {
+                Ok(path) => (Some(path.display().to_string()), None),
+                Err(error) => (None, Some(error.to_string())),
+            };
+            Some(Script {
+                path: label,
+                interpreter,
+                problem,
+            })
+        });
+        Self {
+            license: text("license"),
+            compatibility: text("compatibility"),
+            called_by: skill.map(|skill| callers(skill, entry.tool.is_some())),
+            rivals: catalog
+                .rivals(entry)
+                .map(|rival| Rival {
+                    path: rival.dir.display().to_string(),
+                    layer: rival.layer.as_str(),
+                    reason: rival.reason_not_offered(),
+                })
+                .collect(),
+            files: listing.total,
+            bytes: listing.resources.iter().map(|resource| resource.size).sum(),
+            scripts: scripts.collect(),
+            report: Report::of(ctx, catalog, entry, &mut Origins::default()),
+        }
+    }
+
+    fn render(&self, screen: Screen) -> String {
+        let mut text = String::new();
+        let report = &self.report;
+        let mut field = |label: &str, value: &str| {
+            let label = screen.paint(&format!("{label:12}"), Paint::Bold);
+            text += &hanging(&format!("{label} "), &one_line(value), 13, screen);
+        };
+        let mut known = |label: &str, value: Option<&str>| {
+            if let Some(value) = value {
+                field(label, value);
+            }
+        };
+        known("name", Some(&report.name));
+        let tool = report.tool.as_deref();
+        known("tool", Some(tool.unwrap_or("none: it is not offered")));
+        // Omit this for a skill that is unreadable or must not be shown.
+        let is_told = report.tokens.is_some();
+        let unless_told = |text| is_told.then_some(text);
+        let description = report.description.as_deref();
+        known("description", description.or(unless_told("none")));
+        known("version", report.version.as_deref());
+        known("path", Some(&report.path));
+        known("layer", Some(report.layer));
+        for rival in &self.rivals {
+            let reason = rival.reason.as_deref();
+            let reason = reason.unwrap_or("it is the one that is offered");
+            known(
+                "also",
+                Some(&format!("{} ({}): {reason}", rival.path, rival.layer)),
+            );
+        }
+        known("called by", self.called_by);
+        known("license", self.license.as_deref());
+        known("needs", self.compatibility.as_deref());
+        known("source", self.source().as_deref());
+        if let Some(cost) = report.tokens {
+            let text = format!(
+                "about {} for the instructions, {} in every prompt",
+                cost.instructions, cost.description
+            );
+            known("tokens", Some(&text));
+            let files = format!("{} besides SKILL.md, {}", self.files, size(self.bytes));
+            known("files", Some(&files));
+        }
+        for (at, script) in self.scripts.iter().enumerate() {
+            let by = script
+                .interpreter
+                .as_deref()
+                .map(|by| format!("run by {by}"));
+            let by = by.or_else(|| script.problem.clone()).unwrap_or_default();
+            let label = if at == 0 { "scripts" } else { "" };
+            known(label, Some(&format!("{}: {by}", script.path)));
+        }
+        known("restriction", unless_told(self.restriction()));
+        for rule in report.restriction.iter().flat_map(|found| &found.rules) {
+            known("", Some(rule));
+        }
+        for found in &report.diagnostics {
+            for line in hanging("", &remark(found), 0, screen).lines() {
+                text += &screen.paint(line, found.level.into());
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    fn source(&self) -> Option<String> {
+        let report = &self.report;
+        let commit = report.commit.as_deref();
+        let at = commit
+            .map(|commit| format!(" at {commit}"))
+            .unwrap_or_default();
+        match (&report.linked_to, &report.source) {
+            (Some(to), _) => Some(format!("linked to {to}")),
+            (None, Some(source)) => Some(format!("{source}{at}")),
+            (None, None) => None,
+        }
+    }
+
+    fn restriction(&self) -> &'static str {
+        match &self.report.restriction {
+            None => "none: every tool may be used while it is active",
+            Some(restriction) if restriction.allowed.is_some() => {
+                "while it is active, only what is listed here and what is always allowed"
+            }
+            Some(_) => "denials only",
+        }
+    }
+}
+
+fn callers(skill: &Skill, offered: bool) -> &'static str {
+    match (offered, skill.fields.user_invocable()) {
+        (true, true) => "the model and people",
+        (true, false) => "the model",
+        (false, true) => "people",
+        (false, false) => "nobody",
+    }
+}
+
+/// A number of bytes in a readable unit.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
+    let (mut whole, mut unit) = (bytes, None);
+    for name in UNITS {
+        if whole < 1024 {
+            break;
+        }
+        (whole, unit) = (whole.div_ceil(1024), Some(name));
+    }
+    match unit {
+        None => format!("{bytes} B"),
+        Some(unit) => format!("{whole} {unit}"),
+    }
+}
+
+/// A bundled file's path on one line, with unusual characters escaped.
+pub fn shown(path: &Path) -> String {
+    path.display().to_string().escape_debug().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short_and_never_too_small() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1025, "2 KiB"),
+            (3 << 20, "3 MiB"),
+            (5 << 40, "5120 GiB"),
+        ] {
+            assert_eq!(size(bytes), text);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `jobs`: scripts and installs that continue after the call that started them.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use crate::cli::{Failure, json};
+use crate::error::Result;
+use crate::run_context::RunContext;
+use crate::skill::one_line;
+use crate::sys::Shown;
+
+/// List scripts and installs that outlasted their call, or follow one
+#[derive(Debug, clap::Args)]
+pub struct Jobs {
+    /// Follow this job's output
+    #[arg(long, value_name = "ID")]
+    pub follow: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Jobs {
+    /// Lists the jobs, or streams one job's output to `live`.
+    pub fn run(&self, ctx: &RunContext, live: &mut dyn Write) -> Result<String, Failure> {
+        match &self.follow {
+            Some(id) => follow(ctx, id, live),
+            None => Ok(list(ctx, self.json)?),
+        }
+    }
+}
+
+fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
+    let jobs = ctx.jobs().list();
+    if as_json {
+        return json::list("jobs", &jobs);
+    }
+    if jobs.is_empty() {
+        return Ok("No jobs. A script that outlasts its call becomes one.\n".to_owned());
+    }
+    let mut text = String::new();
+    for job in jobs {
+        let skill = job
+            .skill
+            .as_deref()
+            .map(|skill| format!(" of {skill}"))
+            .unwrap_or_default();
+        let exit = job
+            .exit_code
+            .map(|code| format!(", exit code {code}"))
+            .unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{}  {}{exit} after {} s  {}{skill}  ({})",
+            job.id,
+            job.state,
+            job.duration_ms / 1000,
+            one_line(&job.label),
+            one_line(&job.owner)
+        );
+    }
+    Ok(text)
+}
+
+/// Streams one job's output from its beginning until it ends.
+fn follow(ctx: &RunContext, id: &str, out: &mut dyn Write) -> Result<String, Failure> {
+    let outcome = ctx
+        .jobs()
+        .find_any(id)?
+        .follow(out, &mut Shown::new(std::io::stderr().lock()))?;
+    Failure::unless(outcome.exit_code() == Some(0), String::new())
+}

@@ -1,0 +1,172 @@
+//! `list-installed`: the installed skills and their diagnostics.
+
+use clap::ValueEnum;
+
+use crate::catalog::{Entry, Standing};
+use crate::cli::report::{Report, remark};
+use crate::cli::table::{Cell, Column, Table};
+use crate::cli::{Paint, Screen, json};
+use crate::error::Result;
+use crate::run_context::RunContext;
+use crate::skill::{Diagnostic, one_line};
+
+/// List the installed skills and their problems
+#[derive(Debug, clap::Args)]
+pub struct ListInstalled {
+    /// The order
+    #[arg(long, value_enum)]
+    pub sort: Option<Order>,
+    /// Show descriptions, directories and problems in full
+    #[arg(long, short)]
+    pub long: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The order of installed skills; `layer` by default.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Order {
+    /// By name
+    Name,
+    /// By precedence of their layers
+    Layer,
+    /// By source
+    Source,
+    /// Most tokens first
+    Tokens,
+    /// Most severe problems first
+    Problems,
+}
+
+impl ListInstalled {
+    /// Every skill directory, including those that are not offered.
+    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
+        let catalog = ctx.catalog();
+        let mut reports = Report::of_all(ctx, &catalog);
+        if let Some(order) = self.sort {
+            sort(&mut reports, order);
+        }
+        if self.json {
+            return json::list("skills", &reports);
+        }
+        // A model learns only the number of untrusted skills, because even their names are untrusted
+        // text.
+        let is_untold = |entry: &&Entry| matches!(entry.standing, Standing::Untrusted(_));
+        let untold = match ctx.protocol {
+            Some(_) => catalog.entries().iter().filter(is_untold).count(),
+            None => 0,
+        };
+        let untold = match untold {
+            0 => String::new(),
+            count => format!(
+                "{count} more come with the project, which the user does not trust so far: they can see \
+                 them with `agent-skills list-installed`\n"
+            ),
+        };
+        if reports.is_empty() && !untold.is_empty() {
+            return Ok(untold);
+        }
+        if reports.is_empty() {
+            return Ok(
+                "No skills are installed. `agent-skills list` shows what there is.\n".to_owned(),
+            );
+        }
+        let mut table = Table::new(
+            vec![
+                Column::new("NAME").least(12),
+                Column::new("VERSION").least(7),
+                Column::new("LAYER"),
+                Column::new("SOURCE").least(12),
+                Column::new("TOKENS").right(),
+                Column::new("RESTRICTION"),
+                Column::new("PROBLEMS").least(12),
+            ],
+            &[
+                "VERSION",
+                "SOURCE",
+                "LAYER",
+                "RESTRICTION",
+                "TOKENS",
+                "PROBLEMS",
+            ],
+        );
+        // A model has no other way to see these lines.
+        let long = self.long || screen.is_host();
+        for report in &reports {
+            table.row(
+                row(report, screen),
+                if long { below(report) } else { Vec::new() },
+            );
+        }
+        Ok(table.render(screen) + &untold)
+    }
+}
+
+fn sort(reports: &mut [Report], order: Order) {
+    match order {
+        Order::Name => reports.sort_by(|a, b| a.name.cmp(&b.name)),
+        // The catalog's own order.
+        Order::Layer => {}
+        Order::Source => reports.sort_by_key(Report::origin),
+        Order::Tokens => reports
+            .sort_by_key(|report| std::cmp::Reverse(report.tokens.map(|cost| cost.instructions))),
+        Order::Problems => reports
+            .sort_by_key(|report| std::cmp::Reverse((report.worst(), report.diagnostics.len()))),
+    }
+}
+
+fn row(report: &Report, screen: Screen) -> Vec<Cell> {
+    let restriction = match &report.restriction {
+        None => "",
+        Some(restriction) if restriction.allowed.is_some() => "restricted",
+        Some(_) => "denials",
+    };
+    // Without a heading, the number needs its unit.
+    let unit = if screen.is_terminal() { "" } else { " tokens" };
+    let tokens = report
+        .tokens
+        .map(|cost| format!("{}{unit}", cost.instructions));
+    vec![
+        Cell::new(one_line(&report.name)),
+        Cell::new(one_line(report.version.as_deref().unwrap_or_default())),
+        Cell::new(report.layer),
+        Cell::new(one_line(&report.origin())).paint(Paint::Dim),
+        Cell::new(tokens.unwrap_or_default()),
+        Cell::new(restriction),
+        problems(report),
+    ]
+}
+
+/// The codes of the diagnostics, the worst first.
+fn problems(report: &Report) -> Cell {
+    let mut found: Vec<&Diagnostic> = report.diagnostics.iter().collect();
+    found.sort_by_key(|found| std::cmp::Reverse(found.level));
+    let codes: Vec<&str> = found.iter().map(|found| found.code.as_str()).collect();
+    let codes = codes.join(", ");
+    let text = match (report.offered, codes.is_empty()) {
+        (true, _) => codes,
+        (false, true) => "not offered".to_owned(),
+        (false, false) => format!("not offered: {codes}"),
+    };
+    Cell::new(text).paint(match report.worst() {
+        _ if !report.offered => Paint::Bad,
+        Some(level) => level.into(),
+        None => Paint::Dim,
+    })
+}
+
+fn below(report: &Report) -> Vec<Cell> {
+    let mut lines = Vec::new();
+    if let Some(description) = &report.description {
+        lines.push(Cell::new(one_line(description)));
+    }
+    lines.push(Cell::new(one_line(&report.path)).paint(Paint::Dim));
+    lines.extend(
+        report
+            .diagnostics
+            .iter()
+            .map(|found| Cell::new(remark(found)).paint(found.level.into())),
+    );
+    lines
+}

@@ -1,0 +1,12 @@
+//! Looking at installed skills, and at what they and their scripts did.
+
+pub mod audit;
+pub mod check;
+pub mod history;
+pub mod info;
+pub mod jobs;
+pub mod list_installed;
+pub mod search_installed;
+pub mod stats;
+pub mod tree;
+pub mod use_skill;

@@ -1,0 +1,80 @@
+//! `search-installed`.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::catalog::plain;
+use crate::cli::json;
+use crate::error::Result;
+use crate::run_context::RunContext;
+use crate::sys::limits;
+use crate::sys::text::quoted;
+
+#[derive(Serialize)]
+struct Found {
+    name: String,
+    tool: String,
+    description: String,
+}
+
+/// Search the installed skills by name, tag and description
+#[derive(Debug, clap::Args)]
+pub struct SearchInstalled {
+    /// Words to look for
+    #[arg(required = true)]
+    pub words: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl SearchInstalled {
+    /// The offered skills that match the words, best first.
+    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+        let catalog = ctx.catalog();
+        let found: Vec<Found> = catalog
+            .search(&self.words)
+            .into_iter()
+            .map(|offered| Found {
+                name: offered.skill.name.to_string(),
+                tool: offered.tool.to_owned(),
+                description: plain(&offered.told()),
+            })
+            .collect();
+        if self.json {
+            return json::list("skills", &found);
+        }
+        if found.is_empty() {
+            let words = quoted(&self.words.join(" "));
+            // A model's tool calls it an action, a shell a command.
+            let list = match ctx.protocol {
+                Some(_) => "list_installed",
+                None => "agent-skills list-installed",
+            };
+            return Ok(format!(
+                "No installed skill matches `{words}`. `{list}` shows all, `search` what could be \
+                 installed.\n"
+            ));
+        }
+        let mut text = String::new();
+        for found in found.iter().take(limits::FOUND_SKILLS) {
+            let _ = match found.description.as_str() {
+                "" => writeln!(text, "- {}", found.name),
+                description => writeln!(text, "- {}: {description}", found.name),
+            };
+        }
+        let more = found.len().saturating_sub(limits::FOUND_SKILLS);
+        if more > 0 {
+            let _ = writeln!(text, "{more} more match: more words find fewer.");
+        }
+        // The host may not know its tool yet.
+        if ctx.protocol.is_some() {
+            text.push_str(
+                "To activate one: skill_marketplace {\"action\": \"use\", \"skill_ref\": NAME, \
+                 \"query\": …}\n",
+            );
+        }
+        Ok(text)
+    }
+}

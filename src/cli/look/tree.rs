@@ -1,0 +1,177 @@
+//! `tree`: the files of one installed skill. Links are shown, but never followed.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::info::{shown, size};
+use crate::cli::named::installed;
+use crate::cli::table::shortened;
+use crate::cli::{Paint, Screen, json};
+use crate::error::{Error, Result};
+use crate::run_context::RunContext;
+use crate::sys::limits;
+
+/// Show the files of one installed skill
+#[derive(Debug, clap::Args)]
+pub struct Tree {
+    /// The skill's name
+    pub name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Node {
+    /// Relative to the skill's directory.
+    path: String,
+    #[serde(skip)]
+    depth: usize,
+    /// `directory`, `file`, `link` or `other`.
+    kind: &'static str,
+    /// The size of a file in bytes.
+    bytes: Option<u64>,
+    executable: bool,
+    to: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Files {
+    name: String,
+    path: String,
+    files: usize,
+    bytes: u64,
+    /// Whether the list is incomplete.
+    cut: bool,
+    nodes: Vec<Node>,
+}
+
+impl Tree {
+    /// Every file of the skill with its size.
+    pub fn run(&self, ctx: &RunContext, screen: Screen) -> Result<String> {
+        let catalog = ctx.catalog_naming(&self.name);
+        let entry = installed(ctx, &catalog, &self.name)?;
+        // The directory itself may be a link to a working copy.
+        let root = entry.dir.canonicalize();
+        let root = root.map_err(|error| Error::io("look at", &entry.dir, &error))?;
+        let mut nodes = Vec::new();
+        let cut = !walk(&root, Path::new(""), 0, &mut nodes)
+            .map_err(|error| Error::io("read", &root, &error))?;
+        let tree = Files {
+            name: entry.name(),
+            path: entry.dir.display().to_string(),
+            files: nodes.iter().filter(|node| node.kind == "file").count(),
+            bytes: nodes.iter().filter_map(|node| node.bytes).sum(),
+            cut,
+            nodes,
+        };
+        if self.json {
+            return json::one(&tree);
+        }
+        Ok(tree.render(screen))
+    }
+}
+
+/// Adds the entries below a directory; returns `false` if there are too many.
+fn walk(root: &Path, below: &Path, depth: usize, nodes: &mut Vec<Node>) -> std::io::Result<bool> {
+    let mut names: Vec<PathBuf> = fs::read_dir(root.join(below))?
+        .flatten()
+        .take(limits::WALKED_FILES + 1)
+        .map(|entry| below.join(entry.file_name()))
+        .collect();
+    names.sort();
+    for path in names {
+        if nodes.len() >= limits::WALKED_FILES {
+            return Ok(false);
+        }
+        let full = root.join(&path);
+        let Ok(metadata) = full.symlink_metadata() else {
+            continue;
+        };
+        let is_dir = metadata.is_dir();
+        nodes.push(Node::of(&full, &path, depth, &metadata));
+        if is_dir && depth >= limits::WALK_DEPTH {
+            return Ok(false);
+        }
+        // A directory that cannot be read is shown and does not stop the walk.
+        if is_dir && matches!(walk(root, &path, depth + 1, nodes), Ok(false)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+impl Node {
+    fn of(full: &Path, path: &Path, depth: usize, metadata: &fs::Metadata) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+        let kind = match metadata.file_type() {
+            kind if kind.is_dir() => "directory",
+            kind if kind.is_symlink() => "link",
+            kind if kind.is_file() => "file",
+            _ => "other",
+        };
+        Self {
+            path: path.display().to_string(),
+            depth,
+            kind,
+            bytes: (kind == "file").then_some(metadata.len()),
+            executable: kind == "file" && metadata.permissions().mode() & 0o111 != 0,
+            to: fs::read_link(full).ok().map(|to| to.display().to_string()),
+        }
+    }
+
+    fn line(&self) -> String {
+        let path = Path::new(&self.path);
+        let name = shown(Path::new(path.file_name().unwrap_or_default()));
+        match (self.kind, self.bytes, &self.to) {
+            ("directory", ..) => format!("{name}/"),
+            (_, _, Some(to)) => format!("{name} -> {}", shown(Path::new(to))),
+            (_, Some(bytes), _) if self.executable => format!("{name}*  {}", size(bytes)),
+            (_, Some(bytes), _) => format!("{name}  {}", size(bytes)),
+            _ => format!("{name}  (no file)"),
+        }
+    }
+}
+
+impl Files {
+    fn render(&self, screen: Screen) -> String {
+        let mut text = String::new();
+        let width = screen.width().unwrap_or(usize::MAX);
+        let root = shortened(&shown(Path::new(&self.path)), width);
+        let _ = writeln!(text, "{}", screen.paint(&root, Paint::Bold));
+        for (at, node) in self.nodes.iter().enumerate() {
+            let line = format!("{}{}", self.branches(at), node.line());
+            let _ = writeln!(text, "{}", shortened(&line, width));
+        }
+        let more = if self.cut { ", and more" } else { "" };
+        let plural = if self.files == 1 { "" } else { "s" };
+        let _ = writeln!(
+            text,
+            "{} file{plural}, {}{more}",
+            self.files,
+            size(self.bytes)
+        );
+        text
+    }
+
+    /// The branch lines before a node: whether it and each of its parents have a later sibling.
+    fn branches(&self, at: usize) -> String {
+        let depth = self.nodes[at].depth;
+        let goes_on = |level: usize| {
+            let after = self.nodes[at + 1..].iter();
+            after
+                .take_while(|node| node.depth >= level)
+                .any(|node| node.depth == level)
+        };
+        let above = (0..depth).map(|level| if goes_on(level) { "│   " } else { "    " });
+        let last = if goes_on(depth) {
+            "├── "
+        } else {
+            "└── "
+        };
+        above.chain([last]).collect()
+    }
+}

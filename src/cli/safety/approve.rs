@@ -1,0 +1,61 @@
+//! `approve`: an administrator approves a skill in its current state, or a user approves its hooks.
+
+use crate::catalog::Entry;
+use crate::cli::named::installed;
+use crate::error::{Error, Result};
+use crate::policy::{Event, approval_digest};
+use crate::run_context::RunContext;
+use crate::skill::{Hooks, one_line};
+
+/// Approve a skill's current state, where the policy requires that
+#[derive(Debug, clap::Args)]
+pub struct Approve {
+    /// The skill's name
+    pub name: String,
+}
+
+impl Approve {
+    /// Records the skill's digest.
+    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+        let catalog = ctx.catalog_naming(&self.name);
+        let entry = installed(ctx, &catalog, &self.name)?;
+        let digest =
+            approval_digest(&entry.dir).map_err(|source| Error::io("read", &entry.dir, &source))?;
+        let name = entry.name();
+        let approved = ctx.approved();
+        approved.put(&name, digest.clone()).map_err(|error| {
+            let hint = format!(
+                "`{}` has to be writable: run it as its owner",
+                approved.file().display()
+            );
+            error.hint(hint)
+        })?;
+        let event = Event::new("approve")
+            .with("skill", name.as_str())
+            .with("path", entry.dir.display().to_string())
+            .with("digest", digest.as_str());
+        ctx.record(event);
+        let unneeded = if hooks(entry).is_empty() && ctx.policies()?.needs_approval().is_empty() {
+            " (no policy requires it)"
+        } else {
+            ""
+        };
+        Ok(format!(
+            "`{name}` is approved as it is now{unneeded}\n{}",
+            hooks(entry)
+        ))
+    }
+}
+
+/// The hooks that the approval allows to run.
+fn hooks(entry: &Entry) -> String {
+    let Some(skill) = entry.disclosed() else {
+        return String::new();
+    };
+    let Hooks { pre, post } = Hooks::of(&skill.fields);
+    let line = |scripts: Vec<String>, when: &str| match scripts.join(", ") {
+        scripts if scripts.is_empty() => String::new(),
+        scripts => format!("  runs {when}: {}\n", one_line(&scripts)),
+    };
+    line(pre, "when it is activated") + &line(post, "when that has ended")
+}

@@ -1,0 +1,54 @@
+//! `deactivate`: ends what is active.
+
+use std::time::Instant;
+
+use crate::activation::run_post_hooks;
+use crate::error::{Error, Result};
+use crate::run_context::RunContext;
+use crate::sys::text::quoted;
+
+/// Deactivate skills in running chibi processes and in stored conversations, restrictions
+/// included
+#[derive(Debug, clap::Args)]
+pub struct Deactivate {
+    /// Only in this conversation
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+}
+
+impl Deactivate {
+    /// Deactivates skills in running hosts, and clears what is stored for conversations.
+    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+        let context = self.context.as_deref();
+        if let Some(context) = context {
+            must_be_known(ctx, context)?;
+        }
+        let ended = ctx.store().deactivate(context)?;
+        let names: Vec<String> = ended.iter().map(|end| end.skill.clone()).collect();
+        ctx.record_ends(ended);
+        run_post_hooks(ctx, false, Instant::now());
+        if names.is_empty() {
+            return Ok("Nothing was active.\n".to_owned());
+        }
+        Ok(format!("No longer active: {}\n", names.join(", ")))
+    }
+}
+
+/// A misspelled name would deactivate nothing and look like success.
+fn must_be_known(ctx: &RunContext, context: &str) -> Result<()> {
+    let Some(known) = ctx.store().contexts()? else {
+        return Ok(());
+    };
+    if known.contains(context) {
+        return Ok(());
+    }
+    let known: Vec<String> = known
+        .iter()
+        .map(|name| format!("`{}`", quoted(name)))
+        .collect();
+    let text = format!("no conversation `{}` is known", quoted(context));
+    Err(Error::new(text).hint(match known.len() {
+        0 => "leave out --context to end whatever is active".to_owned(),
+        _ => format!("known are {}", known.join(", ")),
+    }))
+}

@@ -1,0 +1,193 @@
+//! `trust`: a project's skills and configuration take effect.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::policy::{Event, Trust as State, Trusts};
+use crate::run_context::RunContext;
+use crate::skill::one_line;
+
+/// Which parts of a project.
+#[derive(Debug, clap::Args)]
+pub struct Parts {
+    /// A directory of the project; the working directory if omitted
+    pub dir: Option<PathBuf>,
+    /// Only this skill, by its directory's name; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub skill: Vec<String>,
+}
+
+/// Trust a project's skills and configuration in their current state
+#[derive(Debug, clap::Args)]
+pub struct Trust {
+    #[command(flatten)]
+    pub parts: Parts,
+    /// Stay trusted after changes
+    #[arg(long, conflicts_with = "skill")]
+    pub always: bool,
+    /// Only list what is trusted, and what has changed since
+    #[arg(long, conflicts_with_all = ["dir", "always", "skill"])]
+    pub list: bool,
+}
+
+impl Trust {
+    /// Trusts the parts, or lists what is trusted.
+    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+        if self.list {
+            list(ctx)
+        } else {
+            trust(ctx, self)
+        }
+    }
+}
+
+/// Trusts every directory from the given one up to the project's root that contributes something,
+/// or only the given skills in them. Reports for each part what has changed since it was trusted.
+fn trust(ctx: &RunContext, of: &Trust) -> Result<String> {
+    if let Some(file) = ctx.policies()?.forbids_projects() {
+        let text = format!("the policy {file} forbids skills that come with a project");
+        return Err(Error::new(text).hint("ask the administrator of this machine"));
+    }
+    let mut text = String::new();
+    for (holder, parts) in of.parts.here(ctx)? {
+        let shown = one_line(&holder.display().to_string());
+        if of.always {
+            ctx.trust_always(&holder)?;
+            let _ = writeln!(text, "`{shown}` is trusted, whatever becomes of it");
+        } else {
+            let before = Trusts::default();
+            let changes = parts
+                .iter()
+                .map(|part| told(ctx, &before, &holder, part, "as before"));
+            let changes: String = changes.collect();
+            let unread = ctx.trust(&holder, &parts, !of.parts.skill.is_empty())?;
+            let _ = writeln!(text, "`{shown}` is trusted, as it is now:\n{changes}");
+            for error in unread {
+                let _ = writeln!(text, "  not trusted: {}", one_line(&error.to_string()));
+            }
+        }
+        let event = Event::new("trust")
+            .with("path", holder.display().to_string())
+            .with("always", of.always);
+        ctx.record(event.with("skill", of.parts.names()));
+    }
+    Ok(text)
+}
+
+/// Every trusted directory with its current state.
+fn list(ctx: &RunContext) -> Result<String> {
+    let entries = ctx.trusted().entries()?;
+    if entries.is_empty() {
+        return Ok("No project is trusted.\n".to_owned());
+    }
+    let mut text = String::new();
+    for (path, recorded) in &entries {
+        let holder = Path::new(path);
+        let always = if recorded.is_always() { "  always" } else { "" };
+        let _ = writeln!(text, "{}{always}", one_line(path));
+        let trusts = Trusts::default();
+        for part in RunContext::parts_of(holder) {
+            text += &told(ctx, &trusts, holder, &part, "");
+        }
+    }
+    Ok(text)
+}
+
+/// One line about a part; empty if the part is unchanged and `same` is empty.
+fn told(ctx: &RunContext, trusts: &Trusts, holder: &Path, part: &Path, same: &str) -> String {
+    let path = part.strip_prefix(holder).unwrap_or(part);
+    let beside = RunContext::is_place(part) && RunContext::is_empty_place(part);
+    let state = match trusts.of_part(ctx, holder, part) {
+        _ if beside => return String::new(),
+        State::Given if same.is_empty() => return String::new(),
+        State::Given => same.to_owned(),
+        State::Missing if same.is_empty() => "not trusted".to_owned(),
+        State::Missing => "new".to_owned(),
+        State::Outdated(changed) if changed.is_empty() => "changed since".to_owned(),
+        State::Outdated(changed) => format!("changed since: {}", changed.join(", ")),
+    };
+    let what = if RunContext::is_place(part) {
+        "/ (beside the skills)"
+    } else {
+        ""
+    };
+    format!(
+        "  {}{what}: {}\n",
+        one_line(&path.display().to_string()),
+        one_line(&state)
+    )
+}
+
+impl Parts {
+    /// The named skills, for a message or the log; `None` for all.
+    pub fn names(&self) -> Option<String> {
+        (!self.skill.is_empty()).then(|| self.skill.join(", "))
+    }
+
+    /// The directory as an absolute path.
+    pub fn dir(&self, ctx: &RunContext) -> PathBuf {
+        let cwd = &ctx.env.cwd;
+        self.dir
+            .as_ref()
+            .map_or_else(|| cwd.clone(), |dir| cwd.join(dir))
+    }
+
+    /// The parts of `holder`; with a skill, also the files next to it.
+    pub fn within(&self, holder: &Path) -> Vec<PathBuf> {
+        let all = RunContext::parts_of(holder);
+        if self.skill.is_empty() {
+            return all;
+        }
+        let is_named = |part: &&PathBuf| {
+            let name = part.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            !RunContext::is_place(part) && self.skill.iter().any(|skill| skill == name)
+        };
+        let mut parts: Vec<PathBuf> = all.iter().filter(is_named).cloned().collect();
+        let places = parts.iter().filter_map(|part| part.parent());
+        let places: Vec<PathBuf> = places.map(Path::to_owned).collect();
+        parts.extend(all.into_iter().filter(|part| places.contains(part)));
+        parts
+    }
+
+    /// The directories that contribute something, each with its parts.
+    fn here(&self, ctx: &RunContext) -> Result<Vec<(PathBuf, Vec<PathBuf>)>> {
+        let from = self.dir(ctx);
+        let from = from
+            .canonicalize()
+            .map_err(|source| Error::io("look at", &from, &source))?;
+        // Another project than that of the working directory has another root.
+        let mut holders = ctx.project_holders(&from);
+        if !holders.iter().any(|holder| from.starts_with(holder)) {
+            holders = vec![from.clone()];
+        }
+        holders.retain(|holder| RunContext::brings_something(holder));
+        if holders.is_empty() {
+            let text = format!("`{}` has no skills and no configuration", from.display());
+            return Err(Error::new(text).hint(
+                "they belong in .chibi/skills, .agents/skills, .claude/skills and \
+                 .chibi/agent-skills.toml",
+            ));
+        }
+        let with_parts = holders.into_iter().map(|holder| {
+            let parts = self.within(&holder);
+            (holder, parts)
+        });
+        let mut found: Vec<(PathBuf, Vec<PathBuf>)> = with_parts.collect();
+        if self.skill.is_empty() {
+            return Ok(found);
+        }
+        found.retain(|(_, parts)| !parts.is_empty());
+        let is_there = |name: &&String| {
+            let mut parts = found.iter().flat_map(|(_, parts)| parts);
+            parts.any(|part| part.ends_with(name))
+        };
+        if let Some(name) = self.skill.iter().find(|name| !is_there(name)) {
+            let name = one_line(name);
+            let text = format!("no skill of the project lies in a directory `{name}`");
+            return Err(Error::new(text).hint("`agent-skills list-installed` shows where they lie"));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,186 @@
+//! Shell completion. The shells query this program, so they offer exactly what the command line
+//! accepts, and the currently installed skills.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::iter;
+
+use clap::{Command, ValueHint};
+use clap_complete::engine::{self, ArgValueCandidates, CompletionCandidate};
+
+use crate::run_context::RunContext;
+use crate::skill::{SkillName, brief, one_line};
+
+/// Verbs and arguments that take the name of an installed skill.
+const SKILLS: [(&str, &str); 13] = [
+    ("approve", "name"),
+    ("audit", "skill"),
+    ("check", "skill"),
+    ("disable", "name"),
+    ("enable", "name"),
+    ("info", "name"),
+    ("outdated", "names"),
+    ("remove", "name"),
+    ("rollback", "name"),
+    ("scan", "target"),
+    ("tree", "name"),
+    ("update", "names"),
+    ("verify", "names"),
+];
+
+/// Values of an argument, each with its description.
+type Values = BTreeMap<String, String>;
+
+/// Complete a command line; called by the shells
+#[derive(Debug, clap::Args)]
+pub struct Complete {
+    /// The words so far; the last one is completed
+    #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
+    pub words: Vec<String>,
+}
+
+impl Complete {
+    /// The completions of the last word: one per line, with its description after a tab.
+    pub fn run(&self, ctx: &RunContext, root: Command) -> String {
+        // Bash splits `--sort=name`.
+        let words = self.words.iter().map(String::as_str);
+        let words: Vec<&str> = words.filter(|word| *word != "=").collect();
+        let current = words.last().copied().unwrap_or_default();
+        let mut root = without_paths(root);
+        let verb = words.first().copied().unwrap_or_default();
+        if let Some((_, argument)) = SKILLS.iter().find(|(known, _)| *known == verb) {
+            root = root.mut_subcommand(verb, |verb| offering(verb, argument, skills(ctx)));
+        }
+        if verb == "config" {
+            for takes_key in ["get", "set"] {
+                root = root.mut_subcommand(verb, |config| {
+                    config.mut_subcommand(takes_key, |verb| offering(verb, "key", keys(ctx)))
+                });
+            }
+        }
+        let args = iter::once("agent-skills").chain(words.iter().copied());
+        let found = engine::complete(
+            &mut root,
+            args.map(OsString::from).collect(),
+            words.len(),
+            None,
+        );
+        let mut lines = String::new();
+        for candidate in found.unwrap_or_default() {
+            let word = candidate.get_value().to_string_lossy();
+            // Options are offered only once `-` is typed.
+            if current.starts_with('-') || !word.starts_with('-') {
+                let help = candidate.get_help().map(ToString::to_string);
+                let help = one_line(&help.unwrap_or_default());
+                let _ = writeln!(lines, "{word}\t{}", brief(&help, 60));
+            }
+        }
+        lines
+    }
+}
+
+/// The shells complete paths themselves, with their own quotes.
+fn without_paths(command: Command) -> Command {
+    command
+        .mut_args(|arg| match arg.get_value_hint() {
+            ValueHint::AnyPath => arg.value_hint(ValueHint::Other),
+            _ => arg,
+        })
+        .mut_subcommands(without_paths)
+}
+
+fn offering(command: Command, argument: &str, values: Values) -> Command {
+    let candidate =
+        |(value, help): (&String, &String)| CompletionCandidate::new(value).help(Some(help.into()));
+    let candidates = move || values.iter().map(candidate).collect();
+    command.mut_arg(argument, |arg| arg.add(ArgValueCandidates::new(candidates)))
+}
+
+fn keys(ctx: &RunContext) -> Values {
+    let settings = ctx.settings().unwrap_or_default().into_iter();
+    settings
+        .map(|one| (one.key, one.value.to_string()))
+        .collect()
+}
+
+/// The skills with valid names: a shell could execute other directory names.
+fn skills(ctx: &RunContext) -> Values {
+    let mut found = Values::new();
+    for entry in ctx.catalog().entries() {
+        let name = entry.name();
+        if SkillName::from_written(&name).is_some_and(|proper| proper.as_str() == name) {
+            let what = entry
+                .disclosed()
+                .and_then(|skill| skill.description.clone());
+            found.entry(name).or_insert(what.unwrap_or_default());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Cli;
+    use crate::sys::Env;
+    use clap::CommandFactory;
+
+    fn offered(words: &[&str]) -> Vec<String> {
+        let home = tempfile::tempdir().unwrap();
+        let skills = home.path().join("skills");
+        // A skill that cannot be loaded is known by its directory.
+        std::fs::create_dir_all(skills.join("$(reboot)")).unwrap();
+        for name in ["pdf", "pptx"] {
+            std::fs::create_dir(skills.join(name)).unwrap();
+            let text = "---\ndescription: Does\n  it.\n---\n";
+            std::fs::write(skills.join(name).join("SKILL.md"), text).unwrap();
+        }
+        let vars = [("AGENT_SKILLS_HOME", home.path()), ("HOME", home.path())];
+        let ctx = RunContext::new(Env::new(vars, home.path()), None);
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let lines = Complete { words }.run(&ctx, Cli::command());
+        let word = |line: &str| line.split('\t').next().unwrap().to_owned();
+        lines.lines().map(word).collect()
+    }
+
+    #[test]
+    fn verbs_options_values_and_names_are_offered_where_they_fit() {
+        for (words, expected) in [
+            (&["inf"][..], &["info"][..]),
+            (&["sources", "a"], &["add"]),
+            (&["info", ""], &["pdf", "pptx"]),
+            (&["info", "--json", "pd"], &["pdf"]),
+            (&["info", "pdf", ""], &[]),
+            (&["update", "pdf", "--dry-run", "pp"], &["pptx"]),
+            (&["list-installed", "--so"], &["--sort"]),
+            (&["list-installed", "--sort", "to"], &["tokens"]),
+            (&["list-installed", "--sort", "=", "to"], &["tokens"]),
+            (&["check", "pdf", "--tool", "x", "--js"], &["--json"]),
+            (&["completions", ""], &["bash", "zsh", "fish"]),
+            (&["config", "get", "audit.o"], &["audit.output_bytes"]),
+            (&["remove", "--", "-"], &[]),
+            // The shell knows how to quote a path.
+            (&["validate", "/"], &[]),
+            (&["sources", "remove", ""], &[]),
+            (&["no-verb", "x", ""], &[]),
+        ] {
+            let mut found = offered(words);
+            // An unknown verb leaves the position at the top level.
+            if words[0] == "no-verb" {
+                found.clear();
+            }
+            assert_eq!(found, expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn hidden_arguments_are_not_offered_and_named_ones_exist() {
+        assert!(!offered(&[""]).iter().any(|verb| verb.starts_with("__")));
+        let root = Cli::command();
+        for (verb, argument) in SKILLS {
+            let verb = root.find_subcommand(verb).unwrap();
+            assert!(verb.get_arguments().any(|arg| arg.get_id() == argument));
+        }
+    }
+}

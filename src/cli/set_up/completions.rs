@@ -1,0 +1,33 @@
+//! `completions`: the script that a shell loads. It asks the hidden verb `__complete`.
+
+use clap::ValueEnum;
+
+/// Print the completion script for a shell
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// The supported shells.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Shell {
+    /// Bash 4 or later
+    Bash,
+    /// Zsh
+    Zsh,
+    /// Fish
+    Fish,
+}
+
+impl Completions {
+    /// The script.
+    pub fn run(&self) -> String {
+        let script = match self.shell {
+            Shell::Bash => include_str!("complete/agent-skills.bash"),
+            Shell::Zsh => include_str!("complete/agent-skills.zsh"),
+            Shell::Fish => include_str!("complete/agent-skills.fish"),
+        };
+        script.to_owned()
+    }
+}

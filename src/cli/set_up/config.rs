@@ -1,0 +1,140 @@
+//! `config`: shows the configuration and where it comes from, and changes it.
+
+use std::fmt::Write;
+
+use clap::Subcommand;
+
+use crate::cli::json;
+use crate::error::{Error, Result};
+use crate::policy::{self, Setting, parse_toml, set_key};
+use crate::run_context::RunContext;
+use crate::skill::one_line;
+
+/// Show or change the configuration
+#[derive(Debug, Subcommand)]
+pub enum Config {
+    /// Show one value and where it comes from
+    Get {
+        /// KEY or TABLE.KEY
+        key: String,
+    },
+    /// Change a value in config.toml
+    Set {
+        /// KEY or TABLE.KEY
+        key: String,
+        /// The value
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Show every value and where it comes from
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show where the files are
+    Path,
+}
+
+impl Config {
+    /// Shows or changes values.
+    pub fn run(&self, ctx: &RunContext) -> Result<String> {
+        match self {
+            Self::Get { key } => get(ctx, key),
+            Self::Set { key, value } => {
+                let path: Vec<&str> = key.split('.').collect();
+                set(ctx, &path, value)?;
+                get(ctx, key)
+            }
+            Self::List { json } => list(ctx, *json),
+            Self::Path => Ok(paths(ctx)),
+        }
+    }
+}
+
+/// Changes one key of `config.toml`, unless the result would be invalid.
+pub fn set(ctx: &RunContext, key: &[&str], value: &str) -> Result<()> {
+    let written = key.join(".");
+    let check = |text: &str| match parse_toml::<policy::Config>(text) {
+        Ok(_) => Ok(()),
+        Err((_, reason)) => {
+            // An existing error is reported with its line.
+            ctx.own_config()?;
+            Err(Error::new(reason).hint(hint(ctx, &written)))
+        }
+    };
+    set_key(&ctx.config_path(), key, value, &check)
+        .map_err(|error| error.context(format!("`{written}` was not changed")))
+}
+
+fn hint(ctx: &RunContext, key: &str) -> String {
+    let settings = ctx.settings().unwrap_or_default();
+    let is_known = settings.iter().any(|setting| setting.key == key);
+    match nearest(key, &settings).filter(|_| !is_known) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => "`agent-skills config list` shows every key and its value".to_owned(),
+    }
+}
+
+fn nearest<'a>(key: &str, settings: &'a [Setting]) -> Option<&'a str> {
+    let names = settings.iter().map(|setting| setting.key.as_str());
+    let scored = names.map(|name| (strsim::normalized_damerau_levenshtein(key, name), name));
+    let alike = scored.filter(|(score, _)| *score >= 0.6);
+    alike
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+fn get(ctx: &RunContext, key: &str) -> Result<String> {
+    let settings = ctx.settings()?;
+    let below = format!("{key}.");
+    let found: Vec<&Setting> = settings
+        .iter()
+        .filter(|setting| setting.key == key || setting.key.starts_with(&below))
+        .collect();
+    if found.is_empty() {
+        let text = format!("there is no key `{}`", key.escape_debug());
+        let all = || {
+            let known: Vec<&str> = settings.iter().map(|known| &*known.key).collect();
+            format!("there are {}", known.join(", "))
+        };
+        let hint = nearest(key, &settings).map(|name| format!("did you mean `{name}`?"));
+        return Err(Error::new(text).hint(hint.unwrap_or_else(all)));
+    }
+    Ok(found.into_iter().map(line).collect())
+}
+
+fn list(ctx: &RunContext, as_json: bool) -> Result<String> {
+    let settings = ctx.settings()?;
+    if as_json {
+        return json::list("settings", &settings);
+    }
+    Ok(settings.iter().map(line).collect())
+}
+
+fn line(setting: &Setting) -> String {
+    let Setting { key, value, origin } = setting;
+    format!(
+        "{key} = {}  # {}\n",
+        one_line(&value.to_string()),
+        one_line(origin)
+    )
+}
+
+fn paths(ctx: &RunContext) -> String {
+    let mut text = String::new();
+    let mut field = |what: &str, path: &std::path::Path| {
+        let missing = if path.exists() { "" } else { "  (not there)" };
+        let _ = writeln!(
+            text,
+            "{what:8} {}{missing}",
+            one_line(&path.display().to_string())
+        );
+    };
+    field("own", &ctx.config_path());
+    field("project", &ctx.project_config_path());
+    for file in ctx.enterprise().policy_files() {
+        field("policy", &file.path);
+    }
+    text
+}

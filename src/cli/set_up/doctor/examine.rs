@@ -1,0 +1,149 @@
+//! Runs all checks, repairs where allowed, and reports.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::check::{Check, Outcome};
+use super::{host, placement, programs, rules, skills, state, upkeep};
+use crate::cli::wrap::hanging;
+use crate::cli::{Failure, Paint, Screen, json};
+use crate::run_context::RunContext;
+use crate::skill::one_line;
+
+type Examination = fn(&RunContext) -> Vec<Check>;
+
+/// The column where messages begin, after the outcome.
+const INDENT: usize = 8;
+
+/// The areas in the order of their checks.
+const AREAS: [(&str, Examination); 7] = [
+    ("host", host::checks),
+    ("plugin", placement::checks),
+    ("programs", programs::checks),
+    ("skills", skills::checks),
+    ("rules", rules::checks),
+    ("state", state::checks),
+    ("upkeep", upkeep::checks),
+];
+
+#[derive(Serialize)]
+struct Rendered {
+    area: &'static str,
+    code: &'static str,
+    outcome: Outcome,
+    message: String,
+    remedy: Option<String>,
+    fixable: bool,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    broken: bool,
+    fixed: Vec<String>,
+    checks: Vec<Rendered>,
+}
+
+/// Find problems and their remedies (exit 1 if something is broken)
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Doctor {
+    /// Repair what needs no decision of yours
+    #[arg(long)]
+    pub fix: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Doctor {
+    /// Runs every check; a failure if something is broken.
+    pub fn run(self, ctx: &RunContext, screen: Screen) -> Result<String, Failure> {
+        let fixed = if self.fix { repair(ctx) } else { Vec::new() };
+        let checks: Vec<Rendered> = examine(ctx)
+            .map(|(area, check)| Rendered {
+                area,
+                code: check.code,
+                outcome: check.outcome,
+                message: one_line(&check.message),
+                remedy: check.remedy.as_deref().map(one_line),
+                fixable: check.fix.is_some(),
+            })
+            .collect();
+        let answer = Answer {
+            broken: checks.iter().any(|check| check.outcome == Outcome::Fail),
+            fixed,
+            checks,
+        };
+        let text = if self.json {
+            json::one(&answer)?
+        } else {
+            answer.render(screen)
+        };
+        Failure::unless(!answer.broken, text)
+    }
+}
+
+fn examine(ctx: &RunContext) -> impl Iterator<Item = (&'static str, Check)> {
+    let all = AREAS.into_iter();
+    all.flat_map(move |(area, checks)| checks(ctx).into_iter().map(move |check| (area, check)))
+}
+
+fn repair(ctx: &RunContext) -> Vec<String> {
+    let fixes = examine(ctx).filter_map(|(_, check)| check.fix);
+    fixes
+        .map(|fix| match fix() {
+            Ok(done) => one_line(&done),
+            Err(error) => one_line(&format!("not repaired: {error}")),
+        })
+        .collect()
+}
+
+impl Answer {
+    fn render(&self, screen: Screen) -> String {
+        let mut text = String::new();
+        for done in &self.fixed {
+            let _ = writeln!(text, "{} {done}", screen.paint("fixed", Paint::Good));
+        }
+        let mut area = "";
+        for check in &self.checks {
+            if check.area != area {
+                area = check.area;
+                let _ = writeln!(text, "{}", screen.paint(area, Paint::Bold));
+            }
+            let (word, paint) = match check.outcome {
+                Outcome::Ok => ("ok  ", Paint::Good),
+                Outcome::Warn => ("warn", Paint::Warn),
+                Outcome::Fail => ("FAIL", Paint::Bad),
+            };
+            let before = format!("  {}  ", screen.paint(word, paint));
+            text += &hanging(&before, &check.message, INDENT, screen);
+            if let Some(remedy) = &check.remedy {
+                text += &hanging(&" ".repeat(INDENT), remedy, INDENT, screen);
+            }
+        }
+        let count = |outcome| {
+            self.checks
+                .iter()
+                .filter(|check| check.outcome == outcome)
+                .count()
+        };
+        let (broken, odd) = (count(Outcome::Fail), count(Outcome::Warn));
+        let fixable = self.checks.iter().filter(|check| check.fixable).count();
+        let _ = writeln!(
+            text,
+            "{}",
+            match (broken, odd) {
+                (0, 0) => "Nothing is wrong.".to_owned(),
+                (0, _) => format!("Nothing is broken; {odd} to check."),
+                _ => format!("{broken} broken, {odd} to check."),
+            }
+        );
+        if fixable > 0 {
+            let _ = writeln!(
+                text,
+                "`agent-skills doctor --fix` repairs {fixable} of them."
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,15 @@
+//! `doctor`: reports problems and their remedies. Each area is a file with a function that returns
+//! its checks; to add a check, add a line there.
+
+mod ask;
+mod check;
+mod examine;
+mod host;
+mod placement;
+mod programs;
+mod rules;
+mod skills;
+mod state;
+mod upkeep;
+
+pub use examine::Doctor;

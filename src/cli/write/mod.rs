@@ -1,0 +1,11 @@
+//! Writing skills: for authors, and for people who decide on what a model proposes.
+
+mod findings;
+pub mod new;
+pub mod package;
+pub mod proposals;
+pub mod read_properties;
+pub mod simulate;
+pub mod to_prompt;
+pub mod try_skill;
+pub mod validate;

@@ -1,0 +1,228 @@
+//! `new`: a skill's first files. A person at a terminal is asked for missing values.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::author::{NewFile, Script, Wish, scaffold};
+use crate::catalog::Layer;
+use crate::cli::Caller;
+use crate::cli::consent::{agrees, asked};
+use crate::error::{Error, Result};
+use crate::marketplace::{InstalledName, SKILLS};
+use crate::permission::{Restriction, RuleNote};
+use crate::run_context::RunContext;
+use crate::skill::{SkillName, one_line};
+use crate::sys::{Base, Dir, EntryPath};
+
+/// Write a new skill
+#[derive(Debug, clap::Args)]
+pub struct New {
+    /// The skill's name: lowercase letters, digits and single hyphens
+    pub name: String,
+    /// What it does and when to use it
+    #[arg(long)]
+    pub description: Option<String>,
+    /// Include a script
+    #[arg(long, value_enum)]
+    pub script: Option<Script>,
+    /// Allow only these tools; `Read Grep` if none are named
+    #[arg(long, value_name = "TOOLS", num_args = 0..=1, require_equals = true, default_missing_value = "Read Grep")]
+    pub restrict: Option<String>,
+    /// The parent directory; the working directory if omitted
+    #[arg(long, conflicts_with = "layer")]
+    pub dir: Option<PathBuf>,
+    /// Create it in a layer: enterprise, personal, project or plugin
+    #[arg(long)]
+    pub layer: Option<Layer>,
+}
+
+impl New {
+    /// Creates the skill and returns the next steps.
+    pub fn run(&self, ctx: &RunContext, caller: Caller) -> Result<String> {
+        let name = name(&self.name)?;
+        let parent = parent(ctx, self);
+        let dir = parent.path.join(name.as_str());
+        let taken = || {
+            Error::new(format!(
+                "`{}` exists already, and nothing is overwritten",
+                dir.display()
+            ))
+            .hint("choose another name, or another place with --dir")
+        };
+        if dir.symlink_metadata().is_ok() {
+            return Err(taken());
+        }
+        let installed = InstalledName::try_from(&name)?;
+        let wish = wish(self, name, caller == Caller::Person { terminal: true })?;
+        let files = scaffold(&wish);
+        let made = make(&parent, &installed, &files);
+        made.map_err(|error| {
+            if dir.exists() {
+                taken()
+            } else {
+                error.or_hint("check permissions and free space, or use --dir")
+            }
+        })?;
+        Ok(told(ctx, self, &dir, &files))
+    }
+}
+
+struct Parent {
+    path: PathBuf,
+    /// The base whose `skills` it is; `None` for a directory that the user named.
+    base: Option<Base>,
+}
+
+fn parent(ctx: &RunContext, wanted: &New) -> Parent {
+    let base = match (&wanted.dir, wanted.layer) {
+        (None, Some(layer)) => Some(ctx.base(&ctx.layer_dir(layer))),
+        _ => None,
+    };
+    let path = match (&base, &wanted.dir) {
+        (Some(base), _) => base.path().join(SKILLS.as_os_str()),
+        (None, Some(dir)) => ctx.env.cwd.join(dir),
+        (None, None) => ctx.env.cwd.clone(),
+    };
+    Parent { path, base }
+}
+
+/// Creates the skill in a temporary place and renames it, so that no partial skill is seen.
+fn make(parent: &Parent, name: &InstalledName, files: &[NewFile]) -> Result<()> {
+    let failed = |error: io::Error| Error::io("create directory", &parent.path, &error);
+    let dir = match &parent.base {
+        Some(base) => base.make()?.make_dir(&SKILLS),
+        None => Dir::make_anchor(&parent.path),
+    };
+    let dir = dir.map_err(failed)?;
+    let aside = name.entry().temporary();
+    let made = dir.new_of_ours(&aside).map_err(failed).and_then(|aside| {
+        write(&aside.new_dir(name.entry()).map_err(failed)?, files)?;
+        aside
+            .rename(name.entry(), &dir, name.entry())
+            .map_err(failed)
+    });
+    let removed = dir.remove_ours(&aside).map_err(failed);
+    made.and(removed)
+}
+
+fn name(written: &str) -> Result<SkillName> {
+    let nearest = SkillName::from_written(written);
+    match nearest {
+        Some(name) if name.as_str() == written => Ok(name),
+        nearest => {
+            let hint = match nearest {
+                Some(near) => format!("a similar name is `{near}`: agent-skills new {near}"),
+                None => "for example: agent-skills new pdf-forms".to_owned(),
+            };
+            let text = format!(
+                "`{}` is no skill's name: those have lowercase letters, digits and single hyphens, {} characters at most",
+                written.escape_debug(),
+                SkillName::MAX
+            );
+            Err(Error::new(text).hint(hint))
+        }
+    }
+}
+
+fn wish(wanted: &New, name: SkillName, asks: bool) -> Result<Wish> {
+    let description = match &wanted.description {
+        Some(description) => description.clone(),
+        None if asks => asked(
+            "What does it do, and when should it be used?\n(for example: Fills PDF forms. Use when the user has a form to fill.) ",
+        ),
+        None => String::new(),
+    };
+    let description = one_line(&description);
+    if description.is_empty() {
+        return Err(Error::new(format!(
+            "`{name}` has no description, and the model chooses by it"
+        ))
+        .hint("add --description \"What it does. Use when …\""));
+    }
+    if description.chars().count() > 1024 {
+        return Err(Error::new("the description has more than 1024 characters")
+            .hint("shorten it; details belong in the body"));
+    }
+    let script = match wanted.script {
+        None if asks => match asked("Begin with a script? [py/sh/js/N] ")
+            .to_lowercase()
+            .as_str()
+        {
+            "py" => Some(Script::Py),
+            "sh" => Some(Script::Sh),
+            "js" => Some(Script::Js),
+            _ => None,
+        },
+        script => script,
+    };
+    let tools = match &wanted.restrict {
+        None if asks && agrees("Restrict it to reading (allowed-tools: Read Grep)?") => {
+            Some("Read Grep".to_owned())
+        }
+        tools => tools.clone(),
+    };
+    if let Some(tools) = &tools {
+        check_tools(tools)?;
+    }
+    Ok(Wish {
+        name,
+        description,
+        script,
+        tools,
+    })
+}
+
+/// Refuses a tool list that would grant less than it says.
+fn check_tools(tools: &str) -> Result<()> {
+    let (dir, root) = (Path::new(""), Path::new(""));
+    let list = Restriction::parse("new", Some(&[tools.to_owned()]), &[], dir, root);
+    let is_wrong = |note: &&RuleNote| ["unbalanced", "no-valid-entry"].contains(&note.code);
+    match list.notes().iter().find(is_wrong) {
+        None => Ok(()),
+        Some(note) => Err(
+            Error::new(format!("--restrict: {}", one_line(&note.message)))
+                .hint("use tool names such as Read, Grep, Bash(git:*)"),
+        ),
+    }
+}
+
+fn write(dir: &Dir, files: &[NewFile]) -> Result<()> {
+    for file in files {
+        let mode = if file.executable { 0o755 } else { 0o644 };
+        let path = EntryPath::parse(&file.path);
+        let path = path.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename));
+        let opened = path.and_then(|path| dir.create_below(&path, mode));
+        opened
+            .and_then(|mut open| open.write_all(file.text.as_bytes()))
+            .map_err(|error| Error::io("write", &dir.path().join(&file.path), &error))?;
+    }
+    Ok(())
+}
+
+/// What was written and the next steps, with the path as a person would type it.
+fn told(ctx: &RunContext, wanted: &New, dir: &Path, files: &[NewFile]) -> String {
+    let near = dir
+        .strip_prefix(&ctx.env.cwd)
+        .map_or_else(|_| dir.to_owned(), |below| PathBuf::from(".").join(below));
+    let shown = near.display();
+    let list: Vec<String> = files
+        .iter()
+        .map(|file| file.path.display().to_string())
+        .collect();
+    let mut text = format!(
+        "Wrote {shown}: {}\n\nNext:\n  edit {shown}/SKILL.md\n  agent-skills validate {shown}\n  \
+         agent-skills simulate {shown}/tests/first.yaml\n",
+        list.join(", ")
+    );
+    if wanted.layer.is_none() {
+        let _ = writeln!(
+            text,
+            "  agent-skills link {shown}    # to use it while you write it"
+        );
+    }
+    if wanted.layer == Some(Layer::Project) {
+        text += "  agent-skills trust    # a project's skills count when you trust them\n";
+    }
+    text
+}

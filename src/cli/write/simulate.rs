@@ -1,0 +1,127 @@
+//! `simulate`: conversations that test skills.
+
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::author::{Conversation, Played, PlayedStep};
+use crate::cli::describe::printable;
+use crate::cli::{Failure, json};
+use crate::error::{Error, Result};
+use crate::run_context::RunContext;
+use crate::skill::one_line;
+use crate::sys::files;
+
+/// The number of lines shown of an unexpected answer.
+const SHOWN: usize = 12;
+
+#[derive(Serialize)]
+struct Report {
+    file: String,
+    plays: Vec<Played>,
+}
+
+/// Play conversations with skills and compare the answers with the expected ones
+#[derive(Debug, clap::Args)]
+pub struct Simulate {
+    /// Conversations in YAML or JSON
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Record the answers in the files, for later plays to repeat
+    #[arg(long)]
+    pub record: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Simulate {
+    /// Plays the conversations; a failure if an answer is not as expected.
+    pub fn run(&self, ctx: &RunContext) -> Result<String, Failure> {
+        let exe = ctx.env.exe.as_deref().ok_or_else(|| {
+            Error::new("this program's own path is unknown").hint("call it by its full path")
+        })?;
+        let mut reports = Vec::new();
+        for file in &self.files {
+            let conversation = Conversation::read(file)?;
+            let plays = conversation
+                .play(exe, &ctx.env, !self.record)
+                .map_err(|error| error.context(file.display()))?;
+            if self.record {
+                record(&conversation, &plays)?;
+            }
+            let file = file.display().to_string();
+            reports.push(Report { file, plays });
+        }
+        let text = if self.json {
+            json::list("conversations", &reports)?
+        } else {
+            reports
+                .iter()
+                .map(|report| shown(report, self.record))
+                .collect()
+        };
+        let failed = reports
+            .iter()
+            .flat_map(|report| &report.plays)
+            .any(|play| play.failed() > 0);
+        Failure::unless(!failed, text)
+    }
+}
+
+fn record(conversation: &Conversation, plays: &[Played]) -> Result<()> {
+    let text = conversation.recorded(plays)?;
+    let file = &conversation.file;
+    let mode = fs::metadata(file).map_or(0o644, |metadata| metadata.permissions().mode() & 0o777);
+    files::replace_file(file, text.as_bytes(), mode)
+        .map_err(|error| error.hint("nothing was recorded; check the file's permissions"))
+}
+
+fn shown(report: &Report, recorded: bool) -> String {
+    let mut text = String::new();
+    let file = one_line(&report.file);
+    for play in &report.plays {
+        let _ = writeln!(text, "{file} ({})", play.host);
+        for (at, step) in play.steps.iter().enumerate() {
+            show_step(&mut text, at + 1, step);
+        }
+        let (all, failed) = (play.steps.len(), play.failed());
+        let _ = writeln!(text, "  {} steps as expected, {failed} not", all - failed);
+    }
+    if recorded {
+        let _ = writeln!(text, "the answers were written into {file}");
+    }
+    text
+}
+
+fn show_step(text: &mut String, number: usize, step: &PlayedStep) {
+    let mark = if step.failures.is_empty() {
+        "ok  "
+    } else {
+        "FAIL"
+    };
+    let refused = if step.blocked { " (refused)" } else { "" };
+    let _ = writeln!(text, "  {mark} {number} {}{refused}", one_line(&step.what));
+    if step.failures.is_empty() {
+        return;
+    }
+    for failure in &step.failures {
+        let _ = writeln!(text, "       {}", one_line(failure));
+    }
+    let answer = printable(&step.answer);
+    let lines: Vec<&str> = answer.lines().collect();
+    let _ = writeln!(text, "       it answered:");
+    for line in lines.iter().take(SHOWN) {
+        let _ = writeln!(text, "       | {line}");
+    }
+    if lines.len() > SHOWN {
+        let _ = writeln!(
+            text,
+            "       | and {} more lines (--json shows all)",
+            lines.len() - SHOWN
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! `validate`: checks for skill authors.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::findings;
+use crate::author::{self, Finding, Findings, Format, strict};
+use crate::catalog::Catalog;
+use crate::cli::Failure;
+use crate::cli::describe::printable;
+use crate::error::{Error, Result};
+use crate::run_context::RunContext;
+use crate::skill::unified_diff;
+use crate::sys::{eprint, files, limits};
+
+/// Check skills and suggest remedies (exit 1 if there is an error)
+#[derive(Debug, clap::Args)]
+pub struct Validate {
+    /// Skill directories, SKILL.md files, or directories that contain skills
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Apply exactly the rules of the specification's reference validator
+    #[arg(long)]
+    pub strict: bool,
+    /// Apply safe fixes and show the difference
+    #[arg(long)]
+    pub fix: bool,
+    /// The format of the report
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+impl Validate {
+    /// The report; a failure if a skill has an error.
+    pub fn run(&self, ctx: &RunContext) -> Result<String, Failure> {
+        let mut report = Findings {
+            skills: 0,
+            findings: Vec::new(),
+        };
+        let installed = if self.strict {
+            Catalog::default()
+        } else {
+            ctx.catalog()
+        };
+        let mut seen = BTreeSet::new();
+        for path in &self.paths {
+            // Show the path as it was given.
+            let dirs = author::skills_at(path);
+            if dirs.is_empty() {
+                report
+                    .findings
+                    .extend(no_skill(path, self.strict, &installed));
+            }
+            for dir in dirs {
+                if !seen.insert(dir.canonicalize().unwrap_or_else(|_| dir.clone())) {
+                    continue;
+                }
+                if self.fix {
+                    fix(&dir)?;
+                }
+                report.skills += 1;
+                report.findings.extend(if self.strict {
+                    author::judge_strictly(&dir)
+                } else {
+                    findings::of_skill(ctx, &dir, &installed)
+                });
+            }
+        }
+        let text = author::render(&report, self.format)?;
+        Failure::unless(!report.has_errors(), text)
+    }
+}
+
+fn no_skill(path: &Path, strictly: bool, installed: &Catalog) -> Vec<Finding> {
+    if strictly {
+        return author::judge_strictly(path);
+    }
+    let shown = path.display();
+    let (code, message) = if !path.exists() {
+        let entry = path.to_str().and_then(|name| installed.by_name(name));
+        let known = entry.map(|entry| {
+            let dir = entry.dir.display();
+            format!("; the installed skill of this name is in `{dir}`")
+        });
+        let known = known.unwrap_or_default();
+        ("no-path", format!("`{shown}` does not exist{known}"))
+    } else if path.is_dir() {
+        (
+            "no-skill-file",
+            format!("neither `{shown}` nor a directory below it has a SKILL.md"),
+        )
+    } else {
+        (
+            "no-path",
+            format!("`{shown}` is neither a directory nor a SKILL.md"),
+        )
+    };
+    vec![Finding::new(code, shown.to_string(), (1, 1), &message)]
+}
+
+/// Applies the safe fixes to a skill's file and shows the difference.
+fn fix(dir: &Path) -> Result<()> {
+    let Some(file) = strict::find_skill_md(dir) else {
+        return Ok(());
+    };
+    let metadata = file
+        .symlink_metadata()
+        .map_err(|error| Error::io("read", &file, &error))?;
+    // The target of a link belongs to another skill or program.
+    let Ok(bytes) = files::read_capped(&file, limits::SKILL_FILE) else {
+        return Ok(());
+    };
+    let (Ok(text), true) = (String::from_utf8(bytes), metadata.is_file()) else {
+        return Ok(());
+    };
+    let own = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+    if let Some(fixed) = author::fix(&own, &text) {
+        let mode = metadata.permissions().mode() & 0o777;
+        files::replace_file(&file, fixed.as_bytes(), mode).map_err(|error| {
+            error.hint("nothing was changed; check the directory's permissions")
+        })?;
+        let name = file.display().to_string();
+        let diff = unified_diff((&name, &name), &text, &fixed);
+        eprint(format_args!("{}", printable(&diff)));
+    }
+    Ok(())
+}
