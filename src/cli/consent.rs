@@ -70,7 +70,7 @@ impl Consenting {
         if self.asks() {
             return Ok(agrees("Install?"));
         }
-        let from = |skill: &Planned| skill.provenance.as_ref()?.reach.as_ref()?.doubt();
+        let from = |skill: &Planned| skill.provenance.as_ref()?.doubt();
         if let Some(doubt) = plan.skills.iter().find_map(from).filter(|_| !self.given) {
             let here = "look at it with `agent-skills show`; `--yes` agrees";
             let next = self.next(command, here);

@@ -102,8 +102,37 @@ impl Decision {
 #[allow(clippy::too_many_lines, reason = "it is a table, and whole")]
 pub fn decision(verb: &Verb) -> Decision {
     match verb {
-        Verb::Install(install) => of_install(install),
-        Verb::Update(update) => of_update(update),
+        Verb::Install(
+            install @ Install {
+                consent,
+                reading,
+                scope,
+                reference: _,
+                all: _,
+                skill: _,
+                name: _,
+                offline: _,
+                frozen: _,
+            },
+        ) => {
+            let is_plain = !consent.is_given() && reading.is_none() && scope.is_default();
+            Decision::consenting(&install.command(), *consent).for_models(is_plain)
+        }
+        Verb::Update(Update {
+            consent,
+            force,
+            allow_downgrade,
+            scope,
+            names: _,
+            dry_run: _,
+            diff: _,
+            stash: _,
+            offline: _,
+        }) => {
+            let chooses = consent.is_given() || *force || *allow_downgrade;
+            let is_plain = !chooses && scope.is_default();
+            Decision::consenting("update", *consent).for_models(is_plain)
+        }
         Verb::ImportLock(ImportLock {
             path: _,
             consent,
@@ -120,11 +149,7 @@ pub fn decision(verb: &Verb) -> Decision {
         }
         Verb::Rollback(Rollback { name, scope: _ }) => Decision::person_about("rollback", name),
         Verb::Deactivate(Deactivate { context: _ }) => Decision::person("deactivate"),
-        Verb::Trust(Trust {
-            list: true,
-            always: _,
-            parts: Parts { dir: _, skill: _ },
-        }) => Decision::anyone(),
+        Verb::Trust(Trust { list: true, .. }) => Decision::anyone(),
         Verb::Trust(Trust {
             list: false,
             always: _,
@@ -137,16 +162,9 @@ pub fn decision(verb: &Verb) -> Decision {
         Verb::Enable(Enable { name, name_only: _ }) => Decision::person_about("enable", name),
         Verb::Disable(Disable { name, user: _ }) => Decision::person_about("disable", name),
         // This restores trust in a file that others could have written.
-        Verb::Doctor(Doctor { fix: true, json: _ }) => Decision::person("doctor --fix"),
+        Verb::Doctor(Doctor { fix: true, .. }) => Decision::person("doctor --fix"),
         // In a layer, the new skill is offered at once.
-        Verb::New(New {
-            layer: Some(_),
-            name: _,
-            description: _,
-            script: _,
-            restrict: _,
-            dir: _,
-        }) => Decision::new(Who::Installer, "new --layer"),
+        Verb::New(New { layer: Some(_), .. }) => Decision::new(Who::Installer, "new --layer"),
         Verb::Sources(verb) => match verb {
             Sources::Add {
                 reference: _,
@@ -271,38 +289,6 @@ pub fn decision(verb: &Verb) -> Decision {
         | Verb::Complete(Complete { words: _ })
         | Verb::Man => Decision::anyone(),
     }
-}
-
-fn of_install(install: &Install) -> Decision {
-    let Install {
-        reference: _,
-        consent,
-        all: _,
-        skill: _,
-        name: _,
-        reading,
-        offline: _,
-        frozen: _,
-        scope,
-    } = install;
-    let is_plain = !consent.is_given() && reading.is_none() && scope.is_default();
-    Decision::consenting(&install.command(), *consent).for_models(is_plain)
-}
-
-fn of_update(update: &Update) -> Decision {
-    let Update {
-        names: _,
-        consent,
-        dry_run: _,
-        diff: _,
-        force,
-        allow_downgrade,
-        stash: _,
-        offline: _,
-        scope,
-    } = update;
-    let is_plain = !consent.is_given() && !force && !allow_downgrade && scope.is_default();
-    Decision::consenting("update", *consent).for_models(is_plain)
 }
 
 #[cfg(test)]

@@ -1,26 +1,25 @@
 //! What an install or an update would do, in enough detail to decide.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
-use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance, Reach};
+use crate::marketplace::{Difference, Finding, Plan, Planned, Provenance};
 use crate::skill::{brief, one_line, visible};
 
 /// Maximum number of findings shown per skill.
 pub const SHOWN: usize = 20;
 
-/// Describes the plan in enough detail to decide.
+/// Describes the plan.
 pub fn describe(plan: &Plan) -> String {
-    let at = |commit: &String| format!(" at {}", one_line(commit));
-    let commit = plan.commit.as_ref().map(at).unwrap_or_default();
-    let mut text = format!("From {}{commit}:\n", one_line(&plan.source));
-    let mut told: Vec<&Provenance> = Vec::new();
-    for from in plan
+    let at = at_commit(plan.commit.as_deref());
+    let mut text = format!("From {}{at}:\n", one_line(&plan.source));
+    let origins = plan
         .skills
         .iter()
-        .filter_map(|skill| skill.provenance.as_ref())
-    {
-        if !told.contains(&from) {
-            told.push(from);
+        .filter_map(|skill| skill.provenance.as_ref());
+    let mut described: Vec<&Provenance> = Vec::new();
+    for from in origins {
+        if !described.contains(&from) {
+            described.push(from);
             describe_origin(&mut text, plan, from);
         }
     }
@@ -30,43 +29,42 @@ pub fn describe(plan: &Plan) -> String {
     text
 }
 
+fn at_commit(commit: Option<&str>) -> String {
+    commit.map_or_else(String::new, |commit| format!(" at {}", one_line(commit)))
+}
+
 /// Adds what the first line does not say about a skill's origin.
 fn describe_origin(text: &mut String, plan: &Plan, from: &Provenance) {
     let source = one_line(&from.source);
     if from.source != plan.source {
-        let at = |commit: &String| format!(" at {}", one_line(commit));
-        let commit = from.commit.as_ref().map(at).unwrap_or_default();
-        let _ = writeln!(text, "  {source}{commit}");
+        let _ = writeln!(text, "  {source}{}", at_commit(from.commit.as_deref()));
     }
     if let Some(address) = &from.address {
         let address = one_line(address);
         let _ = writeln!(text, "  ATTENTION: git went to {address} for {source}");
     }
-    if let Some(doubt) = from.reach.as_ref().and_then(Reach::doubt) {
-        let commit = one_line(from.commit.as_deref().unwrap_or("it"));
-        let _ = writeln!(text, "  ATTENTION: {commit} of {source} is {doubt}");
+    if let Some(doubt) = doubt(from) {
+        let _ = writeln!(text, "  ATTENTION: {doubt}");
     }
 }
 
+/// Why the commit may not belong to its source.
+pub fn doubt(from: &Provenance) -> Option<String> {
+    let doubt = from.doubt()?;
+    let commit = one_line(from.commit.as_deref().unwrap_or("it"));
+    Some(format!("{commit} of {} is {doubt}", one_line(&from.source)))
+}
+
 fn describe_skill(text: &mut String, skill: &Planned) {
-    let description = brief(
-        skill.description.as_deref().unwrap_or("no description"),
-        200,
-    );
-    let _ = writeln!(text, "  {}: {description}", skill.name);
-    let files = list(&skill.paths);
-    let _ = writeln!(
-        text,
-        "    {} files, {} bytes: {files}",
-        skill.files, skill.bytes
-    );
+    let description = skill.description.as_deref().unwrap_or("no description");
+    let _ = writeln!(text, "  {}: {}", skill.name, brief(description, 200));
+    let (files, bytes, paths) = (skill.files, skill.bytes, list(&skill.paths));
+    let _ = writeln!(text, "    {files} files, {bytes} bytes: {paths}");
     if !skill.scripts.is_empty() {
         let _ = writeln!(text, "    scripts: {}", list(&skill.scripts));
     }
-    let tools = match &skill.allowed_tools {
-        None => "every tool, as it has no allowed-tools".to_owned(),
-        Some(tools) => list(tools),
-    };
+    let tools = skill.allowed_tools.as_deref().map(list);
+    let tools = tools.unwrap_or_else(|| "every tool, as it has no allowed-tools".to_owned());
     let _ = writeln!(text, "    may use: {tools}");
     for remark in skill.dropped.iter().chain(&skill.warnings) {
         let _ = writeln!(text, "    note: {}", one_line(remark));
@@ -78,32 +76,36 @@ fn describe_findings(text: &mut String, findings: &[Finding]) {
     for finding in findings.iter().take(SHOWN) {
         let _ = writeln!(text, "    {}", finding.summary());
     }
-    if let Some(more) = findings.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        let _ = writeln!(
-            text,
-            "    and {more} more findings: `agent-skills scan` shows all"
-        );
+    let more = findings.len().saturating_sub(SHOWN);
+    if more > 0 {
+        let all = "`agent-skills scan` shows all";
+        let _ = writeln!(text, "    and {more} more findings: {all}");
     }
 }
 
 /// Both commits of a change, abbreviated; `None` if neither is known, as for a local directory.
-pub fn from_to(from: Option<&str>, to: Option<&str>) -> Option<String> {
-    let short = |commit: Option<&str>| {
-        commit.map_or("an unknown state".to_owned(), |commit| {
-            commit.get(..12).unwrap_or(commit).to_owned()
-        })
-    };
+pub fn from_to<'a>(from: Option<&'a str>, to: Option<&'a str>) -> Option<String> {
     from.or(to)?;
-    Some(format!("{} to {}", short(from), short(to)))
+    let shown = |commit: Option<&'a str>| commit.map_or("an unknown state", short);
+    Some(format!("{} to {}", shown(from), shown(to)))
+}
+
+/// A commit, abbreviated.
+pub fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
+
+/// An error with its hint, on one line.
+pub fn with_hint(error: impl Display, hint: Option<&str>) -> String {
+    let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+    one_line(&format!("{error}{hint}"))
 }
 
 /// What an update would change.
 pub fn describe_difference(difference: &Difference) -> String {
     let commits = from_to(difference.from.as_deref(), difference.to.as_deref());
-    let mut text = match commits {
-        Some(commits) => format!("{}: {commits}\n", difference.name),
-        None => format!("{}:\n", difference.name),
-    };
+    let commits = commits.map_or_else(String::new, |commits| format!(" {commits}"));
+    let mut text = format!("{}:{commits}\n", difference.name);
     for (label, items) in [
         ("new files", &difference.added),
         ("changed", &difference.changed),

@@ -52,10 +52,6 @@ pub struct Consent {
 impl Consent {
     /// Whether an option was given.
     pub fn is_given(self) -> bool {
-        let Self {
-            yes,
-            accept_findings,
-        } = self;
-        yes || accept_findings
+        self.yes || self.accept_findings
     }
 }

@@ -3,13 +3,13 @@
 
 use super::caller::{Caller, decided_by_a_person};
 use super::consent::Consenting;
+use super::describe::doubt;
 use super::options::Consent;
 use crate::catalog::Layer;
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Finding, Plan, Provenance};
 use crate::policy::Policies;
 use crate::run_context::RunContext;
-use crate::skill::one_line;
 
 /// The decision about an install for `command`: first the policies; then a person, if a commit may
 /// not belong to its source; then consent.
@@ -27,32 +27,27 @@ pub fn deciding<'a>(
     let consenting = Consenting::new(ctx, consent, caller);
     Ok(move |plan: &Plan| {
         permits(&policies, layer, plan)?;
-        for skill in &plan.skills {
-            is_its_sources(ctx, caller, skill.provenance.as_ref(), command)?;
+        // Hosting sites serve the commits of forks under the address of the original repository.
+        let mut origins = plan
+            .skills
+            .iter()
+            .filter_map(|skill| skill.provenance.as_ref());
+        if let Some(doubt) = origins.find_map(doubt) {
+            decided_by_a_person(ctx, caller, command).map_err(|error| error.context(doubt))?;
         }
         consenting.to_install(plan, command)
     })
 }
 
-/// Refuses what a policy forbids. An administrator who installs for everybody may choose any
-/// source.
-fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
-    for skill in &plan.skills {
-        permits_origin(policies, layer, skill.provenance.as_ref())?;
-    }
-    permits_names(policies, plan)
-}
-
-/// Refuses a skill without a source by the rules for an install.
+/// Refuses an install that a policy forbids. An administrator who installs for everybody may choose
+/// any source.
 ///
 /// # Errors
 /// When a policy forbids it.
-pub fn permits_new(policies: &Policies, plan: &Plan) -> Result<()> {
-    permits_origin(policies, Layer::Plugin, None)?;
-    permits_names(policies, plan)
-}
-
-fn permits_names(policies: &Policies, plan: &Plan) -> Result<()> {
+pub fn permits(policies: &Policies, layer: Layer, plan: &Plan) -> Result<()> {
+    for skill in &plan.skills {
+        permits_origin(policies, layer, skill.provenance.as_ref())?;
+    }
     let mut names = plan.skills.iter().map(|skill| skill.name.as_str());
     if let Some(reason) = names.find_map(|name| policies.refuses_skill(name, name)) {
         return Err(refused(&reason));
@@ -72,34 +67,12 @@ fn permits_origin(policies: &Policies, layer: Layer, from: Option<&Provenance>) 
     if let Some(reason) = policies.refuses_origin(source, address) {
         return Err(refused(&reason));
     }
-    match from.and_then(|from| Some((from, from.reach.as_ref()?.doubt()?))) {
-        Some((from, doubt)) if policies.judges_sources() => {
-            let commit = from.commit.as_deref().unwrap_or_default();
-            Err(refused(&format!(
-                "a policy says which sources there are, and {commit} of {} is {doubt}",
-                one_line(&from.source)
-            )))
-        }
+    match from.and_then(doubt) {
+        Some(doubt) if policies.judges_sources() => Err(refused(&format!(
+            "a policy says which sources there are, and {doubt}"
+        ))),
         _ => Ok(()),
     }
-}
-
-/// Requires a person if a commit may not belong to its source: hosting sites serve the commits of
-/// forks under the address of the original repository.
-fn is_its_sources(
-    ctx: &RunContext,
-    caller: Caller,
-    from: Option<&Provenance>,
-    command: &str,
-) -> Result<()> {
-    let doubtful = from.and_then(|from| Some((from, from.reach.as_ref()?.doubt()?)));
-    let Some((from, doubt)) = doubtful else {
-        return Ok(());
-    };
-    decided_by_a_person(ctx, caller, command).map_err(|error| {
-        let commit = from.commit.as_deref().unwrap_or_default();
-        error.context(format!("{commit} of {} is {doubt}", one_line(&from.source)))
-    })
 }
 
 /// Refuses an update that a policy forbids.
@@ -134,26 +107,20 @@ pub fn permits_change(
 }
 
 /// Refuses findings of at least the severity that a policy names.
-///
-/// # Errors
-/// When there is such a finding.
-pub fn permits_findings<'f>(
+fn permits_findings<'f>(
     policies: &Policies,
     findings: impl IntoIterator<Item = &'f Finding>,
 ) -> Result<()> {
-    let Some(least) = policies.scan_block() else {
-        return Ok(());
+    let is_refused = |finding: &&Finding| {
+        let least = policies.scan_block();
+        least.is_some_and(|least| finding.severity >= least)
     };
-    let mut findings = findings.into_iter();
-    match findings.find(|finding| finding.severity >= least) {
+    match findings.into_iter().find(is_refused) {
         None => Ok(()),
-        Some(finding) => {
-            let reason = format!(
-                "a policy refuses what the scan found: {}",
-                finding.summary()
-            );
-            Err(refused(&reason))
-        }
+        Some(finding) => Err(refused(&format!(
+            "a policy refuses what the scan found: {}",
+            finding.summary()
+        ))),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::catalog::{Budget, Catalog, Cut, Disclosure, Entry, Layer};
 use crate::marketplace::{Kind, LockEntry, State};
 use crate::permission::Restriction;
 use crate::run_context::RunContext;
-use crate::session::snapshot;
+use crate::session::{ActiveSkill, Session, snapshot};
 use crate::skill::{Diagnostic, Level, Skill, one_line, tokens};
 
 /// One skill directory, offered or not.
@@ -164,25 +164,34 @@ fn is_changed(ctx: &RunContext, dir: &Path, origin: &LockEntry) -> bool {
     verified.is_some_and(|one| one.state == State::Changed)
 }
 
+/// The skill as it would be recorded when it is activated, and its restriction.
+pub fn restriction_of(ctx: &RunContext, skill: &Skill) -> (ActiveSkill, Restriction) {
+    let active = snapshot(skill, "");
+    let (allowed, root) = (active.allowed.as_deref(), ctx.env.project_root());
+    let parsed = Restriction::parse(&active.name, allowed, &active.denied, &skill.dir, &root);
+    (active, parsed)
+}
+
+/// A session in which only this skill is active.
+pub fn session_with(skill: &Skill) -> Session {
+    Session {
+        activated: vec![snapshot(skill, "")],
+        ..Session::default()
+    }
+}
+
 fn restriction(
     ctx: &RunContext,
     skill: &Skill,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<RestrictionReport> {
-    let kept = snapshot(skill, "");
-    let allowed = kept.allowed.as_deref();
-    let root = ctx.env.project_root();
-    let parsed = Restriction::parse(&kept.name, allowed, &kept.denied, &skill.dir, &root);
-    let note = |note: &crate::permission::RuleNote| Diagnostic {
-        code: note.code.to_owned(),
-        level: Level::Warning,
-        message: note.message.clone(),
-    };
-    diagnostics.extend(parsed.notes().iter().map(note));
+    let (active, parsed) = restriction_of(ctx, skill);
+    let notes = parsed.notes().iter();
+    diagnostics.extend(notes.map(|note| Diagnostic::warning(note.code, &note.message)));
     let rules = parsed.rules().map(ToString::to_string).collect();
-    kept.is_restricted().then_some(RestrictionReport {
-        allowed: kept.allowed,
-        denied: kept.denied,
+    active.is_restricted().then_some(RestrictionReport {
+        allowed: active.allowed,
+        denied: active.denied,
         rules,
     })
 }

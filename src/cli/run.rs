@@ -38,11 +38,11 @@ pub fn run(
             answer
         }
     };
-    match answer(ctx, words, caller, live) {
-        Ok(text) => Ok(fit(text)),
-        Err(Failure::Answered(text)) => Err(Failure::Answered(fit(text))),
-        Err(other) => Err(other),
-    }
+    let answer = answer(ctx, words, caller, screen, live);
+    answer.map(fit).map_err(|failure| match failure {
+        Failure::Answered(text) => Failure::Answered(fit(text)),
+        other => other,
+    })
 }
 
 /// Verbs whose output other programs read: the model's text, and the reference validator's output.
@@ -52,6 +52,7 @@ fn answer(
     ctx: &RunContext,
     words: &[OsString],
     caller: Caller,
+    screen: Screen,
     live: &mut dyn Write,
 ) -> Result<String, Failure> {
     let all = std::iter::once(OsString::from("agent-skills")).chain(words.iter().cloned());
@@ -61,7 +62,6 @@ fn answer(
         Err(error) if !error.use_stderr() => return Ok(error.to_string()),
         Err(error) => return Err(Failure::Misused(error.to_string())),
     };
-    let screen = Screen::of(&ctx.env, caller);
     let Some(verb) = cli.verb else {
         return Ok(if screen.is_terminal() {
             welcome(ctx, screen)

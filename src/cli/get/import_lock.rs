@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::install::outcome;
+use crate::cli::describe::with_hint;
 use crate::cli::market::{market, note};
 use crate::cli::options::{Consent, Scope};
 use crate::cli::permitted::deciding;
@@ -37,8 +38,7 @@ impl ImportLock {
                 Ok(told) => text += &told,
                 Err(error) => {
                     all = false;
-                    let hint = error.next_step().map(|hint| format!("; {hint}"));
-                    let why = one_line(&format!("{error}{}", hint.unwrap_or_default()));
+                    let why = with_hint(&error, error.next_step());
                     let name = one_line(&one.name);
                     let _ = writeln!(text, "`{name}` was left out: {why}");
                 }

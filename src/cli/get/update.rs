@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::cli::consent::Consenting;
-use crate::cli::describe::{describe_difference, from_to};
+use crate::cli::describe::{describe_difference, from_to, with_hint};
 use crate::cli::market::{market, note};
 use crate::cli::options::{Consent, Scope};
 use crate::cli::permitted::permits_update;
@@ -144,8 +144,7 @@ pub fn what_changed(skill: &Updated) -> String {
             text
         }
         Change::Kept { reason, hint } => {
-            let hint = hint.as_ref().map(|hint| format!("; {hint}"));
-            let why = one_line(&format!("{reason}{}", hint.unwrap_or_default()));
+            let why = with_hint(reason, hint.as_deref());
             format!("`{name}` was left as it is: {why}\n")
         }
     }

@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use crate::activation::Enforcement;
 use crate::catalog::usable;
 use crate::cli::named::installed;
+use crate::cli::report::session_with;
 use crate::cli::{Failure, json as output};
 use crate::error::{Error, Result};
 use crate::permission::{CALL, Call, Decision, Outcome, Part, decide};
 use crate::policy::OnDisk;
 use crate::protocol::{ToolUse, call_of, called, script_of, under_denied_name};
 use crate::run_context::RunContext;
-use crate::session::{Session, snapshot};
 use crate::skill::one_line;
 
 /// Explain whether a tool call would be allowed while a skill is active (exit 1 if not)
@@ -44,10 +44,7 @@ impl Check {
             tool: self.tool.clone(),
             arguments,
         };
-        let session = Session {
-            activated: vec![snapshot(skill, "")],
-            ..Session::default()
-        };
+        let session = session_with(skill);
         let enforcement = Enforcement::of(ctx, &ctx.config()?, &ctx.policies()?, &session)?;
         let called = called(ctx, &used.tool, &used.arguments).transpose()?;
         let script_of = script_of(ctx, &used, &session);

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::audit::{events, row};
+use crate::cli::describe::short;
 use crate::cli::json;
 use crate::cli::market::market;
 use crate::cli::options::Scope;
@@ -112,7 +113,7 @@ fn told(history: &marketplace::History, events: &[Line]) -> String {
     }
     for commit in &history.log {
         let mark = if commit.newer { "newer" } else { "     " };
-        let id = commit.commit.get(..12).unwrap_or(&commit.commit);
+        let id = short(&commit.commit);
         let _ = writeln!(
             text,
             "{mark}  {id}  {}  {}",
@@ -134,7 +135,7 @@ fn told(history: &marketplace::History, events: &[Line]) -> String {
 
 fn version(version: Option<&str>, commit: Option<&str>) -> String {
     let version = version.map(|version| format!("version {}", brief(version, 40)));
-    let commit = commit.map(|commit| format!("at {}", commit.get(..12).unwrap_or(commit)));
+    let commit = commit.map(|commit| format!("at {}", short(commit)));
     let parts: Vec<String> = version.into_iter().chain(commit).collect();
     if parts.is_empty() {
         return "a state without version or commit".to_owned();

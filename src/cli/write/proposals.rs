@@ -10,10 +10,10 @@ use serde::Serialize;
 use crate::catalog::{Catalog, Entry, Layer};
 use crate::cli::caller::{Caller, decided_by_a_person};
 use crate::cli::consent::Consenting;
-use crate::cli::describe::printable;
+use crate::cli::describe::{printable, with_hint};
 use crate::cli::json;
 use crate::cli::options::Consent;
-use crate::cli::permitted::{permits_change, permits_new};
+use crate::cli::permitted::{permits, permits_change};
 use crate::error::{Error, Result};
 use crate::marketplace::{Difference, Plan};
 use crate::proposal::{
@@ -67,16 +67,18 @@ impl Proposals {
     pub fn run(self, ctx: &RunContext, caller: Caller) -> Result<String> {
         match self {
             Self::List { json } => list(ctx, json),
-            Self::Show { id } => show(ctx, &ProposalId::parse(&id)?),
-            Self::Approve { id, consent } => {
-                approve(ctx, &ProposalId::parse(&id)?, consent, caller)
-            }
-            Self::Reject { id, reason } => reject(ctx, &ProposalId::parse(&id)?, reason),
+            Self::Show { id } => show(ctx, &get(ctx, &id)?),
+            Self::Approve { id, consent } => approve(ctx, &get(ctx, &id)?, consent, caller),
+            Self::Reject { id, reason } => reject(ctx, &get(ctx, &id)?, reason),
             Self::Comment { id, text } => {
                 comment(ctx, &ProposalId::parse(&id)?, &text.join(" "), caller)
             }
         }
     }
+}
+
+fn get(ctx: &RunContext, id: &str) -> Result<Proposal> {
+    ctx.proposals().get(&ProposalId::parse(id)?)
 }
 
 /// One proposal, in the format that `--json` documents.
@@ -97,7 +99,7 @@ struct Row<'p> {
 }
 
 impl<'p> Row<'p> {
-    fn of(ctx: &RunContext, catalog: &Catalog, proposal: &'p Proposal) -> Self {
+    fn new(ctx: &RunContext, catalog: &Catalog, proposal: &'p Proposal) -> Self {
         let (kind, files) = match &proposal.change {
             Change::Update { files, .. } => ("update", files.keys().cloned().collect()),
             Change::Create { .. } => ("create", vec!["SKILL.md".to_owned()]),
@@ -127,7 +129,7 @@ fn list(ctx: &RunContext, json: bool) -> Result<String> {
     let catalog = ctx.catalog();
     let rows = proposals
         .iter()
-        .map(|proposal| Row::of(ctx, &catalog, proposal));
+        .map(|proposal| Row::new(ctx, &catalog, proposal));
     let rows: Vec<Row> = rows.collect();
     if json {
         return json::bare(&rows);
@@ -137,16 +139,9 @@ fn list(ctx: &RunContext, json: bool) -> Result<String> {
     }
     let mut text = String::new();
     for row in &rows {
-        let what = brief(
-            &format!("{} {}: {}", row.kind, row.skill, row.files.join(", ")),
-            60,
-        );
-        let _ = writeln!(
-            text,
-            "{}  {what}  {}",
-            row.id,
-            brief(row.justification, 100)
-        );
+        let what = format!("{} {}: {}", row.kind, row.skill, row.files.join(", "));
+        let (what, why) = (brief(&what, 60), brief(row.justification, 100));
+        let _ = writeln!(text, "{}  {what}  {why}", row.id);
         if let Some(problem) = &row.problem {
             let _ = writeln!(text, "{:12}  cannot be applied: {}", "", one_line(problem));
         }
@@ -157,25 +152,16 @@ fn list(ctx: &RunContext, json: bool) -> Result<String> {
     Ok(text)
 }
 
-fn show(ctx: &RunContext, id: &ProposalId) -> Result<String> {
-    let proposal = ctx.proposals().get(id)?;
-    let mut text = introduction(&proposal);
-    match today(ctx, &ctx.catalog(), &proposal) {
-        Ok(Today::Changed(_, files)) => {
-            text.push('\n');
-            text.push_str(&printable(&diff_of(&files)));
-        }
-        Ok(Today::New(skill)) => {
-            text.push('\n');
-            text.push_str(&printable(skill));
-        }
+fn show(ctx: &RunContext, proposal: &Proposal) -> Result<String> {
+    let mut text = introduction(proposal);
+    match today(ctx, &ctx.catalog(), proposal) {
+        Ok(Today::Changed(_, files)) => text = text + "\n" + &printable(&diff_of(&files)),
+        Ok(Today::New(skill)) => text = text + "\n" + &printable(skill),
         Err(error) => {
-            let hint = error.next_step().map(|hint| format!("; {hint}"));
-            let why = format!("{error}{}", hint.unwrap_or_default());
-            let _ = writeln!(text, "cannot be applied: {}", one_line(&why));
+            let why = with_hint(&error, error.next_step());
+            let _ = writeln!(text, "cannot be applied: {why}");
             if let Change::Update { diff, .. } = &proposal.change {
-                text.push_str("\nAs it was written:\n");
-                text.push_str(&printable(diff));
+                let _ = write!(text, "\nAs it was written:\n{}", printable(diff));
             }
         }
     }
@@ -188,10 +174,8 @@ fn introduction(proposal: &Proposal) -> String {
         Change::Update { .. } => "a change to the skill",
         Change::Create { .. } => "a new skill",
     };
-    let context = proposal
-        .context
-        .as_deref()
-        .map(|name| format!(" in `{}`", one_line(name)));
+    let context = proposal.context.as_deref();
+    let context = context.map(|name| format!(" in `{}`", one_line(name)));
     let mut text = format!(
         "Proposal {}: {what} `{}`, written {}{}\n",
         proposal.id,
@@ -199,19 +183,15 @@ fn introduction(proposal: &Proposal) -> String {
         one_line(&proposal.written),
         context.unwrap_or_default()
     );
-    let mut field = |label: &str, value: &str| {
+    let mut fields = vec![("why".to_owned(), &proposal.justification)];
+    let evidence = proposal.evidence.iter();
+    fields.extend(evidence.map(|evidence| ("evidence".to_owned(), evidence)));
+    fields.extend(proposal.comments.iter().map(|comment| {
+        let (by, written) = (one_line(&comment.by), one_line(&comment.written));
+        (format!("comment by the {by}, {written}"), &comment.text)
+    }));
+    for (label, value) in fields {
         let _ = writeln!(text, "{label}: {}", one_line(value));
-    };
-    field("why", &proposal.justification);
-    if let Some(evidence) = &proposal.evidence {
-        field("evidence", evidence);
-    }
-    for comment in &proposal.comments {
-        let by = one_line(&comment.by);
-        field(
-            &format!("comment by the {by}, {}", one_line(&comment.written)),
-            &comment.text,
-        );
     }
     text
 }
@@ -234,14 +214,12 @@ fn today<'p>(ctx: &RunContext, catalog: &'p Catalog, proposal: &'p Proposal) -> 
             Ok(Today::Changed(entry, changed))
         }
         Change::Create { text } => {
-            let there = ctx.dirs.skills().join(&proposal.skill).symlink_metadata();
-            match there {
-                Err(_) => Ok(Today::New(text)),
-                Ok(_) => Err(
-                    Error::new(format!("there is a skill `{}` already", proposal.skill))
-                        .hint(forget(&proposal.id)),
-                ),
+            let dir = ctx.dirs.skills().join(&proposal.skill);
+            if dir.symlink_metadata().is_err() {
+                return Ok(Today::New(text));
             }
+            let text = format!("there is a skill `{}` already", proposal.skill);
+            Err(Error::new(text).hint(forget(&proposal.id)))
         }
     }
 }
@@ -257,14 +235,18 @@ fn diff_of(files: &[ChangedFile]) -> String {
         .collect()
 }
 
-fn approve(ctx: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) -> Result<String> {
-    let proposal = ctx.proposals().get(id)?;
+fn approve(
+    ctx: &RunContext,
+    proposal: &Proposal,
+    consent: Consent,
+    caller: Caller,
+) -> Result<String> {
     let consenting = Consenting::new(ctx, consent, caller);
     let policies = ctx.policies()?;
     let catalog = ctx.catalog();
-    warn(format_args!("{}", introduction(&proposal).trim_end()));
+    warn(format_args!("{}", introduction(proposal).trim_end()));
     let skill = &proposal.skill;
-    let (dir, back) = match today(ctx, &catalog, &proposal)? {
+    let (dir, back) = match today(ctx, &catalog, proposal)? {
         Today::Changed(entry, _) => {
             let (base, name) = ctx.home_of(entry)?;
             let base = ctx.base(&base);
@@ -273,7 +255,7 @@ fn approve(ctx: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) 
             // The diff shown comes from the very copy that replaces the skill.
             let shown = RefCell::new(String::new());
             let mut edit = |staged: &Dir| {
-                *shown.borrow_mut() = write(staged, &proposal)?;
+                *shown.borrow_mut() = write(staged, proposal)?;
                 Ok(())
             };
             let mut agree = |difference: &Difference| {
@@ -288,30 +270,24 @@ fn approve(ctx: &RunContext, id: &ProposalId, consent: Consent, caller: Caller) 
                 Layer::Plugin => String::new(),
                 layer => format!(" --layer {layer}"),
             };
-            (
-                entry.dir.clone(),
-                format!("agent-skills rollback {name}{layer}"),
-            )
+            (entry.dir.clone(), format!("rollback {name}{layer}"))
         }
         Today::New(text) => {
-            let source = format!("proposal {id}");
+            let source = format!("proposal {}", proposal.id);
             let mut confirm = |plan: &Plan| {
-                permits_new(&policies, plan)?;
+                permits(&policies, Layer::Plugin, plan)?;
                 warn(format_args!("the skill:\n{}", printable(text).trim_end()));
                 consenting.to_create(plan)
             };
             let base = ctx.base(&ctx.dirs.plugin);
             let market = ctx.market_at(&base);
             market.create(skill, text, &source, &mut confirm)?;
-            (
-                ctx.dirs.skills().join(skill),
-                format!("agent-skills remove {skill}"),
-            )
+            (ctx.dirs.skills().join(skill), format!("remove {skill}"))
         }
     };
-    ctx.record(ctx.proposal_event(&proposal, "approved"));
-    ctx.proposals().remove(id)?;
-    let mut text = format!("`{skill}` is as proposed; `{back}` undoes it\n");
+    ctx.record(ctx.proposal_event(proposal, "approved"));
+    ctx.proposals().remove(&proposal.id)?;
+    let mut text = format!("`{skill}` is as proposed; `agent-skills {back}` undoes it\n");
     let catalog = ctx.catalog();
     let entry = catalog.entries().iter().find(|entry| entry.dir == dir);
     if let Some(why) = entry.and_then(Entry::reason_not_offered) {
@@ -334,15 +310,13 @@ fn write(staged: &Dir, proposal: &Proposal) -> Result<String> {
     Ok(diff_of(&changed))
 }
 
-fn reject(ctx: &RunContext, id: &ProposalId, reason: Option<String>) -> Result<String> {
-    let proposal = ctx.proposals().get(id)?;
-    ctx.proposals().remove(id)?;
-    ctx.record(
-        ctx.proposal_event(&proposal, "rejected")
-            .with("reason", reason),
-    );
+fn reject(ctx: &RunContext, proposal: &Proposal, reason: Option<String>) -> Result<String> {
+    ctx.proposals().remove(&proposal.id)?;
+    let event = ctx.proposal_event(proposal, "rejected");
+    ctx.record(event.with("reason", reason));
     Ok(format!(
-        "the proposal {id} is rejected; `{}` is as it was\n",
+        "the proposal {} is rejected; `{}` is as it was\n",
+        proposal.id,
         one_line(&proposal.skill)
     ))
 }

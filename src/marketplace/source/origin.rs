@@ -24,6 +24,13 @@ pub struct Provenance {
     pub reach: Option<Reach>,
 }
 
+impl Provenance {
+    /// A warning for a commit that may not belong to the source.
+    pub fn doubt(&self) -> Option<&'static str> {
+        self.reach.as_ref()?.doubt()
+    }
+}
+
 /// The source of skills.
 #[derive(Debug, Clone)]
 pub struct Origin {
