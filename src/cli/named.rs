@@ -1,5 +1,6 @@
 //! Finds the installed skill that somebody named, or suggests similar names.
 
+use super::report::is_told;
 use crate::catalog::{Catalog, Entry, suggestion};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
@@ -8,19 +9,20 @@ use crate::sys::text::quoted;
 /// The entry that `written` means.
 ///
 /// # Errors
-/// When there is none. The hint has the nearest names, or says where to find all.
+/// When there is none.
 pub fn installed<'a>(ctx: &RunContext, catalog: &'a Catalog, written: &str) -> Result<&'a Entry> {
     let entry = catalog.by_name(written);
-    let is_told = |entry: &&Entry| ctx.protocol.is_none() || entry.is_for_models();
-    entry.filter(is_told).ok_or_else(|| {
+    entry.filter(|entry| is_told(ctx, entry)).ok_or_else(|| {
         let text = format!("there is no installed skill `{}`", quoted(written));
-        // A model needs a hint that names one of its own tools.
-        let asks_the_host = ctx.protocol.is_some();
-        let hint = if asks_the_host || !catalog.nearest(written).is_empty() {
-            suggestion(catalog, written)
-        } else {
-            "`agent-skills list-installed` shows what there is".to_owned()
-        };
-        Error::new(text).hint(hint)
+        Error::new(text).hint(similar(ctx, catalog, written))
     })
+}
+
+/// A hint with the names most similar to `written`, or where to find all.
+pub fn similar(ctx: &RunContext, catalog: &Catalog, written: &str) -> String {
+    // A model needs a hint that names one of its own tools.
+    if ctx.protocol.is_some() || !catalog.nearest(written).is_empty() {
+        return suggestion(catalog, written);
+    }
+    "`agent-skills list-installed` shows what there is".to_owned()
 }

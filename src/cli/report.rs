@@ -71,15 +71,17 @@ pub struct RestrictionReport {
 pub struct Origins(BTreeMap<PathBuf, Vec<LockEntry>>);
 
 impl Origins {
-    /// The lockfile entry of the skill in `dir`.
-    fn of(&mut self, ctx: &RunContext, dir: &Path) -> Option<&LockEntry> {
-        let name = dir.file_name()?.to_str()?;
-        let base = dir.parent()?.parent()?;
-        let entries = self
-            .0
-            .entry(base.to_owned())
-            .or_insert_with(|| ctx.market_at(&ctx.base(base)).entries().unwrap_or_default());
-        entries.iter().find(|entry| entry.name == *name)
+    /// The lockfile entry of the skill in `dir`, and whether its files have changed since.
+    fn of(&mut self, ctx: &RunContext, dir: &Path) -> Option<(&LockEntry, bool)> {
+        let (name, base) = (dir.file_name()?.to_str()?, dir.parent()?.parent()?);
+        let base = ctx.base(base);
+        let market = ctx.market_at(&base);
+        let entries = self.0.entry(base.path().to_owned());
+        let entries = entries.or_insert_with(|| market.entries().unwrap_or_default());
+        let entry = entries.iter().find(|entry| entry.name == *name)?;
+        // Use this entry; a lookup would read the lockfile once per skill.
+        let compared = market.compare(entry);
+        Some((entry, compared.is_ok_and(|one| one.state == State::Changed)))
     }
 }
 
@@ -97,25 +99,27 @@ impl Report {
             report
         };
         let entries = catalog.entries().iter();
-        let is_told = |entry: &&Entry| ctx.protocol.is_none() || entry.is_for_models();
-        entries.filter(is_told).map(report).collect()
+        entries
+            .filter(|entry| is_told(ctx, entry))
+            .map(report)
+            .collect()
     }
 
     /// The report about one directory of the catalog.
     pub fn of(ctx: &RunContext, catalog: &Catalog, entry: &Entry, origins: &mut Origins) -> Self {
         let mut diagnostics = entry.diagnostics();
         let skill = entry.disclosed();
-        diagnostics.extend(
-            skill
-                .into_iter()
-                .flat_map(|skill| unmet(ctx, catalog, skill)),
-        );
+        let unmet = skill
+            .into_iter()
+            .flat_map(|skill| unmet(ctx, catalog, skill));
+        diagnostics.extend(unmet);
         let restriction = skill.and_then(|skill| restriction(ctx, skill, &mut diagnostics));
         // The content of an untrusted project's skills is shown to nobody.
         let is_told = entry.layer != Layer::Project || skill.is_some();
-        let origin = origins.of(ctx, &entry.dir).filter(|_| is_told);
+        let origin = is_told.then(|| origins.of(ctx, &entry.dir)).flatten();
+        let changed = origin.is_some_and(|(_, changed)| changed);
+        let origin = origin.map(|(origin, _)| origin);
         let link = std::fs::read_link(&entry.dir).ok();
-        let changed = origin.is_some_and(|origin| is_changed(ctx, &entry.dir, origin));
         if changed {
             let text = "its files have changed since it was installed: `verify` names them";
             diagnostics.push(Diagnostic::note("changed-since", text));
@@ -157,11 +161,9 @@ impl Report {
     }
 }
 
-fn is_changed(ctx: &RunContext, dir: &Path, origin: &LockEntry) -> bool {
-    let base = dir.parent().and_then(Path::parent);
-    // Use this entry; a lookup would read the lockfile once per skill.
-    let verified = base.and_then(|base| ctx.market_at(&ctx.base(base)).compare(origin).ok());
-    verified.is_some_and(|one| one.state == State::Changed)
+/// Whether the caller may know of the skill.
+pub fn is_told(ctx: &RunContext, entry: &Entry) -> bool {
+    ctx.protocol.is_none() || entry.is_for_models()
 }
 
 /// The skill as it would be recorded when it is activated, and its restriction.

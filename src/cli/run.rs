@@ -25,7 +25,7 @@ pub fn run(
     caller: Caller,
     live: &mut dyn Write,
 ) -> Result<String, Failure> {
-    let screen = Screen::of(&ctx.env, caller);
+    let screen = Screen::new(&ctx.env, caller);
     // Output for another program is data and must not be altered.
     let is_data = words
         .first()

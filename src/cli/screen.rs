@@ -7,17 +7,11 @@ use crate::sys::{Env, terminal};
 /// Where output goes: a terminal, a pipe, or the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screen {
-    kind: Kind,
+    /// The number of columns of a terminal; `None` if lines may have any length.
+    width: Option<usize>,
+    /// Whether a model reads it: like a pipe, but brief.
+    is_host: bool,
     colour: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// With this many columns.
-    Terminal(usize),
-    Pipe,
-    /// Read by a model: like a pipe, but brief.
-    Host,
 }
 
 /// How text is emphasized if there is colour.
@@ -53,54 +47,40 @@ const USUAL: usize = 80;
 
 impl Screen {
     /// The standard output of this caller.
-    pub fn of(env: &Env, caller: Caller) -> Self {
-        let plain = |kind| Self {
-            kind,
-            colour: false,
-        };
-        if caller == Caller::Host {
-            return plain(Kind::Host);
-        }
-        let set = || env.text("COLUMNS")?.parse().ok();
-        let width = match terminal::columns() {
-            None => return plain(Kind::Pipe),
-            Some(0) => set().unwrap_or(USUAL),
-            Some(width) => width,
+    pub fn new(env: &Env, caller: Caller) -> Self {
+        let is_host = caller == Caller::Host;
+        let usual = || env.text("COLUMNS")?.parse().ok();
+        let width = match terminal::columns().filter(|_| !is_host) {
+            Some(0) => Some(usual().unwrap_or(USUAL)),
+            width => width,
         };
         Self {
-            kind: Kind::Terminal(width),
-            colour: takes_colour(env),
+            width,
+            is_host,
+            colour: width.is_some() && takes_colour(env),
         }
     }
 
     /// The number of columns; `None` if lines may have any length.
     pub fn width(self) -> Option<usize> {
-        match self.kind {
-            Kind::Terminal(width) => Some(width),
-            Kind::Pipe | Kind::Host => None,
-        }
+        self.width
     }
 
     /// The same without the first `columns`.
     #[must_use]
     pub fn less(self, columns: usize) -> Self {
-        match self.kind {
-            Kind::Terminal(width) => Self {
-                kind: Kind::Terminal(width.saturating_sub(columns)),
-                ..self
-            },
-            Kind::Pipe | Kind::Host => self,
-        }
+        let width = self.width.map(|width| width.saturating_sub(columns));
+        Self { width, ..self }
     }
 
     /// Whether a model reads it.
     pub fn is_host(self) -> bool {
-        self.kind == Kind::Host
+        self.is_host
     }
 
     /// Whether a person watches the output.
     pub fn is_terminal(self) -> bool {
-        matches!(self.kind, Kind::Terminal(_))
+        self.width.is_some()
     }
 
     /// Whether it supports colour.
@@ -111,8 +91,8 @@ impl Screen {
     /// The text with its colour codes, if any.
     pub fn paint(self, text: &str, paint: Paint) -> String {
         let code = match paint {
-            _ if !self.colour || text.is_empty() => return text.to_owned(),
             Paint::Plain => return text.to_owned(),
+            _ if !self.colour || text.is_empty() => return text.to_owned(),
             Paint::Bold => "1",
             Paint::Dim => "2",
             Paint::Good => "32",
@@ -134,15 +114,16 @@ impl Screen {
     /// A terminal without colour, for tests.
     pub fn wide(width: usize) -> Self {
         Self {
-            kind: Kind::Terminal(width),
-            colour: false,
+            width: Some(width),
+            ..Self::pipe()
         }
     }
 
     /// A pipe, for tests.
     pub fn pipe() -> Self {
         Self {
-            kind: Kind::Pipe,
+            width: None,
+            is_host: false,
             colour: false,
         }
     }
@@ -169,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_host_gets_neither_colour_nor_a_width() {
-        let screen = Screen::of(&Env::default(), Caller::Host);
+        let screen = Screen::new(&Env::default(), Caller::Host);
         assert_eq!(
             (screen.width(), screen.paint("x", Paint::Bad)),
             (None, "x".to_owned())

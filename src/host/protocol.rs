@@ -1,10 +1,12 @@
 //! The two generations of the host's protocol (docs/spec/hosts.md#which-call).
 
 /// How a host passes data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Protocol {
-    /// chibi up to 0.6: in environment variables, with no time limit.
-    Environment,
     /// chibi from 0.7: as JSON on standard input; a call is killed after 30 seconds.
+    #[value(help = "chibi 0.7 and later")]
     Stdin,
+    /// chibi up to 0.6: in environment variables, with no time limit.
+    #[value(help = "chibi up to 0.6")]
+    Environment,
 }

@@ -29,22 +29,19 @@ impl Audit {
     /// The events that match the options.
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
         let skill = self.skill.as_deref().map(|written| {
-            SkillName::from_written(written)
-                .map_or_else(|| written.to_owned(), |name| name.to_string())
+            let name = SkillName::from_written(written);
+            name.map_or_else(|| written.to_owned(), |name| name.to_string())
         });
-        let wanted = |line: &Line| {
-            skill
-                .as_deref()
-                .is_none_or(|skill| line.text("skill") == skill)
-                && self
-                    .event
-                    .as_deref()
-                    .is_none_or(|event| line.text("event") == event)
-        };
         let mut lines = events(ctx, self.since.as_deref())?;
-        lines.retain(wanted);
+        for (key, wanted) in [("skill", &skill), ("event", &self.event)] {
+            lines.retain(|line| {
+                wanted
+                    .as_deref()
+                    .is_none_or(|wanted| line.text(key) == wanted)
+            });
+        }
         if self.json {
-            let values: Vec<_> = lines.into_iter().map(|line| line.value).collect();
+            let values: Vec<_> = lines.iter().map(|line| &line.value).collect();
             return json::list("events", &values);
         }
         if lines.is_empty() {

@@ -1,5 +1,6 @@
 //! `info`: everything about one installed skill.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -90,18 +91,16 @@ impl Details {
                 problem,
             })
         });
+        let rivals = catalog.rivals(entry).map(|rival| Rival {
+            path: rival.dir.display().to_string(),
+            layer: rival.layer.as_str(),
+            reason: rival.reason_not_offered(),
+        });
         Self {
             license: text("license"),
             compatibility: text("compatibility"),
             called_by: skill.map(|skill| callers(skill, entry.tool.is_some())),
-            rivals: catalog
-                .rivals(entry)
-                .map(|rival| Rival {
-                    path: rival.dir.display().to_string(),
-                    layer: rival.layer.as_str(),
-                    reason: rival.reason_not_offered(),
-                })
-                .collect(),
+            rivals: rivals.collect(),
             files: listing.total,
             bytes: listing.resources.iter().map(|resource| resource.size).sum(),
             scripts: scripts.collect(),
@@ -111,91 +110,88 @@ impl Details {
 
     fn render(&self, screen: Screen) -> String {
         let mut text = String::new();
-        let report = &self.report;
-        let mut field = |label: &str, value: &str| {
+        for (label, value) in self.fields() {
             let label = screen.paint(&format!("{label:12}"), Paint::Bold);
-            text += &hanging(&format!("{label} "), &one_line(value), 13, screen);
-        };
-        let mut known = |label: &str, value: Option<&str>| {
-            if let Some(value) = value {
-                field(label, value);
+            text += &hanging(&format!("{label} "), &one_line(&value), 13, screen);
+        }
+        for found in &self.report.diagnostics {
+            for line in hanging("", &remark(found), 0, screen).lines() {
+                let _ = writeln!(text, "{}", screen.paint(line, found.level.into()));
             }
+        }
+        text
+    }
+
+    /// What is known, each with its label; one without continues the one before.
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        let report = &self.report;
+        let mut fields = Vec::new();
+        let mut known = |label, value: Option<&str>| {
+            fields.extend(value.map(|value| (label, value.to_owned())));
         };
         known("name", Some(&report.name));
         let tool = report.tool.as_deref();
-        known("tool", Some(tool.unwrap_or("none: it is not offered")));
+        known("tool", tool.or(Some("none: it is not offered")));
         // Omit this for a skill that is unreadable or must not be shown.
         let is_told = report.tokens.is_some();
-        let unless_told = |text| is_told.then_some(text);
         let description = report.description.as_deref();
-        known("description", description.or(unless_told("none")));
+        known("description", description.or(is_told.then_some("none")));
         known("version", report.version.as_deref());
         known("path", Some(&report.path));
         known("layer", Some(report.layer));
-        for rival in &self.rivals {
-            let reason = rival.reason.as_deref();
-            let reason = reason.unwrap_or("it is the one that is offered");
-            known(
-                "also",
-                Some(&format!("{} ({}): {reason}", rival.path, rival.layer)),
-            );
+        for Rival {
+            path,
+            layer,
+            reason,
+        } in &self.rivals
+        {
+            let reason = reason.as_deref().unwrap_or("it is the one that is offered");
+            known("also", Some(&format!("{path} ({layer}): {reason}")));
         }
         known("called by", self.called_by);
         known("license", self.license.as_deref());
         known("needs", self.compatibility.as_deref());
         known("source", self.source().as_deref());
         if let Some(cost) = report.tokens {
-            let text = format!(
-                "about {} for the instructions, {} in every prompt",
-                cost.instructions, cost.description
-            );
+            let (instructions, description) = (cost.instructions, cost.description);
+            let text =
+                format!("about {instructions} for the instructions, {description} in every prompt");
             known("tokens", Some(&text));
             let files = format!("{} besides SKILL.md, {}", self.files, size(self.bytes));
             known("files", Some(&files));
         }
         for (at, script) in self.scripts.iter().enumerate() {
-            let by = script
-                .interpreter
-                .as_deref()
-                .map(|by| format!("run by {by}"));
+            let by = script.interpreter.as_ref().map(|by| format!("run by {by}"));
             let by = by.or_else(|| script.problem.clone()).unwrap_or_default();
             let label = if at == 0 { "scripts" } else { "" };
             known(label, Some(&format!("{}: {by}", script.path)));
         }
-        known("restriction", unless_told(self.restriction()));
-        for rule in report.restriction.iter().flat_map(|found| &found.rules) {
-            known("", Some(rule));
-        }
-        for found in &report.diagnostics {
-            for line in hanging("", &remark(found), 0, screen).lines() {
-                text += &screen.paint(line, found.level.into());
-                text.push('\n');
-            }
-        }
-        text
-    }
-
-    fn source(&self) -> Option<String> {
-        let report = &self.report;
-        let commit = report.commit.as_deref();
-        let at = commit
-            .map(|commit| format!(" at {commit}"))
-            .unwrap_or_default();
-        match (&report.linked_to, &report.source) {
-            (Some(to), _) => Some(format!("linked to {to}")),
-            (None, Some(source)) => Some(format!("{source}{at}")),
-            (None, None) => None,
-        }
-    }
-
-    fn restriction(&self) -> &'static str {
-        match &self.report.restriction {
+        let restriction = match &report.restriction {
             None => "none: every tool may be used while it is active",
             Some(restriction) if restriction.allowed.is_some() => {
                 "while it is active, only what is listed here and what is always allowed"
             }
             Some(_) => "denials only",
+        };
+        known("restriction", is_told.then_some(restriction));
+        for rule in report.restriction.iter().flat_map(|found| &found.rules) {
+            known("", Some(rule));
         }
+        fields
+    }
+
+    fn source(&self) -> Option<String> {
+        let Report {
+            linked_to,
+            source,
+            commit,
+            ..
+        } = &self.report;
+        if let Some(to) = linked_to {
+            return Some(format!("linked to {to}"));
+        }
+        let at = commit.as_ref().map(|commit| format!(" at {commit}"));
+        Some(format!("{}{}", source.as_ref()?, at.unwrap_or_default()))
     }
 }
 
@@ -211,17 +207,14 @@ fn callers(skill: &Skill, offered: bool) -> &'static str {
 /// A number of bytes in a readable unit.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
-    let (mut whole, mut unit) = (bytes, None);
-    for name in UNITS {
+    let (mut whole, mut unit) = (bytes, "B");
+    for larger in UNITS {
         if whole < 1024 {
             break;
         }
-        (whole, unit) = (whole.div_ceil(1024), Some(name));
+        (whole, unit) = (whole.div_ceil(1024), larger);
     }
-    match unit {
-        None => format!("{bytes} B"),
-        Some(unit) => format!("{whole} {unit}"),
-    }
+    format!("{whole} {unit}")
 }
 
 /// A bundled file's path on one line, with unusual characters escaped.

@@ -1,5 +1,7 @@
 //! `list-installed`: the installed skills and their diagnostics.
 
+use std::cmp::Reverse;
+
 use clap::ValueEnum;
 
 use crate::catalog::{Entry, Standing};
@@ -52,25 +54,19 @@ impl ListInstalled {
         }
         // A model learns only the number of untrusted skills, because even their names are untrusted
         // text.
-        let is_untold = |entry: &&Entry| matches!(entry.standing, Standing::Untrusted(_));
-        let untold = match ctx.protocol {
-            Some(_) => catalog.entries().iter().filter(is_untold).count(),
-            None => 0,
+        let is_untold = |entry: &&Entry| {
+            ctx.protocol.is_some() && matches!(entry.standing, Standing::Untrusted(_))
         };
-        let untold = match untold {
+        let untold = match catalog.entries().iter().filter(is_untold).count() {
             0 => String::new(),
             count => format!(
                 "{count} more come with the project, which the user does not trust so far: they can see \
                  them with `agent-skills list-installed`\n"
             ),
         };
-        if reports.is_empty() && !untold.is_empty() {
-            return Ok(untold);
-        }
-        if reports.is_empty() {
-            return Ok(
-                "No skills are installed. `agent-skills list` shows what there is.\n".to_owned(),
-            );
+        if reports.is_empty() && untold.is_empty() {
+            let none = "No skills are installed. `agent-skills list` shows what there is.\n";
+            return Ok(none.to_owned());
         }
         let mut table = Table::new(
             vec![
@@ -94,10 +90,8 @@ impl ListInstalled {
         // A model has no other way to see these lines.
         let long = self.long || screen.is_host();
         for report in &reports {
-            table.row(
-                row(report, screen),
-                if long { below(report) } else { Vec::new() },
-            );
+            let below = if long { below(report) } else { Vec::new() };
+            table.row(row(report, screen), below);
         }
         Ok(table.render(screen) + &untold)
     }
@@ -109,24 +103,25 @@ fn sort(reports: &mut [Report], order: Order) {
         // The catalog's own order.
         Order::Layer => {}
         Order::Source => reports.sort_by_key(Report::origin),
-        Order::Tokens => reports
-            .sort_by_key(|report| std::cmp::Reverse(report.tokens.map(|cost| cost.instructions))),
-        Order::Problems => reports
-            .sort_by_key(|report| std::cmp::Reverse((report.worst(), report.diagnostics.len()))),
+        Order::Tokens => {
+            reports.sort_by_key(|one| Reverse(one.tokens.map(|cost| cost.instructions)));
+        }
+        Order::Problems => {
+            reports.sort_by_key(|one| Reverse((one.worst(), one.diagnostics.len())));
+        }
     }
 }
 
 fn row(report: &Report, screen: Screen) -> Vec<Cell> {
-    let restriction = match &report.restriction {
-        None => "",
-        Some(restriction) if restriction.allowed.is_some() => "restricted",
-        Some(_) => "denials",
-    };
+    let restriction = report.restriction.as_ref();
+    let restriction = restriction.map_or("", |restriction| match restriction.allowed {
+        Some(_) => "restricted",
+        None => "denials",
+    });
     // Without a heading, the number needs its unit.
     let unit = if screen.is_terminal() { "" } else { " tokens" };
-    let tokens = report
-        .tokens
-        .map(|cost| format!("{}{unit}", cost.instructions));
+    let cost = report.tokens.map(|tokens| tokens.instructions);
+    let tokens = cost.map(|cost| format!("{cost}{unit}"));
     vec![
         Cell::new(one_line(&report.name)),
         Cell::new(one_line(report.version.as_deref().unwrap_or_default())),
@@ -141,7 +136,7 @@ fn row(report: &Report, screen: Screen) -> Vec<Cell> {
 /// The codes of the diagnostics, the worst first.
 fn problems(report: &Report) -> Cell {
     let mut found: Vec<&Diagnostic> = report.diagnostics.iter().collect();
-    found.sort_by_key(|found| std::cmp::Reverse(found.level));
+    found.sort_by_key(|found| Reverse(found.level));
     let codes: Vec<&str> = found.iter().map(|found| found.code.as_str()).collect();
     let codes = codes.join(", ");
     let text = match (report.offered, codes.is_empty()) {
@@ -157,16 +152,10 @@ fn problems(report: &Report) -> Cell {
 }
 
 fn below(report: &Report) -> Vec<Cell> {
-    let mut lines = Vec::new();
-    if let Some(description) = &report.description {
-        lines.push(Cell::new(one_line(description)));
-    }
+    let description = report.description.iter();
+    let mut lines: Vec<Cell> = description.map(|text| Cell::new(one_line(text))).collect();
     lines.push(Cell::new(one_line(&report.path)).paint(Paint::Dim));
-    lines.extend(
-        report
-            .diagnostics
-            .iter()
-            .map(|found| Cell::new(remark(found)).paint(found.level.into())),
-    );
+    let found = report.diagnostics.iter();
+    lines.extend(found.map(|found| Cell::new(remark(found)).paint(found.level.into())));
     lines
 }

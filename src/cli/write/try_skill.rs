@@ -3,20 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
 use crate::activation::fork;
 use crate::activation::{Instructions, hooks_ahead, required_line};
 use crate::author::strict;
-use crate::catalog::suggestion;
 use crate::cli::describe::printable;
+use crate::cli::named::similar;
 use crate::error::{Error, Result};
 use crate::host::Protocol;
 use crate::protocol::{Place, place};
 use crate::run_context::RunContext;
 use crate::session::Session;
 use crate::skill::{Skill, Wrapper};
-use crate::sys;
+use crate::sys::answers_to_terminal;
 use crate::sys::text::quoted;
 
 /// Print exactly what the model receives when it activates a skill
@@ -29,40 +27,20 @@ pub struct Try {
     pub arguments: Option<String>,
     /// Act as this generation of the host
     #[arg(long, value_enum, default_value = "stdin")]
-    pub host: Generation,
-}
-
-/// A generation of the host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Generation {
-    /// chibi 0.7 and later
-    Stdin,
-    /// chibi up to 0.6
-    Environment,
-}
-
-impl From<Generation> for Protocol {
-    fn from(generation: Generation) -> Self {
-        match generation {
-            Generation::Stdin => Self::Stdin,
-            Generation::Environment => Self::Environment,
-        }
-    }
+    pub host: Protocol,
 }
 
 impl Try {
     /// The text of the activation.
     pub fn run(&self, ctx: &RunContext) -> Result<String> {
         let skill = find(ctx, &self.skill)?;
-        let host = RunContext::new(ctx.env.clone(), Some(self.host.into()));
+        let host = RunContext::new(ctx.env.clone(), Some(self.host));
         let text = text(ctx, &host, &skill, self.arguments.as_deref())?;
         // The model receives the text unchanged; a terminal must not interpret its control characters.
-        let shown = if sys::answers_to_terminal() {
-            printable(&text)
-        } else {
-            text + "\n"
-        };
-        Ok(shown)
+        if answers_to_terminal() {
+            return Ok(printable(&text));
+        }
+        Ok(text + "\n")
     }
 }
 
@@ -99,32 +77,19 @@ pub fn find(ctx: &RunContext, written: &str) -> Result<Skill> {
     if let Some(dir) = directory(ctx, written) {
         let dir = dir.canonicalize().unwrap_or(dir);
         return Skill::load(&dir).map_err(|diagnostic| {
-            Error::new(diagnostic.message).hint(format!(
-                "`agent-skills validate {}` says more",
-                dir.display()
-            ))
+            let hint = format!("`agent-skills validate {}` says more", dir.display());
+            Error::new(diagnostic.message).hint(hint)
         });
     }
-    let catalog = ctx.catalog_naming(written);
+    let (catalog, shown) = (ctx.catalog_naming(written), quoted(written));
     let entry = catalog.by_name(written).ok_or_else(|| {
-        let text = format!(
-            "`{}` is neither a directory with a skill nor an installed skill",
-            quoted(written)
-        );
-        Error::new(text).hint(if catalog.nearest(written).is_empty() {
-            "`agent-skills list-installed` shows what there is".to_owned()
-        } else {
-            suggestion(&catalog, written)
-        })
+        let text = format!("`{shown}` is neither a directory with a skill nor an installed skill");
+        Error::new(text).hint(similar(ctx, &catalog, written))
     })?;
-    let skill = entry.disclosed().cloned();
-    skill.ok_or_else(|| {
+    entry.disclosed().cloned().ok_or_else(|| {
         let reason = entry.reason_not_offered().unwrap_or_default();
-        Error::new(format!(
-            "the skill `{}` cannot be shown: {reason}",
-            quoted(written)
-        ))
-        .hint("give its directory to look at it all the same")
+        Error::new(format!("the skill `{shown}` cannot be shown: {reason}"))
+            .hint("give its directory to look at it all the same")
     })
 }
 
