@@ -149,7 +149,6 @@ pub fn decision(verb: &Verb) -> Decision {
         }
         Verb::Rollback(Rollback { name, scope: _ }) => Decision::person_about("rollback", name),
         Verb::Deactivate(Deactivate { context: _ }) => Decision::person("deactivate"),
-        Verb::Trust(Trust { list: true, .. }) => Decision::anyone(),
         Verb::Trust(Trust {
             list: false,
             always: _,
@@ -220,7 +219,8 @@ pub fn decision(verb: &Verb) -> Decision {
         | Verb::SearchInstalled(SearchInstalled { words: _, json: _ })
         | Verb::Use(Use { name: _, query: _ })
         | Verb::Info(Info { name: _, json: _ }) => Decision::anyone().for_models(true),
-        Verb::New(New {
+        Verb::Trust(Trust { list: true, .. })
+        | Verb::New(New {
             layer: None,
             name: _,
             description: _,

@@ -39,7 +39,7 @@ struct Node {
 }
 
 #[derive(Debug, Serialize)]
-struct Files {
+struct Walked {
     name: String,
     path: String,
     files: usize,
@@ -60,7 +60,7 @@ impl Tree {
         let mut nodes = Vec::new();
         let cut = !walk(&root, Path::new(""), 0, &mut nodes)
             .map_err(|error| Error::io("read", &root, &error))?;
-        let tree = Files {
+        let tree = Walked {
             name: entry.name(),
             path: entry.dir.display().to_string(),
             files: nodes.iter().filter(|node| node.kind == "file").count(),
@@ -136,7 +136,7 @@ impl Node {
     }
 }
 
-impl Files {
+impl Walked {
     fn render(&self, screen: Screen) -> String {
         let mut text = String::new();
         let width = screen.width().unwrap_or(usize::MAX);

@@ -67,7 +67,7 @@ impl Proposals {
     pub fn run(self, ctx: &RunContext, caller: Caller) -> Result<String> {
         match self {
             Self::List { json } => list(ctx, json),
-            Self::Show { id } => show(ctx, &get(ctx, &id)?),
+            Self::Show { id } => Ok(show(ctx, &get(ctx, &id)?)),
             Self::Approve { id, consent } => approve(ctx, &get(ctx, &id)?, consent, caller),
             Self::Reject { id, reason } => reject(ctx, &get(ctx, &id)?, reason),
             Self::Comment { id, text } => {
@@ -152,7 +152,7 @@ fn list(ctx: &RunContext, json: bool) -> Result<String> {
     Ok(text)
 }
 
-fn show(ctx: &RunContext, proposal: &Proposal) -> Result<String> {
+fn show(ctx: &RunContext, proposal: &Proposal) -> String {
     let mut text = introduction(proposal);
     match today(ctx, &ctx.catalog(), proposal) {
         Ok(Today::Changed(_, files)) => text = text + "\n" + &printable(&diff_of(&files)),
@@ -165,7 +165,7 @@ fn show(ctx: &RunContext, proposal: &Proposal) -> Result<String> {
             }
         }
     }
-    Ok(text)
+    text
 }
 
 /// The reason and the comments: a model's words, each on one line.
