@@ -11,12 +11,12 @@ use super::domain::web_address;
 use super::scope::Scope;
 use super::stacking::InForce;
 use crate::host::paths;
-use crate::host::tools::{self, Argument};
+use crate::host::tools::Argument;
 
 /// The arguments with every path absolute; `None` if nothing is in force or nothing changes.
 pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
-    let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
-    if !paths::meaning(tool.name).takes_absolute || !InForce::of(scope).is_anything() {
+    let tool = call.host_tool()?;
+    if !paths::meaning(tool.name).takes_absolute || !InForce::new(scope).is_anything() {
         return None;
     }
     let mut arguments = call.object()?.clone();
@@ -25,7 +25,7 @@ pub fn absolute_arguments(scope: &Scope, call: &Call) -> Option<Value> {
         let Some(written) = call.text(key).filter(|written| !is_absolute(written)) else {
             continue;
         };
-        let absolute = scope.places.of_tool(tool.name, written);
+        let absolute = scope.places.for_tool(tool.name, written);
         arguments.insert(key.to_owned(), absolute.to_str()?.into());
         changed = true;
     }

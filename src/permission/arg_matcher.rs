@@ -3,6 +3,7 @@
 
 use super::command::{Canonical, CommandPattern};
 use super::domain::DomainPattern;
+use super::list::Flaw;
 use super::path_pattern::PathPattern;
 use super::template::Directories;
 use super::tool_matcher::ToolMatcher;
@@ -31,9 +32,6 @@ pub enum ArgMatcher {
     /// No arguments: the entry is malformed or needs something this host lacks.
     Nothing,
 }
-
-/// A code and a message about an entry that cannot match.
-pub type Flaw = (&'static str, &'static str);
 
 impl ArgMatcher {
     /// Parses the text in the parentheses of an entry for `subject`.

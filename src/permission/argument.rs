@@ -7,26 +7,13 @@ use std::path::Path;
 use super::arg_matcher::{ArgMatcher, as_text};
 use super::call::{Call, OurTool};
 use super::domain::web_address;
-use super::path::{Located, Remembering, Resolve};
-use super::places::Places;
-use super::protected::Protection;
+use super::list::Purpose;
+use super::path::Located;
+use super::path_context::PathContext;
+use super::path_pattern::PathPattern;
 use super::rule::Rule;
-use super::steps::Steps;
 use crate::host::alias::Capability;
-use crate::host::tools::{self, Argument, HostTool};
-
-/// What a decision compares paths against.
-#[derive(Clone, Copy)]
-pub struct PathContext<'a> {
-    /// The directories that rules refer to.
-    pub places: &'a Places,
-    /// Queries to the file system.
-    pub resolve: &'a dyn Resolve,
-    /// The step budget left for this decision.
-    pub steps: &'a Steps,
-    /// The protected places.
-    pub protection: &'a Protection<'a>,
-}
+use crate::host::tools::{self, Argument};
 
 /// Where a path argument leads.
 enum Place<'a> {
@@ -35,75 +22,44 @@ enum Place<'a> {
 }
 
 impl PathContext<'_> {
-    /// Runs one decision, resolving each path once and counting every step.
-    pub fn of<T>(
-        places: &Places,
-        resolve: &dyn Resolve,
-        decide: impl FnOnce(PathContext) -> T,
-    ) -> T {
-        let steps = Steps::default();
-        let resolve = &Remembering::new(resolve, &steps);
-        decide(PathContext {
-            places,
-            resolve,
-            steps: &steps,
-            protection: &Protection::new(&places.protected, resolve, &steps),
-        })
-    }
-
-    /// Whether `rule`, applied to the call's tool through `test`, allows its arguments.
-    pub fn allows(&self, rule: &Rule, test: &ArgMatcher, call: &Call) -> bool {
-        fits_source(rule, call) == Some(true)
-            && match test {
-                ArgMatcher::Path(pattern) => self.places_of(call).is_some_and(|places| {
-                    places.iter().all(|place| match place {
-                        Place::OnDisk(path) => pattern.covers(path, self.places, self.resolve),
-                        Place::Virtual(uri) => pattern.covers_virtual(uri),
-                    })
-                }),
-                ArgMatcher::Domain(pattern) => url_of(call)
-                    .and_then(web_address)
-                    .is_some_and(|url| pattern.covers(&url)),
-                ArgMatcher::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
-                    call.text(key)
-                        .is_some_and(|text| glob.matches(&as_text(text)))
-                }),
-                ArgMatcher::Any => true,
-                ArgMatcher::Command(_) | ArgMatcher::Nothing => false,
-                ArgMatcher::Presets(_) | ArgMatcher::Skill(_) => names_one(test, call),
+    /// Whether `rule`, applied to the call's tool through `test`, covers its arguments for this
+    /// purpose.
+    pub fn covers(&self, purpose: Purpose, rule: &Rule, test: &ArgMatcher, call: &Call) -> bool {
+        let doubt = purpose == Purpose::Deny;
+        let covers_place = |test: &PathPattern, place: &Place| match place {
+            Place::OnDisk(path) => test.covers(path, purpose, self),
+            Place::Virtual(uri) => test.covers_virtual(uri),
+        };
+        if !fits_source(rule, call).unwrap_or(doubt) {
+            return false;
+        }
+        match test {
+            ArgMatcher::Path(test) => match (self.places_of(call), purpose) {
+                (None, _) => doubt,
+                (Some(places), Purpose::Allow) => places.iter().all(|at| covers_place(test, at)),
+                (Some(places), Purpose::Deny) => places.iter().any(|at| covers_place(test, at)),
+            },
+            ArgMatcher::Domain(test) => url_of(call)
+                .and_then(web_address)
+                .map_or(doubt, |url| test.covers(&url)),
+            ArgMatcher::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
+                let fits = |text| glob.matches(&as_text(text));
+                let value = call.arguments.get(key);
+                value.is_some_and(|value| value.as_str().map_or(doubt, fits))
+            }),
+            ArgMatcher::Any => true,
+            ArgMatcher::Command(_) | ArgMatcher::Nothing => false,
+            ArgMatcher::Presets(presets) => {
+                let preset = call.text("preset").filter(|_| call.ours.is_none());
+                preset.is_some_and(|preset| presets.iter().any(|one| one == preset))
             }
-    }
-
-    /// Whether `rule`, applied to the call's tool through `test`, denies its arguments.
-    pub fn denies(&self, rule: &Rule, test: &ArgMatcher, call: &Call) -> bool {
-        fits_source(rule, call) != Some(false)
-            && match test {
-                ArgMatcher::Path(pattern) => self.places_of(call).is_none_or(|places| {
-                    places.iter().any(|place| match place {
-                        Place::OnDisk(path) => pattern.touches(path, self.places, self.resolve),
-                        Place::Virtual(uri) => pattern.covers_virtual(uri),
-                    })
-                }),
-                ArgMatcher::Domain(pattern) => url_of(call)
-                    .and_then(web_address)
-                    .is_none_or(|url| pattern.covers(&url)),
-                ArgMatcher::Arguments(pairs) => pairs.iter().all(|(key, glob)| {
-                    let value = call.arguments.get(key);
-                    value.is_some_and(|value| {
-                        value
-                            .as_str()
-                            .is_none_or(|text| glob.matches(&as_text(text)))
-                    })
-                }),
-                ArgMatcher::Any => true,
-                ArgMatcher::Command(_) | ArgMatcher::Nothing => false,
-                ArgMatcher::Presets(_) | ArgMatcher::Skill(_) => names_one(test, call),
-            }
+            ArgMatcher::Skill(name) => call.ours == Some(OurTool::Skill(name)),
+        }
     }
 
     /// Every place that a call names; `None` if one of them cannot be determined.
     fn places_of<'c>(&self, call: &Call<'c>) -> Option<Vec<Place<'c>>> {
-        let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
+        let tool = call.host_tool()?;
         let mut places = Vec::new();
         // A tool whose first argument is a glob searches only below the glob's fixed part.
         let only_glob = matches!(tool.arguments.first(), Some((_, Argument::Glob)));
@@ -113,7 +69,14 @@ impl PathContext<'_> {
             &[Argument::Path, Argument::Source]
         };
         for key in tool.keys(meanings) {
-            places.push(self.place(tool, path(tool, key, call)?));
+            // A missing one means the project, for tools whose keys are known.
+            let known = !tools::is_plugin_of_older_host(tool.name);
+            let path = text_or(call, key, known.then_some(""))?;
+            places.push(if path.starts_with("vfs://") {
+                Place::Virtual(path)
+            } else {
+                Place::OnDisk(self.locate_for(tool.name, path))
+            });
         }
         for key in tool.keys(&[Argument::Glob]) {
             let glob = text_or(call, key, Some(""))?;
@@ -122,24 +85,18 @@ impl PathContext<'_> {
                 return None;
             }
             let path = Path::new(base).join(fixed_part(glob)?);
-            places.push(self.place(tool, path.to_str()?).on_disk()?);
+            places.push(Place::OnDisk(self.locate_for(tool.name, path.to_str()?)));
         }
         Some(places)
-    }
-
-    fn place<'c>(&self, tool: &HostTool, path: &'c str) -> Place<'c> {
-        if path.starts_with("vfs://") {
-            return Place::Virtual(path);
-        }
-        Place::OnDisk(Located::of_tool(tool.name, path, self.places, self.resolve))
     }
 }
 
 /// `summarize_content` takes a path or a URL, and a rule covers one of them. `None` if it is
 /// unclear which is passed.
 fn fits_source(rule: &Rule, call: &Call) -> Option<bool> {
-    let host_tool = tools::find(call.tool).filter(|_| call.ours.is_none());
-    let key = host_tool.and_then(|tool| tool.keys(&[Argument::Source]).next());
+    let key = call
+        .host_tool()
+        .and_then(|tool| tool.keys(&[Argument::Source]).next());
     let (Some(key), Some(capability)) = (key, rule.capability()) else {
         return Some(true);
     };
@@ -149,21 +106,6 @@ fn fits_source(rule: &Rule, call: &Call) -> Option<bool> {
         return None;
     }
     Some(is_address == (capability == Capability::Fetch))
-}
-
-/// A path argument; a missing one means the project, for tools whose keys are known.
-fn path<'c>(tool: &HostTool, key: &str, call: &Call<'c>) -> Option<&'c str> {
-    let known = !tools::is_plugin_of_older_host(tool.name);
-    text_or(call, key, known.then_some(""))
-}
-
-impl Place<'_> {
-    fn on_disk(self) -> Option<Place<'static>> {
-        match self {
-            Self::OnDisk(path) => Some(Place::OnDisk(path)),
-            Self::Virtual(_) => None,
-        }
-    }
 }
 
 /// A text argument, or `otherwise` if it is missing or null; `None` for any other type.
@@ -191,19 +133,9 @@ fn fixed_part(glob: &str) -> Option<String> {
 }
 
 fn url_of<'c>(call: &Call<'c>) -> Option<&'c str> {
-    let tool = tools::find(call.tool).filter(|_| call.ours.is_none())?;
+    let tool = call.host_tool()?;
     let mut keys = tool.keys(&[Argument::Url, Argument::Source]);
     keys.next().and_then(|key| call.text(key))
-}
-
-fn names_one(test: &ArgMatcher, call: &Call) -> bool {
-    match (test, call.ours) {
-        (ArgMatcher::Skill(name), Some(OurTool::Skill(skill))) => name == skill,
-        (ArgMatcher::Presets(presets), None) => call
-            .text("preset")
-            .is_some_and(|preset| presets.iter().any(|one| one == preset)),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::call::{Call, OurTool};
-use super::restriction::Restriction;
-use super::settings::{ScriptScope, Settings};
+use super::settings::ScriptScope;
+use super::stacking::InForce;
 use crate::host::alias::fold;
 use crate::host::tools::{self, Effect};
 use crate::sys::variables;
@@ -22,86 +22,54 @@ const LOOKING: [&str; 5] = [
     "search_installed",
 ];
 
-/// What the baseline needs to know about the effective restrictions.
-#[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
-    /// The user's settings.
-    pub settings: &'a Settings,
-    /// Skills in force; they may run their own scripts.
-    pub active: &'a [&'a Restriction],
-    /// Whether `Skill(name)` entries limit which skills may be activated.
-    pub skills_narrowed: bool,
-}
-
-impl Context<'_> {
-    fn has(&self, skill: &str) -> bool {
-        self.active.iter().any(|active| active.source() == skill)
-    }
-}
-
 /// Whether a marketplace action changes nothing.
 pub fn only_looks(action: Option<&str>) -> bool {
     action.is_some_and(|action| LOOKING.contains(&action))
 }
 
 /// Whether a call is allowed without a rule that grants it.
-pub fn allows(call: &Call, context: Context) -> bool {
-    let extra = |name: &String| fold(name) == fold(call.tool);
-    if context.settings.always_allowed.iter().any(extra) {
-        return true;
-    }
-    match call.ours {
-        Some(ours) => allows_ours(call, ours, context),
-        None => is_harmless(call.tool) || pages_cached_output(call),
-    }
+pub fn allows(call: &Call, in_force: &InForce) -> bool {
+    is_always_allowed(call.tool, in_force)
+        || match call.ours {
+            Some(OurTool::RunSkillScript { skill }) => match in_force.settings.scripts {
+                ScriptScope::Own => skill.is_some_and(|dir| {
+                    let mut active = in_force.active.iter();
+                    active.any(|skill| skill.directory() == dir)
+                }),
+                ScriptScope::Listed | ScriptScope::Any => true,
+            },
+            Some(OurTool::Marketplace { action }) => only_looks(action) && !chooses_a_host(call),
+            Some(_) => may_allow(call.tool, call.ours, in_force),
+            None => is_harmless(call.tool) || pages_cached_output(call),
+        }
 }
 
 /// Whether the baseline allows a call of this tool with some arguments.
-pub fn may_allow(tool: &str, ours: Option<OurTool>, context: Context) -> bool {
-    let extra = |name: &String| fold(name) == fold(tool);
+pub fn may_allow(tool: &str, ours: Option<OurTool>, in_force: &InForce) -> bool {
     match ours {
         Some(OurTool::Direct) => false,
-        Some(OurTool::Skill(name)) => !context.skills_narrowed || context.has(name),
-        Some(OurTool::Propose { new }) => takes_proposal(new, context),
+        Some(OurTool::Skill(name)) => in_force.may_activate(name),
+        // A proposal changes nothing, and a skill's faults show while it is active.
+        Some(OurTool::Propose { new: true }) => in_force.settings.new_skills,
+        Some(OurTool::Propose { new: false }) => in_force.settings.proposals,
         Some(_) => true,
         None => {
             is_harmless(tool)
                 || tool.starts_with("file_") && tool != "file_edit"
-                || context.settings.always_allowed.iter().any(extra)
+                || is_always_allowed(tool, in_force)
         }
     }
 }
 
+/// Whether the user's settings take a tool out of every restriction.
+fn is_always_allowed(tool: &str, in_force: &InForce) -> bool {
+    let mut names = in_force.settings.always_allowed.iter();
+    names.any(|name| fold(name) == fold(tool))
+}
+
 /// Tools that only talk, inspect the model or keep a task list.
-pub fn is_harmless(tool: &str) -> bool {
+fn is_harmless(tool: &str) -> bool {
     tools::find(tool).is_some_and(|tool| tool.effect == Effect::Harmless)
-}
-
-fn allows_ours(call: &Call, ours: OurTool, context: Context) -> bool {
-    match ours {
-        OurTool::ReadSkillFile { .. } | OurTool::Job | OurTool::Session => true,
-        OurTool::Skill(name) => !context.skills_narrowed || context.has(name),
-        OurTool::RunSkillScript { skill } => match context.settings.scripts {
-            ScriptScope::Own => skill.is_some_and(|dir| {
-                let mut active = context.active.iter();
-                active.any(|skill| skill.directory() == dir)
-            }),
-            ScriptScope::Listed | ScriptScope::Any => true,
-        },
-        OurTool::Propose { new } => takes_proposal(new, context),
-        OurTool::Marketplace { action } => only_looks(action) && !chooses_a_host(call),
-        OurTool::Direct => false,
-    }
-}
-
-/// Whether a proposal is accepted: it changes nothing, and a skill's faults show while it is
-/// active.
-fn takes_proposal(new: bool, context: Context) -> bool {
-    if new {
-        context.settings.new_skills
-    } else {
-        context.settings.proposals
-    }
 }
 
 /// Whether the reference in a marketplace call chooses the machine to contact.
@@ -129,11 +97,10 @@ pub fn steering_variable(call: &Call) -> Option<String> {
     // We choose where a script keeps temporary files.
     let is_unsafe = |name: &&str| variables::steer(name) || *name == "TMPDIR";
     match env {
-        Value::Object(env) => env
-            .keys()
-            .map(String::as_str)
-            .find(is_unsafe)
-            .map(str::to_owned),
+        Value::Object(env) => {
+            let mut names = env.keys().map(String::as_str);
+            names.find(is_unsafe).map(str::to_owned)
+        }
         Value::Null => None,
         // Any other type could only be guessed at.
         other => Some(other.to_string()),
@@ -143,7 +110,12 @@ pub fn steering_variable(call: &Call) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::permission::places::Places;
+    use crate::permission::restriction::Restriction;
+    use crate::permission::scope::Scope;
+    use crate::permission::settings::Settings;
     use serde_json::json;
+    use std::collections::BTreeSet;
     use std::path::Path;
 
     fn allowed(tool: &str, ours: Option<OurTool>, arguments: &Value) -> bool {
@@ -151,21 +123,26 @@ mod tests {
             always_allowed: vec!["my_tool".into()],
             ..Settings::default()
         };
-        let root = Path::new("/p");
-        let pdf = Restriction::parse("pdf", None, &[], Path::new("/skills/pdf"), root);
-        let context = Context {
+        let restrictions = [Restriction::parse(
+            "pdf",
+            None,
+            &[],
+            Path::new("/skills/pdf"),
+            Path::new("/p"),
+        )];
+        let scope = Scope {
+            restrictions: &restrictions,
+            policy_deny: &[],
             settings: &settings,
-            active: &[&pdf],
-            skills_narrowed: false,
+            places: &Places::default(),
+            mcp_tools: &BTreeSet::new(),
         };
-        allows(
-            &Call {
-                tool,
-                arguments,
-                ours,
-            },
-            context,
-        )
+        let call = Call {
+            tool,
+            arguments,
+            ours,
+        };
+        allows(&call, &InForce::new(&scope))
     }
 
     #[test]

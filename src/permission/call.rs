@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::host::tools::{self, HostTool};
+
 /// A tool call as the host is about to make it.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
@@ -53,6 +55,11 @@ impl<'a> Call<'a> {
     /// The arguments, if they are an object.
     pub fn object(&self) -> Option<&'a Map<String, Value>> {
         self.arguments.as_object()
+    }
+
+    /// The host's tool that is called, unless it is one of ours.
+    pub fn host_tool(&self) -> Option<&'static HostTool> {
+        tools::find(self.tool).filter(|_| self.ours.is_none())
     }
 
     /// A string argument.

@@ -5,6 +5,7 @@ mod matching;
 
 use matching::{ASSIGNMENT, Atom, BREAK, DYNAMIC, HOME, NAME_PART};
 
+use super::list::Flaw;
 use super::shell::{is_name, may_be_exported};
 use super::template::Piece;
 
@@ -43,29 +44,21 @@ impl Canonical {
     pub fn name_part(&mut self) {
         self.0.push(NAME_PART);
     }
-}
 
-impl Canonical {
-    /// The same command, with each word that starts with this directory rewritten to start with
-    /// [`HOME`].
-    pub fn below_home(&self, home: &str) -> Self {
+    /// The forms that patterns match: this one, and if the home directory is known, one in which
+    /// each word that starts with it starts with [`HOME`].
+    pub fn forms(&self, home: Option<&str>) -> Vec<Self> {
+        let below_home = home.map(|home| self.below_home(home));
+        std::iter::once(self.clone()).chain(below_home).collect()
+    }
+
+    fn below_home(&self, home: &str) -> Self {
         let below = |word: &str| match word.strip_prefix(home) {
             Some(rest) if rest.starts_with('/') => format!("{HOME}{rest}"),
             _ => word.to_owned(),
         };
         let words: Vec<String> = self.0.split(BREAK).map(below).collect();
         Self(words.join(&BREAK.to_string()))
-    }
-}
-
-impl<S: AsRef<str>> FromIterator<S> for Canonical {
-    fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
-        let mut this = Self::default();
-        for word in words {
-            this.word();
-            this.literal(word.as_ref());
-        }
-        this
     }
 }
 
@@ -107,7 +100,7 @@ impl CommandPattern {
     ///
     /// # Errors
     /// A code and a message for a pattern that cannot match.
-    pub fn parse(pieces: &[Piece]) -> Result<Self, (&'static str, &'static str)> {
+    pub fn parse(pieces: &[Piece]) -> Result<Self, Flaw> {
         let mut pieces = pieces.to_vec();
         let open = strip_open_end(&mut pieces);
         let mut atoms = Vec::new();

@@ -2,18 +2,19 @@
 //! baseline, then the rules of the restrictions in force, else a refusal.
 
 use super::arg_matcher::ArgMatcher;
-use super::argument::PathContext;
 use super::baseline;
 use super::call::{Call, OurTool};
 use super::command_line::{CommandLine, command_denials};
 use super::evidence::{CALL, CitedRule, Grant, Part};
+use super::list::Purpose;
 use super::path::Resolve;
+use super::path_context::PathContext;
 use super::protect::protect;
 use super::refusal::{Reason, Refusal};
 use super::rule::Rule;
 use super::scope::Scope;
 use super::settings::Enforce;
-use super::stacking::{Group, InForce};
+use super::stacking::{Denials, Group, InForce};
 use super::tool_matcher::Tool;
 use crate::host::tools::{self, Argument, Effect};
 
@@ -68,9 +69,9 @@ impl Decision {
 
 /// Decides about a call.
 pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
-    PathContext::of(scope.places, resolve, |ground| {
+    PathContext::with(scope.places, resolve, |context| {
         let mut parts = Vec::new();
-        let outcome = Case::new(scope, call, ground).evaluate(&mut parts);
+        let outcome = Case::new(scope, call, context).evaluate(&mut parts);
         Decision {
             outcome: outcome.unwrap_or_else(Outcome::Blocked),
             parts,
@@ -80,9 +81,9 @@ pub fn decide(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> Decision {
 
 /// Whether a denial covers a call, whatever else would allow it.
 pub fn denied(scope: &Scope, call: &Call, resolve: &dyn Resolve) -> bool {
-    PathContext::of(scope.places, resolve, |ground| {
-        let case = Case::new(scope, call, ground);
-        case.undenied(&case.in_force).is_err() || ground.steps.are_spent()
+    PathContext::with(scope.places, resolve, |context| {
+        let case = Case::new(scope, call, context);
+        case.undenied(&case.in_force.denials).is_err() || context.steps.are_spent()
     })
 }
 
@@ -112,56 +113,52 @@ pub fn forbidden_outright<'t>(
     scope: &Scope,
     tools: impl Iterator<Item = (&'t str, Option<OurTool<'t>>)>,
 ) -> Vec<&'t str> {
-    let in_force = InForce::of(scope);
+    let in_force = InForce::new(scope);
     let forbidden = |(name, ours): &(&str, Option<OurTool>)| {
         let tool = Tool::new(name, *ours, scope.mcp_tools);
         let denied = in_force
-            .denials()
+            .denials
+            .iter()
             .any(|(_, rule)| rule.test_of(&tool) == Some(&ArgMatcher::Any));
         let blocked = |group: &Group| {
-            let mut tests = group
-                .rules
-                .iter()
-                .filter_map(|(_, rule)| rule.test_of(&tool));
+            let mut tests = group.rules().filter_map(|(_, rule)| rule.test_of(&tool));
             group.enforce == Enforce::Restrict && !tests.any(|test| *test != ArgMatcher::Nothing)
         };
         *ours == Some(OurTool::Direct)
             || denied
-            || in_force.groups.iter().any(blocked)
-                && !baseline::may_allow(name, *ours, in_force.baseline(scope.settings))
+            || in_force.groups.iter().any(blocked) && !baseline::may_allow(name, *ours, &in_force)
     };
     tools.filter(forbidden).map(|(name, _)| name).collect()
 }
 
 /// A call and everything that its decision depends on.
 struct Case<'a> {
-    scope: &'a Scope<'a>,
     call: &'a Call<'a>,
     tool: Tool<'a>,
     /// The key of the shell command, if the tool has one.
     command_key: Option<&'static str>,
     command: Option<CommandLine<'a>>,
     in_force: InForce<'a>,
-    ground: PathContext<'a>,
+    context: PathContext<'a>,
 }
 
 impl<'a> Case<'a> {
-    fn new(scope: &'a Scope<'a>, call: &'a Call<'a>, ground: PathContext<'a>) -> Self {
-        let tool = Tool::of(call, scope.mcp_tools);
-        let in_force = InForce::of(scope);
-        let host_tool = tools::find(call.tool).filter(|_| call.ours.is_none());
-        let command_key = host_tool.and_then(|tool| tool.keys(&[Argument::Command]).next());
+    fn new(scope: &'a Scope<'a>, call: &'a Call<'a>, context: PathContext<'a>) -> Self {
+        let tool = Tool::new(call.tool, call.ours, scope.mcp_tools);
+        let in_force = InForce::new(scope);
+        let command_key = call
+            .host_tool()
+            .and_then(|tool| tool.keys(&[Argument::Command]).next());
         let text = command_key.and_then(|key| call.text(key));
-        let command =
-            text.map(|text| CommandLine::new(text, tool, in_force.own_directories(), ground));
+        let own = || in_force.active.iter().map(|one| one.directory()).collect();
+        let command = text.map(|text| CommandLine::new(text, tool, own(), context));
         Self {
-            scope,
             call,
             tool,
             command_key,
             command,
             in_force,
-            ground,
+            context,
         }
     }
 
@@ -175,12 +172,12 @@ impl<'a> Case<'a> {
         }
         let decided = self.evaluate_in_force(parts);
         // A result obtained after the steps ran out is void.
-        let are_spent = || self.ground.steps.are_spent();
+        let are_spent = || self.context.steps.are_spent();
         if are_spent() && self.in_force.may_refuse() {
             return Err(self.refusal(Reason::TooMuchWork));
         }
         let outcome = decided?;
-        let warned = self.undenied(&self.in_force.warnings()).err();
+        let warned = self.undenied(&self.in_force.warnings).err();
         let cut_short = are_spent().then(|| self.refusal(Reason::TooMuchWork));
         Ok(cut_short.or(warned).map_or(outcome, Outcome::Warned))
     }
@@ -197,14 +194,14 @@ impl<'a> Case<'a> {
                 Ok(Outcome::Warned(refusal))
             };
         }
-        self.undenied(in_force)
+        self.undenied(&in_force.denials)
             .inspect_err(|refusal| parts.extend(refusal.denied_part()))?;
         let mut outcome = Outcome::Unrestricted;
         for group in &in_force.groups {
             let decided = self.well_formed(group).and_then(|()| {
                 let granted = self.evaluate_group(group, parts)?;
                 // Only for calls that would be granted, because it examines many directories.
-                protect(&group.skill(), self.call, touched, self.ground)?;
+                protect(&group.skill(), self.call, touched, self.context)?;
                 Ok(granted)
             });
             match decided {
@@ -216,25 +213,25 @@ impl<'a> Case<'a> {
             }
         }
         if in_force.groups.is_empty()
-            && let Some(skill) = in_force.denying_skill()
+            && let Some(skill) = in_force.denials.skill()
         {
-            protect(skill, self.call, touched, self.ground)?;
+            protect(skill, self.call, touched, self.context)?;
         }
         Ok(outcome)
     }
 
-    fn undenied(&self, in_force: &InForce) -> Result<(), Refusal> {
+    fn undenied(&self, denials: &Denials) -> Result<(), Refusal> {
         let refuse =
             |source: &str, rule: &Rule| self.refusal(Reason::Denied(CitedRule::new(source, rule)));
-        for (source, rule) in in_force.denials() {
+        for (source, rule) in denials.iter() {
             let test = rule.test_of(&self.tool);
-            if test.is_some_and(|test| self.ground.denies(rule, test, self.call)) {
+            if test.is_some_and(|test| self.context.covers(Purpose::Deny, rule, test, self.call)) {
                 return Err(refuse(source, rule));
             }
         }
         match (&self.command, self.command_key) {
-            (Some(command), _) => command.undenied(in_force),
-            (None, Some(_)) => match command_denials(in_force, &self.tool).next() {
+            (Some(command), _) => command.undenied(denials),
+            (None, Some(_)) => match command_denials(denials, &self.tool).next() {
                 Some((source, rule, _)) => Err(refuse(source, rule).part("unclear command", "")),
                 None => Ok(()),
             },
@@ -265,33 +262,28 @@ impl<'a> Case<'a> {
     }
 
     fn evaluate_group(&self, group: &Group, parts: &mut Vec<Part>) -> Result<Outcome, Refusal> {
-        let settings = self.scope.settings;
-        if baseline::allows(self.call, self.in_force.baseline(settings)) {
+        if baseline::allows(self.call, &self.in_force) {
             return Ok(Outcome::Baseline);
         }
-        let rules = group.rules.iter();
-        let mut tests = rules
+        let mut tests = group
+            .rules()
             .filter_map(|(source, rule)| Some((source, rule, rule.test_of(&self.tool)?)))
             .peekable();
         let is_reached = tests.peek().is_some();
-        let granting = tests.find(|(_, rule, test)| self.ground.allows(rule, test, self.call));
+        let granting = tests
+            .find(|(_, rule, test)| self.context.covers(Purpose::Allow, rule, test, self.call));
         if let Some((source, rule, _)) = granting {
-            parts.push(Part {
-                kind: CALL,
-                text: self.call.tool.to_owned(),
-                outcome: Ok(Grant::Rule(CitedRule::new(source, rule))),
-            });
+            let by = Grant::Rule(CitedRule::new(source, rule));
+            parts.push(Part::new(CALL, self.call.tool, Ok(by)));
             return Ok(Outcome::Granted);
         }
         let not_granted = |why: &str| {
-            self.refusal(Reason::NotGranted {
-                skill: group.skill(),
-                why: why.to_owned(),
-            })
+            let (skill, why) = (group.skill(), why.to_owned());
+            self.refusal(Reason::NotGranted { skill, why })
         };
         let refusal = if let Some(command) = &self.command {
             let begin = parts.len();
-            parts.extend(command.parts(group, &self.in_force, settings.pipe_filters));
+            parts.extend(command.parts(group, &self.in_force));
             let mut refused = parts[begin..].iter();
             match refused.find_map(|part| Some((part, part.outcome.as_ref().err()?))) {
                 // Without a rule for the tool, not even harmless parts are allowed.

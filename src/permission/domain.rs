@@ -2,6 +2,8 @@
 
 use url::{Host, Url};
 
+use super::list::Flaw;
+
 /// A pattern for URLs: `domain:example.com` or `domain:*.example.com`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DomainPattern {
@@ -14,8 +16,8 @@ impl DomainPattern {
     ///
     /// # Errors
     /// A code and a message for anything but a domain.
-    pub fn parse(body: &str) -> Result<Self, (&'static str, &'static str)> {
-        const INVALID: (&str, &str) = ("invalid-domain", "only `domain:NAME` is understood");
+    pub fn parse(body: &str) -> Result<Self, Flaw> {
+        const INVALID: Flaw = ("invalid-domain", "only `domain:NAME` is understood");
         let domain = body.strip_prefix("domain:").ok_or(INVALID)?.trim();
         let (host, below) = match domain.strip_prefix("*.") {
             Some(host) => (host, true),

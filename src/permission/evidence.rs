@@ -38,6 +38,18 @@ pub struct Part {
 /// The kind of a part that is the whole call.
 pub const CALL: &str = "call";
 
+impl Part {
+    /// A part of this kind.
+    pub fn new(kind: &'static str, text: &str, outcome: Result<Grant, String>) -> Self {
+        let text = text.to_owned();
+        Self {
+            kind,
+            text,
+            outcome,
+        }
+    }
+}
+
 impl CitedRule {
     /// A rule of this source.
     pub fn new(source: &str, rule: &Rule) -> Self {

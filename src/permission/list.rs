@@ -1,6 +1,15 @@
 //! The grammar of an `allowed-tools` list (docs/spec/restriction.md#grammar): where entries begin
 //! and end, and which are malformed. Does not know what a name or pattern means.
 
+/// Whether a list allows or denies. Doubt is resolved to the safe side, which differs between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// `allowed-tools`.
+    Allow,
+    /// `disallowed-tools`, configuration and policy.
+    Deny,
+}
+
 /// One entry as its author wrote it: `NAME` or `NAME(body)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -12,6 +21,9 @@ pub struct Entry {
     pub body: Option<String>,
 }
 
+/// A code and a message about an entry that cannot match.
+pub type Flaw = (&'static str, &'static str);
+
 /// Malformed text and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
@@ -20,14 +32,14 @@ pub struct Broken {
     /// The name it may have meant.
     pub name: String,
     /// A code for programs and a message for people.
-    pub why: (&'static str, &'static str),
+    pub why: Flaw,
 }
 
-const UNBALANCED: (&str, &str) = ("unbalanced", "a parenthesis or quote is not closed");
-const EMPTY: (&str, &str) = ("empty-pattern", "the parentheses are empty");
-const CONTROL: (&str, &str) = ("control-character", "it has control characters");
-const NOT_A_NAME: (&str, &str) = ("not-a-name", "it does not begin with a tool name");
-const TRAILING: (&str, &str) = ("trailing-text", "text follows the closing parenthesis");
+const UNBALANCED: Flaw = ("unbalanced", "a parenthesis or quote is not closed");
+const EMPTY: Flaw = ("empty-pattern", "the parentheses are empty");
+const CONTROL: Flaw = ("control-character", "it has control characters");
+const NOT_A_NAME: Flaw = ("not-a-name", "it does not begin with a tool name");
+const TRAILING: Flaw = ("trailing-text", "text follows the closing parenthesis");
 
 /// Splits a list at whitespace and commas outside parentheses and quotes.
 ///
@@ -101,10 +113,7 @@ fn entry(written: &str) -> Result<Entry, Broken> {
     })
 }
 
-fn well_formed<'a>(
-    name: &str,
-    pattern: Option<&'a str>,
-) -> Result<Option<&'a str>, (&'static str, &'static str)> {
+fn well_formed<'a>(name: &str, pattern: Option<&'a str>) -> Result<Option<&'a str>, Flaw> {
     let text = pattern.unwrap_or_default();
     if name.chars().chain(text.chars()).any(char::is_control) {
         return Err(CONTROL);

@@ -14,6 +14,7 @@ mod domain;
 mod evidence;
 mod list;
 mod path;
+mod path_context;
 mod path_pattern;
 mod places;
 mod protect;

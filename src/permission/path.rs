@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use super::places::Places;
 use super::steps::Steps;
 
 /// File system queries needed for decisions about paths; the caller implements them.
@@ -113,11 +112,6 @@ impl Located {
             lexical: normalise(path),
             canonical: resolve.canonical(path),
         }
-    }
-
-    /// Locates the path that a host tool uses for `written`.
-    pub fn of_tool(tool: &str, written: &str, places: &Places, resolve: &dyn Resolve) -> Self {
-        Self::at(&places.of_tool(tool, written), resolve)
     }
 
     /// Whether the path stays in a directory, both as written and with links resolved.

@@ -3,8 +3,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::path::{Located, Resolve, normalise};
-use super::places::Places;
+use super::list::{Flaw, Purpose};
+use super::path::{Located, normalise};
+use super::path_context::PathContext;
 use super::template::Piece;
 
 /// A pattern for paths.
@@ -20,44 +21,40 @@ pub struct PathPattern {
 enum Base {
     Project,
     Home,
-    /// As written; links in it are not followed.
-    Root,
-    /// A directory substituted for a placeholder.
+    /// The root of the file system, or a directory substituted for a placeholder.
     Directory(PathBuf),
     /// The host's virtual file system; the whole URI is compared.
     Virtual,
 }
 
-const INVALID: (&str, &str) = ("invalid-path-pattern", "it is not a valid path pattern");
+const INVALID: Flaw = ("invalid-path-pattern", "it is not a valid path pattern");
 
 impl PathPattern {
     /// Parses the text inside `Read(…)`.
     ///
     /// # Errors
     /// A code and a message for a pattern that cannot match.
-    pub fn parse(pieces: &[Piece]) -> Result<Self, (&'static str, &'static str)> {
-        let mut pieces = pieces;
-        let mut base = Base::Project;
-        let mut glob = String::new();
-        if let Some((Piece::Literal(directory), rest)) = pieces.split_first() {
-            base = Base::Directory(directory.into());
-            pieces = rest;
-        }
-        for piece in pieces {
-            match piece {
-                Piece::Written(text) => glob.push_str(text),
-                Piece::Literal(text) => glob.push_str(&escape(text)),
-            }
-        }
+    pub fn parse(pieces: &[Piece]) -> Result<Self, Flaw> {
+        let (directory, pieces) = match pieces.split_first() {
+            Some((Piece::Literal(directory), rest)) => (Some(directory), rest),
+            _ => (None, pieces),
+        };
+        let written = |piece: &Piece| match piece {
+            Piece::Written(text) => (*text).to_owned(),
+            Piece::Literal(text) => escape(text),
+        };
+        let glob: String = pieces.iter().map(written).collect();
         let glob = glob.trim();
-        let (base, glob) = match base {
-            Base::Directory(_) if !(glob.is_empty() || glob.starts_with('/')) => {
-                return Err(INVALID);
+        let below = |rest: &&str| rest.is_empty() || rest.starts_with('/');
+        let (base, glob) = match (directory, glob.strip_prefix('~').filter(below)) {
+            (Some(directory), _) if below(&glob) => {
+                let glob = format!("/{}", glob.trim_start_matches('/'));
+                (Base::Directory(directory.into()), glob)
             }
-            Base::Directory(_) => (base, format!("/{}", glob.trim_start_matches('/'))),
+            (Some(_), _) => return Err(INVALID),
+            (None, Some(rest)) => (Base::Home, format!("/{rest}")),
             _ if glob.starts_with("vfs:///") => (Base::Virtual, glob.to_owned()),
-            _ if glob.starts_with("//") => (Base::Root, glob[1..].to_owned()),
-            _ if glob == "~" || glob.starts_with("~/") => (Base::Home, format!("/{}", &glob[1..])),
+            _ if glob.starts_with("//") => (Base::Directory("/".into()), glob[1..].to_owned()),
             _ => (Base::Project, glob.to_owned()),
         };
         if glob.starts_with('!') || fast_glob::validate(&glob).is_err() {
@@ -73,19 +70,19 @@ impl PathPattern {
     /// Every file of this name, at any depth.
     pub fn anywhere(name: &str) -> Self {
         Self {
-            base: Base::Root,
+            base: Base::Directory("/".into()),
             glob: Some(format!("**/{name}")),
         }
     }
 
-    /// Whether the pattern covers a path both as written and with links resolved.
-    pub fn covers(&self, path: &Located, places: &Places, resolve: &dyn Resolve) -> bool {
-        self.covers_each(path, places, resolve) == [true, true]
-    }
-
-    /// Whether the pattern covers either form of a path, which is enough to deny it.
-    pub fn touches(&self, path: &Located, places: &Places, resolve: &dyn Resolve) -> bool {
-        self.covers_each(path, places, resolve) != [false, false]
+    /// Whether the pattern covers a path. To allow it, both the path as written and the path with
+    /// links resolved must be covered; to deny it, one is enough.
+    pub fn covers(&self, path: &Located, purpose: Purpose, context: &PathContext) -> bool {
+        let covered = self.covers_each(path, context);
+        match purpose {
+            Purpose::Allow => covered == [true, true],
+            Purpose::Deny => covered != [false, false],
+        }
     }
 
     /// Whether the pattern covers a URI of the virtual file system.
@@ -96,19 +93,17 @@ impl PathPattern {
             && self.glob.as_deref().is_some_and(|glob| covers(glob, uri))
     }
 
-    fn covers_each(&self, path: &Located, places: &Places, resolve: &dyn Resolve) -> [bool; 2] {
+    fn covers_each(&self, path: &Located, context: &PathContext) -> [bool; 2] {
         let base = match &self.base {
-            Base::Project => Some(&places.project_root),
-            Base::Home => places.home.as_ref(),
+            Base::Project => Some(&context.places.project_root),
+            Base::Home => context.places.home.as_ref(),
             Base::Directory(directory) => Some(directory),
-            Base::Root => None,
-            Base::Virtual => return [false, false],
+            Base::Virtual => None,
         };
-        let bases = match (base, &self.base) {
-            (Some(base), _) => vec![normalise(base), resolve.canonical(base)],
-            (None, Base::Root) => vec![PathBuf::from("/")],
-            (None, _) => return [false, false],
+        let Some(base) = base else {
+            return [false, false];
         };
+        let bases = [normalise(base), context.resolve.canonical(base)];
         let below = |path: &Path| {
             bases.iter().any(|base| {
                 let rest = path.strip_prefix(base).ok();
@@ -124,7 +119,7 @@ impl PathPattern {
 
 /// Normalises a glob below the base: removes `.` and `..`, and prepends `**/` if it has no slash,
 /// to match at any depth.
-fn anchored(glob: &str) -> Result<Option<String>, (&'static str, &'static str)> {
+fn anchored(glob: &str) -> Result<Option<String>, Flaw> {
     let floats = !glob.trim_end_matches('/').contains('/');
     let mut parts: Vec<&str> = Vec::new();
     for component in Path::new(glob).components() {
@@ -182,6 +177,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::permission::path::fake::Links;
+    use crate::permission::places::Places;
 
     fn places() -> Places {
         Places {
@@ -203,7 +199,9 @@ mod tests {
             Some(rest) => PathBuf::from(format!("/h{rest}")),
             None => places.project_root.join(path),
         };
-        pattern.covers(&Located::at(&path, &links), &places, &links)
+        PathContext::with(&places, &links, |context| {
+            pattern.covers(&context.locate(&path), Purpose::Allow, &context)
+        })
     }
 
     #[test]
@@ -265,8 +263,11 @@ mod tests {
         let places = places();
         let links = Links::default();
         let pattern = PathPattern::parse(&[directory.clone(), Piece::Written("/x/**")]).unwrap();
-        let covers =
-            |path: &str| pattern.covers(&Located::at(Path::new(path), &links), &places, &links);
+        let covers = |path: &str| {
+            PathContext::with(&places, &links, |context| {
+                pattern.covers(&context.locate(Path::new(path)), Purpose::Allow, &context)
+            })
+        };
         assert!(covers("/s k/*/x/a") && !covers("/s k/z/x/a") && !covers("/s k/*/y"));
         assert!(PathPattern::parse(&[directory, Piece::Written("x")]).is_err());
     }

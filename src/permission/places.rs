@@ -32,7 +32,7 @@ pub struct Places {
 
 impl Places {
     /// The path that a host tool uses for `written`: absolute, not yet normalised.
-    pub fn of_tool(&self, tool: &str, written: &str) -> PathBuf {
+    pub fn for_tool(&self, tool: &str, written: &str) -> PathBuf {
         let meaning = paths::meaning(tool);
         let below_home = written.strip_prefix('~').zip(self.home.as_deref());
         match below_home {
@@ -89,11 +89,11 @@ mod tests {
         };
         for (written, path) in [("~", "/h"), ("~/x", "/h/x"), ("~x", "/p/~x"), ("x", "/p/x")] {
             assert_eq!(
-                places.of_tool("shell_exec", written),
+                places.for_tool("shell_exec", written),
                 Path::new(path),
                 "{written}"
             );
         }
-        assert_eq!(places.of_tool("file_head", "~/x"), Path::new("/p/~/x"));
+        assert_eq!(places.for_tool("file_head", "~/x"), Path::new("/p/~/x"));
     }
 }

@@ -1,10 +1,9 @@
 //! Refuses changes that no call may make while a skill restricts, whatever the rules say: the one
 //! function for tool paths, redirections and command operands.
 
-use super::argument::PathContext;
 use super::call::Call;
-use super::path::Located;
-use super::protected::Relation;
+use super::path_context::PathContext;
+use super::protected::{Relation, WHY_PROTECTED};
 use super::refusal::{Reason, Refusal};
 use super::shell::Touched;
 use crate::host::tools::{self, Argument, Effect};
@@ -17,7 +16,7 @@ pub fn protect(
     skill: &str,
     call: &Call,
     touched: Option<&Touched>,
-    ground: PathContext,
+    context: PathContext,
 ) -> Result<(), Refusal> {
     let refuse = |kind: &'static str, part: &str, why: &str| {
         let (skill, why) = (skill.to_owned(), why.to_owned());
@@ -31,9 +30,9 @@ pub fn protect(
         if path.starts_with("vfs://") {
             continue;
         }
-        let located = Located::of_tool(call.tool, path, ground.places, ground.resolve);
-        if ground.protection.relation(&located) == Relation::Within {
-            return Err(refuse("path", path, KEPT));
+        let written = context.places.for_tool(call.tool, path);
+        if context.relation(&written) == Relation::Within {
+            return Err(refuse("path", path, WHY_PROTECTED));
         }
     }
     match touched.and_then(|touched| touched.protected.as_ref()) {
@@ -41,8 +40,6 @@ pub fn protect(
         None => Ok(()),
     }
 }
-
-const KEPT: &str = "skills and what restricts them are kept there";
 
 /// The files that a call of a host tool writes.
 fn named_files<'c>(call: &Call<'c>) -> impl Iterator<Item = &'c str> {

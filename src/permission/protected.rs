@@ -16,6 +16,9 @@ pub const ANY: char = '\u{1}';
 /// In a path: any text within one name.
 pub const ANYTHING: char = '\u{2}';
 
+/// Why they are protected.
+pub const WHY_PROTECTED: &str = "skills and what restricts them are kept there";
+
 /// How a path relates to the protected places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {

@@ -81,11 +81,7 @@ impl Refusal {
         let (Some((kind, text)), Reason::Denied(by)) = (&self.0.part, &self.0.reason) else {
             return None;
         };
-        Some(Part {
-            kind,
-            text: text.clone(),
-            outcome: Err(by.denies()),
-        })
+        Some(Part::new(kind, text, Err(by.denies())))
     }
 
     /// Names what may be used instead, best first.
@@ -107,8 +103,8 @@ impl Refusal {
         if let Some((kind, part)) = &self.0.part {
             let _ = write!(text, " for {kind} `{}`", brief(part, 120));
         }
-        text.push_str(&self.because());
-        let mut advice = self.advice();
+        let (because, mut advice) = self.explained();
+        text.push_str(&because);
         if repeated {
             advice.push_str(" This was already refused; do not retry.");
         }
@@ -120,60 +116,52 @@ impl Refusal {
         shorten(&text, MAX_CHARS)
     }
 
-    fn because(&self) -> String {
-        match &self.0.reason {
+    /// Why it is refused, and what to do instead.
+    fn explained(&self) -> (String, String) {
+        const TO_PEOPLE: &str = " Use skill_marketplace, or tell the user the command.";
+        const SIMPLER: &str = " Write it more simply, or tell the user that it cannot be checked.";
+        let instead = |skill: &str| {
+            let skill = brief(skill, 64);
+            format!(
+                " Use an allowed tool, or tell the user that the skill {skill} does not permit this."
+            )
+        };
+        let while_active = |skill: &str, why: &str| {
+            let (skill, why) = (brief(skill, 64), brief(why, 200));
+            format!(" while the skill `{skill}` is active: {why}.")
+        };
+        let (because, advice): (&str, &str) = match &self.0.reason {
             Reason::NotGranted { skill, why } => {
-                let why = if why.is_empty() {
-                    String::new()
-                } else {
-                    format!(" ({})", brief(why, 120))
+                let active = brief(skill, 64);
+                let why = match why.as_str() {
+                    "" => String::new(),
+                    why => format!(" ({})", brief(why, 120)),
                 };
-                format!(
-                    ": the active skill `{}` does not permit it{why}.",
-                    brief(skill, 64)
-                )
+                let because = format!(": the active skill `{active}` does not permit it{why}.");
+                return (because, instead(skill));
             }
-            Reason::Denied(CitedRule { source, rule }) => format!(
-                ": `{}` denies it with the rule `{}`.",
-                brief(source, 64),
-                brief(rule, 80)
+            Reason::Denied(CitedRule { source, rule }) => {
+                let (source, rule) = (brief(source, 64), brief(rule, 80));
+                let because = format!(": `{source}` denies it with the rule `{rule}`.");
+                let advice = " Do without it, or tell the user that this is denied.";
+                return (because, advice.to_owned());
+            }
+            Reason::Protected { skill, why } => return (while_active(skill, why), instead(skill)),
+            Reason::Unclear { skill, why } => {
+                return (while_active(skill, why), SIMPLER.to_owned());
+            }
+            Reason::OurProgram => (
+                ": while a skill or policy restricts, agent-skills is for people at a terminal.",
+                TO_PEOPLE,
             ),
-            Reason::OurProgram => {
-                ": while a skill or policy restricts, agent-skills is for people at a terminal."
-                    .to_owned()
-            }
-            Reason::Protected { skill, why } | Reason::Unclear { skill, why } => format!(
-                " while the skill `{}` is active: {}.",
-                brief(skill, 64),
-                brief(why, 200)
+            Reason::TooMuchWork => (": it takes too much work to judge.", SIMPLER),
+            Reason::ForPeople => (": this tool is for people at a terminal.", TO_PEOPLE),
+            Reason::UnreadableState => (
+                ": the record of active skills cannot be read, so only reading is permitted.",
+                " The user's next prompt resets it, or else `agent-skills deactivate` does.",
             ),
-            Reason::TooMuchWork => ": it takes too much work to judge.".to_owned(),
-            Reason::ForPeople => ": this tool is for people at a terminal.".to_owned(),
-            Reason::UnreadableState => {
-                ": the record of active skills cannot be read, so only reading is permitted."
-                    .to_owned()
-            }
-        }
-    }
-
-    fn advice(&self) -> String {
-        match &self.0.reason {
-            Reason::NotGranted { skill, .. } | Reason::Protected { skill, .. } => format!(
-                " Use an allowed tool, or tell the user that the skill {} does not permit this.",
-                brief(skill, 64)
-            ),
-            Reason::Denied(_) => " Do without it, or tell the user that this is denied.".to_owned(),
-            Reason::Unclear { .. } | Reason::TooMuchWork => {
-                " Write it more simply, or tell the user that it cannot be checked.".to_owned()
-            }
-            Reason::ForPeople | Reason::OurProgram => {
-                " Use skill_marketplace, or tell the user the command.".to_owned()
-            }
-            Reason::UnreadableState => {
-                " The user's next prompt resets it, or else `agent-skills deactivate` does."
-                    .to_owned()
-            }
-        }
+        };
+        (because.to_owned(), advice.to_owned())
     }
 }
 

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::rule::{Purpose, Rule, RuleNote, read_list};
+use super::list::Purpose;
+use super::rule::{Rule, RuleNote, read_list};
 use super::template::Directories;
 use crate::sys::text::shorten;
 

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::arg_matcher::ArgMatcher;
-use super::list::{self, Broken, Entry};
+use super::list::{self, Broken, Entry, Purpose};
 use super::template::Directories;
 use super::tool_matcher::{Tool, ToolMatcher, joined};
 use crate::host::alias::{self, Capability};
@@ -48,15 +48,6 @@ pub struct Rule {
     test: ArgMatcher,
 }
 
-/// Whether a list allows or denies. Doubt is resolved to the safe side, which differs between them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// `allowed-tools`.
-    Allow,
-    /// `disallowed-tools`, configuration and policy.
-    Deny,
-}
-
 /// Parses a whole list; the grammar splits each of its strings again.
 pub fn read_list(
     entries: &[String],
@@ -91,7 +82,7 @@ impl Rule {
             name = body.take().unwrap_or_default();
         }
         let mut remark = |code, text: &str| notes.push(RuleNote::new(code, &written, text));
-        let subject = ToolMatcher::of(&name);
+        let subject = ToolMatcher::parse(&name);
         if subject == ToolMatcher::Everything {
             remark("bare-star", "`*` means no restriction at all");
         }
@@ -124,7 +115,7 @@ impl Rule {
         let Broken { written, name, why } = broken;
         notes.push(RuleNote::new(why.0, &written, &purpose.outcome(why.1)));
         Self {
-            subject: ToolMatcher::of(&name),
+            subject: ToolMatcher::parse(&name),
             test: purpose.when_in_doubt(),
             written,
         }

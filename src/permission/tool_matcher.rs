@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::call::{Call, OurTool};
+use super::call::OurTool;
 use crate::host::alias::{self, Capability, fold};
 use crate::host::tools;
 
@@ -40,11 +40,6 @@ pub struct Tool<'a> {
 }
 
 impl<'a> Tool<'a> {
-    /// The tool of a call.
-    pub fn of(call: &Call<'a>, mcp_tools: &BTreeSet<String>) -> Self {
-        Self::new(call.tool, call.ours, mcp_tools)
-    }
-
     /// A tool by name.
     pub fn new(name: &'a str, ours: Option<OurTool<'a>>, mcp_tools: &BTreeSet<String>) -> Self {
         let is_mcp = ours.is_none() && tools::find(name).is_none() && mcp_tools.contains(name);
@@ -63,7 +58,7 @@ impl<'a> Tool<'a> {
 
 impl ToolMatcher {
     /// Resolves an entry's name.
-    pub fn of(name: &str) -> Self {
+    pub fn parse(name: &str) -> Self {
         if name == "*" {
             return Self::Everything;
         }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::argument::PathContext;
 use super::call::Call;
 use super::decide::{Outcome, decide};
 use super::path::Resolve;
+use super::path_context::PathContext;
 use super::refusal::Reason;
 use super::scene::{Scene, scene};
 
@@ -174,7 +174,9 @@ fn an_honest_command_of_greatest_length_stays_within_the_steps() {
         );
     }
     let places = super::places::Places::default();
-    assert!(PathContext::of(&places, &Counting::default(), |ground| {
-        !ground.steps.are_spent()
-    }));
+    assert!(PathContext::with(
+        &places,
+        &Counting::default(),
+        |context| { !context.steps.are_spent() }
+    ));
 }

@@ -2,6 +2,17 @@
 
 use super::*;
 
+impl<S: AsRef<str>> FromIterator<S> for Canonical {
+    fn from_iter<I: IntoIterator<Item = S>>(words: I) -> Self {
+        let mut this = Self::default();
+        for word in words {
+            this.word();
+            this.literal(word.as_ref());
+        }
+        this
+    }
+}
+
 fn pattern(text: &str) -> CommandPattern {
     CommandPattern::parse(&[Piece::Written(text)]).unwrap()
 }

@@ -6,9 +6,9 @@ use super::directories::WorkingDirectories;
 use super::names::{self, Variables};
 use super::readings::Readings;
 use super::step::{self, Assignment, Simple, Step};
-use super::word::Word;
+use super::word::{self, Word};
 use super::wrappers::{self, Inner};
-use super::{Fault, deny, filters, find};
+use super::{Fault, filters, find, runners};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant, Part};
@@ -163,7 +163,7 @@ impl Checker<'_> {
             .words
             .iter()
             .filter_map(Word::text)
-            .any(deny::runs_text)
+            .any(runners::runs_text)
         {
             for word in &simple.words {
                 self.redirects_unseen(word.text().unwrap_or(&word.raw));
@@ -195,11 +195,11 @@ impl Checker<'_> {
     fn simple(&mut self, simple: &Simple, in_loop: bool) -> Result<Grant, Fault> {
         let Some(program) = simple.words.first() else {
             let steers = |one: &&Assignment| {
-                let reaches_programs = names::may_be_exported(&one.name) && one.value.is_none();
+                let reaches_programs = names::may_be_exported(&one.name) && !one.is_safe;
                 reaches_programs || !self.variables().may_be_set(&one.name)
             };
             return match simple.assignments.iter().find(steers) {
-                Some(one) => Err(Fault::new(&one.raw, "this variable may steer programs")),
+                Some(one) => Fault::refuse(&one.raw, "this variable may steer programs"),
                 None => Ok(Grant::Free("an assignment")),
             };
         };
@@ -209,9 +209,10 @@ impl Checker<'_> {
             .ok_or_else(|| Fault::new(&program.raw, "the program must be plain text"))?;
         let mut lead = Vec::new();
         for one in &simple.assignments {
-            let kept = one.name == "IFS" && builtins::keeps_separators_to_itself(program);
-            let harmless = names::may_be_exported(&one.name) && one.value.is_some();
-            if !kept && !harmless {
+            // `IFS=…` before `read` ends with it, as in `while IFS= read -r line`.
+            let ends = one.name == "IFS" && program == "read";
+            let harmless = names::may_be_exported(&one.name) && one.is_safe;
+            if !ends && !harmless {
                 let text = one.text.clone();
                 lead.push(
                     text.ok_or_else(|| Fault::new(&one.raw, "this variable may steer programs"))?,
@@ -240,7 +241,7 @@ impl Checker<'_> {
 
     fn run(&mut self, view: &View) -> Result<Grant, Fault> {
         let Some((program, arguments)) = view.words.split_first() else {
-            return Err(Fault::new("", "there is no command"));
+            return Fault::refuse("", "there is no command");
         };
         let name = program
             .text()
@@ -251,17 +252,18 @@ impl Checker<'_> {
             .are_home(|directory| self.rules.is_home(directory));
         let is_relative = name.contains('/') && !name.starts_with('/');
         if is_relative && !home {
-            return Err(Fault::new(
-                name,
-                "it is another program in another directory",
-            ));
+            return Fault::refuse(name, "it is another program in another directory");
         }
         let builtin = builtins::classify(name, arguments, self.variables())?;
         let actions = match name.rsplit('/').next() {
             Some("find") => find::actions(arguments)?,
             _ => find::Actions::default(),
         };
-        if let Some(by) = self.rules.grants(&canonical(view), &actions.spelled, home) {
+        if let Some(by) = self.rules.grants(
+            &word::canonical(view.lead, view.words),
+            &actions.spelled,
+            home,
+        ) {
             for run in &actions.commands {
                 let here = run.elsewhere.then(|| self.directories.clone());
                 if run.elsewhere {
@@ -276,10 +278,7 @@ impl Checker<'_> {
             return Ok(Grant::Rule(by));
         }
         if !view.lead.is_empty() {
-            return Err(Fault::new(
-                &view.lead[0],
-                "this variable may steer programs",
-            ));
+            return Fault::refuse(&view.lead[0], "this variable may steer programs");
         }
         match builtin {
             Builtin::Neutral if !view.programs_only || builtins::is_program_too(name) => {
@@ -290,7 +289,7 @@ impl Checker<'_> {
                 return if stays {
                     Ok(Grant::Free("it stays in the project"))
                 } else {
-                    Err(Fault::new("", "it leaves the project"))
+                    Fault::refuse("", "it leaves the project")
                 };
             }
             _ if name == "cd" && self.stays_at_toplevel(view) => {
@@ -308,7 +307,7 @@ impl Checker<'_> {
                 self.inner(&words, view, programs_only)
             }
             Some(Inner::Text(text)) => self.text_within(name, &text, view),
-            _ => Err(Fault::new("", "no entry grants it")),
+            _ => Fault::refuse("", "no entry grants it"),
         }
     }
 
@@ -319,7 +318,7 @@ impl Checker<'_> {
             _ if !step::changes_directory(name) => {}
             Builtin::ChangeDirectory(to) if follows && self.enter(&to) => {}
             _ if view.in_loop && self.directories.are_known() => {
-                return Err(Fault::new(name, "it changes the directory again and again"));
+                return Fault::refuse(name, "it changes the directory again and again");
             }
             _ => self.directories.lose(),
         }
@@ -328,7 +327,7 @@ impl Checker<'_> {
 
     fn inner(&mut self, words: &[Word], view: &View, programs_only: bool) -> Result<Grant, Fault> {
         if view.depth == MAX_WRAPPERS {
-            return Err(Fault::new("", "too many wrappers around a command"));
+            return Fault::refuse("", "too many wrappers around a command");
         }
         self.run(&View {
             words,
@@ -349,16 +348,4 @@ impl Checker<'_> {
                 && !simple.reads_input
                 && filters::is_filter(view.words)
     }
-}
-
-/// A command in the form that patterns match.
-fn canonical(view: &View) -> Canonical {
-    let mut canonical = Canonical::default();
-    for assignment in view.lead {
-        canonical.assignment(assignment);
-    }
-    for word in view.words {
-        word.write(&mut canonical);
-    }
-    canonical
 }

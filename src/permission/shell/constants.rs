@@ -2,14 +2,15 @@
 //! replaces the variable before the command is checked: `OUT=out; ls > "$OUT/x"` writes `out/x`.
 //! `$HOME` and the `~` of `~/x` are constants too.
 //!
-//! All conditions are in [`Constant::of`] and [`fill`]; nothing else creates a [`Constant`].
+//! All conditions are in [`Constant::assigned_in`], [`assignments`] and [`fill`]; nothing else creates a [`Constant`].
 
 use rable::{ListOperator, Node, NodeKind};
 
 use super::expansion::LONGEST_SUM;
+use super::name_list::Names;
 use super::names::{self, Variables};
 use super::special::is_special;
-use super::tree::{Item, any, items, names_in};
+use super::tree::{any, commands, names_in};
 use crate::permission::steps::Steps;
 
 /// With more assignments than this, no constant is used: each costs a search of the whole text.
@@ -23,35 +24,35 @@ struct Constant {
 }
 
 impl Constant {
-    /// A bare `NAME=LITERAL` that is a complete item of the top-level list, so that this shell runs
-    /// it before all that follows. Other mentions of the name must follow it and be `$NAME` or
+    /// A bare `NAME=LITERAL`. Other mentions of the name must follow it and be `$NAME` or
     /// `${NAME…}`.
-    fn of(item: &Item, known: &[Self], text: &Text, variables: Variables) -> Option<Self> {
-        let sequential = |operator| matches!(operator, None | Some(ListOperator::Semi));
-        let begins = sequential(item.before) || item.before == Some(ListOperator::Background);
+    fn assigned_in(
+        command: &Node,
+        known: &[Self],
+        text: &Text,
+        variables: Variables,
+    ) -> Option<Self> {
         let NodeKind::Command {
             assignments,
             words,
             redirects,
-        } = &item.command.kind
+        } = &command.kind
         else {
             return None;
         };
         let [assignment] = assignments.as_slice() else {
             return None;
         };
-        if !begins || !sequential(item.after) || !words.is_empty() || !redirects.is_empty() {
+        if !words.is_empty() || !redirects.is_empty() {
             return None;
         }
         let written = literal(assignment, known)?;
         let (name, value) = names::assignment(&written)?;
-        let may_be = variables.may_be_set(name) && !names::may_be_exported(name);
-        if !may_be || is_special(name) || !text.only_uses(name, 1) {
-            return None;
-        }
+        let may_be = variables.may_hold_anything(name) && !is_special(name);
+        let value = plain(value).filter(|_| may_be && text.only_uses(name, 1))?;
         Some(Self {
             name: name.to_owned(),
-            value: plain(value)?,
+            value,
         })
     }
 
@@ -72,18 +73,14 @@ pub fn fill(mut nodes: Vec<Node>, text: &str, variables: Variables, steps: &Step
     }
     let searched = Text::new(text);
     let mut constants: Vec<Constant> = Constant::home(variables, &searched).into_iter().collect();
-    let items = items(&nodes);
-    let assigned = items
-        .iter()
-        .filter(|item| is_assignment(item.command))
-        .count();
+    let assignments = assignments(&nodes);
     // A value may be composed of earlier constants.
-    for item in items.iter().filter(|item| is_assignment(item.command)) {
-        if assigned > MAX || !steps.spend(text.len() / 16) {
+    for (command, runs_first) in &assignments {
+        if assignments.len() > MAX || !steps.spend(text.len() / 16) {
             return nodes;
         }
-        let found = Constant::of(item, &constants, &searched, variables);
-        constants.extend(found);
+        let found = Constant::assigned_in(command, &constants, &searched, variables);
+        constants.extend(found.filter(|_| *runs_first));
     }
     let is_opaque = |node: &mut Node| is_opaque(node, &constants);
     if !constants.is_empty() && !nodes.iter_mut().any(|node| any(node, &mut { is_opaque })) {
@@ -218,8 +215,23 @@ fn used<'a>(part: &NodeKind, constants: &'a [Constant]) -> Option<&'a str> {
     found.map(|constant| constant.value.as_str())
 }
 
-fn is_assignment(node: &Node) -> bool {
-    matches!(&node.kind, NodeKind::Command { assignments, words, .. } if words.is_empty() && !assignments.is_empty())
+/// The bare assignments among the items of the top-level list, and whether this shell runs each
+/// before all that follows.
+fn assignments(nodes: &[Node]) -> Vec<(&Node, bool)> {
+    let is_assignment = |node: &Node| matches!(&node.kind, NodeKind::Command { assignments, words, .. } if words.is_empty() && !assignments.is_empty());
+    let sequential = |operator| matches!(operator, None | Some(ListOperator::Semi));
+    let mut found = Vec::new();
+    for node in nodes {
+        let mut before = None;
+        for (command, after) in commands(node) {
+            if is_assignment(command) {
+                let begins = sequential(before) || before == Some(ListOperator::Background);
+                found.push((command, begins && sequential(after)));
+            }
+            before = after;
+        }
+    }
+    found
 }
 
 fn put_in(node: &mut Node, constants: &[Constant]) {
@@ -272,30 +284,16 @@ fn put_in_word(written: &str, parts: &mut [Node], constants: &[Constant]) {
 
 /// Whether a command may bind variables invisibly: it evaluates text, or is unknown.
 fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
-    const EVALUATES: [&str; 16] = [
-        "eval", "source", ".", "trap", "coproc", "alias", "unalias", "enable", "emulate",
-        "autoload", "zmodload", "sched", "vared", "bind", "complete", "fc",
-    ];
+    const EVALUATES: Names = Names(
+        "eval source . trap coproc alias unalias enable emulate autoload zmodload sched vared bind \
+     complete fc",
+    );
     /// Their operands name variables, even if unknown.
-    const BINDS: [&str; 16] = [
-        "read",
-        "wait",
-        "unset",
-        "mapfile",
-        "readarray",
-        "getopts",
-        "let",
-        "export",
-        "readonly",
-        "declare",
-        "typeset",
-        "local",
-        "integer",
-        "float",
-        "print",
-        "printf",
-    ];
-    const RUNS_BUILTINS: [&str; 6] = ["command", "builtin", "time", "exec", "noglob", "nocorrect"];
+    const BINDS: Names = Names(
+        "read wait unset mapfile readarray getopts let export readonly declare typeset local integer \
+     float print printf",
+    );
+    const RUNS_BUILTINS: Names = Names("command builtin time exec noglob nocorrect");
     let NodeKind::Command { words, .. } = &node.kind else {
         return false;
     };
@@ -303,9 +301,8 @@ fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
         .iter()
         .map(|word| literal(word, constants).map(|text| text.replace(['"', '\'', '\\'], "")))
         .collect();
-    let is = |text: &Option<String>, list: &[&str]| {
-        text.as_deref().is_some_and(|text| list.contains(&text))
-    };
+    let is =
+        |text: &Option<String>, list: Names| text.as_deref().is_some_and(|text| list.has(text));
     let Some(program) = texts.first() else {
         return false;
     };
@@ -316,13 +313,11 @@ fn is_opaque(node: &Node, constants: &[Constant]) -> bool {
     let is_known = |(at, text): (usize, &Option<String>)| text.is_some() || is_named(&words[at]);
     // Only values follow the format, unless the format is an option.
     let format = texts.get(1).and_then(Option::as_deref);
-    let prints = is(program, &["printf"]) && format.is_some_and(|format| !format.starts_with('-'));
-    let binds_unknown = || !prints && !texts.iter().enumerate().all(is_known);
+    let prints = program.as_deref() == Some("printf")
+        && format.is_some_and(|format| !format.starts_with('-'));
+    let binds_unknown = !prints && !texts.iter().enumerate().all(is_known);
+    let may_bind = |text| is(text, EVALUATES) || is(text, BINDS) && binds_unknown;
     program.is_none()
-        || is(program, &EVALUATES)
-        || is(program, &BINDS) && binds_unknown()
-        || is(program, &RUNS_BUILTINS)
-            && texts
-                .iter()
-                .any(|text| is(text, &EVALUATES) || is(text, &BINDS) && binds_unknown())
+        || may_bind(program)
+        || is(program, RUNS_BUILTINS) && texts.iter().any(may_bind)
 }

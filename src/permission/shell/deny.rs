@@ -2,117 +2,21 @@
 //! (docs/spec/restriction.md#denials): programs are found by base name, behind every wrapper and
 //! assignment, and in texts that run later. A command that cannot be parsed is denied.
 
-use super::Fault;
 use super::readings::Readings;
+use super::runners::{self, SHELLS, base, runs_text};
 use super::shells::{self, Rendered};
 use super::step::{Simple, Step};
-use super::word::Word;
+use super::word::{self, Word};
+use super::{Fault, find};
 use crate::host::shell::{Language, Shell};
 use crate::permission::command::Canonical;
 
 mod env;
 mod evaluators;
-mod filled;
 mod input;
 mod place;
-mod program;
 
-use input::runs_input;
-use program::{SHELLS, base};
-
-/// Programs that run the words after them, regardless of options.
-pub(super) const RUN_WORDS: [&str; 70] = [
-    "sudo",
-    "doas",
-    "su",
-    "runuser",
-    "pkexec",
-    "sg",
-    "env",
-    "timeout",
-    "gtimeout",
-    "time",
-    "nice",
-    "nohup",
-    "stdbuf",
-    "command",
-    "builtin",
-    "exec",
-    "xargs",
-    "find",
-    "watch",
-    "setsid",
-    "ionice",
-    "chrt",
-    "taskset",
-    "numactl",
-    "prlimit",
-    "setarch",
-    "setpriv",
-    "flock",
-    "parallel",
-    "ssh",
-    "docker",
-    "podman",
-    "kubectl",
-    "npx",
-    "bunx",
-    "pnpx",
-    "uvx",
-    "nix",
-    "nix-shell",
-    "direnv",
-    "mise",
-    "strace",
-    "ltrace",
-    "valgrind",
-    "gdb",
-    "perf",
-    "chroot",
-    "unshare",
-    "nsenter",
-    "fakeroot",
-    "bwrap",
-    "firejail",
-    "systemd-run",
-    "systemd-inhibit",
-    "dbus-run-session",
-    "xvfb-run",
-    "caffeinate",
-    "busybox",
-    "toybox",
-    "script",
-    "unbuffer",
-    "rlwrap",
-    "entr",
-    "tmux",
-    "screen",
-    "coproc",
-    "noglob",
-    "nocorrect",
-    "repeat",
-    "-",
-];
-/// Other programs that run text from an argument.
-const RUN_TEXT: [&str; 17] = [
-    "eval",
-    "trap",
-    "su",
-    "runuser",
-    "sg",
-    "ssh",
-    "watch",
-    "parallel",
-    "script",
-    "nix",
-    "nix-shell",
-    "flock",
-    "mise",
-    "entr",
-    "tmux",
-    "screen",
-    "xvfb-run",
-];
+const UNKNOWN_TEXT: &str = "it runs text that is not known";
 /// The cost of a text in an argument, beyond its length.
 const TEXT_COST: usize = 32;
 /// The limit of words after a program that runs them.
@@ -147,19 +51,12 @@ struct Seeker<'a> {
     readings: &'a Readings<'a>,
 }
 
-struct Inside<'a> {
+/// What surrounds a command that is looked at.
+struct Inside {
     shell: Shell,
     depth: usize,
     /// The placeholders that `xargs`, `find` and similar programs replace.
-    placeholders: &'a [String],
-}
-
-impl Inside<'_> {
-    fn is_filled_in(&self, text: &str) -> bool {
-        self.placeholders
-            .iter()
-            .any(|name| text.contains(name.as_str()))
-    }
+    placeholders: Vec<String>,
 }
 
 type Found = Result<Option<(String, usize)>, Fault>;
@@ -167,10 +64,7 @@ type Found = Result<Option<(String, usize)>, Fault>;
 impl Seeker<'_> {
     fn text(&mut self, text: &str, shell: Shell, depth: usize) -> Found {
         if depth > MAX_DEPTH {
-            return Err(Fault::new(
-                "",
-                "too many command lines within command lines",
-            ));
+            return Fault::refuse("", "too many command lines within command lines");
         }
         let reading = self.readings.read(text, shell, false);
         for step in &reading.as_ref().as_ref().map_err(Fault::clone)?.steps {
@@ -193,45 +87,51 @@ impl Seeker<'_> {
             evaluators::sets(&one.name, value.map(|(_, value)| value))?;
         }
         if let Some(part) = place::unknown_program(&simple.words) {
-            return Err(Fault::new(&part, "the program must be plain text"));
+            return Fault::refuse(&part, "the program must be plain text");
         }
         // Any word may begin the command that runs, so the work is quadratic in their number.
         let many = simple.words.len() > MAX_WORDS;
-        let runs = runs_words(&simple.words);
+        let runs_from = runs_from(&simple.words);
         let in_shell = |word: &Word| {
-            let text = word.text().unwrap_or_default();
-            matches!(
-                text,
-                "command" | "builtin" | "time" | "!" | "noglob" | "nocorrect" | "-"
-            )
+            word.is_any(&[
+                "command",
+                "builtin",
+                "time",
+                "!",
+                "noglob",
+                "nocorrect",
+                "-",
+            ])
         };
         let inside = Inside {
             shell,
             depth,
-            placeholders: &filled::placeholders(&simple.words),
+            placeholders: place::placeholders(&simple.words),
         };
         for (at, word) in simple.words.iter().enumerate() {
-            if at > 0 && !runs(at) {
+            if at > 0 && at < runs_from {
                 continue;
             }
             let words = &simple.words[at..];
             let Some(program) = word.text() else {
                 if at == 0 {
-                    return Err(Fault::new(&word.raw, "the program must be plain text"));
+                    return Fault::refuse(&word.raw, "the program must be plain text");
                 }
                 continue;
             };
             if at > 0 && many {
-                return Err(Fault::new(program, "it runs too long a command"));
+                return Fault::refuse(program, "it runs too long a command");
             }
             let base = base(program);
             for name in [program, base] {
-                if let Some(rule) = (self.denies)(&canonical(name, &words[1..])) {
+                let renamed = Word::literal(name);
+                let command = std::iter::once(&renamed).chain(&words[1..]);
+                if let Some(rule) = (self.denies)(&word::canonical(&[], command)) {
                     return Ok(Some((simple.shown(), rule)));
                 }
             }
             if is_loader(base) {
-                return Err(Fault::new(base, "it runs a program by a way of its own"));
+                return Fault::refuse(base, "it runs a program by a way of its own");
             }
             if simple.words[..at].iter().all(in_shell) {
                 let zsh = shell.language == Language::BashOrZsh;
@@ -242,8 +142,8 @@ impl Seeker<'_> {
             if !looks && let Some(found) = self.arguments(base, &words[1..], &inside)? {
                 return Ok(Some(found));
             }
-            if self.feeds && !looks && runs_input(base, &words[1..]) {
-                return Err(Fault::new(base, "it runs text that is not known"));
+            if self.feeds && !looks && input::runs_input(base, &words[1..]) {
+                return Fault::refuse(base, UNKNOWN_TEXT);
             }
         }
         Ok(None)
@@ -253,18 +153,16 @@ impl Seeker<'_> {
     fn arguments(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
         let &Inside { shell, depth, .. } = inside;
         if program == "eval" {
-            let texts: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
-            let Some(texts) = texts else {
-                return Err(Fault::new("eval", "it runs text that is not known"));
+            return match word::texts(arguments) {
+                Some(texts) => self.text(&texts.join(" "), shell, depth + 1),
+                None => Fault::refuse("eval", UNKNOWN_TEXT),
             };
-            return self.text(&texts.join(" "), shell, depth + 1);
         }
-        let unknown = |part: &str| Fault::new(part, "it runs text that is not known");
         if program == "env" {
             let names = arguments.iter().filter_map(|word| word.raw.split_once('='));
             let mut names = names.map(|(name, _)| name.trim_matches(['\'', '"']));
             if let Some(name) = names.find(|name| evaluators::runs(name)) {
-                return Err(Fault::new(name, "a shell evaluates this variable"));
+                return Fault::refuse(name, "a shell evaluates this variable");
             }
             return match env::split(arguments)? {
                 // The options of `env` count too.
@@ -272,17 +170,18 @@ impl Seeker<'_> {
                 None => Ok(None),
             };
         }
-        if SHELLS.contains(&program) {
+        if SHELLS.has(program) {
             return self.shell(program, arguments, inside);
         }
         if !runs_text(program) {
             return Ok(None);
         }
         if !inside.placeholders.is_empty() && program != "parallel" {
-            return Err(unknown(program));
+            return Fault::refuse(program, UNKNOWN_TEXT);
         }
         for word in arguments {
-            let text = word.text().ok_or_else(|| unknown(&word.raw))?;
+            let unknown = || Fault::new(&word.raw, UNKNOWN_TEXT);
+            let text = word.text().ok_or_else(unknown)?;
             let is_option = text.starts_with('-') && !text.contains(char::is_whitespace);
             let texts = match text.split_once('=') {
                 _ if !is_option => [text, ""],
@@ -306,7 +205,6 @@ impl Seeker<'_> {
 
     /// A shell with the supported form of `-c`, or with a script.
     fn shell(&mut self, program: &str, arguments: &[Word], inside: &Inside) -> Found {
-        let unknown = |part: &str| Fault::new(part, "it runs text that is not known");
         let language = match program {
             "zsh" => Language::BashOrZsh,
             "fish" | "csh" | "tcsh" => Language::Other,
@@ -316,43 +214,28 @@ impl Seeker<'_> {
             language,
             persists: false,
         };
+        let filled_in = |text: &str| inside.placeholders.iter().any(|name| text.contains(name));
         match shells::read(arguments) {
-            Rendered::Text(text) if !inside.is_filled_in(text) => {
-                self.text(text, shell, inside.depth + 1)
-            }
+            Rendered::Text(text) if !filled_in(text) => self.text(text, shell, inside.depth + 1),
             Rendered::File(_) => Ok(None),
             // It reads standard input, which is checked elsewhere, or `xargs` appends words.
             _ if arguments.is_empty() && inside.placeholders.is_empty() => Ok(None),
-            _ => Err(unknown(program)),
+            _ => Fault::refuse(program, UNKNOWN_TEXT),
         }
     }
 }
 
-/// Whether a program, by base name, runs text from an argument.
-pub fn runs_text(program: &str) -> bool {
-    let base = program.rsplit('/').next().unwrap_or(program);
-    RUN_TEXT.contains(&base) || SHELLS.contains(&base)
-}
-
-/// Which words after the first may be programs.
-fn runs_words(words: &[Word]) -> impl Fn(usize) -> bool {
-    let first = words
-        .first()
-        .and_then(Word::text)
-        .map(base)
-        .unwrap_or_default();
-    let all = first != "find" && RUN_WORDS.contains(&first);
-    let is_action = |word: &Word| {
-        word.text()
-            .is_some_and(|text| ["-exec", "-execdir", "-ok", "-okdir"].contains(&text))
-    };
+/// The place from which on every word may be a program.
+fn runs_from(words: &[Word]) -> usize {
+    let first = words.first().and_then(Word::text).map(base);
     // An unknown word may be an action.
-    let may_be = |word: &Word| is_action(word) || word.text().is_none() && !word.is_never_option();
-    let action = match first {
-        "find" => words.iter().position(may_be),
-        _ => None,
+    let may_be_action =
+        |word: &Word| word.is_any(&find::RUNS) || word.text().is_none() && !word.is_never_option();
+    let before = match first.unwrap_or_default() {
+        "find" => words.iter().position(may_be_action),
+        first => runners::runs_words(first).then_some(0),
     };
-    move |at| all || action.is_some_and(|action| at > action)
+    before.map_or(words.len(), |before| before + 1)
 }
 
 /// Whether a program is a dynamic loader, which runs its first operand.
@@ -364,21 +247,6 @@ fn is_loader(base: &str) -> bool {
 
 /// Whether a command that begins with these words only looks up the rest.
 fn only_looks(words: &[Word]) -> bool {
-    match words.first().and_then(Word::text) {
-        Some("command") => words
-            .get(1)
-            .and_then(Word::text)
-            .is_some_and(|text| matches!(text, "-v" | "-V")),
-        _ => false,
-    }
-}
-
-fn canonical(program: &str, arguments: &[Word]) -> Canonical {
-    let mut canonical = Canonical::default();
-    canonical.word();
-    canonical.literal(program);
-    for word in arguments {
-        word.write(&mut canonical);
-    }
-    canonical
+    matches!(words, [command, option, ..]
+        if command.is_any(&["command"]) && option.is_any(&["-v", "-V"]))
 }

@@ -2,66 +2,23 @@
 //! (docs/spec/restriction.md#find).
 
 use super::Fault;
+use super::name_list::Names;
 use super::word::Word;
 use super::wrappers::make_unknown;
 
 /// Primaries that write; a rule must spell them out.
 const WRITES: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 /// Primaries that run the words after them.
-const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
+pub const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
 /// Primaries whose next word is a value in some `find`, except those in `WRITES`.
-const VALUED: [&str; 46] = [
-    "-D",
-    "-f",
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-    "-regextype",
-    "-lname",
-    "-ilname",
-    "-anewer",
-    "-cnewer",
-    "-mnewer",
-    "-samefile",
-    "-type",
-    "-xtype",
-    "-fstype",
-    "-size",
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-amin",
-    "-ctime",
-    "-cmin",
-    "-Btime",
-    "-Bmin",
-    "-used",
-    "-since",
-    "-user",
-    "-group",
-    "-uid",
-    "-gid",
-    "-perm",
-    "-inum",
-    "-links",
-    "-flags",
-    "-xattrname",
-    "-maxdepth",
-    "-mindepth",
-    "-printf",
-    "-context",
-    "-files0-from",
-    "-acl",
-];
+const VALUED: Names = Names(
+    "-D -f -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -lname \
+     -ilname -anewer -cnewer -mnewer -samefile -type -xtype -fstype -size -mtime -mmin -atime \
+     -amin -ctime -cmin -Btime -Bmin -used -since -user -group -uid -gid -perm -inum -links \
+     -flags -xattrname -maxdepth -mindepth -printf -context -files0-from -acl",
+);
 /// Words that take no value: what follows is certainly a primary.
-const VALUELESS: [&str; 11] = [
-    "-o", "-or", "-a", "-and", "-not", "-print", "-print0", "-prune", "-empty", "-L", "-H",
-];
+const VALUELESS: Names = Names("-o -or -a -and -not -print -print0 -prune -empty -L -H");
 
 /// What a `find` command does in addition to finding.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -93,7 +50,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
         at += 1;
         let Some(text) = word.text() else {
             if !(word.is_never_option() || word.is_one_word() && is_surely_value(before)) {
-                return Err(Fault::new(&word.raw, "this may become an action of `find`"));
+                return Fault::refuse(&word.raw, "this may become an action of `find`");
             }
             continue;
         };
@@ -102,21 +59,21 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
             continue;
         }
         // Values are not skipped: an apparent primary before one may itself be a value.
-        if before.last().and_then(Word::text).is_some_and(takes_value) {
-            return Err(Fault::new(text, "it may be a value or an action of `find`"));
+        if before.last().is_some_and(|word| word.fits(takes_value)) {
+            return Fault::refuse(text, "it may be a value or an action of `find`");
         }
         if let Some(primary) = write {
             actions.spelled.push(primary);
             continue;
         }
         let may_end = |word: &Word| match word.text() {
-            Some(text) => text == ";" || text == "+",
+            Some(text) => matches!(text, ";" | "+"),
             None => !(word.is_one_word() && word.is_never_option()),
         };
         let end = arguments[at..].iter().position(may_end);
         let plain = |end: &usize| *end > 0 && arguments[at + end].text().is_some();
         let Some(end) = end.filter(plain) else {
-            return Err(Fault::new(text, "the command it runs has no plain end"));
+            return Fault::refuse(text, "the command it runs has no plain end");
         };
         let mut words = arguments[at..at + end].to_vec();
         make_unknown(&mut words, "{}");
@@ -129,7 +86,7 @@ pub fn actions(arguments: &[Word]) -> Result<Actions, Fault> {
 }
 
 fn takes_value(text: &str) -> bool {
-    VALUED.contains(&text) || WRITES[1..].contains(&text) || text.starts_with("-newer")
+    VALUED.has(text) || WRITES[1..].contains(&text) || text.starts_with("-newer")
 }
 
 /// Whether the word after these is certainly the value of a primary.
@@ -137,8 +94,8 @@ fn is_surely_value(before: &[Word]) -> bool {
     let Some((primary, before)) = before.split_last() else {
         return false;
     };
-    let takes_none = |text: &str| !text.starts_with('-') || VALUELESS.contains(&text);
-    primary.text().is_some_and(takes_value)
+    let takes_none = |text: &str| !text.starts_with('-') || VALUELESS.has(text);
+    primary.fits(takes_value)
         && before
             .last()
             .is_none_or(|word| word.text().is_none_or(takes_none))

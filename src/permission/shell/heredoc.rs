@@ -43,10 +43,7 @@ impl Pending {
                 };
                 Ok((pending, text.len() - rest.len()))
             }
-            _ => Err(Fault::new(
-                "<<",
-                "this here-document's delimiter is not a plain word",
-            )),
+            _ => Fault::refuse("<<", "this here-document's delimiter is not a plain word"),
         }
     }
 
@@ -76,7 +73,7 @@ impl Pending {
                 let body = &text[..width - line.len()];
                 if OLD_BASH && self.depth > 0 && !old_bash_agrees(body) {
                     let why = "old shells end the substitution inside this here-document";
-                    return Err(Fault::new("<<", why));
+                    return Fault::refuse("<<", why);
                 }
                 return Ok((content, width));
             }
@@ -85,21 +82,18 @@ impl Pending {
             let is_close = self.depth > 0 || bare.trim_end() == self.delimiter;
             if is_close && bare.starts_with(&self.delimiter) {
                 let why = "a line of a here-document begins with its delimiter";
-                return Err(Fault::new("<<", why));
+                return Fault::refuse("<<", why);
             }
             content.push_str(bare);
             content.push('\n');
             if !self.quoted {
                 expansion::plain_variables_only(bare, zsh)?;
                 if bare.ends_with('\\') {
-                    return Err(Fault::new(
-                        "<<",
-                        "a here-document's line ends in a backslash",
-                    ));
+                    return Fault::refuse("<<", "a here-document's line ends in a backslash");
                 }
             }
         }
-        Err(Fault::new("<<", "a here-document has no end"))
+        Fault::refuse("<<", "a here-document has no end")
     }
 }
 

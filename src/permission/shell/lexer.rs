@@ -104,7 +104,7 @@ impl<'a> Lexer<'a> {
     fn weigh(&mut self, bytes: usize) -> Result<(), Fault> {
         let depth = self.levels.len();
         if depth + self.position.open_words() > MAX_DEPTH {
-            return Err(Fault::new("", "it is nested too deeply"));
+            return Fault::refuse("", "it is nested too deeply");
         }
         // The parser reads the inside of a substitution again at each enclosing level.
         if !self.steps.spend(bytes * (1 + depth * depth)) {
@@ -152,10 +152,10 @@ impl<'a> Lexer<'a> {
                 self.end_word(0)?;
                 let is_pattern = self.levels.last() == Some(&Level::Case);
                 if !is_pattern && !self.position.is_command_begin() {
-                    return Err(Fault::new("(", "functions and arrays are not read"));
+                    return Fault::refuse("(", "functions and arrays are not read");
                 }
                 if self.rest().starts_with("((") {
-                    return Err(Fault::new("((", "shells disagree about `((`"));
+                    return Fault::refuse("((", "shells disagree about `((`");
                 }
                 self.open(Level::Subshell)?;
             }
@@ -181,7 +181,7 @@ impl<'a> Lexer<'a> {
             }
             c if may_be_blank(c) => {
                 let text = c.encode_utf8(&mut [0; 4]).to_owned();
-                return Err(Fault::new(&text, "some shells split words at it; quote it"));
+                return Fault::refuse(&text, "some shells split words at it; quote it");
             }
             _ => {
                 self.position.text(self.at, c == '{');
@@ -234,13 +234,10 @@ impl<'a> Lexer<'a> {
 
     fn escape(&mut self) -> Result<(), Fault> {
         if self.levels.contains(&Level::Backtick) {
-            return Err(Fault::new(
-                "`",
-                "backslashes inside backticks are read in several ways",
-            ));
+            return Fault::refuse("`", "backslashes inside backticks are read in several ways");
         }
         let Some(escaped) = self.rest()[1..].chars().next() else {
-            return Err(Fault::new("\\", "it ends in a backslash"));
+            return Fault::refuse("\\", "it ends in a backslash");
         };
         if escaped == '\n' {
             return self.continuation();
@@ -256,10 +253,7 @@ impl<'a> Lexer<'a> {
         let before = self.source[..self.at].chars().next_back();
         let after = self.rest()[2..].chars().next();
         if !blank(before) && !blank(after) {
-            return Err(Fault::new(
-                "\\",
-                "a word goes on after a backslash and a line break",
-            ));
+            return Fault::refuse("\\", "a word goes on after a backslash and a line break");
         }
         if self.levels.last() != Some(&Level::DoubleQuote) {
             self.end_word(0)?;
@@ -277,10 +271,7 @@ impl<'a> Lexer<'a> {
         let inside = &inside[..end];
         // Backticks take away a backslash before `$`, a backtick or a backslash, here too.
         if self.levels.contains(&Level::Backtick) && inside.contains(['`', '\\']) {
-            return Err(Fault::new(
-                "`",
-                "quotes inside backticks are read in several ways",
-            ));
+            return Fault::refuse("`", "quotes inside backticks are read in several ways");
         }
         if inside.contains('\n') {
             self.no_pending()?;
@@ -295,10 +286,7 @@ impl<'a> Lexer<'a> {
         if inner.any(|level| *level == Level::Backtick)
             && inner.any(|level| *level == Level::DoubleQuote)
         {
-            return Err(Fault::new(
-                "`",
-                "quotes inside backticks are read in several ways",
-            ));
+            return Fault::refuse("`", "quotes inside backticks are read in several ways");
         }
         self.position.segment(self.at);
         Ok(())
@@ -320,12 +308,9 @@ impl<'a> Lexer<'a> {
         } else if rest.starts_with("${") {
             self.at += expansion::parameter(rest)?;
         } else if rest.starts_with("$[") {
-            return Err(Fault::new("$[", "arithmetic of this form is not read"));
+            return Fault::refuse("$[", "arithmetic of this form is not read");
         } else if !quoted && (rest.starts_with("$'") || rest.starts_with("$\"")) {
-            return Err(Fault::new(
-                &rest[..2],
-                "shells disagree about this kind of quotes",
-            ));
+            return Fault::refuse(&rest[..2], "shells disagree about this kind of quotes");
         } else {
             self.at += 1;
         }
@@ -339,7 +324,7 @@ impl<'a> Lexer<'a> {
             self.levels.pop();
             self.position.end_commands(self.at, true);
         } else if self.levels.contains(&Level::Backtick) {
-            return Err(Fault::new("`", "nested backticks are read in several ways"));
+            return Fault::refuse("`", "nested backticks are read in several ways");
         } else {
             self.position.segment(self.at);
             self.levels.push(Level::Backtick);
@@ -352,14 +337,11 @@ impl<'a> Lexer<'a> {
 
     fn comment(&mut self) -> Result<(), Fault> {
         if self.levels.contains(&Level::Backtick) {
-            return Err(Fault::new(
-                "#",
-                "comments inside backticks are read in several ways",
-            ));
+            return Fault::refuse("#", "comments inside backticks are read in several ways");
         }
         if self.zsh() && self.shell.persists {
             let why = "a shell that talks with a person reads no comments";
-            return Err(Fault::new("#", why));
+            return Fault::refuse("#", why);
         }
         self.at += self.rest().find('\n').unwrap_or(self.rest().len());
         Ok(())

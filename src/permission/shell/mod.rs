@@ -15,6 +15,7 @@ mod filters;
 mod find;
 mod heredoc;
 mod lexer;
+mod name_list;
 mod names;
 mod neutral;
 mod operand;
@@ -25,6 +26,7 @@ mod reach;
 mod read;
 mod readings;
 mod redirected;
+mod runners;
 mod scan;
 mod shells;
 mod special;
@@ -59,6 +61,20 @@ impl Fault {
             part: part.to_owned(),
             why: why.to_owned(),
         }
+    }
+
+    /// The text concerned, in a command.
+    pub fn part_of<'t>(&'t self, command: &'t str) -> &'t str {
+        if self.part.is_empty() {
+            command
+        } else {
+            &self.part
+        }
+    }
+
+    /// The fault as an error.
+    fn refuse<T>(part: &str, why: &str) -> Result<T, Self> {
+        Err(Self::new(part, why))
     }
 
     /// The decision's steps ran out on this command.

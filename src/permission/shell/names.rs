@@ -3,58 +3,36 @@
 
 use std::collections::BTreeSet;
 
+use super::name_list::Names;
 use super::special::is_special;
 
 /// Variables that affect how output looks, never what runs.
-const HARMLESS: [&str; 15] = [
-    "LANG",
-    "TZ",
-    "TERM",
-    "NO_COLOR",
-    "FORCE_COLOR",
-    "CLICOLOR",
-    "COLUMNS",
-    "LINES",
-    "CI",
-    "DEBUG",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "NODE_ENV",
-    "PYTHONUNBUFFERED",
-    "PYTHONDONTWRITEBYTECODE",
-];
+const HARMLESS: Names = Names(
+    "LANG TZ TERM NO_COLOR FORCE_COLOR CLICOLOR COLUMNS LINES CI DEBUG RUST_BACKTRACE RUST_LOG \
+     NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE",
+);
 
 /// Whether a variable may be exported, or set before a command.
 pub fn may_be_exported(name: &str) -> bool {
-    let locale = name.strip_prefix("LC_");
-    HARMLESS.contains(&name)
-        || locale
-            .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase()))
+    let is_category = |rest: &str| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_uppercase());
+    HARMLESS.has(name) || name.strip_prefix("LC_").is_some_and(is_category)
 }
 
-/// A value that is safe for a program in a harmless variable: evaluating it has no effect. `make`,
-/// for example, runs `$(shell …)` (docs/spec/restriction.md#safe-values).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SafeValue(String);
-
-impl SafeValue {
-    /// The value, if it is plain for a variable of this name.
-    pub fn parse(name: &str, value: &str) -> Option<Self> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "_.,:/@%+=-".contains(c);
-        let digit = |c: char| c.is_ascii_digit();
-        // Some shells evaluate these values.
-        let is_safe = match name {
-            "COLUMNS" | "LINES" => value.chars().all(digit),
-            _ => value.chars().all(plain),
-        };
-        is_safe.then(|| Self(value.to_owned()))
+/// Whether a value is safe for a program in a harmless variable of this name: evaluating it has no
+/// effect. `make`, for example, runs `$(shell …)` (docs/spec/restriction.md#safe-values).
+pub fn is_safe_value(name: &str, value: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_.,:/@%+=-".contains(c);
+    // Some shells evaluate these values.
+    match name {
+        "COLUMNS" | "LINES" => value.chars().all(|c| c.is_ascii_digit()),
+        _ => value.chars().all(plain),
     }
 }
 
 /// Whether this text, `NAME=value`, gives a harmless variable a plain value.
 pub fn sets_harmlessly(text: &str) -> bool {
-    let parsed = |(name, value)| may_be_exported(name) && SafeValue::parse(name, value).is_some();
-    assignment(text).is_some_and(parsed)
+    assignment(text)
+        .is_some_and(|(name, value)| may_be_exported(name) && is_safe_value(name, value))
 }
 
 /// Whether programs read this lower-case variable if it is already exported.

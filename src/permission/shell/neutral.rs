@@ -3,7 +3,7 @@
 //! quoted and must not be where it could be an option: `date FILE` sets the clock, `date -f FILE`
 //! prints it. `basename` and `dirname` have only options that print.
 
-use super::word::Word;
+use super::word::{Word, after_options, all, is_digits};
 
 /// Whether a program with these arguments needs no rule.
 pub fn is_neutral(program: &str, arguments: &[Word]) -> bool {
@@ -22,10 +22,6 @@ pub fn is_neutral(program: &str, arguments: &[Word]) -> bool {
     }
 }
 
-fn all(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
-    words.iter().all(|word| word.text().is_some_and(&accepts))
-}
-
 /// `-` followed by some of these letters.
 fn is_cluster(text: &str, letters: &str) -> bool {
     text.strip_prefix('-')
@@ -34,8 +30,7 @@ fn is_cluster(text: &str, letters: &str) -> bool {
 
 fn is_number(text: &str) -> bool {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    digits(whole) && digits(part)
+    is_digits(whole) && is_digits(part)
 }
 
 fn is_duration(text: &str) -> bool {
@@ -70,11 +65,9 @@ fn names_paths(program: &str, arguments: &[Word]) -> bool {
     };
     let most = if program == "basename" { 2 } else { 1 };
     // A known operand is not an option: `basename -s x y` and similar are not interpreted.
-    let plain = |word: &Word| word.text().is_none_or(|text| !text.starts_with('-'));
-    (1..=most).contains(&operands.len())
-        && operands
-            .iter()
-            .all(|word| word.is_one_word() && plain(word))
+    let plain =
+        |word: &Word| word.is_one_word() && word.text().is_none_or(|text| !text.starts_with('-'));
+    (1..=most).contains(&operands.len()) && operands.iter().all(plain)
 }
 
 /// Numbers; after the first, where options have ended, unknown words too.
@@ -102,11 +95,8 @@ fn seq(arguments: &[Word]) -> bool {
 
 /// Options, then at most one user.
 fn id(arguments: &[Word]) -> bool {
-    let options = arguments
-        .iter()
-        .take_while(|word| word.text().is_some_and(|text| is_cluster(text, "ugGnr")))
-        .count();
-    let users = &arguments[options..];
+    let is_option = |word: &&Word| word.fits(|text| is_cluster(text, "ugGnr"));
+    let users = &arguments[arguments.iter().take_while(is_option).count()..];
     users.len() <= 1 && all(users, is_plain_name)
 }
 
@@ -117,8 +107,7 @@ fn is_plain_name(text: &str) -> bool {
 
 /// These options, then one or more plain names.
 fn has_names_after(arguments: &[Word], options: &[&str]) -> bool {
-    let is_option = |word: &&Word| word.text().is_some_and(|text| options.contains(&text));
-    let names = &arguments[arguments.iter().take_while(is_option).count()..];
+    let names = after_options(arguments, options);
     !names.is_empty() && all(names, is_plain_name)
 }
 

@@ -2,35 +2,29 @@
 //! lets it remove, move, replace or link the files that restrict it, or run our own executable.
 
 use super::Fault;
-use super::deny::RUN_WORDS;
+use super::find;
 use super::operand::Operand;
 use super::programs::{self, Program};
 use super::reach::{Checked, Reach};
+use super::runners::{base, runs_words};
 use super::word::Word;
 use super::wrappers::{self, Inner};
-use crate::permission::protected::Relation;
+use crate::permission::protected::{Relation, WHY_PROTECTED};
 
 mod placing;
 
-/// One command in the directories where it may run.
-pub struct Operands<'a> {
-    /// Where its words lead.
-    pub reach: Reach<'a>,
-}
-
-const KEPT: &str = "skills and what restricts them are kept there";
 const NOT_KNOWN: &str = "it is not known what this removes or moves";
 /// Steps per word copied into the command that a wrapper runs.
 const COPY: usize = 8;
 /// The limit of words that may each begin another command.
 const MAX_WORDS: usize = 256;
 
-impl Operands<'_> {
+impl Reach<'_> {
     /// The word that runs our own executable, if any.
     pub fn runs_ours<'w>(&self, words: &'w [Word]) -> Option<&'w Word> {
         self.commands_in(words)
             .filter_map(|words| words.first())
-            .find(|word| self.reach.is_ours(word))
+            .find(|word| self.is_ours(word))
     }
 
     /// Refuses a command that would change a protected place.
@@ -39,26 +33,15 @@ impl Operands<'_> {
     /// The word concerned, and the reason.
     pub fn check(&self, words: &[Word]) -> Checked {
         // A command inside wrappers or `find` is checked again for each of them.
-        if !self
-            .reach
-            .guard
-            .ground
-            .steps
-            .spend(COPY * (1 + words.len()))
-        {
+        if !self.guard.context.steps.spend(COPY * (1 + words.len())) {
             return Err(Fault::too_much());
         }
         if let Some(Inner::Command(inner)) = wrappers::unwrap(words) {
             return self.check(&inner);
         }
-        let Some((program, arguments)) = words.split_first() else {
-            return Ok(());
-        };
-        let name = program.text().unwrap_or_default();
-        self.program(Program::of(name), arguments)?;
-        for words in self.commands_in(words).skip(1) {
-            let program = Program::of(words[0].text().unwrap_or_default());
-            if program.changes() {
+        for (at, words) in self.commands_in(words).enumerate() {
+            let program = Program::named(words[0].text().unwrap_or_default());
+            if at == 0 || program.changes() {
                 self.program(program, &words[1..])?;
             }
         }
@@ -68,14 +51,12 @@ impl Operands<'_> {
     /// The command, and every other that may begin at one of its words.
     fn commands_in<'w>(&self, words: &'w [Word]) -> impl Iterator<Item = &'w [Word]> {
         let program = words.first().and_then(Word::text).unwrap_or_default();
-        let base = program.rsplit('/').next().unwrap_or(program);
-        let several = RUN_WORDS.contains(&base);
-        let count = if several {
+        let count = if runs_words(base(program)) {
             words.len().min(MAX_WORDS)
         } else {
             1
         };
-        self.reach.guard.ground.steps.spend(count * words.len());
+        self.guard.context.steps.spend(count * words.len());
         (0..count.min(words.len())).map(|at| &words[at..])
     }
 
@@ -84,23 +65,21 @@ impl Operands<'_> {
             Program::Reads => Ok(()),
             Program::Changes { whole_trees } => {
                 let whole = arguments.iter().any(|word| is_option(word, whole_trees));
-                self.options(arguments)?;
-                plain(arguments).try_for_each(|word| self.changed(word, whole))
+                self.each_changed(arguments, whole)
             }
             Program::Moves | Program::Copies { .. } | Program::Links => {
                 self.placed(program, arguments)
             }
             Program::Sed if arguments.iter().any(|word| is_option(word, "i")) => {
-                self.options(arguments)?;
-                plain(arguments).try_for_each(|word| self.changed(word, false))
+                self.each_changed(arguments, false)
             }
             Program::Sed | Program::Other => self.others(arguments),
             Program::Dd => arguments.iter().try_for_each(|word| {
                 let unread = !word.raw.starts_with("if=");
                 let value = |text: &str| text.strip_prefix("of=").map(str::to_owned);
-                self.reach.each(word, |operand| match operand {
+                self.each(word, |operand| match operand {
                     Operand::Path(text) => value(text).map_or(Ok(()), |path| {
-                        refuse_if(word, self.reach.relation(&path) != Relation::Apart)
+                        refuse_if(word, self.relation(&path) != Relation::Apart)
                     }),
                     _ if unread => self.part(word, operand),
                     _ => Ok(()),
@@ -117,21 +96,16 @@ impl Operands<'_> {
         }
     }
 
-    /// Unknown programs may use anything unprotected, and the active skill's files.
-    fn others(&self, arguments: &[Word]) -> Checked {
-        arguments
-            .iter()
-            .try_for_each(|word| self.reach.each(word, |operand| self.part(word, operand)))
+    /// Operands that are removed or changed, and the values of options.
+    fn each_changed(&self, arguments: &[Word], whole: bool) -> Checked {
+        self.others(options(arguments))?;
+        plain(arguments).try_for_each(|word| self.changed(word, whole))
     }
 
-    /// The values of options.
-    fn options(&self, arguments: &[Word]) -> Checked {
-        let options = arguments
-            .iter()
-            .filter(|word| word.prefix().starts_with('-'));
-        options
-            .into_iter()
-            .try_for_each(|word| self.reach.each(word, |operand| self.part(word, operand)))
+    /// Unknown programs may use anything unprotected, and the active skill's files.
+    fn others<'w>(&self, words: impl IntoIterator<Item = &'w Word>) -> Checked {
+        let mut words = words.into_iter();
+        words.try_for_each(|word| self.each(word, |operand| self.part(word, operand)))
     }
 
     /// Refuses a word if part of it lies in a protected place other than the active skill's own.
@@ -147,25 +121,23 @@ impl Operands<'_> {
         let after = text
             .match_indices(['=', ':'])
             .map(|(at, _)| &text[at + 1..]);
-        let steps = self.reach.guard.ground.steps;
         let mut parts = std::iter::once(text.as_str())
             .chain(after_letter)
             .chain(splits)
             .chain(after)
             .filter(|part| !part.is_empty() && !part.starts_with('-'));
-        refuse_if(
-            word,
-            parts.any(|part| !steps.spend(1 + part.len() / 16) || self.reach.is_foreign(part)),
-        )
+        let steps = self.guard.context.steps;
+        let is_foreign = |part: &str| !steps.spend(1 + part.len() / 16) || self.is_foreign(part);
+        refuse_if(word, parts.any(is_foreign))
     }
 
     /// An operand that is removed or changed, with everything below it.
     fn changed(&self, word: &Word, whole: bool) -> Checked {
-        self.reach.each(word, |operand| match operand {
-            Operand::Path(text) => refuse_if(word, self.reach.relation(text) != Relation::Apart),
+        self.each(word, |operand| match operand {
+            Operand::Path(text) => refuse_if(word, self.relation(text) != Relation::Apart),
             // Text that becomes several words may also contain the option.
             Operand::Unknown(_) if whole || !word.is_one_word() => {
-                Err(Fault::new(&word.raw, NOT_KNOWN))
+                Fault::refuse(&word.raw, NOT_KNOWN)
             }
             Operand::Unknown(_) => self.part(word, operand),
             Operand::Temporary => Ok(()),
@@ -173,38 +145,30 @@ impl Operands<'_> {
     }
 
     fn find(&self, arguments: &[Word]) -> Checked {
-        const RUNS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
-        const GLOBAL: [&str; 3] = ["-H", "-L", "-P"];
-        let is =
-            |word: &Word, texts: &[&str]| word.text().is_some_and(|text| texts.contains(&text));
+        let is_global = |word: &&Word| word.is_any(&["-H", "-L", "-P"]);
         let begins = |word: &Word| word.prefix().starts_with(['-', '(', '!']);
-        let globals = arguments
-            .iter()
-            .take_while(|word| is(word, &GLOBAL))
-            .count();
+        let globals = arguments.iter().take_while(is_global).count();
         let behind = &arguments[globals..];
         let (paths, tests) =
             behind.split_at(behind.iter().position(begins).unwrap_or(behind.len()));
-        let mut removes = tests.iter().any(|word| is(word, &["-delete"]));
+        let mut removes = tests.iter().any(|word| word.is_any(&["-delete"]));
         let mut writes = removes;
-        for at in (0..tests.len()).filter(|at| is(&tests[*at], &RUNS)) {
+        for at in (0..tests.len()).filter(|at| tests[*at].is_any(&find::RUNS)) {
             let command = &tests[at + 1..];
-            let end = command.iter().position(|word| is(word, &[";", "+"]));
+            let end = command.iter().position(|word| word.is_any(&[";", "+"]));
             let mut words = command[..end.unwrap_or(command.len())].to_vec();
             wrappers::make_unknown(&mut words, "{}");
             words.push(Word::unknown());
             let changes =
-                |words: &[Word]| Program::of(words[0].text().unwrap_or_default()).changes();
+                |words: &[Word]| Program::named(words[0].text().unwrap_or_default()).changes();
             removes |= self.commands_in(&words).any(changes)
                 || matches!(wrappers::unwrap(&words), Some(Inner::Command(inner)) if changes(&inner));
             writes = true;
             self.check(&words)?;
         }
         writes |= tests.iter().any(|word| word.prefix().starts_with("-f"));
-        if removes && paths.is_empty() {
-            return self.changed(&Word::literal("."), true);
-        }
         match (removes, writes) {
+            (true, _) if paths.is_empty() => self.changed(&Word::literal("."), true),
             (true, _) => paths.iter().try_for_each(|word| self.changed(word, true)),
             (false, true) => self.others(arguments),
             (false, false) => Ok(()),
@@ -214,7 +178,7 @@ impl Operands<'_> {
     /// `git clean`, `rm` and `mv`, in every directory named before them.
     fn git_changes(&self, arguments: &[Word], behind: &[Word]) -> Checked {
         let before = &arguments[..arguments.len() - behind.len()];
-        self.options(before)?;
+        self.others(options(before))?;
         let named: Vec<&Word> = plain(before).collect();
         // The last one is the subcommand itself.
         let elsewhere = &named[..named.len().saturating_sub(1)];
@@ -231,9 +195,13 @@ impl Operands<'_> {
 
 fn refuse_if(word: &Word, refused: bool) -> Checked {
     if refused {
-        return Err(Fault::new(&word.raw, KEPT));
+        return Fault::refuse(&word.raw, WHY_PROTECTED);
     }
     Ok(())
+}
+
+fn options(arguments: &[Word]) -> impl Iterator<Item = &Word> {
+    arguments.iter().filter(|word| word.begins_option())
 }
 
 /// Words that are not options.
@@ -242,7 +210,7 @@ fn plain(arguments: &[Word]) -> impl Iterator<Item = &Word> {
     arguments.iter().filter(move |word| {
         let ends = !ended && word.text() == Some("--");
         ended |= ends;
-        !ends && (ended || !word.prefix().starts_with('-'))
+        !ends && (ended || !word.begins_option())
     })
 }
 

@@ -102,11 +102,11 @@ impl Position {
             ended.text = text;
             self.words += 1;
             if self.words > MAX_WORDS {
-                return Err(Fault::new("", "it has too many words"));
+                return Fault::refuse("", "it has too many words");
             }
             ended.work = word.braces * (1 + word.segments) * text.len() / 32;
             if self.opening > MAX_OPENING_WORDS {
-                return Err(Fault::new("", "it has too many compound commands"));
+                return Fault::refuse("", "it has too many compound commands");
             }
             if self.begins_command {
                 ended.reserved = if word.bare { text } else { "" };
@@ -124,10 +124,7 @@ impl Position {
             _ => {}
         }
         if ["function", "coproc", "select"].contains(&word) {
-            return Err(Fault::new(
-                word,
-                "shells disagree about it, or it runs later",
-            ));
+            return Fault::refuse(word, "shells disagree about it, or it runs later");
         }
         let opening = [
             "if", "elif", "while", "until", "for", "case", "{", "[[", "time",
@@ -148,7 +145,7 @@ impl Position {
         self.begins_command = true;
         self.commands += 1;
         if self.commands > MAX_COMMANDS {
-            return Err(Fault::new("", "it has too many commands"));
+            return Fault::refuse("", "it has too many commands");
         }
         Ok(())
     }

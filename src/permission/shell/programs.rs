@@ -1,6 +1,8 @@
 //! Which programs remove, move, replace, link or change their operands, and which only read them
 //! (docs/spec/restriction.md#operands): the only table of them, and how each takes its operands.
 
+use super::name_list::Names;
+use super::runners::base;
 use super::word::Word;
 
 /// What a program does to its operands.
@@ -39,64 +41,36 @@ pub enum Program {
 use Program::{Changes, Copies, Dd, Find, Git, Links, Moves, Other, Reads, Sed};
 
 const ONE_BY_ONE: Program = Changes { whole_trees: "" };
+const WHOLE_TREES: Program = Changes { whole_trees: "R" };
 
-static TABLE: &[(&str, Program)] = &[
-    ("rm", Changes { whole_trees: "rR" }),
-    ("rmdir", ONE_BY_ONE),
-    ("unlink", ONE_BY_ONE),
-    ("shred", ONE_BY_ONE),
-    ("truncate", ONE_BY_ONE),
-    ("tee", ONE_BY_ONE),
-    ("chmod", Changes { whole_trees: "R" }),
-    ("chown", Changes { whole_trees: "R" }),
-    ("chgrp", Changes { whole_trees: "R" }),
-    ("mv", Moves),
+static TABLE: &[(Names, Program)] = &[
+    (Names("rm"), Changes { whole_trees: "rR" }),
+    (Names("rmdir unlink shred truncate tee"), ONE_BY_ONE),
+    (Names("chmod chown chgrp"), WHOLE_TREES),
+    (Names("mv"), Moves),
+    (Names("cp"), copies("ls", "t")),
+    (Names("install"), copies("", "t")),
+    (Names("rsync"), copies("", "")),
+    (Names("ln link"), Links),
+    (Names("dd"), Dd),
+    (Names("sed"), Sed),
+    (Names("find"), Find),
+    (Names("git"), Git),
     (
-        "cp",
-        Copies {
-            links: "ls",
-            into: "t",
-        },
+        Names("cat head tail ls grep egrep fgrep rg wc diff stat file"),
+        Reads,
     ),
-    (
-        "install",
-        Copies {
-            links: "",
-            into: "t",
-        },
-    ),
-    (
-        "rsync",
-        Copies {
-            links: "",
-            into: "",
-        },
-    ),
-    ("ln", Links),
-    ("link", Links),
-    ("dd", Dd),
-    ("sed", Sed),
-    ("find", Find),
-    ("git", Git),
-    ("cat", Reads),
-    ("head", Reads),
-    ("tail", Reads),
-    ("ls", Reads),
-    ("grep", Reads),
-    ("egrep", Reads),
-    ("fgrep", Reads),
-    ("rg", Reads),
-    ("wc", Reads),
-    ("diff", Reads),
-    ("stat", Reads),
-    ("file", Reads),
 ];
+
+const fn copies(links: &'static str, into: &'static str) -> Program {
+    Copies { links, into }
+}
 
 impl Program {
     /// Looks a program up by base name; GNU tools on other systems begin with `g`.
-    pub fn of(name: &str) -> Self {
-        let base = name.rsplit('/').next().unwrap_or(name);
-        let find = |base: &str| TABLE.iter().find(|(name, _)| *name == base);
+    pub fn named(name: &str) -> Self {
+        let base = base(name);
+        let find = |base: &str| TABLE.iter().find(|(names, _)| names.has(base));
         let gnu = base.strip_prefix('g').and_then(find);
         find(base).or(gnu).map_or(Other, |(_, program)| *program)
     }
@@ -109,22 +83,14 @@ impl Program {
 
 /// The effect of a `git` command by its subcommand, and the words after that.
 pub fn git(arguments: &[Word]) -> (Program, &[Word]) {
-    const VALUED: [&str; 8] = [
-        "-C",
-        "-c",
-        "--git-dir",
-        "--work-tree",
-        "--namespace",
-        "--exec-path",
-        "--super-prefix",
-        "--config-env",
-    ];
+    const VALUED: Names =
+        Names("-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env");
     let mut at = 0;
     while let Some(text) = arguments.get(at).and_then(Word::text) {
         if !text.starts_with('-') {
             break;
         }
-        at += if VALUED.contains(&text) { 2 } else { 1 };
+        at += if VALUED.has(text) { 2 } else { 1 };
     }
     let verb = arguments.get(at).and_then(Word::text);
     let behind = arguments.get(at + 1..).unwrap_or_default();

@@ -8,8 +8,8 @@ use super::directories::WorkingDirectories;
 use super::operand::{Known, Operand, operands};
 use super::readings::Readings;
 use super::word::Word;
-use crate::permission::argument::PathContext;
 use crate::permission::path::Located;
+use crate::permission::path_context::PathContext;
 use crate::permission::protected::{ANY, ANYTHING, Relation, may_be};
 
 /// Whether a word is accepted; the error names the word and the reason.
@@ -19,7 +19,7 @@ pub type Checked = Result<(), Fault>;
 #[derive(Clone, Copy)]
 pub struct Guard<'a> {
     /// What paths are compared against.
-    pub ground: PathContext<'a>,
+    pub context: PathContext<'a>,
     /// The shell's initial directory.
     pub begin: &'a Path,
     /// The active skills' own directories; other programs may use their files.
@@ -46,7 +46,7 @@ impl Reach<'_> {
     /// The first error of `check`.
     pub fn each(&self, word: &Word, check: impl FnMut(&Operand) -> Checked) -> Checked {
         let found = operands(word, self.known);
-        self.guard.ground.steps.spend(word.raw.len() + found.len());
+        self.guard.context.steps.spend(word.raw.len() + found.len());
         found.iter().try_for_each(check)
     }
 
@@ -61,24 +61,15 @@ impl Reach<'_> {
 
     /// How one path relates to the protected places.
     pub fn relation_at(&self, path: &Path) -> Relation {
-        let PathContext {
-            resolve,
-            protection,
-            ..
-        } = self.guard.ground;
-        protection.relation(&Located::at(path, resolve))
+        self.guard.context.relation(path)
     }
 
     /// Whether a path leads to a protected place, or above one, only through links.
     pub fn leads_in(&self, text: &str) -> bool {
-        let PathContext {
-            resolve,
-            protection,
-            ..
-        } = self.guard.ground;
+        let protection = self.guard.context.protection;
         let mut paths = self.paths(text).into_iter().flatten();
         paths.any(|path| {
-            let located = Located::at(&path, resolve);
+            let located = self.guard.context.locate(&path);
             let lexical = Located {
                 canonical: located.lexical.clone(),
                 lexical: located.lexical.clone(),
@@ -97,17 +88,12 @@ impl Reach<'_> {
         let leads = |path: PathBuf| self.relation_at(&path) != Relation::Apart;
         let Some(places) = places else {
             let below = target.trim_start_matches("../");
-            let protection = self.guard.ground.protection;
+            let protection = self.guard.context.protection;
             return protection.may_lie_within(Path::new(below));
         };
         places
             .iter()
             .any(|place| leads(place.join(target)) || leads(place.with_file_name(target)))
-    }
-
-    /// Whether this is an existing directory.
-    pub fn is_directory(&self, path: &Path) -> bool {
-        self.guard.ground.resolve.is_directory(path)
     }
 
     /// A path in every directory where the command may run; `None` if they are unknown.
@@ -128,7 +114,7 @@ impl Reach<'_> {
         let paths: Vec<PathBuf> = self
             .directories
             .resolve(text)
-            .take_while(|path| self.guard.ground.steps.spend(1 + path.len() / 8))
+            .take_while(|path| self.guard.context.steps.spend(1 + path.len() / 8))
             .flat_map(|path| self.with_links(self.guard.begin.join(path)))
             .collect();
         (!paths.is_empty()).then_some(paths)
@@ -139,17 +125,21 @@ impl Reach<'_> {
         if !path.to_string_lossy().contains([ANY, ANYTHING]) {
             return vec![path];
         }
-        let name = |part: &Component| part.as_os_str().to_string_lossy().into_owned();
-        let wild = |part: &Component| name(part).contains([ANY, ANYTHING]);
+        let name = |part: Component| part.as_os_str().to_string_lossy().into_owned();
         let mut parts = path.components();
-        let before: PathBuf = parts.by_ref().take_while(|part| !wild(part)).collect();
-        let Some(glob) = path.components().find(wild) else {
-            return vec![path];
-        };
-        let links = self.guard.ground.resolve.links_in(&before);
+        let mut before = PathBuf::new();
+        let glob = parts.by_ref().map(name).find(|name| {
+            let wild = name.contains([ANY, ANYTHING]);
+            if !wild {
+                before.push(name);
+            }
+            wild
+        });
+        let glob = glob.unwrap_or_default();
+        let links = self.guard.context.resolve.links_in(&before);
         let matched = links.into_iter().filter(|link| {
             let link = link.file_name().unwrap_or_default().to_string_lossy();
-            may_be(&name(&glob), &link)
+            may_be(&glob, &link)
         });
         let through: Vec<PathBuf> = matched.map(|link| link.join(parts.as_path())).collect();
         std::iter::once(path.clone()).chain(through).collect()
@@ -168,41 +158,39 @@ impl Reach<'_> {
         if text.is_empty() || text.contains('/') {
             return self.is_our_file(text);
         }
+        let mut directories = self.guard.context.places.path.iter();
+        directories.any(|directory| self.is_executable(&directory.join(text)))
+    }
+
+    fn is_executable(&self, path: &Path) -> bool {
         let PathContext {
             places, resolve, ..
-        } = self.guard.ground;
-        places.executable.as_ref().is_some_and(|ours| {
-            let mut found = places.path.iter().map(|dir| dir.join(text));
-            found.any(|path| resolve.is_same_file(&path, ours))
-        })
+        } = self.guard.context;
+        let ours = places.executable.as_ref();
+        ours.is_some_and(|ours| resolve.is_same_file(path, ours))
     }
 
     /// Whether a path leads to our executable; by its name if the directory is unknown.
     pub fn is_our_file(&self, text: &str) -> bool {
-        let PathContext {
-            places, resolve, ..
-        } = self.guard.ground;
-        places.executable.as_ref().is_some_and(|ours| {
-            let is_ours = |path: &PathBuf| resolve.is_same_file(path, ours);
-            match self.paths(text) {
-                Some(paths) => paths.iter().any(is_ours),
-                None => Path::new(text).file_name() == ours.file_name(),
-            }
-        })
+        if let Some(paths) = self.paths(text) {
+            return paths.iter().any(|path| self.is_executable(path));
+        }
+        let ours = self.guard.context.places.executable.as_ref();
+        ours.is_some_and(|ours| Path::new(text).file_name() == ours.file_name())
     }
 
     /// Whether a path lies in a protected place other than the active skill's own.
     pub fn is_foreign(&self, text: &str) -> bool {
-        let Some(paths) = self.paths(text) else {
-            return self.guard.ground.protection.may_lie_within(Path::new(text));
-        };
         let PathContext {
             resolve,
             protection,
             ..
-        } = self.guard.ground;
+        } = self.guard.context;
+        let Some(paths) = self.paths(text) else {
+            return protection.may_lie_within(Path::new(text));
+        };
         paths.iter().any(|path| {
-            let located = Located::at(path, resolve);
+            let located = self.guard.context.locate(path);
             let mut own = self.guard.own.iter();
             protection.relation(&located) == Relation::Within
                 && !own.any(|dir| located.stays_in(dir, resolve))

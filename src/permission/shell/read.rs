@@ -4,6 +4,7 @@
 
 use rable::{ListOperator, Node, NodeKind};
 
+use super::name_list::Names;
 use super::names::{self, Variables};
 use super::scan::scan;
 use super::step::{Assignment, Scope, ScopeKind, Simple, Step};
@@ -49,11 +50,11 @@ pub fn read(
     reader.heredocs.sort_unstable();
     let same = reader.substitutions == scanned.substitutions && reader.heredocs == scanned.heredocs;
     if !same {
-        return Err(Fault::new("", "two readings of it differ"));
+        return Fault::refuse("", "two readings of it differ");
     }
     let acts = |step: &Step| matches!(step, Step::Command(_) | Step::Redirect(_));
     if !reader.has_test && !reader.steps.iter().any(acts) {
-        return Err(Fault::new("", "it holds no command"));
+        return Fault::refuse("", "it holds no command");
     }
     Ok(Reading {
         steps: reader.steps,
@@ -156,30 +157,15 @@ impl Reader {
                 self.redirects(redirects)
             }
             NodeKind::Comment { .. } | NodeKind::Empty => Ok(()),
-            _ => Err(Fault::new(
+            _ => Fault::refuse(
                 &kind_of(&node.kind),
                 "shells disagree about it, or it runs later",
-            )),
+            ),
         }
     }
 
-    /// Reads a list, whose tree is left-leaning and may be a thousand items deep.
     fn list(&mut self, node: &Node) -> Result<(), Fault> {
-        let mut items: Vec<(&Node, Option<ListOperator>)> = Vec::new();
-        let mut left = (node, None);
-        while let NodeKind::List { items: inner } = &left.0.kind {
-            let Some((first, others)) = inner.split_first() else {
-                break;
-            };
-            let mut operator = left.1;
-            for item in others.iter().rev() {
-                items.push((&item.command, item.operator.or(operator)));
-                operator = None;
-            }
-            left = (&first.command, first.operator.or(operator));
-        }
-        items.push(left);
-        for (command, operator) in items.into_iter().rev() {
+        for (command, operator) in tree::commands(node) {
             self.node(command)?;
             let chained = operator == Some(ListOperator::And)
                 && matches!(command.kind, NodeKind::Command { .. });
@@ -211,24 +197,20 @@ impl Reader {
     }
 
     fn pipeline(&mut self, commands: &[Node]) -> Result<(), Fault> {
-        self.scoped(ScopeKind::Mixed, |this| this.stages(commands))
-    }
-
-    fn stages(&mut self, commands: &[Node]) -> Result<(), Fault> {
-        for (stage, node) in commands.iter().enumerate() {
-            match &node.kind {
-                NodeKind::Command {
-                    assignments,
-                    words,
-                    redirects,
-                } => {
-                    self.command(assignments, words, redirects, stage)?;
+        self.scoped(ScopeKind::Mixed, |this| {
+            for (stage, node) in commands.iter().enumerate() {
+                match &node.kind {
+                    NodeKind::Command {
+                        assignments,
+                        words,
+                        redirects,
+                    } => this.command(assignments, words, redirects, stage)?,
+                    _ => this.node(node)?,
                 }
-                _ => self.node(node)?,
+                this.steps.push(Step::Join);
             }
-            self.steps.push(Step::Join);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// `time` is grammar in some shells and a program in others, so only what both run alike may
@@ -243,10 +225,7 @@ impl Reader {
             Some(NodeKind::Command { assignments, .. }) if assignments.is_empty() => {
                 self.scoped(ScopeKind::Mixed, |this| this.node(pipeline))
             }
-            _ => Err(Fault::new(
-                "time",
-                "only a simple command can be timed in every shell",
-            )),
+            _ => Fault::refuse("time", "only a simple command can be timed in every shell"),
         }
     }
 
@@ -257,19 +236,12 @@ impl Reader {
         redirects: &[Node],
         stage: usize,
     ) -> Result<(), Fault> {
-        let assignments = assignments
-            .iter()
-            .map(|node| self.assignment(node))
-            .collect::<Result<Vec<_>, _>>()?;
-        let words = words
-            .iter()
-            .map(|node| self.word(node))
-            .collect::<Result<Vec<_>, _>>()?;
-        if words
-            .first()
-            .is_some_and(|word| RESERVED.contains(&word.raw.as_str()))
-        {
-            return Err(Fault::unread(&words[0].raw));
+        let read = |node| self.assignment(node);
+        let assignments: Vec<_> = assignments.iter().map(read).collect::<Result<_, _>>()?;
+        let read = |node| self.word(node);
+        let words: Vec<_> = words.iter().map(read).collect::<Result<_, _>>()?;
+        if let Some(first) = words.first().filter(|word| RESERVED.has(&word.raw)) {
+            return Err(Fault::unread(&first.raw));
         }
         let of = |wanted: fn(&NodeKind) -> bool| redirects.iter().any(|node| wanted(&node.kind));
         self.redirects(redirects)?;
@@ -292,17 +264,16 @@ impl Reader {
     fn assignment(&mut self, node: &Node) -> Result<Assignment, Fault> {
         let word = self.word(node)?;
         let Some((name, _)) = names::assignment(&word.raw) else {
-            return Err(Fault::new(
-                &word.raw,
-                "shells disagree about this assignment",
-            ));
+            return Fault::refuse(&word.raw, "shells disagree about this assignment");
         };
         let text = word.text();
-        let value = text.and_then(|text| names::SafeValue::parse(name, text.split_once('=')?.1));
+        let value = text
+            .and_then(|text| text.split_once('='))
+            .map(|(_, value)| value);
         Ok(Assignment {
             name: name.to_owned(),
             text: text.map(str::to_owned),
-            value,
+            is_safe: value.is_some_and(|value| names::is_safe_value(name, value)),
             raw: word.raw.clone(),
         })
     }
@@ -349,10 +320,9 @@ fn moves(steps: &[Step]) -> bool {
 }
 
 /// Words that open or close a construct; as a program they show that the parser misread something.
-const RESERVED: [&str; 20] = [
-    "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for",
-    "function", "select", "coproc", "in", "{", "}", "!", "[[",
-];
+const RESERVED: Names = Names(
+    "if then else elif fi do done case esac while until for function select coproc in { } ! [[",
+);
 
 fn kind_of(kind: &NodeKind) -> String {
     match kind {

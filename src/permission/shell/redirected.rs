@@ -5,16 +5,15 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::Fault;
 use super::check::{Rules, check};
 use super::directories::WorkingDirectories;
 use super::operand::{Known, Operand, operands};
-use super::operands::Operands;
 use super::reach::{Guard, Reach};
 use super::read::Reading;
 use super::step::Step;
 use super::word::Word;
 use super::wrappers::{self, Inner};
+use super::{Fault, runners};
 use crate::permission::command::Canonical;
 use crate::permission::evidence::{CitedRule, Grant};
 
@@ -65,7 +64,7 @@ impl Held {
         let mut set: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let reading = guard
             .readings
-            .read(command, guard.ground.places.shell, true);
+            .read(command, guard.context.places.shell, true);
         // A command that cannot be read is refused, or its variables are never used.
         for step in reading.iter().flat_map(|reading| &reading.steps) {
             let Step::Command(simple) = step else {
@@ -146,7 +145,7 @@ impl Recorder<'_> {
 
     /// Keeps texts that a shell among the words would run and that are not followed.
     fn keep_texts(&self, words: &[Word]) {
-        let shell = |word: &Word| word.text().is_some_and(super::deny::runs_text);
+        let shell = |word: &Word| word.fits(runners::runs_text);
         let followed = matches!(wrappers::unwrap(words), Some(Inner::Text(_)));
         if followed || !words.iter().any(shell) {
             return;
@@ -163,7 +162,7 @@ impl Recorder<'_> {
 
 impl Rules for Recorder<'_> {
     fn command(&self, words: &[Word], directories: &WorkingDirectories) {
-        let places = self.guard.ground.places;
+        let places = self.guard.context.places;
         let home = places.home.as_deref().and_then(|home| home.to_str());
         let mut here = directories.resolve("");
         let current = here.next().filter(|_| here.next().is_none());
@@ -175,22 +174,20 @@ impl Rules for Recorder<'_> {
             is_temporary: &|name| self.held().is_temporary(name),
             values: &|_| None,
         };
-        let operands = Operands {
-            reach: Reach {
-                guard: self.guard,
-                directories,
-                known: Known {
-                    values: &|name| self.held().values(name, outside),
-                    ..outside
-                },
+        let reach = Reach {
+            guard: self.guard,
+            directories,
+            known: Known {
+                values: &|name| self.held().values(name, outside),
+                ..outside
             },
         };
         let mut seen = self.seen.borrow_mut();
         if seen.ours.is_none() {
-            seen.ours = operands.runs_ours(words).map(|word| word.raw.clone());
+            seen.ours = reach.runs_ours(words).map(|word| word.raw.clone());
         }
         if seen.protected.is_none() {
-            seen.protected = operands.check(words).err();
+            seen.protected = reach.check(words).err();
         }
         drop(seen);
         self.keep_texts(words);

@@ -17,14 +17,14 @@ const MAX_BYTES: usize = 64 * 1024;
 /// For anything that this scan, or some shell, could misread.
 pub fn scan(source: &str, shell: Shell, steps: &Steps) -> Result<Scan, Fault> {
     if source.len() > MAX_BYTES {
-        return Err(Fault::new("", "it is longer than 64 KiB"));
+        return Fault::refuse("", "it is longer than 64 KiB");
     }
     if shell.language == Language::Other {
-        return Err(Fault::new("", "the shell that would run it is not known"));
+        return Fault::refuse("", "the shell that would run it is not known");
     }
     let strange = |c: char| c.is_control() && c != '\n' && c != '\t';
     if source.contains(strange) {
-        return Err(Fault::new("", "it has control characters"));
+        return Fault::refuse("", "it has control characters");
     }
     Lexer::new(source, shell, steps).read()
 }

@@ -4,47 +4,44 @@
 //! ties to another (`path` to `PATH`). Commands may not set them
 //! (docs/spec/restriction.md#special-variables).
 
+use super::name_list::Names;
+
 /// Names in bash, dash and busybox ash; most exist in zsh too.
-#[rustfmt::skip]
-const SHELLS: [&str; 88] = [
-    "_", "ATTY", "CDPATH", "CHILD_MAX", "COLUMNS", "COMPREPLY", "COPROC", "DIRSTACK", "EDITOR", "EMACS", "ENV",
-    "EUID", "EXECIGNORE", "FCEDIT", "FIGNORE", "FPATH", "FUNCNAME", "FUNCNEST", "GLOBIGNORE", "GLOBSORT",
-    "GROUPS", "HOME", "HOSTFILE", "HOSTNAME", "HOSTTYPE", "IFS", "IGNOREEOF", "INPUTRC", "INSIDE_EMACS",
-    "LANG", "LANGUAGE", "LINENO", "LINES", "LOGNAME", "MACHTYPE", "MAIL", "MAILCHECK", "MAILPATH", "MAPFILE",
-    "NLSPATH", "OLDPWD", "OPTARG", "OPTERR", "OPTIND", "OSTYPE", "PATH", "PIPESTATUS", "POSIXLY_CORRECT",
-    "POSIX_PEDANTIC", "PPID", "PROMPT_COMMAND", "PROMPT_DIRTRIM", "PS0", "PS1", "PS2", "PS3", "PS4", "PWD",
-    "RANDOM", "REPLY", "SECONDS", "SHELL", "SHELLOPTS", "SHLVL", "SRANDOM", "TERM", "TERMCAP", "TEXTDOMAIN",
-    "TEXTDOMAINDIR", "TIMEFORMAT", "TMOUT", "TMPDIR", "TZ", "UID", "USER", "VISUAL", "auto_resume",
-    "histchars", "noclobber", "notify", "no_exit_on_failed_exec", "allow_null_glob_expansion", "cdable_vars",
-    "command_oriented_history", "glob_dot_filenames", "hostname_completion_file", "nolinks",
-    "history_control",
-];
+const SHELLS: Names = Names(
+    "_ ATTY CDPATH CHILD_MAX COLUMNS COMPREPLY COPROC DIRSTACK EDITOR EMACS ENV EUID EXECIGNORE \
+     FCEDIT FIGNORE FPATH FUNCNAME FUNCNEST GLOBIGNORE GLOBSORT GROUPS HOME HOSTFILE HOSTNAME \
+     HOSTTYPE IFS IGNOREEOF INPUTRC INSIDE_EMACS LANG LANGUAGE LINENO LINES LOGNAME MACHTYPE MAIL \
+     MAILCHECK MAILPATH MAPFILE NLSPATH OLDPWD OPTARG OPTERR OPTIND OSTYPE PATH PIPESTATUS \
+     POSIXLY_CORRECT POSIX_PEDANTIC PPID PROMPT_COMMAND PROMPT_DIRTRIM PS0 PS1 PS2 PS3 PS4 PWD \
+     RANDOM REPLY SECONDS SHELL SHELLOPTS SHLVL SRANDOM TERM TERMCAP TEXTDOMAIN TEXTDOMAINDIR \
+     TIMEFORMAT TMOUT TMPDIR TZ UID USER VISUAL auto_resume histchars noclobber notify \
+     no_exit_on_failed_exec allow_null_glob_expansion cdable_vars command_oriented_history \
+     glob_dot_filenames hostname_completion_file nolinks history_control",
+);
 
 /// Names in zsh and its modules.
-#[rustfmt::skip]
-const ZSH: [&str; 152] = [
-    "ARGC", "BAUD", "BUFFER", "BUFFERLINES", "CONTEXT", "CORRECT_IGNORE", "CORRECT_IGNORE_FILE", "CPUTYPE",
-    "CURRENT", "CURSOR", "CUTBUFFER", "DIRSTACKSIZE", "EGID", "ERRNO", "GID", "HOST", "IPREFIX", "ISEARCHMATCH_ACTIVE",
-    "ISEARCHMATCH_END", "ISEARCHMATCH_START", "ISUFFIX", "KEYBOARD_HACK", "KEYMAP", "KEYS", "KEYS_QUEUED_COUNT",
-    "KEYTIMEOUT", "LASTABORTEDSEARCH", "LASTSEARCH", "LASTWIDGET", "LBUFFER", "LISTMAX", "LOGCHECK", "MANPATH",
-    "MARK", "MATCH", "MBEGIN", "MEND", "MODULE_PATH", "NULLCMD", "NUMERIC", "PENDING", "POSTDISPLAY", "POSTEDIT",
-    "PREBUFFER", "PREDISPLAY", "PREFIX", "PROMPT", "PROMPT2", "PROMPT3", "PROMPT4", "PROMPT_EOL_MARK", "PSVAR",
-    "QIPREFIX", "QISUFFIX", "RBUFFER", "READNULLCMD", "REGION_ACTIVE", "REPORTMEMORY", "REPORTTIME", "RPROMPT",
-    "RPROMPT2", "RPS1", "RPS2", "SAVEHIST", "SPROMPT", "STTY", "SUFFIX", "SUFFIX_ACTIVE", "TERMINFO",
-    "TERMINFO_DIRS", "TIMEFMT", "TMPPREFIX", "TMPSUFFIX", "TRY_BLOCK_ERROR", "TRY_BLOCK_INTERRUPT", "TTY",
-    "TTYIDLE", "UNDO_CHANGE_NO", "UNDO_LIMIT_NO", "USERNAME", "VENDOR", "WATCH", "WATCHFMT", "WIDGET",
-    "WIDGETFUNC", "WIDGETSTYLE", "WORDCHARS", "YANK_ACTIVE", "YANK_END", "YANK_START", "ZBEEP", "ZDOTDIR",
-    "aliases", "argv", "builtins", "cdpath", "commands", "compstate", "dirstack", "epochtime", "errnos",
-    "fignore", "fpath", "funcfiletrace", "funcsourcetrace", "funcstack", "functions", "functions_source",
-    "functrace", "galiases", "history", "historywords", "jobdirs", "jobstates", "jobtexts", "keymaps",
-    "killring", "langinfo", "mailpath", "manpath", "mapfile", "match", "mbegin", "mend", "module_path",
-    "modules", "nameddirs", "options", "parameters", "patchars", "path", "pipestatus", "prompt", "psvar",
-    "region_highlight", "registers", "reply", "reswords", "saliases", "signals", "status",
-    "suffix_aliases", "sysparams", "termcap", "terminfo", "userdirs", "usergroups", "watch", "widgets", "words", "key", "RPROMPT_INDENT",
-];
+const ZSH: Names = Names(
+    "ARGC BAUD BUFFER BUFFERLINES CONTEXT CORRECT_IGNORE CORRECT_IGNORE_FILE CPUTYPE CURRENT \
+     CURSOR CUTBUFFER DIRSTACKSIZE EGID ERRNO GID HOST IPREFIX ISEARCHMATCH_ACTIVE \
+     ISEARCHMATCH_END ISEARCHMATCH_START ISUFFIX KEYBOARD_HACK KEYMAP KEYS KEYS_QUEUED_COUNT \
+     KEYTIMEOUT LASTABORTEDSEARCH LASTSEARCH LASTWIDGET LBUFFER LISTMAX LOGCHECK MANPATH MARK \
+     MATCH MBEGIN MEND MODULE_PATH NULLCMD NUMERIC PENDING POSTDISPLAY POSTEDIT PREBUFFER \
+     PREDISPLAY PREFIX PROMPT PROMPT2 PROMPT3 PROMPT4 PROMPT_EOL_MARK PSVAR QIPREFIX QISUFFIX \
+     RBUFFER READNULLCMD REGION_ACTIVE REPORTMEMORY REPORTTIME RPROMPT RPROMPT2 RPS1 RPS2 \
+     SAVEHIST SPROMPT STTY SUFFIX SUFFIX_ACTIVE TERMINFO TERMINFO_DIRS TIMEFMT TMPPREFIX \
+     TMPSUFFIX TRY_BLOCK_ERROR TRY_BLOCK_INTERRUPT TTY TTYIDLE UNDO_CHANGE_NO UNDO_LIMIT_NO \
+     USERNAME VENDOR WATCH WATCHFMT WIDGET WIDGETFUNC WIDGETSTYLE WORDCHARS YANK_ACTIVE YANK_END \
+     YANK_START ZBEEP ZDOTDIR aliases argv builtins cdpath commands compstate dirstack epochtime \
+     errnos fignore fpath funcfiletrace funcsourcetrace funcstack functions functions_source \
+     functrace galiases history historywords jobdirs jobstates jobtexts keymaps killring langinfo \
+     mailpath manpath mapfile match mbegin mend module_path modules nameddirs options parameters \
+     patchars path pipestatus prompt psvar region_highlight registers reply reswords saliases \
+     signals status suffix_aliases sysparams termcap terminfo userdirs usergroups watch widgets \
+     words key RPROMPT_INDENT",
+);
 
 /// Name prefixes: every new shell version adds more of these.
-const FAMILIES: [&str; 15] = [
+const FAMILIES: [&str; 16] = [
     "BASH",
     "BB_",
     "CHIBI",
@@ -60,14 +57,12 @@ const FAMILIES: [&str; 15] = [
     "dis_",
     "zcurses_",
     "zle_",
+    "zsh_",
 ];
 
 /// Whether a shell gives this variable a special meaning.
 pub fn is_special(name: &str) -> bool {
-    SHELLS.contains(&name)
-        || ZSH.contains(&name)
-        || name.starts_with("zsh_")
-        || FAMILIES.iter().any(|family| name.starts_with(family))
+    SHELLS.has(name) || ZSH.has(name) || FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
 #[cfg(test)]

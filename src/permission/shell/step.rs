@@ -1,6 +1,5 @@
 //! What the shell will do, as a flat list in order; the rules are checked against this list.
 
-use super::names::SafeValue;
 use super::word::Word;
 
 /// One step of a command line.
@@ -67,8 +66,8 @@ pub struct Assignment {
     pub raw: String,
     /// Name and value, if the value is known text.
     pub text: Option<String>,
-    /// The value, if it may be passed to a program.
-    pub value: Option<SafeValue>,
+    /// Whether its value may be passed to a program.
+    pub is_safe: bool,
 }
 
 /// A redirection to or from a file.

@@ -2,45 +2,24 @@
 
 use rable::{ListOperator, Node, NodeKind};
 
-/// An item of the top-level list, and the operators on both sides of it.
-pub struct Item<'a> {
-    /// The operator before it.
-    pub before: Option<ListOperator>,
-    /// The command.
-    pub command: &'a Node,
-    /// The operator after it.
-    pub after: Option<ListOperator>,
-}
-
-/// The items of the top-level list in order; the tree of a list is left-leaning.
-pub fn items(nodes: &[Node]) -> Vec<Item<'_>> {
-    let mut all = Vec::new();
-    for node in nodes {
-        let mut backwards = Vec::new();
-        let mut left = (node, None);
-        while let NodeKind::List { items } = &left.0.kind {
-            let Some((first, others)) = items.split_first() else {
-                break;
-            };
-            let mut operator = left.1;
-            for item in others.iter().rev() {
-                backwards.push((&item.command, item.operator.or(operator)));
-                operator = None;
-            }
-            left = (&first.command, first.operator.or(operator));
+/// The commands of a list in order, each with the operator after it; a list's tree is left-leaning.
+pub fn commands(list: &Node) -> Vec<(&Node, Option<ListOperator>)> {
+    let mut backwards = Vec::new();
+    let mut left = (list, None);
+    while let NodeKind::List { items } = &left.0.kind {
+        let Some((first, others)) = items.split_first() else {
+            break;
+        };
+        let mut operator = left.1;
+        for item in others.iter().rev() {
+            backwards.push((&item.command, item.operator.or(operator)));
+            operator = None;
         }
-        backwards.push(left);
-        let mut before = None;
-        for (command, after) in backwards.into_iter().rev() {
-            all.push(Item {
-                before,
-                command,
-                after,
-            });
-            before = after;
-        }
+        left = (&first.command, first.operator.or(operator));
     }
-    all
+    backwards.push(left);
+    backwards.reverse();
+    backwards
 }
 
 /// The names in arithmetic; an empty one for anything but a number, a name or a sum of these.

@@ -70,6 +70,21 @@ impl Word {
         }
     }
 
+    /// Whether the text is known and accepted.
+    pub fn fits(&self, accepts: impl FnOnce(&str) -> bool) -> bool {
+        self.text().is_some_and(accepts)
+    }
+
+    /// Whether this is known to be one of these texts.
+    pub fn is_any(&self, texts: &[&str]) -> bool {
+        self.fits(|text| texts.contains(&text))
+    }
+
+    /// Whether this is, or may become, an option.
+    pub fn begins_option(&self) -> bool {
+        self.prefix().starts_with('-')
+    }
+
     /// How many words this becomes.
     pub fn arity(&self) -> Arity {
         let of = |piece: &Piece| match piece {
@@ -91,7 +106,7 @@ impl Word {
     }
 
     /// Appends the word to the form that patterns match.
-    pub fn write(&self, command: &mut Canonical) {
+    fn write(&self, command: &mut Canonical) {
         command.word();
         for piece in &self.pieces {
             match piece {
@@ -115,9 +130,7 @@ impl Word {
     /// Whether the word, or each word it becomes, starts with known text other than an option's.
     pub fn is_never_option(&self) -> bool {
         let expands = self.raw.contains(['$', '`']);
-        !matches!(self.prefix(), "")
-            && !self.prefix().starts_with('-')
-            && (self.is_one_word() || !expands)
+        !self.prefix().is_empty() && !self.begins_option() && (self.is_one_word() || !expands)
     }
 
     /// Reads a word node of the parser; `names` are variables that hold plain file names there.
@@ -163,40 +176,26 @@ struct Quoting<'a> {
 
 impl Quoting<'_> {
     fn part(&mut self, part: &Node) -> Result<(), Fault> {
-        match &part.kind {
-            NodeKind::WordLiteral { value } => self.literal(value),
+        let piece = match &part.kind {
+            NodeKind::WordLiteral { value } => return self.literal(value),
             // The scan has checked their forms.
-            NodeKind::ParamExpansion { param, op, .. } => {
-                let piece = self.parameter(param, op.is_some());
-                self.push(piece);
-                Ok(())
+            NodeKind::ParamExpansion { param, op, .. } => self.parameter(param, op.is_some()),
+            NodeKind::ParamLength { .. } | NodeKind::ArithmeticExpansion { .. } => Piece::Name,
+            NodeKind::CommandSubstitution { brace: false, .. } if self.in_quotes => {
+                Piece::Value(Arity::One)
             }
-            NodeKind::ParamLength { .. } | NodeKind::ArithmeticExpansion { .. } => {
-                self.push(Piece::Name);
-                Ok(())
-            }
-            NodeKind::CommandSubstitution { brace: false, .. } => {
-                let arity = if self.in_quotes {
-                    Arity::One
-                } else {
-                    Arity::Any
-                };
-                self.push(Piece::Value(arity));
-                Ok(())
-            }
-            NodeKind::ProcessSubstitution { .. } if !self.in_quotes => {
-                self.push(Piece::Value(Arity::One));
-                Ok(())
-            }
+            NodeKind::CommandSubstitution { brace: false, .. } => Piece::Value(Arity::Any),
+            NodeKind::ProcessSubstitution { .. } if !self.in_quotes => Piece::Value(Arity::One),
             NodeKind::BraceExpansion { content } if !self.in_quotes => {
                 if content.contains(['$', '`', '\'', '"', '\\', '(', '<', '>', ' ', '\n']) {
-                    return Err(Fault::new(self.raw, "this brace expansion is not read"));
+                    return Fault::refuse(self.raw, "this brace expansion is not read");
                 }
-                self.push(Piece::Value(Arity::Any));
-                Ok(())
+                Piece::Value(Arity::Any)
             }
-            _ => Err(Fault::unread(self.raw)),
-        }
+            _ => return Err(Fault::unread(self.raw)),
+        };
+        self.push(piece);
+        Ok(())
     }
 
     fn parameter(&self, name: &str, has_operator: bool) -> Piece {
@@ -277,6 +276,42 @@ impl Quoting<'_> {
         self.push(Piece::Value(Arity::Any));
         self.open_ended = true;
     }
+}
+
+/// A command in the form that patterns match: the assignments before it, and its words.
+pub fn canonical<'a>(
+    assignments: &[String],
+    words: impl IntoIterator<Item = &'a Word>,
+) -> Canonical {
+    let mut canonical = Canonical::default();
+    for assignment in assignments {
+        canonical.assignment(assignment);
+    }
+    for word in words {
+        word.write(&mut canonical);
+    }
+    canonical
+}
+
+/// The texts of words, if all of them are known.
+pub fn texts(words: &[Word]) -> Option<Vec<&str>> {
+    words.iter().map(Word::text).collect()
+}
+
+/// Whether every word's text is known and accepted.
+pub fn all(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
+    words.iter().all(|word| word.fits(&accepts))
+}
+
+/// The words after as many of these options as there are.
+pub fn after_options<'w>(words: &'w [Word], options: &[&str]) -> &'w [Word] {
+    let is_other = |word: &Word| !word.is_any(options);
+    &words[words.iter().position(is_other).unwrap_or(words.len())..]
+}
+
+/// Whether a text is a number in digits.
+pub fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
 /// Whether `$` before this character begins an expansion, which the parser should have reported.

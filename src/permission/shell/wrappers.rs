@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::names;
 use super::shells::{self, Rendered};
-use super::word::{Arity, Piece, Word};
+use super::word::{self, Arity, Piece, Word, after_options, is_digits};
 
 /// What a wrapper runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,111 +19,92 @@ pub enum Inner<'a> {
 /// The command inside a wrapper; `None` if this is not certainly one.
 pub fn unwrap(words: &[Word]) -> Option<Inner<'_>> {
     let (program, arguments) = words.split_first()?;
-    let after = |length: Option<usize>| {
-        let inner = arguments.get(length?..)?;
-        (!inner.is_empty()).then_some(Inner::Command(Cow::Borrowed(inner)))
-    };
-    match program.text()? {
-        "timeout" => after(timeout(arguments)),
-        "time" => after(flags(arguments, &["-p"])),
-        "nice" => after(nice(arguments)),
-        "nohup" | "exec" | "command" => after(flags(arguments, &[])),
-        "stdbuf" => after(stdbuf(arguments)),
-        "env" => after(env(arguments)),
-        "xargs" => xargs(arguments),
-        program if shells::is_read(program) => match shells::read(arguments) {
-            Rendered::Text(text) => Some(Inner::Text(text.to_owned())),
-            Rendered::File(_) | Rendered::Other => None,
-        },
+    let inner = match program.text()? {
+        "timeout" => timeout(arguments)?,
+        "time" => after_options(arguments, &["-p"]),
+        "nice" => nice(arguments)?,
+        "nohup" | "exec" | "command" => arguments,
+        "stdbuf" => stdbuf(arguments)?,
+        "env" => env(arguments)?,
+        "xargs" => return xargs(arguments),
         "eval" => {
-            let texts: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
-            let text = texts.filter(|texts| !texts.is_empty())?.join(" ");
-            Some(Inner::Text(text))
+            let texts = word::texts(arguments).filter(|texts| !texts.is_empty())?;
+            return Some(Inner::Text(texts.join(" ")));
         }
-        _ => None,
-    }
-}
-
-/// The number of these flags at the front; `None` if another option follows.
-fn flags(arguments: &[Word], known: &[&str]) -> Option<usize> {
-    let is_known = |word: &&Word| word.text().is_some_and(|text| known.contains(&text));
-    let count = arguments.iter().take_while(is_known).count();
-    ends_options(arguments.get(count)?).then_some(count)
+        program if shells::is_read(program) => {
+            return match shells::read(arguments) {
+                Rendered::Text(text) => Some(Inner::Text(text.to_owned())),
+                Rendered::File(_) | Rendered::Other => None,
+            };
+        }
+        _ => return None,
+    };
+    ends_options(inner.first()?).then_some(Inner::Command(Cow::Borrowed(inner)))
 }
 
 /// Whether a word is certainly not an option.
 fn ends_options(word: &Word) -> bool {
-    word.text().is_some_and(|text| !text.starts_with('-'))
+    word.fits(|text| !text.starts_with('-'))
 }
 
-fn timeout(arguments: &[Word]) -> Option<usize> {
-    let mut at = 0;
+fn timeout(arguments: &[Word]) -> Option<&[Word]> {
+    let mut rest = arguments;
     loop {
-        let text = arguments.get(at)?.text()?;
-        at += match text {
+        let (word, after) = rest.split_first()?;
+        let text = word.text()?;
+        rest = match text {
             "-k" | "-s" => {
-                arguments.get(at + 1)?.text()?;
-                2
+                after.first()?.text()?;
+                &after[1..]
             }
-            "--foreground" | "--preserve-status" | "-v" => 1,
-            _ if text.starts_with("--signal=") || text.starts_with("--kill-after=") => 1,
-            _ => break,
+            "--foreground" | "--preserve-status" | "-v" => after,
+            _ if text.starts_with("--signal=") || text.starts_with("--kill-after=") => after,
+            duration => {
+                let number = duration.trim_end_matches(['s', 'm', 'h', 'd']);
+                let is_part = |c: char| c.is_ascii_digit() || c == '.';
+                let plain = !number.is_empty() && number.chars().all(is_part);
+                return plain.then_some(after);
+            }
         };
     }
-    let duration = arguments.get(at)?.text()?;
-    let number = duration.trim_end_matches(['s', 'm', 'h', 'd']);
-    let plain = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '.');
-    (plain && ends_options(arguments.get(at + 1)?)).then_some(at + 1)
 }
 
-fn nice(arguments: &[Word]) -> Option<usize> {
+fn nice(arguments: &[Word]) -> Option<&[Word]> {
     let text = arguments.first()?.text()?;
-    let is_number = |text: &str| {
-        let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-        !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
-    };
-    let count = match text
-        .strip_prefix("--adjustment=")
-        .or_else(|| text.strip_prefix("-n"))
-    {
+    let is_number = |text: &str| is_digits(text.strip_prefix(['-', '+']).unwrap_or(text));
+    let adjustment = text.strip_prefix("--adjustment=");
+    let count = match adjustment.or_else(|| text.strip_prefix("-n")) {
         Some("") => is_number(arguments.get(1)?.text()?).then_some(2)?,
         Some(number) => is_number(number).then_some(1)?,
         None if text.starts_with('-') => is_number(text).then_some(1)?,
         None => 0,
     };
-    ends_options(arguments.get(count)?).then_some(count)
+    arguments.get(count..)
 }
 
-fn stdbuf(arguments: &[Word]) -> Option<usize> {
+fn stdbuf(arguments: &[Word]) -> Option<&[Word]> {
     let buffers = |word: &&Word| {
         let text = word.text().unwrap_or_default();
-        let mode = ["-i", "-o", "-e"]
-            .iter()
-            .find_map(|option| text.strip_prefix(option));
-        mode.is_some_and(|mode| {
-            mode == "L" || !mode.is_empty() && mode.chars().all(|c| c.is_ascii_digit())
-        })
+        let mut options = ["-i", "-o", "-e"].iter();
+        let mode = options.find_map(|option| text.strip_prefix(option));
+        mode.is_some_and(|mode| mode == "L" || is_digits(mode))
     };
     let count = arguments.iter().take_while(buffers).count();
-    (count > 0 && ends_options(arguments.get(count)?)).then_some(count)
+    (count > 0).then(|| &arguments[count..])
 }
 
-fn env(arguments: &[Word]) -> Option<usize> {
-    let is_harmless = |word: &&Word| word.text().is_some_and(names::sets_harmlessly);
-    let count = arguments.iter().take_while(is_harmless).count();
-    let next = arguments.get(count)?;
-    (ends_options(next) && !next.text()?.contains('=')).then_some(count)
+fn env(arguments: &[Word]) -> Option<&[Word]> {
+    let is_harmless = |word: &&Word| word.fits(names::sets_harmlessly);
+    let inner = &arguments[arguments.iter().take_while(is_harmless).count()..];
+    (!inner.first()?.text()?.contains('=')).then_some(inner)
 }
 
 /// `xargs` appends unknown words to the command it runs, or substitutes them.
 fn xargs(arguments: &[Word]) -> Option<Inner<'_>> {
     let mut at = 0;
     let mut placeholder = None;
-    while let Some(text) = arguments
-        .get(at)
-        .and_then(Word::text)
-        .filter(|t| t.starts_with('-'))
-    {
+    let option = |at: usize| arguments.get(at).and_then(Word::text);
+    while let Some(text) = option(at).filter(|text| text.starts_with('-')) {
         let value = |joined: &str| match joined {
             "" => Some((arguments.get(at + 1)?.text()?.to_owned(), 2)),
             joined => Some((joined.to_owned(), 1)),

@@ -9,7 +9,7 @@ use super::Fault;
 /// # Errors
 /// For `$~x`, `$=x`, `$^x` and `$+x`, and for a name followed by a subscript or modifier.
 pub fn expansion(text: &str) -> Result<(), Fault> {
-    let refused = |part: &str| Err(Fault::new(part, "zsh reads this expansion otherwise"));
+    let refused = |part: &str| Fault::refuse(part, "zsh reads this expansion otherwise");
     let after = &text[1..];
     if after.starts_with(['~', '=', '^', '+']) {
         return refused(&text[..2]);
@@ -58,10 +58,7 @@ pub fn operator(text: &str, width: usize) -> Result<(), Fault> {
         range.contains('-') && range.chars().all(|c| c.is_ascii_digit() || c == '-')
     });
     if forces || is_range {
-        return Err(Fault::new(
-            &text[..width],
-            "zsh reads this operator otherwise",
-        ));
+        return Fault::refuse(&text[..width], "zsh reads this operator otherwise");
     }
     Ok(())
 }
@@ -73,7 +70,7 @@ pub fn operator(text: &str, width: usize) -> Result<(), Fault> {
 pub fn argument(word: &str) -> Result<(), Fault> {
     let names_program = word.starts_with('=') && word != "=" && word != "==";
     if names_program || word == "{" || word == "}" {
-        return Err(Fault::new(word, "zsh reads this word otherwise"));
+        return Fault::refuse(word, "zsh reads this word otherwise");
     }
     Ok(())
 }

@@ -17,10 +17,7 @@ impl Checker<'_> {
         view: &View,
     ) -> Result<Grant, Fault> {
         if self.texts == MAX_TEXTS {
-            return Err(Fault::new(
-                "",
-                "too many command lines within command lines",
-            ));
+            return Fault::refuse("", "too many command lines within command lines");
         }
         self.texts += 1;
         let here = program == "eval";
@@ -39,7 +36,7 @@ impl Checker<'_> {
         self.shell = shell;
         let mut within = self.parts[before..].iter();
         if within.any(|part| part.outcome.is_err()) {
-            return Err(Fault::new("", "a command in it is not granted"));
+            return Fault::refuse("", "a command in it is not granted");
         }
         Ok(Grant::Free("each command in it is granted"))
     }

@@ -19,10 +19,9 @@ pub fn split(arguments: &[Word]) -> Result<Option<String>, Fault> {
         }
     };
     // Options end at a word that cannot be the value of the option before it.
-    let is_option = |word: &Word| word.prefix().starts_with('-');
-    let ends = |pair: &[Word]| !pair.iter().any(is_option) && !pair[1].raw.contains('=');
+    let ends = |pair: &[Word]| !pair.iter().any(Word::begins_option) && !pair[1].raw.contains('=');
     let options = match arguments.first() {
-        Some(first) if !is_option(first) && !first.raw.contains('=') => 0,
+        Some(first) if !first.begins_option() && !first.raw.contains('=') => 0,
         _ => arguments
             .windows(2)
             .position(ends)
@@ -38,7 +37,7 @@ pub fn split(arguments: &[Word]) -> Result<Option<String>, Fault> {
     let word = if length == 0 { at + 1 } else { at };
     let text = arguments.get(word).and_then(Word::text);
     let text = text.filter(|text| !text.contains(['\\', '$']));
-    let text = text.ok_or_else(|| Fault::new("env -S", "it runs text that is not known"))?;
+    let text = text.ok_or_else(|| Fault::new("env -S", super::UNKNOWN_TEXT))?;
     Ok(Some(match length {
         0 => text.to_owned(),
         length => text[text.len() - length..].to_owned(),

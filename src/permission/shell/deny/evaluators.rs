@@ -4,55 +4,23 @@
 
 use crate::permission::shell::Fault;
 use crate::permission::shell::builtins::{self, Builtin};
+use crate::permission::shell::name_list::Names;
 use crate::permission::shell::names::{self, Variables};
 use crate::permission::shell::special::is_special;
-use crate::permission::shell::word::Word;
+use crate::permission::shell::word::{Word, all, is_digits};
 
 /// Variables whose value, or the file it names, a shell runs.
-const RUN: [&str; 8] = [
-    "PS4",
-    "PS0",
-    "BASH_ENV",
-    "ENV",
-    "ZDOTDIR",
-    "PROMPT_COMMAND",
-    "SHELLOPTS",
-    "BASHOPTS",
-];
+const RUN: Names = Names("PS4 PS0 BASH_ENV ENV ZDOTDIR PROMPT_COMMAND SHELLOPTS BASHOPTS");
 
 /// Shell variables whose value is plain text in every shell.
-const TEXTUAL: [&str; 26] = [
-    "PATH",
-    "HOME",
-    "IFS",
-    "TERM",
-    "LANG",
-    "LANGUAGE",
-    "EDITOR",
-    "VISUAL",
-    "TZ",
-    "SHELL",
-    "USER",
-    "LOGNAME",
-    "TMPDIR",
-    "CDPATH",
-    "PWD",
-    "OLDPWD",
-    "MANPATH",
-    "HOSTNAME",
-    "INPUTRC",
-    "PS1",
-    "PS2",
-    "REPLY",
-    "MAIL",
-    "INSIDE_EMACS",
-    "TERMINFO",
-    "POSIXLY_CORRECT",
-];
+const TEXTUAL: Names = Names(
+    "PATH HOME IFS TERM LANG LANGUAGE EDITOR VISUAL TZ SHELL USER LOGNAME TMPDIR CDPATH PWD \
+     OLDPWD MANPATH HOSTNAME INPUTRC PS1 PS2 REPLY MAIL INSIDE_EMACS TERMINFO POSIXLY_CORRECT",
+);
 
 /// Whether a shell runs the value of this variable, or the file it names.
 pub fn runs(name: &str) -> bool {
-    RUN.contains(&name) || name.starts_with("BASH_FUNC")
+    RUN.has(name) || name.starts_with("BASH_FUNC")
 }
 
 /// Refuses to set a variable that a shell evaluates. `value` is `None` if unknown.
@@ -61,9 +29,9 @@ pub fn runs(name: &str) -> bool {
 /// For variables whose value runs, and for numeric ones whose value is not written in digits.
 pub fn sets(name: &str, value: Option<&str>) -> Result<(), Fault> {
     let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
-    let holds_text = TEXTUAL.contains(&name) || name.starts_with("LC_") || !is_special(name);
+    let holds_text = TEXTUAL.has(name) || name.starts_with("LC_") || !is_special(name);
     if runs(name) || !(holds_text || value.is_some_and(digits)) {
-        return Err(Fault::new(name, "a shell evaluates this variable"));
+        return Fault::refuse(name, "a shell evaluates this variable");
     }
     Ok(())
 }
@@ -105,10 +73,7 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
             is_plain(text) && !has_letter(text, 'P') && !has_letter(text, 'v')
         }),
         "let" | "fc" | "bind" | "emulate" | "integer" | "float" | "zargs" | "autoload" => false,
-        "repeat" => arguments
-            .first()
-            .and_then(Word::text)
-            .is_some_and(is_number),
+        "repeat" => arguments.first().is_some_and(|count| count.fits(is_digits)),
         "exit" | "return" | "break" | "continue" | "shift" | "wait" => {
             is_neutral() || !zsh && all(arguments, is_plain)
         }
@@ -117,14 +82,7 @@ pub fn check(program: &str, arguments: &[Word], zsh: bool) -> Result<(), Fault> 
     if safe {
         return Ok(());
     }
-    Err(Fault::new(
-        program,
-        "it may evaluate text that is not plain",
-    ))
-}
-
-fn all(words: &[Word], accepts: impl Fn(&str) -> bool) -> bool {
-    words.iter().all(|word| word.text().is_some_and(&accepts))
+    Fault::refuse(program, "it may evaluate text that is not plain")
 }
 
 /// Whether no shell finds anything to expand or compute in a text.
@@ -132,10 +90,6 @@ fn is_plain(text: &str) -> bool {
     !text.contains([
         '$', '`', '[', ']', '(', ')', '{', '}', '<', '>', ';', '&', '|', '\\', '\n',
     ])
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
 /// Whether this is an option that includes the letter.

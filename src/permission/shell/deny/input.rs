@@ -1,29 +1,27 @@
 //! Programs that read commands from standard input.
 
-use super::program::SHELLS;
+use crate::permission::shell::runners::SHELLS;
 use crate::permission::shell::word::Word;
 
 /// Other programs that run their standard input if no argument names a command.
 const RUN_INPUT: [&str; 6] = ["parallel", "fakeroot", "unshare", "setarch", "newgrp", "at"];
+
 /// Whether a program with these arguments reads commands from standard input.
 pub fn runs_input(program: &str, arguments: &[Word]) -> bool {
-    let is = |word: &Word, texts: &[&str]| word.text().is_some_and(|text| texts.contains(&text));
     match program {
         "su" | "runuser" => !arguments.iter().any(has_command),
         "sudo" => arguments
             .iter()
-            .any(|word| is(word, &["-s", "-i", "--shell", "--login"])),
+            .any(|word| word.is_any(&["-s", "-i", "--shell", "--login"])),
         "." | "source" => arguments.first().is_some_and(is_input),
-        _ if RUN_INPUT.contains(&program) => {
-            arguments.iter().all(|word| word.prefix().starts_with('-'))
-        }
-        _ if SHELLS.contains(&program) => shell_runs_input(arguments),
+        _ if RUN_INPUT.contains(&program) => arguments.iter().all(Word::begins_option),
+        _ if SHELLS.has(program) => shell_runs_input(arguments),
         _ => false,
     }
 }
 
 /// Whether a word may contain the option `-c`, alone or in a cluster.
-pub fn has_command(word: &Word) -> bool {
+fn has_command(word: &Word) -> bool {
     word.prefix().starts_with(['-', '+']) && word.prefix().contains('c')
 }
 

@@ -2,54 +2,44 @@
 //! operand (docs/spec/restriction.md#unknown-programs). Options are parsed by the wrapper's own
 //! syntax; ambiguity counts against the command.
 
-use super::filled;
-use super::program::base;
+use crate::permission::shell::find;
 use crate::permission::shell::names;
+use crate::permission::shell::runners::{self, Wrapper, base};
 use crate::permission::shell::word::{Arity, Piece, Word};
-
-struct Wrapper {
-    name: &'static str,
-    /// Letters of options whose value is the next word or joined; `*` if this is unknown.
-    valued: &'static str,
-    /// The number of its own operands before the program.
-    operands: usize,
-}
-
-const fn row(name: &'static str, valued: &'static str, operands: usize) -> Wrapper {
-    Wrapper {
-        name,
-        valued,
-        operands,
-    }
-}
-
-#[rustfmt::skip]
-static WRAPPERS: &[Wrapper] = &[
-    row("sudo", "ughpCDRTUrt", 0), row("doas", "uC", 0), row("env", "uCS", 0), row("timeout", "ks", 1), row("gtimeout", "ks", 1),
-    row("time", "fo", 0), row("nice", "n", 0), row("nohup", "", 0), row("stdbuf", "ioe", 0), row("command", "", 0), row("builtin", "", 0),
-    row("exec", "a", 0), row("xargs", "adEILnPs", 0), row("watch", "n", 0), row("setsid", "", 0), row("ionice", "cnpPu", 0), row("chrt", "TPDp", 1),
-    row("taskset", "", 1), row("setarch", "", 1), row("flock", "wE", 1), row("chroot", "", 1), row("unshare", "SGRw", 0), row("nsenter", "tSGW", 0),
-    row("noglob", "", 0), row("nocorrect", "", 0), row("-", "", 0), row("repeat", "", 1), row("coproc", "", 0), row("busybox", "", 0), row("toybox", "", 0),
-    row("npx", "pc", 0), row("bunx", "p", 0), row("pnpx", "p", 0), row("uvx", "pw", 0), row("parallel", "*", 0), row("caffeinate", "tw", 0), row("unbuffer", "", 0),
-    row("direnv", "*", 2), row("prlimit", "*", 0), row("numactl", "*", 0), row("setpriv", "*", 0), row("strace", "eopPsuabIOSEX", 0), row("ltrace", "*", 0),
-    row("valgrind", "*", 0), row("gdb", "*", 0), row("perf", "*", 1), row("fakeroot", "*", 0), row("bwrap", "*", 0), row("firejail", "*", 0),
-    row("systemd-run", "*", 0), row("systemd-inhibit", "*", 0), row("dbus-run-session", "*", 0), row("rlwrap", "*", 0), row("pkexec", "*", 0),
-    // After the word that makes them run something: a container, then the program.
-    row("docker", "*", 1), row("podman", "*", 1), row("kubectl", "*", 1),
-];
 
 /// Subcommands with which container tools run a program.
 const RUNS: [&str; 4] = ["run", "exec", "create", "debug"];
 
+/// The placeholders that a command replaces before it runs: those of `xargs`, `find` and similar
+/// programs. A text that contains one is unknown.
+pub fn placeholders(words: &[Word]) -> Vec<String> {
+    let text = |word: &Word| word.text().unwrap_or_default().to_owned();
+    let texts: Vec<String> = words.iter().map(text).collect();
+    let fills = |text: &String| ["xargs", "find", "parallel", "fd"].contains(&base(text));
+    let Some(at) = texts.iter().position(fills) else {
+        return Vec::new();
+    };
+    let mut names = vec!["{}".to_owned()];
+    for (at, text) in texts.iter().enumerate().skip(at) {
+        let options = ["-I", "-J", "-i", "--replace="];
+        match options.iter().find_map(|option| text.strip_prefix(option)) {
+            Some("") => names.extend(texts.get(at + 1).cloned()),
+            Some(name) => names.push(name.to_owned()),
+            None => {}
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
 /// The unknown word, as written, that may be the program behind wrappers.
 pub fn unknown_program(words: &[Word]) -> Option<String> {
     let mut words = words.to_vec();
-    let names = filled::placeholders(&words);
+    let names = placeholders(&words);
     for word in words.iter_mut().skip(1) {
-        let is_filled_in = |text: &str| {
-            !text.starts_with('-') && names.iter().any(|name| text.contains(name.as_str()))
-        };
-        if word.text().is_some_and(is_filled_in) {
+        let is_filled_in =
+            |text: &str| !text.starts_with('-') && names.iter().any(|name| text.contains(name));
+        if word.fits(is_filled_in) {
             word.pieces = vec![Piece::Value(Arity::One)];
         }
     }
@@ -65,7 +55,7 @@ fn unknown_in(words: &[Word]) -> Option<String> {
         let Some(name) = first.text().map(base) else {
             return Some(first.raw.clone());
         };
-        let looks = |word: &Word| word.text().is_some_and(|text| text == "-v" || text == "-V");
+        let looks = |word: &Word| word.is_any(&["-v", "-V"]);
         if name == "command" && rest.first().is_some_and(looks) {
             return None;
         }
@@ -73,10 +63,10 @@ fn unknown_in(words: &[Word]) -> Option<String> {
             let unknown = unknown_action(rest);
             return unknown.or(is_fed.then(|| first.raw.clone()));
         }
-        let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == name)?;
+        let wrapper = runners::wrapper(name)?;
         if matches!(name, "docker" | "podman" | "kubectl") {
-            let runs = |word: &Word| word.text().is_some_and(|text| RUNS.contains(&text));
-            rest = &rest[rest.iter().position(runs)? + 1..];
+            let runs = rest.iter().position(|word| word.is_any(&RUNS))?;
+            rest = &rest[runs + 1..];
         }
         words = match behind(wrapper, rest) {
             Place::Known(inner) => inner,
@@ -119,7 +109,7 @@ fn behind<'a>(wrapper: &Wrapper, words: &'a [Word]) -> Place<'a> {
             Some(_) if operands > 0 => operands -= 1,
             Some(_) => return Place::Known(&words[at..]),
             None if may_be_value || word.arity() == Arity::Any => return Place::Unknown(word),
-            None if options && word.prefix().starts_with('-') => {}
+            None if options && word.begins_option() => {}
             None if operands > 0 => operands -= 1,
             None => return Place::Unknown(word),
         }
@@ -152,14 +142,12 @@ fn option(text: &str, valued: &str) -> Takes {
 
 /// A word of `find` that may be a program it runs, or may become an action.
 fn unknown_action(arguments: &[Word]) -> Option<String> {
-    let is_any =
-        |word: &Word, texts: &[&str]| word.text().is_some_and(|text| texts.contains(&text));
     let is_unknown = |word: &Word| word.text().is_none() && !word.is_never_option();
     let mut rest = arguments;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
-        if is_any(word, &["-exec", "-execdir", "-ok", "-okdir"]) {
-            let end = after.iter().position(|word| is_any(word, &[";", "+"]));
+        if word.is_any(&find::RUNS) {
+            let end = after.iter().position(|word| word.is_any(&[";", "+"]));
             let (run, others) = after.split_at(end.unwrap_or(after.len()));
             rest = others;
             // Two unknown words may be `;` and `-exec`.

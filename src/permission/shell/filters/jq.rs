@@ -1,18 +1,12 @@
 //! `jq` as a filter (docs/spec/restriction.md#program-filters): one program that reads only its
 //! input, and no file.
 
+use crate::permission::shell::name_list::Names;
 use crate::permission::shell::word::Word;
 
 /// Words of a program that access the environment, modules or file names.
-const REACHES_OUT: [&str; 7] = [
-    "env",
-    "ENV",
-    "input_filename",
-    "modulemeta",
-    "import",
-    "include",
-    "get_search_list",
-];
+const REACHES_OUT: Names =
+    Names("env ENV input_filename modulemeta import include get_search_list");
 
 /// Letters of options without a value.
 const LETTERS: &str = "rcesnSjM";
@@ -57,7 +51,7 @@ fn stays_inside(program: &str) -> bool {
     !program.is_empty()
         && program
             .split(|c| !is_part(c))
-            .all(|word| !REACHES_OUT.contains(&word))
+            .all(|word| !REACHES_OUT.has(word))
 }
 
 #[cfg(test)]

@@ -26,8 +26,5 @@ pub fn brackets_close(text: &str) -> Result<(), Fault> {
             return Ok(());
         }
     }
-    Err(Fault::new(
-        "[",
-        "a bracket is not closed in its word; quote it",
-    ))
+    Fault::refuse("[", "a bracket is not closed in its word; quote it")
 }

@@ -95,7 +95,7 @@ fn one_digit_at_most(before: &str) -> Result<(), Fault> {
         word.is_empty() || word.ends_with([' ', '\t', '\n', ';', '|', '&', '(', ')', '`']);
     if is_whole && before.len() > word.len() + 1 {
         let why = "a descriptor of several digits is a word to some shells";
-        return Err(Fault::new(&before[word.len()..], why));
+        return Fault::refuse(&before[word.len()..], why);
     }
     Ok(())
 }
@@ -109,10 +109,10 @@ fn names_a_descriptor_or_file(text: &str) -> Result<(), Fault> {
     let is_quoted = target.contains(['"', '\'', '\\', '`']);
     let has_dash = target.starts_with('-') || target.ends_with('-');
     if is_quoted || target.len() > 1 && has_dash {
-        return Err(Fault::new(
+        return Fault::refuse(
             &format!("&{target}"),
             "shells disagree about this redirection",
-        ));
+        );
     }
     Ok(())
 }

@@ -3,22 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Checked, Fault, KEPT, NOT_KNOWN, Operand, Operands, Program, Relation, is_option, plain,
-    refuse_if,
+    Checked, Fault, NOT_KNOWN, Operand, Program, Reach, Relation, WHY_PROTECTED, is_option,
+    options, plain, refuse_if,
 };
 use crate::permission::shell::word::{Arity, Piece, Word};
 
-impl Operands<'_> {
+impl Reach<'_> {
     /// `mv`, `cp`, `ln` and the like.
     pub(super) fn placed(&self, program: Program, arguments: &[Word]) -> Checked {
-        self.options(arguments)?;
+        self.others(options(arguments))?;
         let words: Vec<&Word> = plain(arguments).collect();
-        let is_one = |word: &Word| word.prefix().starts_with('-') && word.text() != Some("--");
-        let begin = arguments
-            .iter()
-            .position(|word| !word.prefix().starts_with('-'));
+        let is_one = |word: &Word| word.begins_option() && word.text() != Some("--");
+        let mut behind = arguments.iter().skip_while(|word| word.begins_option());
         // A value of an option that stands behind would look like the destination.
-        let mixed = begin.is_some_and(|begin| arguments[begin..].iter().any(is_one));
+        let mixed = behind.any(is_one);
         let (links, into) = match program {
             Program::Copies { links, into } => (links, into),
             _ => ("", "t"),
@@ -32,7 +30,7 @@ impl Operands<'_> {
         // and the one by which the destination is not entered.
         let removing = |word: &Word| {
             let long = ["--del", "--remove", "--no-target"];
-            let short = word.prefix().starts_with('-') && !word.prefix().starts_with("--");
+            let short = word.begins_option() && !word.prefix().starts_with("--");
             long.iter().any(|option| word.raw.starts_with(option))
                 || short && word.prefix().contains('T')
         };
@@ -58,13 +56,13 @@ impl Operands<'_> {
         }
         // A link without a name gets that of what it leads to, here.
         if let (Program::Links, [word]) = (program, words.as_slice()) {
-            self.reach.each(word, |operand| {
-                let here = entry(operand).map(|name| self.reach.relation(&name));
+            self.each(word, |operand| {
+                let here = entry(operand).map(|name| self.relation(&name));
                 refuse_if(word, here != Some(Relation::Apart))
             })?;
         }
         for word in destinations {
-            self.reach.each(word, |operand| match operand {
+            self.each(word, |operand| match operand {
                 Operand::Path(text) => {
                     if makes_links {
                         self.linked_at(Some(text), sources)?;
@@ -72,7 +70,7 @@ impl Operands<'_> {
                     self.destination(word, text, sources, removes)
                 }
                 Operand::Unknown(_) if program == Program::Moves => {
-                    Err(Fault::new(&word.raw, NOT_KNOWN))
+                    Fault::refuse(&word.raw, NOT_KNOWN)
                 }
                 Operand::Unknown(_) if makes_links => {
                     self.linked_at(None, sources)?;
@@ -86,27 +84,24 @@ impl Operands<'_> {
 
     /// A source of a copy is only read; one that leads elsewhere by a link may be copied as one.
     fn copied(&self, word: &Word) -> Checked {
-        self.reach.each(word, |operand| match operand {
-            Operand::Path(text) => refuse_if(
-                word,
-                self.reach.leads_in(text) || self.reach.is_our_file(text),
-            ),
+        self.each(word, |operand| match operand {
+            Operand::Path(text) => refuse_if(word, self.leads_in(text) || self.is_our_file(text)),
             _ => Ok(()),
         })
     }
 
     /// What a link leads to, from here or from where the link is.
     fn linked(&self, word: &Word) -> Checked {
-        self.reach.each(word, |operand| match operand {
+        self.each(word, |operand| match operand {
             Operand::Path(text) => {
                 let climbs = text.split('/').filter(|part| *part == "..").count();
                 let below = text.trim_start_matches("../");
-                let protection = self.reach.guard.ground.protection;
+                let protection = self.guard.context.protection;
                 let inside = climbs > 0 && protection.may_lie_within(Path::new(below));
                 let above = climbs > 0 && below.trim_matches(['.', '/']).is_empty();
                 refuse_if(
                     word,
-                    above || inside || self.reach.relation(text) != Relation::Apart,
+                    above || inside || self.relation(text) != Relation::Apart,
                 )
             }
             _ => self.part(word, operand),
@@ -115,11 +110,11 @@ impl Operands<'_> {
 
     /// What relative links lead to from the directory that they are made in, if that is known.
     fn linked_at(&self, directory: Option<&str>, sources: &[&Word]) -> Checked {
-        let places = directory.and_then(|directory| self.reach.paths(directory));
+        let places = directory.and_then(|directory| self.paths(directory));
         for word in sources {
-            self.reach.each(word, |operand| match operand {
+            self.each(word, |operand| match operand {
                 Operand::Path(target) => {
-                    refuse_if(word, self.reach.may_lead_in(places.as_deref(), target))
+                    refuse_if(word, self.may_lead_in(places.as_deref(), target))
                 }
                 _ => Ok(()),
             })?;
@@ -128,24 +123,23 @@ impl Operands<'_> {
     }
 
     fn destination(&self, word: &Word, text: &str, sources: &[&Word], removes: bool) -> Checked {
-        let Some(paths) = self.reach.paths(text) else {
-            return Err(Fault::new(&word.raw, NOT_KNOWN));
+        let Some(paths) = self.paths(text) else {
+            return Fault::refuse(&word.raw, NOT_KNOWN);
         };
         for path in paths {
-            match self.reach.relation_at(&path) {
+            match self.relation_at(&path) {
                 Relation::Apart => {}
-                Relation::Around if !removes && self.reach.is_directory(&path) => {
+                Relation::Around if !removes && self.guard.context.resolve.is_directory(&path) => {
                     let other = |source: &&&Word| !std::ptr::eq(**source, word);
                     for source in sources.iter().filter(other) {
-                        self.reach.each(source, |operand| {
+                        self.each(source, |operand| {
                             let name = entry(operand).map(|name| path.join(name));
-                            let apart =
-                                |path: PathBuf| self.reach.relation_at(&path) == Relation::Apart;
+                            let apart = |path: PathBuf| self.relation_at(&path) == Relation::Apart;
                             refuse_if(word, !name.is_some_and(apart))
                         })?;
                     }
                 }
-                _ => return Err(Fault::new(&word.raw, KEPT)),
+                _ => return Fault::refuse(&word.raw, WHY_PROTECTED),
             }
         }
         Ok(())

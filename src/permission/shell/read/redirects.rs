@@ -24,7 +24,7 @@ impl Reader {
                         expansion::plain_variables_only(content, self.zsh)?;
                     }
                     if !complete {
-                        return Err(Fault::new("<<", "a here-document has no end"));
+                        return Fault::refuse("<<", "a here-document has no end");
                     }
                 }
                 NodeKind::Redirect {
@@ -47,11 +47,11 @@ impl Reader {
             ">&" | "<&" if word.text().is_some_and(duplicates) => return Ok(()),
             "<" => false,
             ">" | ">>" | ">|" | "<>" | "&>" | "&>>" | ">&" => true,
-            _ => return Err(Fault::new(op, "this redirection is not read")),
+            _ => return Fault::refuse(op, "this redirection is not read"),
         };
         self.files += 1;
         if self.files > MAX_FILES {
-            return Err(Fault::new(op, "it redirects to too many files"));
+            return Fault::refuse(op, "it redirects to too many files");
         }
         self.steps.push(Step::Redirect(Redirect {
             writes,
