@@ -10,7 +10,15 @@ use crate::run_context::RunContext;
 use crate::script::{self, Confinement, Execution, Limit, Needs, Outcome, Request, RunLimits};
 use crate::session::{HookRecord, HookRecords};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
-use crate::sys::{limits, warn};
+use crate::sys::warn;
+
+/// All scripts that run after one activation; several activations share [`HOOKS_TOTAL`].
+const POST_HOOKS: Duration = Duration::from_secs(10);
+/// All `post` scripts that one hook of the host runs. The last may begin after 10 seconds and, even
+/// if it has to be killed, ends long before the host gives up.
+const HOOKS_TOTAL: Duration = Duration::from_secs(20);
+/// What the model is shown of the output of a skill's hooks, meant to be a line or two.
+const HOOK_OUTPUT_CHARS: usize = 4000;
 
 /// Whether the user approved a skill's hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +103,7 @@ pub fn run_post_hooks(ctx: &RunContext, session_ends: bool, began: Instant) {
         if !is_over {
             continue;
         }
-        if record.owes && began.elapsed() + limits::POST_HOOKS > limits::HOOKS_TOTAL {
+        if record.owes && began.elapsed() + POST_HOOKS > HOOKS_TOTAL {
             return;
         }
         let Some(taken) = records.take(&record) else {
@@ -124,7 +132,7 @@ fn run_owed(ctx: &RunContext, record: &HookRecord) -> Result<()> {
         return Err(changed());
     }
     let post = Hooks::of(&skill.fields).post;
-    let until = Instant::now() + limits::POST_HOOKS;
+    let until = Instant::now() + POST_HOOKS;
     run_all(ctx, &skill, "post", &post, until).map(|_| ())
 }
 
@@ -215,7 +223,7 @@ fn unapproved(skill: &Skill, approval: &Approval) -> String {
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(limits::HOOK_OUTPUT_CHARS) {
+    match text.char_indices().nth(HOOK_OUTPUT_CHARS) {
         Some((at, _)) => format!("{}… (truncated)", &text[..at]),
         None => text.to_owned(),
     }
@@ -280,6 +288,7 @@ impl RunContext {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::limits;
 
     #[test]
     fn the_host_is_answered_in_time() {
@@ -287,7 +296,7 @@ mod tests {
         let stopping = limits::REAP + Duration::from_secs(1);
         let patience = Duration::from_secs(limits::HOST_CALL_SECONDS);
         assert!(limits::PRE_HOOKS + stopping < patience);
-        assert!(limits::HOOKS_TOTAL + stopping < patience);
-        assert!(limits::POST_HOOKS * 2 <= limits::HOOKS_TOTAL);
+        assert!(HOOKS_TOTAL + stopping < patience);
+        assert!(POST_HOOKS * 2 <= HOOKS_TOTAL);
     }
 }

@@ -14,7 +14,10 @@ use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Changed, Handed, Loading, short_arguments, snapshot};
 use crate::skill::{Skill, brief};
 use crate::sys::text::quoted;
-use crate::sys::{limits, warn};
+use crate::sys::warn;
+
+/// Names in one call of `skill_session`.
+const SESSION_NAMES: usize = 100;
 
 /// What happens to the skills that are active already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +33,7 @@ pub enum LoadMode {
 /// # Errors
 /// If one is unavailable; the hint has the nearest names.
 pub fn offered_by_names<'a>(catalog: &'a Catalog, names: &[String]) -> Result<Vec<Offered<'a>>> {
-    if names.len() > limits::SESSION_NAMES {
+    if names.len() > SESSION_NAMES {
         let text = format!("{} names are too many", names.len());
         return Err(Error::new(text).hint("name fewer skills"));
     }

@@ -3,7 +3,9 @@
 use super::finding::Finding;
 use super::markdown::Markdown;
 use super::source::Source;
-use crate::sys::limits;
+
+/// Lines of a body above which `validate` advises to move details to files (specification).
+const BODY_LINES: usize = 500;
 
 /// Maximum number of commands examined per body.
 const COMMANDS: usize = 200;
@@ -25,8 +27,8 @@ pub fn lint(source: &Source) -> Vec<Finding> {
         return found;
     }
     let lines = body.lines().count();
-    if lines > limits::BODY_LINES {
-        let message = format!("the body has {lines} lines, over {}", limits::BODY_LINES);
+    if lines > BODY_LINES {
+        let message = format!("the body has {lines} lines, over {BODY_LINES}");
         say("body-lines", source.body, &message);
     }
     found

@@ -7,7 +7,9 @@ use super::source::{Source, place};
 use super::strict::{self, At};
 use super::{body, description, files, references};
 use crate::skill::{Diagnostic, Skill, over_yaml_limits};
-use crate::sys::limits;
+
+/// Characters of the field `compatibility` (specification).
+const COMPATIBILITY: usize = 500;
 
 /// Fields of the specification and those read by widely used clients (docs/spec/skills.md#fields).
 /// Other fields get a note.
@@ -128,10 +130,9 @@ fn fields(source: &Source) -> Vec<Finding> {
     }
     if let Some(compatibility) = source.skill.fields.text("compatibility") {
         let length = compatibility.chars().count();
-        if length > limits::COMPATIBILITY {
+        if length > COMPATIBILITY {
             let message = format!(
-                "`compatibility` has {length} characters, over the specification's {}",
-                limits::COMPATIBILITY
+                "`compatibility` has {length} characters, over the specification's {COMPATIBILITY}"
             );
             say("compatibility-too-long", "compatibility", &message);
         }

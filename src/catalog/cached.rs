@@ -13,7 +13,11 @@ use crate::host::ours;
 use crate::policy::Trusts;
 use crate::run_context::RunContext;
 use crate::skill::directories::skill_directories;
-use crate::sys::{hash, limits};
+use crate::sys::hash;
+
+/// The longest key of an answer, in bytes, that is stored as it is; a longer one is stored as its
+/// digest.
+const ANSWER_NAME: usize = 2048;
 
 /// Key of the prompt block: the output of [`RunContext::told`] for the hook that knows the context.
 pub const PROMPT: &str = "prompt";
@@ -123,7 +127,7 @@ impl RunContext {
                 let _ = write!(name, "{:?} ", trusts.of_skill(self, &dir));
             }
         }
-        if name.len() > limits::ANSWER_NAME {
+        if name.len() > ANSWER_NAME {
             return Sha256::digest(name).to_vec();
         }
         name.into_bytes()

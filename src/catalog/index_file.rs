@@ -16,6 +16,9 @@ use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;
 use crate::sys::{Dir, Durable, EntryName, files, hash, limits};
 
+/// Indexes kept. Each set of skill directories has one, so each project with skills has one.
+pub const CATALOG_INDEXES: usize = 50;
+
 /// Changes with the format.
 const MAGIC: &[u8; 16] = b"agent-skills ix2";
 /// No file has this stamp.
@@ -220,9 +223,9 @@ fn make_room(dir: &Dir) {
     let mut files: Vec<_> = entries
         .filter_map(|(name, _)| Some((changed(&name)?, name)))
         .collect();
-    if files.len() >= limits::CATALOG_INDEXES {
+    if files.len() >= CATALOG_INDEXES {
         files.sort();
-        for (_, name) in &files[..=files.len() - limits::CATALOG_INDEXES] {
+        for (_, name) in &files[..=files.len() - CATALOG_INDEXES] {
             let _ = dir.remove_file(name);
         }
     }

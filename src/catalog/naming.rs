@@ -4,7 +4,9 @@ use std::path::{Component, Path};
 
 use super::{Catalog, Entry, Layer};
 use crate::skill::{Skill, SkillName};
-use crate::sys::limits;
+
+/// The longest name, in bytes, for which similar names are searched.
+const SUGGESTED_FOR: usize = 200;
 
 impl Catalog {
     /// Records each skill's owner, so that `acme/deploy` and `deploy@acme` can be resolved.
@@ -83,7 +85,7 @@ impl Catalog {
     /// The names of offered skills most similar to `written`: at most three, best first.
     pub fn nearest(&self, written: &str) -> Vec<String> {
         // No typo is this long, and the comparison is quadratic.
-        if written.len() > limits::SUGGESTED_FOR {
+        if written.len() > SUGGESTED_FOR {
             return Vec::new();
         }
         let wanted = written

@@ -6,6 +6,9 @@ use crate::skill::{SkillName, one_line};
 use crate::sys::limits;
 use crate::sys::text::shorten;
 
+/// A description cut below this many characters says nothing.
+const SHORTEST_DESCRIPTION: usize = 20;
+
 /// A skill's line before cutting.
 pub struct Line<'a> {
     /// Its name.
@@ -44,7 +47,7 @@ impl<'a> Line<'a> {
         match most.saturating_sub(": ".len()) {
             _ if self.text.is_empty() => (None, true),
             _ if self.wants() <= most => (Some(self.text.clone()), true),
-            room if room < limits::SHORTEST_DESCRIPTION => (None, false),
+            room if room < SHORTEST_DESCRIPTION => (None, false),
             room => (Some(shorten(&self.text, room)), false),
         }
     }

@@ -4,8 +4,10 @@
 use std::fmt::Write;
 
 use super::evidence::{CitedRule, Part};
-use crate::sys::limits::BLOCK_MESSAGE_CHARS as MAX_CHARS;
 use crate::sys::text::shorten;
+
+/// A block message (docs/spec/restriction.md#block-message).
+const BLOCK_MESSAGE_CHARS: usize = 600;
 
 /// The number of allowed tools listed by name; the rest is counted.
 const NAMED: usize = 8;
@@ -109,11 +111,12 @@ impl Refusal {
             advice.push_str(" This was already refused; do not retry.");
         }
         if !self.0.allowed.is_empty() {
-            let room = MAX_CHARS.saturating_sub(text.chars().count() + advice.chars().count());
+            let room =
+                BLOCK_MESSAGE_CHARS.saturating_sub(text.chars().count() + advice.chars().count());
             text.push_str(&list(&self.0.allowed, room));
         }
         text.push_str(&advice);
-        shorten(&text, MAX_CHARS)
+        shorten(&text, BLOCK_MESSAGE_CHARS)
     }
 
     /// Why it is refused, and what to do instead.
@@ -245,7 +248,7 @@ mod tests {
             .part("subcommand", &long)
             .allowed(vec![long.clone(); 30]);
         let message = refusal.message(true);
-        assert!(message.chars().count() <= MAX_CHARS, "{message}");
+        assert!(message.chars().count() <= BLOCK_MESSAGE_CHARS, "{message}");
         assert!(!message.contains('\n'));
         assert!(message.contains("not allowed"), "{message}");
         assert!(

@@ -6,11 +6,19 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use super::masking::{mask, mask_value};
 use crate::sys::{Dir, EntryName, FileLock, Moment, limits, warn};
+
+/// One text in an audit event.
+const AUDIT_TEXT: usize = 500;
+/// One audit event, so that it is always written in one write.
+const AUDIT_EVENT: usize = 64 * 1024;
+/// Waiting for the lock to rotate an audit log. It must not delay a hook.
+const AUDIT_LOCK: Duration = Duration::from_millis(50);
 
 /// The destinations of events.
 #[derive(Debug, Clone)]
@@ -66,7 +74,7 @@ impl Event {
         self
     }
 
-    /// The event as a line of at most [`limits::AUDIT_EVENT`] if possible; long texts are cut
+    /// The event as a line of at most [`AUDIT_EVENT`] if possible; long texts are cut
     /// first.
     fn line(&self) -> Vec<u8> {
         let mut fields = self.fields.clone();
@@ -75,16 +83,16 @@ impl Event {
             let texts = fields.values_mut();
             texts.for_each(|field| mask_value(field, max));
         };
-        cut(&mut fields, limits::AUDIT_TEXT);
+        cut(&mut fields, AUDIT_TEXT);
         // In JSON one byte may take six.
         for times in 0..4 {
-            let line = self.joined(&fields, limits::AUDIT_EVENT >> times);
-            if line.len() <= limits::AUDIT_EVENT {
+            let line = self.joined(&fields, AUDIT_EVENT >> times);
+            if line.len() <= AUDIT_EVENT {
                 return line;
             }
         }
-        cut(&mut fields, limits::AUDIT_TEXT / 10);
-        self.joined(&fields, limits::AUDIT_TEXT)
+        cut(&mut fields, AUDIT_TEXT / 10);
+        self.joined(&fields, AUDIT_TEXT)
     }
 
     /// The line with long texts cut to `max_long` bytes.
@@ -148,7 +156,7 @@ impl Audit {
     fn put_aside(&self, dir: &Dir, name: &EntryName) {
         // If the lock is held, another process is rotating; meanwhile the log may exceed its limit
         // a little.
-        let lock = FileLock::exclusive(&self.file.with_extension("lock"), limits::AUDIT_LOCK);
+        let lock = FileLock::exclusive(&self.file.with_extension("lock"), AUDIT_LOCK);
         let now = || dir.open_file(name);
         let still_full = || now().is_ok_and(|(_, now)| now.len() > self.max / 2);
         if lock.is_err() || !still_full() {
@@ -309,7 +317,7 @@ mod tests {
         assert_eq!(lines[6].value["output"], "x ".repeat(48) + "***");
         assert!(lines[7].value.get("output").is_none());
         let log = fs::read_to_string(&audit.file).unwrap();
-        assert!(log.lines().all(|line| line.len() < limits::AUDIT_EVENT));
+        assert!(log.lines().all(|line| line.len() < AUDIT_EVENT));
     }
 
     #[test]
@@ -320,7 +328,7 @@ mod tests {
         audit.write(&Event::new("x").with("many", many).with("none", Value::Null));
         let (lines, _) = read_log(&audit.file).unwrap();
         assert_eq!(lines.len(), 1);
-        assert!(fs::metadata(&audit.file).unwrap().len() <= 2 * limits::AUDIT_EVENT as u64);
+        assert!(fs::metadata(&audit.file).unwrap().len() <= 2 * AUDIT_EVENT as u64);
         assert!(lines[0].value.get("none").is_none());
     }
 }

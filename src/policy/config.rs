@@ -10,7 +10,20 @@ use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::policy::ByContext;
 use crate::policy::count::Count;
 use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
-use crate::sys::limits;
+
+/// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
+/// and other plugins have theirs.
+const SKILL_TOOLS: usize = 32;
+/// Characters of the catalog in the system prompt, unless configured: about 3,000 tokens.
+const PROMPT_CHARS: usize = 12_000;
+/// Characters of the always-on skills in one context, unless configured: about 10,000 tokens in
+/// every system prompt. 99 % of real skills have less than 39,000 bytes.
+const ALWAYS_ON_CHARS: usize = 40_000;
+/// Skills active at the same time, unless configured. The instructions of more contradict each
+/// other.
+const ACTIVE_SKILLS: usize = 5;
+/// One audit log before it is rotated, unless configured; 10 MiB are about 25,000 events.
+const AUDIT_FILE: u64 = 10 * 1024 * 1024;
 
 /// The user's configuration. An absent key has its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,15 +78,15 @@ pub struct Config {
     /// Whether a project's skill precedes a personal one of its name; `false` by default.
     pub project_over_personal: bool,
     /// Up to this many skills get a tool each; beyond it, one tool serves all. 32 by default.
-    pub max_tools: Count<{ limits::SKILL_TOOLS }>,
+    pub max_tools: Count<{ SKILL_TOOLS }>,
     /// Characters of the prompt in which skills are listed; 12,000 by default.
-    pub prompt_chars: Count<{ limits::PROMPT_CHARS }>,
+    pub prompt_chars: Count<{ PROMPT_CHARS }>,
     /// Who sees a skill, by name.
     pub visibility: BTreeMap<String, Visibility>,
     /// By context, the skills that are active from the start, in this order.
     pub uses_skills: ByContext,
     /// The limit for all their instructions in characters; 40,000 by default.
-    pub uses_skills_chars: Count<{ limits::ALWAYS_ON_CHARS }>,
+    pub uses_skills_chars: Count<{ ALWAYS_ON_CHARS }>,
     /// By context, names or globs of the skills that it sees; a context without an entry sees all.
     pub catalog: ByContext,
     /// The audit log.
@@ -162,7 +175,7 @@ impl Default for AuditConfig {
     fn default() -> Self {
         Self {
             output_bytes: 0,
-            max_bytes: limits::AUDIT_FILE,
+            max_bytes: AUDIT_FILE,
             path: None,
             syslog: false,
         }
@@ -181,14 +194,13 @@ fn few_by_default<S: Serializer>(
     most: &Option<NonZeroUsize>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(most.map_or(limits::ACTIVE_SKILLS, NonZeroUsize::get) as u64)
+    serializer.serialize_u64(most.map_or(ACTIVE_SKILLS, NonZeroUsize::get) as u64)
 }
 
 impl Config {
     /// The maximum number of active skills.
     pub fn most_active(&self) -> usize {
-        self.max_active
-            .map_or(limits::ACTIVE_SKILLS, NonZeroUsize::get)
+        self.max_active.map_or(ACTIVE_SKILLS, NonZeroUsize::get)
     }
 
     /// The settings for running scripts.

@@ -11,6 +11,9 @@ use super::audit::numbered;
 use crate::error::{Error, Result};
 use crate::sys::{Moment, files, limits};
 
+/// The end of an audit log in which a session's last event is searched: 500 events.
+const AUDIT_END: u64 = 256 * 1024;
+
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
@@ -66,11 +69,11 @@ pub fn last_heard(file: &Path) -> BTreeMap<String, Moment> {
     let from = file
         .metadata()
         .map_or(0, |file| file.len())
-        .saturating_sub(limits::AUDIT_END);
+        .saturating_sub(AUDIT_END);
     if file.seek(SeekFrom::Start(from)).is_err() {
         return heard;
     }
-    let bytes = files::read_all_capped(file.take(limits::AUDIT_END), limits::AUDIT_END);
+    let bytes = files::read_all_capped(file.take(AUDIT_END), AUDIT_END);
     for line in bytes
         .unwrap_or_default()
         .split(|byte| *byte == b'\n')

@@ -6,7 +6,10 @@ use crate::error::Result;
 use crate::host::Protocol;
 use crate::run_context::RunContext;
 use crate::script::{Limit, Settings};
-use crate::sys::{last_word, limits};
+use crate::sys::last_word;
+
+/// The part of a call that is not spent waiting for a script, as by default.
+const BESIDES_SCRIPT: Duration = Duration::from_secs(2);
 
 impl RunContext {
     /// The settings for scripts.
@@ -26,7 +29,7 @@ impl RunContext {
             Protocol::Stdin => settings.call_seconds.stdin,
         };
         let wait = wait.map(Limit::duration)?;
-        last_word::allow(wait + limits::BESIDES_SCRIPT);
+        last_word::allow(wait + BESIDES_SCRIPT);
         Some(wait)
     }
 }

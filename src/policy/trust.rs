@@ -14,7 +14,11 @@ use crate::policy::{Ledger, Record};
 use crate::run_context::{HOLDS, PROJECT_CONFIG, RunContext, real};
 use crate::skill::directories::skill_directories;
 use crate::skill::{Skill, find_skill_file};
-use crate::sys::{limits, tree};
+use crate::sys::tree;
+
+/// Files of a trusted skill that are recorded one by one, to report which changed. With more, the
+/// record of a few hundred skills would become large.
+const TRUSTED_FILES: usize = 200;
 
 /// The record of a directory that stays trusted whatever changes in it.
 const ALWAYS: &str = "always";
@@ -147,7 +151,7 @@ impl Part {
     fn of(path: &Path) -> io::Result<Self> {
         let digest = tree::digest(&paths_of(path)?)?;
         let files = files_of(path)?;
-        let few = files.len() <= limits::TRUSTED_FILES;
+        let few = files.len() <= TRUSTED_FILES;
         let files = if few { files } else { BTreeMap::new() };
         Ok(Self { digest, files })
     }

@@ -6,8 +6,11 @@ use std::collections::HashSet;
 use super::patch::{FilePatch, Hunk, Line};
 use crate::error::{Error, Result};
 use crate::skill::unified_diff;
-use crate::sys::limits;
 use crate::sys::text::quoted;
+
+/// Lines compared to find where a diff applies: a tenth of a second. Without the limit, blank lines
+/// in a file of blank lines would take hours.
+const PATCH_EFFORT: usize = 10_000_000;
 
 /// A file with a diff applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +35,7 @@ impl FilePatch {
         };
         let lines: Vec<&str> = file.split_inclusive('\n').collect();
         let bodies: Vec<&str> = lines.iter().map(|line| body(line)).collect();
-        let mut effort = limits::PATCH_EFFORT;
+        let mut effort = PATCH_EFFORT;
         let mut placed = Vec::new();
         for (index, hunk) in self.hunks.iter().enumerate() {
             let place = locate(hunk, &bodies, exact, &mut effort);

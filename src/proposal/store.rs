@@ -9,6 +9,9 @@ use super::record::{Comment, Proposal, ProposalId, SEE};
 use crate::error::{Error, Result};
 use crate::sys::{Base, Dir, Durable, EntryName, FileLock, limits};
 
+/// Comments on one proposal.
+const PROPOSAL_COMMENTS: usize = 20;
+
 /// The directory of proposals.
 #[derive(Debug, Clone)]
 pub struct Proposals {
@@ -109,7 +112,7 @@ impl Proposals {
         self.get(id)?;
         let (dir, _turn) = self.turn()?;
         let mut proposal = self.get(id)?;
-        if proposal.comments.len() >= limits::PROPOSAL_COMMENTS {
+        if proposal.comments.len() >= PROPOSAL_COMMENTS {
             let text = format!("the proposal {id} has {} comments", proposal.comments.len());
             return Err(Error::new(text).hint("that is all it can have: the user should decide"));
         }

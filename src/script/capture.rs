@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 
-use crate::sys::limits;
+/// One stream of a script's output; the middle of anything longer is dropped.
+const SCRIPT_OUTPUT: usize = 64 * 1024;
 
-/// A stream of at most [`limits::SCRIPT_OUTPUT`] bytes, or the head and the tail of a longer one.
+/// A stream of at most [`SCRIPT_OUTPUT`] bytes, or the head and the tail of a longer one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Captured {
     head: Vec<u8>,
@@ -16,7 +17,7 @@ pub struct Captured {
 }
 
 /// Bytes kept on each side of the cut.
-const HALF: usize = limits::SCRIPT_OUTPUT / 2;
+const HALF: usize = SCRIPT_OUTPUT / 2;
 
 impl Captured {
     /// Adds the next bytes of the stream.
@@ -125,8 +126,8 @@ mod tests {
 
     #[test]
     fn a_stream_up_to_the_cap_is_kept_whole_however_it_arrives() {
-        let bytes = alphabet(limits::SCRIPT_OUTPUT);
-        for step in [1, 1000, HALF, limits::SCRIPT_OUTPUT] {
+        let bytes = alphabet(SCRIPT_OUTPUT);
+        for step in [1, 1000, HALF, SCRIPT_OUTPUT] {
             let captured = captured(&bytes, step);
             assert!(!captured.is_truncated());
             assert_eq!(captured.text().into_bytes(), bytes);
@@ -182,7 +183,7 @@ mod tests {
         for _ in 0..1000 {
             captured.push(&chunk);
         }
-        assert!(captured.head.capacity() + captured.tail.capacity() <= 4 * limits::SCRIPT_OUTPUT);
+        assert!(captured.head.capacity() + captured.tail.capacity() <= 4 * SCRIPT_OUTPUT);
         assert_eq!(captured.total(), 65_536_000);
     }
 }

@@ -12,6 +12,9 @@ use super::sandbox::{Mode, Network};
 use crate::error::Error;
 use crate::sys::{Env, limits};
 
+/// Seconds a script may take altogether, unless configured.
+const SCRIPT_SECONDS: f64 = 120.0;
+
 /// All settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -69,7 +72,7 @@ pub struct CallSeconds {
 
 impl Default for Limit {
     fn default() -> Self {
-        Self(Duration::from_secs_f64(limits::SCRIPT_SECONDS))
+        Self(Duration::from_secs_f64(SCRIPT_SECONDS))
     }
 }
 

@@ -12,12 +12,14 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::capture::{self, Captured};
-use crate::sys::limits;
+
+/// One stream of a job's output on disk, of which the beginning and the end are kept.
+const JOB_OUTPUT: u64 = 1024 * 1024;
 
 /// Bytes that are never overwritten.
-const HEAD: u64 = limits::JOB_OUTPUT / 2;
+const HEAD: u64 = JOB_OUTPUT / 2;
 /// Bytes of the ring.
-const RING: u64 = limits::JOB_OUTPUT - HEAD;
+const RING: u64 = JOB_OUTPUT - HEAD;
 /// Offset of the first byte, after the total length.
 const START: u64 = 8;
 /// The maximum for one write; this much of the ring may change while it is read.
@@ -181,7 +183,7 @@ mod tests {
         for chunk in bytes.chunks(50_001) {
             writer.append(chunk);
         }
-        assert!(file.metadata().unwrap().len() <= START + limits::JOB_OUTPUT);
+        assert!(file.metadata().unwrap().len() <= START + JOB_OUTPUT);
         for from in [0, 10, 600_000, 4_000_000] {
             let news = read(&file, from, false).unwrap();
             assert_eq!(news.next, 5_000_000);

@@ -7,7 +7,10 @@ use std::ffi::OsStr;
 use serde::{Deserialize, Serialize};
 
 use super::SessionKey;
-use crate::sys::limits;
+
+/// Arguments of an activation that are kept. Every call reads them, for up to five skills in each
+/// of a hundred conversations.
+const KEPT_ARGUMENTS: usize = 8 * 1024;
 
 /// Prefix of the owner of an activation kept for a conversation. No session key starts with it.
 pub(super) const OF_CONTEXT: &str = "context:";
@@ -138,7 +141,7 @@ pub struct Handed {
 /// only in the conversation.
 pub fn short_arguments(given: Option<&str>) -> Option<String> {
     let text = given?.trim();
-    let is_short = !text.is_empty() && text.len() <= limits::KEPT_ARGUMENTS;
+    let is_short = !text.is_empty() && text.len() <= KEPT_ARGUMENTS;
     is_short.then(|| text.to_owned())
 }
 
@@ -258,7 +261,7 @@ mod tests {
 
     #[test]
     fn blank_and_overlong_ones_are_not_kept() {
-        let longest = "é".repeat(limits::KEPT_ARGUMENTS / 2);
+        let longest = "é".repeat(KEPT_ARGUMENTS / 2);
         let longer = format!("{longest}x");
         for (given, kept) in [
             (None, None),

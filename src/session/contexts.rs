@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::active::{ActiveSkill, End, Ended, Session, Standing};
 use crate::error::{Error, Result};
-use crate::sys::limits;
+
+/// Conversations whose active skills are kept; each is about 1 KB that every call reads.
+const CONTEXTS: usize = 100;
 
 /// Every conversation for which something is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,7 +141,7 @@ impl Contexts {
             }
             return Ok(());
         }
-        if !self.has(name) && self.known.len() >= limits::CONTEXTS {
+        if !self.has(name) && self.known.len() >= CONTEXTS {
             self.make_room()?;
         }
         self.known.insert(name.clone(), kept);
@@ -154,10 +156,7 @@ impl Contexts {
         });
         let oldest = free.min_by_key(|(_, context)| context.changed);
         let Some(name) = oldest.map(|(name, _)| name.clone()) else {
-            let text = format!(
-                "{} conversations have restricted skills active",
-                limits::CONTEXTS
-            );
+            let text = format!("{CONTEXTS} conversations have restricted skills active");
             return Err(Error::new(text).hint(
                 "the user can end some with `agent-skills deactivate --context NAME`, or all \
                  with `agent-skills deactivate`",
@@ -280,7 +279,7 @@ mod tests {
     #[test]
     fn only_the_quietest_unrestricted_conversation_makes_room() {
         let mut contexts = Contexts::default();
-        for n in 0..limits::CONTEXTS as u64 {
+        for n in 0..CONTEXTS as u64 {
             let restricted = n != 7 && n != 3;
             let one = session(&format!("c{n}"), &[skill("x", restricted)], 1000 - n);
             contexts.keep(&one, &[]).unwrap();

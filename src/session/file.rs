@@ -6,6 +6,7 @@ use std::fmt::Display;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 use std::time::Instant;
 use std::{fs, io};
 
@@ -15,6 +16,9 @@ use crate::error::{Error, Result};
 use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;
 use crate::sys::{Dir, files, limits};
+
+/// How long a call relies on the state that it has read, if the file looks unchanged.
+const STATE_SEEN: Duration = Duration::from_millis(100);
 
 /// A place where a copy of the state may be.
 #[derive(Debug, Clone)]
@@ -45,7 +49,7 @@ impl StateFile {
     pub(super) fn read(&self) -> Result<Option<Rc<State>>, Unreadable> {
         let is_same = |(stamp, at, _): &&Seen| {
             let now = fs::metadata(&self.path);
-            at.elapsed() < limits::STATE_SEEN && now.is_ok_and(|now| Stamp::of(&now) == *stamp)
+            at.elapsed() < STATE_SEEN && now.is_ok_and(|now| Stamp::of(&now) == *stamp)
         };
         if let Some((.., state)) = self.seen.borrow().as_ref().filter(is_same) {
             return Ok(Some(state.clone()));

@@ -11,6 +11,9 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::sys::{Dir, Durable, EntryName, FileLock, limits};
 
+/// Records of activations with hooks that are read; each active one has a record.
+const HOOK_RECORDS: usize = 1000;
+
 /// One activation of a skill with hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -85,10 +88,7 @@ impl HookRecords {
             let record: HookRecord = serde_json::from_slice(&bytes).ok()?;
             (stem(&record).with_end(&JSON) == name).then_some(record)
         };
-        records
-            .take(limits::HOOK_RECORDS)
-            .filter_map(read)
-            .collect()
+        records.take(HOOK_RECORDS).filter_map(read).collect()
     }
 
     /// Takes a record, unless another process holds it or has handled it. The death of a process

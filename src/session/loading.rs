@@ -6,7 +6,10 @@
 use super::SessionKey;
 use super::active::{ActiveSkill, End, Ended, Session, Standing};
 use crate::error::{Error, Result};
-use crate::sys::{Moment, limits};
+use crate::sys::Moment;
+
+/// Skills activated in one session. Nobody needs more, and each is parsed in every call.
+const SESSION_SKILLS: usize = 200;
 
 /// What happens to the skills that are active already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,8 +102,8 @@ impl Session {
                  \"names\": […]}; the user can change `max_active`",
             ));
         }
-        if self.activated.len() > limits::SESSION_SKILLS {
-            let text = format!("{} skills were activated already", limits::SESSION_SKILLS);
+        if self.activated.len() > SESSION_SKILLS {
+            let text = format!("{SESSION_SKILLS} skills were activated already");
             return Err(Error::new(text).hint("the user can run `agent-skills deactivate`"));
         }
         Ok(changed)
@@ -345,10 +348,10 @@ mod tests {
     fn a_record_that_would_grow_without_end_is_refused() {
         let mut session = Session::default();
         let strict = |n: usize| skill(&n.to_string(), None, &["WebFetch"]);
-        for n in 0..limits::SESSION_SKILLS {
+        for n in 0..SESSION_SKILLS {
             session.load(vec![strict(n)], Loading::InPlace, 5).unwrap();
         }
-        let more = vec![strict(limits::SESSION_SKILLS)];
+        let more = vec![strict(SESSION_SKILLS)];
         let refused = session.load(more, Loading::InPlace, 5).unwrap_err();
         assert!(refused.next_step().unwrap().contains("deactivate"));
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
@@ -17,6 +18,10 @@ use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::ProcessId;
 use crate::sys::{Dir, Directories, EntryName, Env, files, limits};
+
+/// Age at which a session named by `AGENT_SKILLS_SESSION` expires: it has no process whose end
+/// could be detected.
+const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
 
 const LOCK: EntryName = EntryName::of("state.lock");
 
@@ -369,7 +374,7 @@ fn is_over(key: &str, session: &Session, realm: &str) -> bool {
     if SessionKey::is_of_process(key) && session.realm == realm {
         return SessionKey::has_ended(key);
     }
-    session.changed + limits::NAMED_SESSION_AGE.as_secs() < now()
+    session.changed + NAMED_SESSION_AGE.as_secs() < now()
 }
 
 fn now() -> u64 {

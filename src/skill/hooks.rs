@@ -5,7 +5,9 @@
 use serde_json::Value;
 
 use super::{Diagnostic, Fields, one_line};
-use crate::sys::limits;
+
+/// Scripts of one hook of a skill. Nobody needs more.
+const HOOK_SCRIPTS: usize = 8;
 
 /// The scripts as written, relative to the skill's directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,8 +38,7 @@ impl Hooks {
         let unclear = |what: &str| {
             let text = format!(
                 "`{what}` is not run: write `hooks: {{pre: scripts/a.sh, post: scripts/b.sh}}`, each a \
-                 script or a list of at most {} scripts",
-                limits::HOOK_SCRIPTS
+                 script or a list of at most {HOOK_SCRIPTS} scripts"
             );
             Diagnostic::warning("hooks-unclear", text)
         };
@@ -79,9 +80,7 @@ fn scripts(value: &Value) -> Option<Vec<String>> {
     };
     match value {
         Value::Null => Some(Vec::new()),
-        Value::Array(items) if items.len() <= limits::HOOK_SCRIPTS => {
-            items.iter().map(script).collect()
-        }
+        Value::Array(items) if items.len() <= HOOK_SCRIPTS => items.iter().map(script).collect(),
         value => Some(vec![script(value)?]),
     }
 }
@@ -141,7 +140,7 @@ mod tests {
         fn anything_is_read(yaml in "hooks: [\\[\\]{}a-z:, \n'\"]{0,60}") {
             let fields = fields(&yaml);
             let hooks = Hooks::of(&fields);
-            prop_assert!(hooks.pre.len() <= limits::HOOK_SCRIPTS);
+            prop_assert!(hooks.pre.len() <= HOOK_SCRIPTS);
             Hooks::diagnostics(&fields);
         }
     }

@@ -1,5 +1,6 @@
-//! Every limit in one place, each with its reason; docs/spec/limits.md has the same list. Sizes are
-//! bytes unless the name says otherwise.
+//! The caps on what other people's data and a hang can cost, each with its reason. Other constants
+//! stand where they are used; docs/spec/limits.md lists all of them. Sizes are bytes unless the name
+//! says otherwise.
 
 use std::time::Duration;
 
@@ -19,8 +20,6 @@ pub const DECISION_DEADLINE: Duration = Duration::from_secs(5);
 /// Any other call: 3 seconds below the host's limit, at which the host loses the answer or ends the
 /// run (docs/spec/hosts.md#time-limits).
 pub const CALL_DEADLINE: Duration = Duration::from_secs(27);
-/// The part of a call that is not spent waiting for a script, as by default.
-pub const BESIDES_SCRIPT: Duration = Duration::from_secs(2);
 /// One `SKILL.md`. The largest of 21,698 real ones is 293 KB.
 pub const SKILL_FILE: u64 = 2 * 1024 * 1024;
 /// The YAML block of one `SKILL.md`. The largest real one is 9.6 KB. The parser is quadratic in
@@ -31,17 +30,10 @@ pub const FRONTMATTER_DEPTH: usize = 64;
 /// Total number of `[` and `{` in the frontmatter. The depth alone is not enough, because closing
 /// brackets in comments and quotes close nothing; 64 KiB of nesting takes the parser seconds.
 pub const FRONTMATTER_BRACKETS: usize = 1000;
-/// The longest name, in bytes, for which similar names are searched.
-pub const SUGGESTED_FOR: usize = 200;
 /// The index of the catalog: five times what 20,000 skills of 2 KB each take.
 pub const CATALOG_INDEX: u64 = 200 * 1024 * 1024;
 /// Answers kept in one index: the schema, and the prompts of the last few contexts.
 pub const CATALOG_ANSWERS: usize = 6;
-/// The longest key of an answer, in bytes, that is stored as it is; a longer one is stored as its
-/// digest.
-pub const ANSWER_NAME: usize = 2048;
-/// Indexes kept. Each set of skill directories has one, so each project with skills has one.
-pub const CATALOG_INDEXES: usize = 50;
 /// Entries read in one skills directory.
 pub const CATALOG_ENTRIES: usize = 20_000;
 /// Bundled files listed at activation; 99 % of real skills have at most 35.
@@ -49,17 +41,8 @@ pub const LISTED_RESOURCES: usize = 50;
 /// Characters of one description shown to the model: 1.5 times the specification's limit. 22 of
 /// 21,698 real ones are longer.
 pub const DESCRIPTION_CHARS: usize = 1536;
-/// A description cut below this many characters says nothing.
-pub const SHORTEST_DESCRIPTION: usize = 20;
-/// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
-/// and other plugins have theirs.
-pub const SKILL_TOOLS: usize = 32;
-/// Characters of the catalog in the system prompt, unless configured: about 3,000 tokens.
-pub const PROMPT_CHARS: usize = 12_000;
 /// The record of notices already shown to the user: 20 digests.
 pub const TOLD_FILE: u64 = 4096;
-/// Installed skills that one search returns.
-pub const FOUND_SKILLS: usize = 10;
 /// Tokens of instructions above which the author is warned; 1.5 % of real skills have more.
 pub const MANY_TOKENS: usize = 8000;
 /// Files visited in a walk through a skill's directory; the largest real skill has 1,379.
@@ -67,30 +50,18 @@ pub const WALKED_FILES: usize = 10_000;
 /// Depth of a walk through a skill or a repository: 99.4 % of real `SKILL.md` files are at depth 7
 /// or less.
 pub const WALK_DEPTH: usize = 8;
-/// What `read_skill_file` returns in one call unless asked for less.
-pub const READ_ANSWER: usize = 256 * 1024;
 /// The largest resource that can be read.
 pub const RESOURCE_FILE: u64 = 64 * 1024 * 1024;
-/// One stream of a script's output; the middle of anything longer is dropped.
-pub const SCRIPT_OUTPUT: usize = 64 * 1024;
 /// The beginning of a script, read to find out how to run it: shebang and PEP 723 block.
 pub const SCRIPT_HEAD: u64 = 64 * 1024;
 /// What may still be read of a script's output after it has ended: more than a pipe holds (at most
 /// 1 MiB), but bounded, because an unkillable process may keep writing.
 pub const SCRIPT_REST: usize = 4 * 1024 * 1024;
-/// Seconds a script may take altogether, unless configured.
-pub const SCRIPT_SECONDS: f64 = 120.0;
 /// The maximum of the configured seconds: less than the time for which a job is kept.
 pub const SCRIPT_SECONDS_MOST: f64 = 12.0 * 3600.0;
 /// Seconds after which a call of the newer host answers even if its script still runs: at 30 the
 /// host kills the call and loses the answer (docs/spec/hosts.md#time-limits).
 pub const HOST_CALL_SECONDS: u64 = 25;
-/// One stream of a job's output on disk, of which the beginning and the end are kept.
-pub const JOB_OUTPUT: u64 = 1024 * 1024;
-/// Jobs that run at the same time. Each has a supervisor, a script and the script's children.
-pub const JOBS: usize = 32;
-/// How long a job is kept after its end.
-pub const JOB_AGE: Duration = Duration::from_hours(24);
 /// A file of a job, other than its output.
 pub const JOB_FILE: u64 = 64 * 1024;
 /// How long to wait for a killed process tree. Only processes of another user survive the kill.
@@ -99,45 +70,17 @@ pub const REAP: Duration = Duration::from_secs(2);
 pub const HOOK_LOCK: Duration = Duration::from_secs(2);
 /// Waiting for a lock to install or remove, while another command may be installing.
 pub const INSTALL_LOCK: Duration = Duration::from_mins(1);
-/// Characters of the always-on skills in one context, unless configured: about 10,000 tokens in
-/// every system prompt. 99 % of real skills have less than 39,000 bytes.
-pub const ALWAYS_ON_CHARS: usize = 40_000;
-/// Scripts of one hook of a skill. Nobody needs more.
-pub const HOOK_SCRIPTS: usize = 8;
 /// All scripts that run when a skill is activated: less than the 30 seconds after which the host
 /// gives up a call.
 pub const PRE_HOOKS: Duration = Duration::from_secs(20);
-/// All scripts that run after one activation; several activations share [`HOOKS_TOTAL`].
-pub const POST_HOOKS: Duration = Duration::from_secs(10);
-/// All `post` scripts that one hook of the host runs. The last may begin after 10 seconds and, even
-/// if it has to be killed, ends long before the host gives up.
-pub const HOOKS_TOTAL: Duration = Duration::from_secs(20);
-/// What the model is shown of the output of a skill's hooks, meant to be a line or two.
-pub const HOOK_OUTPUT_CHARS: usize = 4000;
 /// The record of one activation with hooks; most of it is a path.
 pub const HOOK_RECORD: u64 = 16 * 1024;
-/// Records of activations with hooks that are read; each active one has a record.
-pub const HOOK_RECORDS: usize = 1000;
 /// The state file. Each live host process has an entry of about 1 KB.
 pub const STATE_FILE: u64 = 8 * 1024 * 1024;
-/// How long a call relies on the state that it has read, if the file looks unchanged.
-pub const STATE_SEEN: Duration = Duration::from_millis(100);
 /// The record of refused calls, for 4,000 of them.
 pub const REFUSALS_FILE: u64 = 32_000;
 /// The lockfile; an entry is about 500 bytes.
 pub const LOCKFILE: u64 = 8 * 1024 * 1024;
-/// Skills activated in one session. Nobody needs more, and each is parsed in every call.
-pub const SESSION_SKILLS: usize = 200;
-/// Conversations whose active skills are kept; each is about 1 KB that every call reads.
-pub const CONTEXTS: usize = 100;
-/// Skills active at the same time, unless configured. The instructions of more contradict each
-/// other.
-pub const ACTIVE_SKILLS: usize = 5;
-/// Arguments of an activation that are kept. Every call reads them, for up to five skills in each
-/// of a hundred conversations.
-pub const KEPT_ARGUMENTS: usize = 8 * 1024;
-/// All instructions of active skills that are repeated in the system prompt.
-pub const REINJECTED: usize = 256 * 1024;
 /// What all placeholders together may add to a skill's instructions: enough to use any argument
 /// that fits a prompt once, not two thousand times.
 pub const FILLED_IN: usize = 256 * 1024;
@@ -145,11 +88,6 @@ pub const FILLED_IN: usize = 256 * 1024;
 pub const REQUIRES_DEPTH: usize = 5;
 /// Required skills that are listed, and required names that match none.
 pub const REQUIRED_SKILLS: usize = 20;
-/// Names in one call of `skill_session`.
-pub const SESSION_NAMES: usize = 100;
-/// Age at which a session named by `AGENT_SKILLS_SESSION` expires: it has no process whose end
-/// could be detected.
-pub const NAMED_SESSION_AGE: Duration = Duration::from_hours(7 * 24);
 /// Files of one installed skill. With [`INSTALL_BYTES`], this rejects no real skill except one with
 /// a committed build directory.
 pub const INSTALL_FILES: usize = 10_000;
@@ -157,16 +95,12 @@ pub const INSTALL_FILES: usize = 10_000;
 pub const INSTALL_BYTES: u64 = 50 * 1024 * 1024;
 /// Seconds for one git command run for a person, which may download a repository.
 pub const GIT_SECONDS: u64 = 300;
-/// Seconds for one download of at most 10 MiB.
-pub const DOWNLOAD_SECONDS: u64 = 120;
 /// A downloaded archive, or all files of a skill from a site, as transferred.
 pub const DOWNLOAD: u64 = 10 * 1024 * 1024;
 /// An unpacked archive.
 pub const UNPACKED: u64 = 25 * 1024 * 1024;
 /// Files in an archive, or of a skill from a site.
 pub const ARCHIVE_FILES: usize = 1000;
-/// What is kept of one repository; fetching a larger one again costs less than keeping it.
-pub const REPOSITORY_CACHE: u64 = 1024 * 1024 * 1024;
 /// What is scanned of one file; the largest script of the corpus is a quarter of that.
 pub const SCANNED_FILE: u64 = 1024 * 1024;
 /// The listing of a site or a marketplace.
@@ -187,56 +121,17 @@ pub const LINK_HOPS: usize = 40;
 pub const REFERENCE: usize = 2048;
 /// The cached catalog of one source.
 pub const SOURCE_CACHE: u64 = 16 * 1024 * 1024;
-/// A block message (docs/spec/restriction.md#block-message).
-pub const BLOCK_MESSAGE_CHARS: usize = 600;
 /// Depth of the directories that a digest covers. It ends a loop of links.
 pub const DIGEST_DEPTH: usize = 24;
-/// Files of a trusted skill that are recorded one by one, to report which changed. With more, the
-/// record of a few hundred skills would become large.
-pub const TRUSTED_FILES: usize = 200;
 /// The records of trust and of approvals, for about 20,000 directories.
 pub const TRUST_FILE: u64 = 4 * 1024 * 1024;
-/// One audit log before it is rotated, unless configured; 10 MiB are about 25,000 events.
-pub const AUDIT_FILE: u64 = 10 * 1024 * 1024;
 /// Rotated audit logs that are kept.
 pub const AUDIT_KEPT: usize = 4;
-/// The end of an audit log in which a session's last event is searched: 500 events.
-pub const AUDIT_END: u64 = 256 * 1024;
-/// One text in an audit event.
-pub const AUDIT_TEXT: usize = 500;
-/// One audit event, so that it is always written in one write.
-pub const AUDIT_EVENT: usize = 64 * 1024;
-/// Waiting for the lock to rotate an audit log. It must not delay a hook.
-pub const AUDIT_LOCK: Duration = Duration::from_millis(50);
-/// The diff of a proposal, or the text of a proposed skill, which a person has to read; 99 % of
-/// real `SKILL.md` files are smaller.
-pub const PROPOSAL: usize = 64 * 1024;
 /// Justification, evidence and each comment of a proposal, which a person reads.
 pub const PROPOSAL_TEXT: usize = 4 * 1024;
 /// Pending proposals. A user with this many undecided will not miss another.
 pub const PROPOSALS: usize = 100;
-/// Comments on one proposal.
-pub const PROPOSAL_COMMENTS: usize = 20;
 /// The file of a proposal: its texts and its diff, of which a byte may take six in JSON.
 pub const PROPOSAL_FILE: u64 = 1024 * 1024;
-/// Lines compared to find where a diff applies: a tenth of a second. Without the limit, blank lines
-/// in a file of blank lines would take hours.
-pub const PATCH_EFFORT: usize = 10_000_000;
-/// Lines of a body above which `validate` advises to move details to files (specification).
-pub const BODY_LINES: usize = 500;
-/// Characters of the field `compatibility` (specification).
-pub const COMPATIBILITY: usize = 500;
 /// A recorded conversation that tests a skill.
 pub const CONVERSATION: u64 = 4 * 1024 * 1024;
-/// One call by a simulated host: longer than any script may run.
-pub const SIMULATED_CALL: Duration = Duration::from_secs(150);
-/// The answer of one call to a simulated host.
-pub const SIMULATED_ANSWER: u64 = 16 * 1024 * 1024;
-/// What `doctor` reads of a program's answer: the schema of thousands of skills.
-pub const DOCTOR_ANSWER: u64 = 8 * 1024 * 1024;
-/// How long `doctor` waits for a program that should answer in milliseconds.
-pub const DOCTOR_SECONDS: u64 = 5;
-/// How long a lock may be held before `doctor` mentions it. A hook holds one for about 1 ms.
-pub const DOCTOR_LOCK: Duration = Duration::from_millis(500);
-/// The age from which a temporary file counts as abandoned.
-pub const LITTER_AGE: Duration = Duration::from_hours(1);

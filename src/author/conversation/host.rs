@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use wait_timeout::ChildExt;
@@ -15,6 +16,11 @@ use super::script::Script;
 use crate::author::skills_at;
 use crate::error::{Error, Result};
 use crate::sys::{Dir, EntryKind, EntryName, EntryPath, Env, files, limits, process};
+
+/// One call by a simulated host: longer than any script may run.
+const SIMULATED_CALL: Duration = Duration::from_secs(150);
+/// The answer of one call to a simulated host.
+const SIMULATED_ANSWER: u64 = 16 * 1024 * 1024;
 
 /// Paths of the plugin directory and the project in the temporary directory.
 const PLUGIN: &str = "home/.chibi/plugins/agent-skills";
@@ -217,21 +223,18 @@ impl<'a> Host<'a> {
         let mut child = process::in_own_group(&mut command)
             .spawn()
             .map_err(failed)?;
-        let ended = child.wait_timeout(limits::SIMULATED_CALL);
+        let ended = child.wait_timeout(SIMULATED_CALL);
         // Also after a normal exit: a host's call must leave no process behind.
         process::kill_group(child.id());
         let Some(status) = ended.map_err(failed)? else {
             let _ = child.wait();
-            let text = format!(
-                "a call did not end within {} s",
-                limits::SIMULATED_CALL.as_secs()
-            );
+            let text = format!("a call did not end within {} s", SIMULATED_CALL.as_secs());
             return Err(Error::new(text)
                 .hint("give the script a timeout_secs, or run it in the background"));
         };
         let read = |file: &mut File| {
             file.rewind()?;
-            let bytes = files::read_all_capped(&mut *file, limits::SIMULATED_ANSWER)?;
+            let bytes = files::read_all_capped(&mut *file, SIMULATED_ANSWER)?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         };
         if !status.success() {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
+use crate::catalog::index_file::CATALOG_INDEXES;
 use crate::catalog::{Catalog, Layer, NoRules, Order};
 
 struct World {
@@ -199,13 +200,13 @@ fn whatever_is_odd_about_the_file_means_that_there_is_none() {
 #[test]
 fn indexes_do_not_pile_up() {
     let world = World::new();
-    for n in 0..limits::CATALOG_INDEXES + 5 {
+    for n in 0..CATALOG_INDEXES + 5 {
         let mut index = Index::open(world.at(&format!("index/{n}")), b"key".to_vec());
         world.catalog(&mut index);
         index.keep(answer("x"));
     }
     let kept = fs::read_dir(world.at("index")).unwrap().count();
-    assert!(kept <= limits::CATALOG_INDEXES, "{kept}");
+    assert!(kept <= CATALOG_INDEXES, "{kept}");
 }
 
 #[test]

@@ -8,8 +8,10 @@ use crate::catalog::plain;
 use crate::cli::json;
 use crate::error::Result;
 use crate::run_context::RunContext;
-use crate::sys::limits;
 use crate::sys::text::quoted;
+
+/// Installed skills that one search returns.
+const FOUND_SKILLS: usize = 10;
 
 #[derive(Serialize)]
 struct Found {
@@ -58,13 +60,13 @@ impl SearchInstalled {
             ));
         }
         let mut text = String::new();
-        for found in found.iter().take(limits::FOUND_SKILLS) {
+        for found in found.iter().take(FOUND_SKILLS) {
             let _ = match found.description.as_str() {
                 "" => writeln!(text, "- {}", found.name),
                 description => writeln!(text, "- {}: {description}", found.name),
             };
         }
-        let more = found.len().saturating_sub(limits::FOUND_SKILLS);
+        let more = found.len().saturating_sub(FOUND_SKILLS);
         if more > 0 {
             let _ = writeln!(text, "{more} more match: more words find fewer.");
         }

@@ -15,6 +15,9 @@ use crate::marketplace::reference::address::RepoUrl;
 use crate::skill::SkillName;
 use crate::sys::{Base, Dir, Durable, EntryKind, EntryName, FileLock, limits};
 
+/// What is kept of one repository; fetching a larger one again costs less than keeping it.
+const REPOSITORY_CACHE: u64 = 1024 * 1024 * 1024;
+
 const CACHE: EntryName = EntryName::of("cache");
 const REPOSITORIES: EntryName = EntryName::of("repositories");
 const OBJECTS: EntryName = EntryName::of("objects");
@@ -137,7 +140,7 @@ fn tidy(repositories: &Dir, name: &EntryName, long: bool) -> io::Result<bool> {
     let objects = repository.open_dir(&OBJECTS)?;
     let packs = objects.find_dir(&PACK)?;
     let size = packs.as_ref().map_or(Ok(0), size)?;
-    if objects.has(&LONG) != long || size > limits::REPOSITORY_CACHE {
+    if objects.has(&LONG) != long || size > REPOSITORY_CACHE {
         repositories.remove_ours(name)?;
         return Ok(false);
     }

@@ -6,7 +6,10 @@ use std::fmt::Write;
 use crate::marketplace::fetch::failure::{Class, Failure};
 use crate::marketplace::fetch::tool::Tool;
 use crate::marketplace::reference::web::WebUrl;
-use crate::sys::{files, limits};
+use crate::sys::files;
+
+/// Seconds for one download of at most 10 MiB.
+const DOWNLOAD_SECONDS: u64 = 120;
 
 /// Marks the line on standard error that describes a transfer.
 const MARK: &str = "agent-skills-transfer";
@@ -42,7 +45,7 @@ pub fn get(
     command.args(["--silent", "--show-error", "--globoff", "--max-redirs", "5"]);
     command.args(["--proto", proto, "--proto-redir", proto]);
     command.args(["--connect-timeout", "20", "--max-time"]);
-    command.arg(limits::DOWNLOAD_SECONDS.to_string());
+    command.arg(DOWNLOAD_SECONDS.to_string());
     command.args(["--max-filesize", &max.to_string()]);
     command.args(["--no-progress-meter", "--write-out"]);
     command.arg(format!(

@@ -11,7 +11,9 @@ use crate::host::{Protocol, ours};
 use crate::run_context::RunContext;
 use crate::session::{ActiveSkill, Session};
 use crate::skill::{Skill, Wrapper, guarded};
-use crate::sys::limits;
+
+/// All instructions of active skills that are repeated in the system prompt.
+const REINJECTED: usize = 256 * 1024;
 
 /// The block; `None` if nothing is active.
 pub fn active_block(ctx: &RunContext) -> Option<String> {
@@ -22,7 +24,7 @@ pub fn active_block(ctx: &RunContext) -> Option<String> {
     if ctx.protocol == Some(Protocol::Environment) {
         block.push_str("\n\n<active_skills>");
         let catalog = ctx.catalog();
-        let mut room = limits::REINJECTED;
+        let mut room = REINJECTED;
         let mut given: Vec<(&Skill, Option<&str>)> = Vec::new();
         for active in activated(&session) {
             let skill = catalog.by_dir(Path::new(&active.dir));

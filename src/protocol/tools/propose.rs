@@ -12,6 +12,10 @@ use crate::skill::{Level, Skill, SkillName, ToolList, one_line};
 use crate::sys::text::quoted;
 use crate::sys::{Moment, limits};
 
+/// The diff of a proposal, or the text of a proposed skill, which a person has to read; 99 % of
+/// real `SKILL.md` files are smaller.
+const PROPOSAL: usize = 64 * 1024;
+
 /// Proposes a change to an installed skill.
 ///
 /// # Errors
@@ -20,7 +24,7 @@ pub fn propose_skill_update(ctx: &RunContext, call: &ProposeSkillUpdate) -> Resu
     if !ctx.config()?.takes_proposals() {
         return Err(switched_off("proposals"));
     }
-    at_most(&call.diff, limits::PROPOSAL, "the diff")?;
+    at_most(&call.diff, PROPOSAL, "the diff")?;
     at_most(
         &call.justification,
         limits::PROPOSAL_TEXT,
@@ -73,7 +77,7 @@ pub fn create_skill(ctx: &RunContext, call: &CreateSkill) -> Result<String> {
     if !ctx.config()?.takes_new_skills() {
         return Err(switched_off("create_skill"));
     }
-    at_most(&call.body, limits::PROPOSAL, "the body")?;
+    at_most(&call.body, PROPOSAL, "the body")?;
     at_most(&call.description, limits::PROPOSAL_TEXT, "the description")?;
     let name = SkillName::from_written(&call.name)
         .filter(|name| name.as_str() == call.name && call.name.is_ascii())

@@ -12,6 +12,9 @@ use crate::run_context::RunContext;
 use crate::skill::{Skill, SkillPath, is_script};
 use crate::sys::{files, limits};
 
+/// What `read_skill_file` returns in one call unless asked for less.
+const READ_ANSWER: usize = 256 * 1024;
+
 /// The file's text first, notices after it.
 ///
 /// # Errors
@@ -61,10 +64,10 @@ fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
     let mut lines = 0;
     let mut cut_in_line = false;
     for line in whole.split_inclusive('\n').skip(first).take(wanted) {
-        if shown.len() + line.len() > limits::READ_ANSWER {
+        if shown.len() + line.len() > READ_ANSWER {
             // If the first line alone exceeds the cap, show a part of it rather than nothing.
             if lines == 0 {
-                shown.push_str(&line[..line.floor_char_boundary(limits::READ_ANSWER)]);
+                shown.push_str(&line[..line.floor_char_boundary(READ_ANSWER)]);
                 lines = 1;
                 cut_in_line = true;
             }
@@ -78,7 +81,7 @@ fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
         notices.push(format!(
             "line {} is longer than {} bytes and was cut",
             first + 1,
-            limits::READ_ANSWER
+            READ_ANSWER
         ));
     }
     if first >= total && total > 0 {
@@ -100,7 +103,7 @@ fn text(whole: &str, offset: Option<u64>, limit: Option<u64>) -> String {
 
 fn binary(file: &Path, bytes: &[u8]) -> Result<String> {
     let kind = media_type(file, bytes);
-    if bytes.len() > limits::READ_ANSWER {
+    if bytes.len() > READ_ANSWER {
         let size = bytes.len();
         return Err(Error::new(format!(
             "the file is {kind} of {size} bytes, too large to show as base64"
@@ -198,14 +201,14 @@ mod tests {
     fn a_large_text_is_cut_between_lines_and_a_long_line_within() {
         let lines = "x".repeat(99) + "\n";
         let shown = text(&lines.repeat(4000), None, None);
-        assert!(shown.len() <= limits::READ_ANSWER + 100);
+        assert!(shown.len() <= READ_ANSWER + 100);
         assert!(
             shown.ends_with("[lines 1-2621 of 4000; go on with offset 2622]"),
             "{}",
             &shown[shown.len() - 60..]
         );
-        let shown = text(&"é".repeat(limits::READ_ANSWER), None, None);
-        assert!(shown.contains("was cut") && shown.len() < limits::READ_ANSWER + 200);
+        let shown = text(&"é".repeat(READ_ANSWER), None, None);
+        assert!(shown.contains("was cut") && shown.len() < READ_ANSWER + 200);
     }
 
     #[test]
@@ -232,7 +235,7 @@ mod tests {
             shown.starts_with("data:image/png;base64,iVBORw0KAA==\n["),
             "{shown}"
         );
-        assert!(binary(Path::new("x.bin"), &vec![0; limits::READ_ANSWER + 1]).is_err());
+        assert!(binary(Path::new("x.bin"), &vec![0; READ_ANSWER + 1]).is_err());
         assert_eq!(
             media_type(Path::new("a.DOCX"), b"PK\0")
                 .split('.')

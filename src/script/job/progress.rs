@@ -297,6 +297,7 @@ fn exit_code(ended: Ended) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::store::JOBS;
     use super::super::{JobId, Owner};
     use super::*;
     use crate::script::fixture::{Fixture, eventually};
@@ -373,7 +374,7 @@ mod tests {
     #[test]
     fn there_are_never_too_many() {
         let script = Fixture::bash("sleep 300").wait(0).limit(20_000);
-        for _ in 0..limits::JOBS {
+        for _ in 0..JOBS {
             script.start();
         }
         let refused = script.start_in(&script.path("")).unwrap_err().to_string();

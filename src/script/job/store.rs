@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 
@@ -14,6 +15,11 @@ use crate::script::capture::Captured;
 use crate::script::spool;
 use crate::sys::text::quoted;
 use crate::sys::{Dir, Durable, EntryName, files, limits};
+
+/// Jobs that run at the same time. Each has a supervisor, a script and the script's children.
+pub const JOBS: usize = 32;
+/// How long a job is kept after its end.
+const JOB_AGE: Duration = Duration::from_hours(24);
 
 /// All jobs of this installation.
 #[derive(Debug, Clone)]
@@ -39,7 +45,7 @@ impl Jobs {
     pub fn create(&self, id: &JobId, facts: &JobRecord, so_far: [&Captured; 2]) -> Result<Spools> {
         self.clean();
         let running = self.all().filter(Job::is_running).count();
-        if running >= limits::JOBS {
+        if running >= JOBS {
             let text = format!("{running} jobs are running already, which is the most at once");
             return Err(Error::new(text).hint("wait for one of them, or stop it"));
         }
@@ -152,7 +158,7 @@ impl Jobs {
             let end = fs::metadata(path.join(Job::EXIT)).or_else(|_| fs::symlink_metadata(&path));
             let changed = end.and_then(|meta| meta.modified());
             let age = changed.ok().and_then(|changed| changed.elapsed().ok());
-            if age.is_some_and(|age| age > limits::JOB_AGE) {
+            if age.is_some_and(|age| age > JOB_AGE) {
                 let _ = jobs.remove_ours(&name);
             }
         }

@@ -7,7 +7,12 @@ use std::time::Duration;
 
 use wait_timeout::ChildExt;
 
-use crate::sys::{Env, limits, process};
+use crate::sys::{Env, process};
+
+/// What `doctor` reads of a program's answer: the schema of thousands of skills.
+const DOCTOR_ANSWER: u64 = 8 * 1024 * 1024;
+/// How long `doctor` waits for a program that should answer in milliseconds.
+const DOCTOR_SECONDS: u64 = 5;
 
 /// The standard output of `program` with one argument, in the environment of a person's shell.
 ///
@@ -33,17 +38,17 @@ pub fn ask(program: &Path, question: &str, env: &Env) -> Result<String, String> 
     let (send, answer) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let _ = pipe.map(|pipe| pipe.take(limits::DOCTOR_ANSWER).read_to_end(&mut bytes));
+        let _ = pipe.map(|pipe| pipe.take(DOCTOR_ANSWER).read_to_end(&mut bytes));
         send.send(bytes)
     });
-    let ended = child.wait_timeout(Duration::from_secs(limits::DOCTOR_SECONDS));
+    let ended = child.wait_timeout(Duration::from_secs(DOCTOR_SECONDS));
     // Its children would keep the pipe open.
     process::kill_group(child.id());
     let status = match ended {
         Ok(Some(status)) => status,
         Ok(None) => {
             let _ = child.wait();
-            return Err(format!("it did not answer in {} s", limits::DOCTOR_SECONDS));
+            return Err(format!("it did not answer in {DOCTOR_SECONDS} s"));
         }
         Err(error) => return Err(error.to_string()),
     };
@@ -51,7 +56,7 @@ pub fn ask(program: &Path, question: &str, env: &Env) -> Result<String, String> 
         return Err(format!("it ended with {status}"));
     }
     // A process that left the group may still keep the pipe open.
-    let answer = answer.recv_timeout(Duration::from_secs(limits::DOCTOR_SECONDS));
+    let answer = answer.recv_timeout(Duration::from_secs(DOCTOR_SECONDS));
     let answer = answer.map_err(|_| "its answer has no end".to_owned())?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }

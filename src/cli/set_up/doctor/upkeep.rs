@@ -2,12 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::check::Check;
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::script::JobId;
-use crate::sys::{FileLock, files, limits};
+use crate::sys::{FileLock, files};
+
+/// How long a lock may be held before `doctor` mentions it. A hook holds one for about 1 ms.
+const DOCTOR_LOCK: Duration = Duration::from_millis(500);
+/// The age from which a temporary file counts as abandoned.
+const LITTER_AGE: Duration = Duration::from_hours(1);
 
 /// Locks that commands and hooks hold only briefly.
 const LOCKS: [&str; 4] = [
@@ -38,7 +44,7 @@ fn locks(dir: &Path) -> Vec<Check> {
         .map(|name| dir.join(name))
         .filter(|path| path.symlink_metadata().is_ok());
     let held = there.filter_map(|path| {
-        let error = FileLock::exclusive(&path, limits::DOCTOR_LOCK).err()?;
+        let error = FileLock::exclusive(&path, DOCTOR_LOCK).err()?;
         let remedy = format!(
             "wait for the command that holds it, or find it with `fuser {}`",
             path.display()
@@ -76,7 +82,7 @@ fn temporary(dir: &Path) -> Option<Check> {
             .symlink_metadata()
             .and_then(|metadata| metadata.modified());
         let age = changed.ok().and_then(|changed| changed.elapsed().ok());
-        age.is_some_and(|age| age > limits::LITTER_AGE)
+        age.is_some_and(|age| age > LITTER_AGE)
     };
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
