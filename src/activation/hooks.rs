@@ -7,7 +7,7 @@ use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::policy::{Event, approval_digest};
 use crate::run_context::RunContext;
-use crate::script::{self, Confinement, Execution, Limit, Needs, Outcome, Request, RunLimits};
+use crate::script::{self, Outcome, Request, RunLimits};
 use crate::session::{HookRecord, HookRecords};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
 use crate::sys::warn;
@@ -168,24 +168,19 @@ fn run_all(
 
 fn run(ctx: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<Outcome> {
     let path = SkillPath::parse(script, &skill.dir)?.resolve(&skill.dir)?;
-    let settings = ctx.script_settings()?;
-    let own = settings.for_skill(skill.name.as_str());
-    let limit = own.timeout.map_or(most, Limit::duration).min(most);
+    let settings = ctx.script_settings(skill.name.as_str())?;
     let ran = script::run(&Request {
+        skill,
         script: &path,
         label: script,
-        skill_name: skill.name.as_str(),
-        skill_dir: &skill.dir,
         project_dir: &ctx.env.project_root(),
         workdir: Some(&skill.dir),
         args: &[],
         stdin: &[],
         env: &[],
-        needs: &Needs::of(&skill.fields),
-        pass_env: own.pass_env.as_ref().unwrap_or(&settings.pass_env),
-        confinement: &Confinement::of(&own, &Execution::of(&skill.fields)),
-        terms: RunLimits {
-            limit,
+        settings: &settings,
+        limits: RunLimits {
+            limit: settings.timeout.duration().min(most),
             // A hook never becomes a job: nobody could manage it.
             wait: None,
             jobs: &ctx.jobs(),

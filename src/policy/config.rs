@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::permission::{Deactivate, Enforce, ScriptScope, Settings, Stacking};
 use crate::policy::ByContext;
 use crate::policy::count::Count;
-use crate::script::{self, CallSeconds, Limit, Mode, Network, PassEnv, SkillSettings};
+use crate::script::{self, CallSeconds, Confinement, Limit, Mode, Network, PassEnv, SkillSettings};
 
 /// Skills with a tool of their own, unless configured: models take at most 128 tools, and the host
 /// and other plugins have theirs.
@@ -203,17 +203,18 @@ impl Config {
         self.max_active.map_or(ACTIVE_SKILLS, NonZeroUsize::get)
     }
 
-    /// The settings for running scripts.
-    pub fn script(&self) -> script::Settings {
-        script::Settings {
+    /// The settings for running the scripts of a skill.
+    pub fn script(&self, skill: &str) -> script::Settings {
+        let all = script::Settings {
             pass_env: self.pass_env.clone(),
-            sandbox: self.sandbox,
-            network: self.network,
-            allowed_paths: self.allowed_paths.clone(),
+            confinement: Confinement {
+                mode: self.sandbox,
+                network: self.network,
+                allowed_paths: self.allowed_paths.clone(),
+            },
             timeout: self.script_seconds,
-            call_seconds: self.call_seconds,
-            skills: self.skills.clone(),
-        }
+        };
+        all.overridden_by(self.skills.get(skill).cloned().unwrap_or_default())
     }
 
     /// The settings for permission decisions.

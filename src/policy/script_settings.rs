@@ -12,24 +12,31 @@ use crate::sys::last_word;
 const BESIDES_SCRIPT: Duration = Duration::from_secs(2);
 
 impl RunContext {
-    /// The settings for scripts.
+    /// The settings for the scripts of a skill.
     ///
     /// # Errors
     /// If the configuration or a policy contains a mistake, because what it forbids is then
     /// unknown.
-    pub fn script_settings(&self) -> Result<Settings> {
-        Ok(self.config()?.script().with_env(&self.env))
+    pub fn script_settings(&self, skill: &str) -> Result<Settings> {
+        Ok(self.config()?.script(skill))
     }
 
     /// How long a call of this host waits for a script before it becomes a job. Extends the call's
     /// deadline accordingly.
-    pub fn script_wait(&self, settings: &Settings) -> Option<Duration> {
-        let wait = match self.protocol? {
-            Protocol::Environment => settings.call_seconds.environment,
-            Protocol::Stdin => settings.call_seconds.stdin,
+    ///
+    /// # Errors
+    /// As [`RunContext::script_settings`].
+    pub fn script_wait(&self) -> Result<Option<Duration>> {
+        let seconds = self.config()?.call_seconds.with_env(&self.env);
+        let wait = match self.protocol {
+            Some(Protocol::Environment) => seconds.environment,
+            Some(Protocol::Stdin) => seconds.stdin,
+            None => None,
         };
-        let wait = wait.map(Limit::duration)?;
-        last_word::allow(wait + BESIDES_SCRIPT);
-        Some(wait)
+        let wait = wait.map(Limit::duration);
+        if let Some(wait) = wait {
+            last_word::allow(wait + BESIDES_SCRIPT);
+        }
+        Ok(wait)
     }
 }

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use super::stream::Sink;
+
 /// One stream of a script's output; the middle of anything longer is dropped.
 const SCRIPT_OUTPUT: usize = 64 * 1024;
 
@@ -19,9 +21,8 @@ pub struct Captured {
 /// Bytes kept on each side of the cut.
 const HALF: usize = SCRIPT_OUTPUT / 2;
 
-impl Captured {
-    /// Adds the next bytes of the stream.
-    pub fn push(&mut self, bytes: &[u8]) {
+impl Sink for Captured {
+    fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let room = if self.skipped {
             0
@@ -35,7 +36,9 @@ impl Captured {
         self.tail.drain(..excess);
         self.tail.extend(rest);
     }
+}
 
+impl Captured {
     /// Counts bytes of the stream that are no longer available.
     pub fn skip(&mut self, count: u64) {
         if count > 0 {

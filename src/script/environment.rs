@@ -41,7 +41,7 @@ pub struct Place<'a> {
 ///
 /// # Errors
 /// When one of the caller's names is invalid or may not be set by the caller.
-pub fn of(
+pub fn of_script(
     base: &Env,
     pass: &PassEnv,
     place: &Place,
@@ -118,8 +118,8 @@ mod tests {
             .iter()
             .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
             .collect();
-        let all =
-            of(&base, &PassEnv::NotSecret, &place, &callers).map_err(|error| error.to_string())?;
+        let all = of_script(&base, &PassEnv::NotSecret, &place, &callers)
+            .map_err(|error| error.to_string())?;
         Ok(all
             .iter()
             .map(|(k, v)| format!("{}={}", k.display(), v.display()))

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Confinement, Jobs, Needs, Outcome, Owner, PassEnv, Ran, Request, RunLimits, run};
+use super::{Jobs, Outcome, Owner, Ran, Request, RunLimits, Settings, run};
 use crate::error::Result;
+use crate::skill::{Fields, Skill, SkillName};
 use crate::sys::Env;
 use crate::sys::process::ProcessId;
 
@@ -29,8 +30,6 @@ pub struct Fixture {
     wait: Option<Duration>,
     /// The process with which the script ends.
     pub host: Option<ProcessId>,
-    /// The confinement of the script.
-    pub confinement: Confinement,
     /// The environment from which the script is run.
     pub base: Env,
 }
@@ -54,7 +53,6 @@ impl Fixture {
             limit: Duration::from_secs(20),
             wait: None,
             host: None,
-            confinement: Confinement::default(),
             base: Env::of_process(),
         }
     }
@@ -91,7 +89,7 @@ impl Fixture {
 
     /// Its jobs.
     pub fn jobs(&self) -> Jobs {
-        Jobs::at(self.path("jobs"))
+        Jobs::new(self.path(""))
     }
 
     /// The path of a file of the skill.
@@ -118,20 +116,26 @@ impl Fixture {
 
     /// Runs or starts it in a directory.
     pub fn start_in(&self, workdir: &Path) -> Result<Ran> {
+        let skill = Skill {
+            name: SkillName::from_written("fixture").unwrap(),
+            description: None,
+            dir: self.dir.path().to_owned(),
+            file: self.path("SKILL.md"),
+            fields: Fields::default(),
+            digest: String::new(),
+            diagnostics: Vec::new(),
+        };
         run(&Request {
+            skill: &skill,
             script: &self.path(&self.name),
             label: &self.name,
-            skill_name: "fixture",
-            skill_dir: self.dir.path(),
             project_dir: self.dir.path(),
             workdir: Some(workdir),
             args: &self.args,
             stdin: &self.stdin,
             env: &self.env,
-            needs: &Needs::default(),
-            pass_env: &PassEnv::default(),
-            confinement: &self.confinement,
-            terms: RunLimits {
+            settings: &Settings::default(),
+            limits: RunLimits {
                 limit: self.limit,
                 wait: self.wait,
                 jobs: &self.jobs(),

@@ -7,8 +7,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::manifest;
+use super::missing::system_install;
 use super::shebang::Shebang;
-use super::system_install::system_install;
 use crate::error::{Error, Result};
 use crate::skill::{PYTHON, by_extension, is_script};
 use crate::sys::{Env, files, limits};

@@ -4,7 +4,6 @@
 use super::job::Origin;
 use super::manifest;
 use super::outcome::Outcome;
-use super::system_install::system_install;
 
 /// Python packages whose name differs from their module's.
 const PACKAGES: [(&str, &str); 14] = [
@@ -136,6 +135,14 @@ fn program(line: &str) -> Option<&str> {
 
 fn after<'a>(line: &'a str, what: &str) -> Option<&'a str> {
     line.find(what).map(|start| &line[start + what.len()..])
+}
+
+/// How to install a program for which no command is declared.
+pub fn system_install(program: &str) -> String {
+    format!(
+        "the user can install it with the system's package manager, for example \
+         `sudo apt install {program}` or `brew install {program}`"
+    )
 }
 
 /// The text between the quotation marks at the start of `rest`.

@@ -6,9 +6,9 @@
 //! run ── interpreter, environment ──> spec
 //!  │
 //!  task ── supervisor ── starts this program anew ──> supervise ── fork ──> the script
-//!  │           │ lifeline: spec, hand-over, reports       │ host, deadline, kill tree
-//!  ├─ pump <───┘ stdout, stderr                           │
-//!  └─ hand-over ─────────────────────────────────────> relay ──> job
+//!              │ lifeline: spec, hand-over, reports       │ host, deadline, kill tree
+//!              │ stdout, stderr                           │
+//!              └─ hand-over ──────────────────────────> relay ──> job
 //!                                            when the caller has waited long enough
 //! ```
 
@@ -21,10 +21,8 @@ mod job;
 mod manifest;
 mod missing;
 mod needs;
-mod of_run;
 mod outcome;
 mod pass_env;
-mod pump;
 mod relay;
 mod report;
 mod run;
@@ -33,9 +31,9 @@ mod settings;
 mod shebang;
 mod spec;
 mod spool;
+mod stream;
 mod supervise;
 mod supervisor;
-mod system_install;
 mod task;
 mod tree;
 
@@ -50,7 +48,7 @@ pub use outcome::{Outcome, State};
 pub use pass_env::PassEnv;
 pub use report::Ended;
 pub use run::{Command, Request, run, run_command};
-pub use sandbox::{Confinement, Execution, Mode, Network, lacking as lacking_confinement};
+pub use sandbox::{Confinement, Mode, Network, lacking as lacking_confinement};
 pub use settings::{CallSeconds, Limit, Settings, SkillSettings, time_limit};
 pub use supervise::supervise;
 pub use supervisor::Release;

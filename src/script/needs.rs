@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use super::environment::Variable;
 use super::interpreter::find;
+use super::missing::system_install;
 use super::pass_env::is_never_passed;
-use super::system_install::system_install;
 use crate::skill::Fields;
 use crate::sys::Env;
 
@@ -35,7 +35,7 @@ const BLOCKS: [&str; 4] = ["openclaw", "clawdbot", "clawdis", "moltbot"];
 
 impl Needs {
     /// What the frontmatter declares.
-    pub fn of(fields: &Fields) -> Self {
+    pub fn parse(fields: &Fields) -> Self {
         // Some authors write the metadata as JSON text.
         let parsed = |text: &str| serde_json::from_str(text).unwrap_or_default();
         let metadata = match fields.value("metadata") {
@@ -59,7 +59,7 @@ impl Needs {
             installs: installs
                 .into_iter()
                 .flatten()
-                .filter_map(Install::of)
+                .filter_map(Install::parse)
                 .collect(),
         }
     }
@@ -121,7 +121,7 @@ fn without(skill: &str, name: &str, is_set: bool) -> String {
 }
 
 impl Install {
-    fn of(entry: &Value) -> Option<Self> {
+    fn parse(entry: &Value) -> Option<Self> {
         let text = |keys: &[&str]| keys.iter().find_map(|key| entry.get(key)?.as_str());
         let package = |keys: &[&str]| text(keys).filter(|name| is_package(name));
         let named = ["formula", "package", "pkg", "module", "name"];
@@ -172,7 +172,7 @@ mod tests {
 
     fn needs(block: &Value) -> Needs {
         let metadata = json!({ "metadata": block });
-        Needs::of(&Fields::from(metadata.as_object().unwrap().clone()))
+        Needs::parse(&Fields::from(metadata.as_object().unwrap().clone()))
     }
 
     fn unmet(block: &Value, set: &[(&str, &str)], given: &[&str]) -> Vec<String> {

@@ -1,7 +1,6 @@
 //! The result of a script so far, and its form as text and as JSON. It knows neither the caller nor
 //! how the script ran.
 
-use std::fmt::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -53,7 +52,7 @@ impl Outcome {
 
     /// Its exit status, if it exited on its own.
     pub fn exit_code(&self) -> Option<i32> {
-        ExitStatus::from_raw(self.ended()?.status).code()
+        self.ended()?.exit_code()
     }
 
     /// The signal that killed it, if any; also after a time-out.
@@ -143,12 +142,8 @@ impl Outcome {
                 seconds(self.limit)
             ));
         } else if let Some(signal) = self.signal().filter(|_| !ended.stopped) {
-            let mut remark = format!("[signal: {signal}");
-            if let Some(name) = signal_name(signal) {
-                // Writing to a string cannot fail.
-                let _ = write!(remark, " ({name})");
-            }
-            remarks.push(remark + "]");
+            // The number and the name, without the remark on a core dump.
+            remarks.push(format!("[{}]", ExitStatus::from_raw(signal)));
         } else if let Some(code) = self.exit_code()
             && (code != 0 || matches!(self.state, State::JobEnded(_)))
         {
@@ -189,33 +184,10 @@ fn begin_line(text: &mut String) {
     }
 }
 
-fn signal_name(signal: i32) -> Option<&'static str> {
-    Some(match signal {
-        libc::SIGHUP => "SIGHUP",
-        libc::SIGINT => "SIGINT",
-        libc::SIGQUIT => "SIGQUIT",
-        libc::SIGILL => "SIGILL",
-        libc::SIGTRAP => "SIGTRAP",
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGBUS => "SIGBUS",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGKILL => "SIGKILL",
-        libc::SIGUSR1 => "SIGUSR1",
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGUSR2 => "SIGUSR2",
-        libc::SIGPIPE => "SIGPIPE",
-        libc::SIGALRM => "SIGALRM",
-        libc::SIGTERM => "SIGTERM",
-        libc::SIGXCPU => "SIGXCPU",
-        libc::SIGXFSZ => "SIGXFSZ",
-        libc::SIGSYS => "SIGSYS",
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::script::stream::Sink;
 
     fn outcome(stdout: &str, stderr: &str) -> Outcome {
         let captured = |text: &str| {

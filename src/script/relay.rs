@@ -2,7 +2,7 @@
 //! its spools after the hand-over.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -15,21 +15,17 @@ use rustix::net::{
 };
 
 use super::job::Spools;
-use super::report::{Ended, Report};
+use super::report::Ended;
 use super::spool::{CHUNK, Writer};
-use crate::sys::{Interest, limits};
+use super::stream::{Stream, not_now};
+use crate::sys::Interest;
 
 /// What the plugin writes once a job's id has been printed.
 pub const RELEASE: [u8; 1] = *b"r";
 /// What the plugin writes to stop the script.
 pub const END: [u8; 1] = *b"e";
-/// A hand-over: the number of bytes in each spool. Six descriptors are sent with it.
-const HAND_OVER: usize = 16;
-
-/// Whether an error of a non-blocking call means "not now".
-pub fn not_now(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
-}
+/// What the plugin writes to hand a script over. Six descriptors are sent with it.
+const HAND_OVER: [u8; 1] = *b"h";
 
 /// Hands a script's outputs over to its supervisor, which stores them in `spools`.
 ///
@@ -49,11 +45,10 @@ pub fn hand_over(
         stdout_spool.as_fd(),
         stderr_spool.as_fd(),
     ];
-    let bytes = spools.begun.map(u64::to_le_bytes);
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(6))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(&fds));
-    let parts = [IoSlice::new(bytes.as_flattened())];
+    let parts = [IoSlice::new(&HAND_OVER)];
     sendmsg(lifeline, &parts, &mut ancillary, SendFlags::empty())?;
     Ok(())
 }
@@ -72,7 +67,7 @@ pub enum Control {
 
 /// Reads the lifeline.
 pub fn listen(lifeline: &UnixStream) -> Control {
-    let mut bytes = [0; HAND_OVER];
+    let mut bytes = [0; 1];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(6))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let mut parts = [IoSliceMut::new(&mut bytes)];
@@ -92,34 +87,11 @@ pub fn listen(lifeline: &UnixStream) -> Control {
         let _ = rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC);
     }
     match (&bytes[..received], <[OwnedFd; 6]>::try_from(fds)) {
-        (_, Ok(fds)) if received == HAND_OVER => Control::HandOver(Relay::new(fds, bytes)),
+        (message, Ok(fds)) if message == HAND_OVER => {
+            Relay::new(fds).map_or(Control::End, Control::HandOver)
+        }
         (message, _) if message == RELEASE => Control::Release,
         _ => Control::End,
-    }
-}
-
-/// One output and its spool.
-struct Stream {
-    pipe: Option<File>,
-    spool: Writer,
-}
-
-impl Stream {
-    /// Moves what is available; `false` if there was nothing.
-    fn pump(&mut self, buffer: &mut [u8; CHUNK]) -> bool {
-        match self.pipe.as_mut().map(|pipe| pipe.read(buffer)) {
-            Some(Ok(length)) if length > 0 => {
-                self.spool.append(&buffer[..length]);
-                return true;
-            }
-            Some(Err(error)) if not_now(&error) => {}
-            _ => self.pipe = None,
-        }
-        false
-    }
-
-    fn interest(&self) -> Interest<'_> {
-        self.pipe.as_ref().map(|pipe| (pipe.as_fd(), PollFlags::IN))
     }
 }
 
@@ -129,25 +101,20 @@ pub struct Relay {
     dir: OwnedFd,
     /// The FIFO on which any data requests the job's end. Holding it open shows that the job runs.
     stop: OwnedFd,
-    outputs: [Stream; 2],
+    outputs: [Stream<Writer>; 2],
 }
 
 impl Relay {
-    fn new(fds: [OwnedFd; 6], bytes: [u8; HAND_OVER]) -> Self {
+    fn new(fds: [OwnedFd; 6]) -> io::Result<Self> {
         let [dir, stop, stdout, stderr, stdout_spool, stderr_spool] = fds;
-        let (lengths, _) = bytes.as_chunks::<8>();
-        let stream = |pipe: OwnedFd, spool: OwnedFd, length: usize| Stream {
-            pipe: Some(pipe.into()),
-            spool: Writer::new(spool.into(), u64::from_le_bytes(lengths[length])),
+        let stream = |pipe: OwnedFd, spool: OwnedFd| {
+            Writer::resume(spool.into()).map(|writer| Stream::new(pipe.into(), writer))
         };
-        Self {
+        Ok(Self {
             dir,
             stop,
-            outputs: [
-                stream(stdout, stdout_spool, 0),
-                stream(stderr, stderr_spool, 1),
-            ],
-        }
+            outputs: [stream(stdout, stdout_spool)?, stream(stderr, stderr_spool)?],
+        })
     }
 
     /// What to wait for: a request to stop the job, and its outputs, for [`Relay::pump`].
@@ -157,46 +124,29 @@ impl Relay {
         [stop, stdout.interest(), stderr.interest()]
     }
 
-    /// Copies what an output has available.
-    pub fn pump(&mut self, output: usize, buffer: &mut [u8; CHUNK]) {
-        self.outputs[output].pump(buffer);
-    }
-
-    /// Spools what is left in the pipes, then records how the job ended. A survivor that holds the
-    /// pipes open is not waited for; one that keeps writing is cut off.
-    pub fn finish(mut self, ended: Ended, millis: u64) {
-        let mut buffer = [0; CHUNK];
-        for output in &mut self.outputs {
-            for _ in 0..limits::SCRIPT_REST / CHUNK {
-                if !output.pump(&mut buffer) {
-                    break;
-                }
+    /// Copies what the outputs that are ready have available.
+    pub fn pump(&mut self, ready: [bool; 2], buffer: &mut [u8; CHUNK]) {
+        for (output, is_ready) in self.outputs.iter_mut().zip(ready) {
+            if is_ready {
+                output.pump(buffer);
             }
         }
-        // A job without a record counts as lost.
-        let _ = record(&self.dir, ended, millis);
     }
-}
 
-/// The size of a job's exit file in bytes.
-const RECORD: usize = Report::SIZE + 8;
+    /// Spools what is left in the pipes, then records how the job ended.
+    pub fn finish(mut self, ended: Ended, millis: u64) {
+        for output in &mut self.outputs {
+            output.drain(&mut [0; CHUNK]);
+        }
+        // A job without a record counts as lost.
+        let _ = self.record(&ended.record(millis));
+    }
 
-/// Writes a job's exit file, whole or not at all.
-fn record(dir: &OwnedFd, ended: Ended, millis: u64) -> io::Result<()> {
-    let mut bytes = [0; RECORD];
-    bytes[..Report::SIZE].copy_from_slice(&Report::Ended(ended).encode());
-    bytes[Report::SIZE..].copy_from_slice(&millis.to_le_bytes());
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-    let file = openat(dir, "exit.tmp", flags, Mode::RUSR | Mode::WUSR)?;
-    File::from(file).write_all(&bytes)?;
-    Ok(renameat(dir, "exit.tmp", dir, "exit")?)
-}
-
-/// Parses an exit file: how the job ended, and after how many milliseconds.
-pub fn read_record(record: &[u8]) -> Option<(Ended, u64)> {
-    let (report, millis) = record.split_at_checked(Report::SIZE)?;
-    match Report::decode(report)? {
-        Report::Ended(ended) => Some((ended, u64::from_le_bytes(millis.try_into().ok()?))),
-        _ => None,
+    /// Writes the job's exit file, whole or not at all.
+    fn record(&self, bytes: &[u8]) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+        let file = openat(&self.dir, "exit.tmp", flags, Mode::RUSR | Mode::WUSR)?;
+        File::from(file).write_all(bytes)?;
+        Ok(renameat(&self.dir, "exit.tmp", &self.dir, "exit")?)
     }
 }

@@ -1,11 +1,16 @@
-//! The reports sent over the lifeline, by the supervisor and by the script's process before its
-//! `exec`. A job's exit file begins with one.
+//! The reports sent over the lifeline, one JSON value in each line, by the supervisor and by the
+//! script's process before its `exec`; and the form in which a job's end is stored.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use serde::{Deserialize, Serialize};
 
 /// One report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Report {
     /// The script's process id, which is also its process group.
-    Started(i32),
+    Started(u32),
     /// The script never ran.
     Failed(Failure),
     /// It is over, and every killable process is gone.
@@ -15,7 +20,7 @@ pub enum Report {
 }
 
 /// Why a script never ran, with the system's error number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Failure {
     /// Its process could not be created.
     NoProcess(i32),
@@ -30,7 +35,7 @@ pub enum Failure {
 }
 
 /// How a script ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     /// Its wait status.
     pub status: i32,
@@ -42,55 +47,38 @@ pub struct Ended {
     pub survivors: bool,
 }
 
-impl Report {
-    /// The size of one report in bytes.
-    pub const SIZE: usize = 8;
+/// The first byte of a job's exit file.
+const VERSION: u8 = 5;
 
-    /// Encodes the report.
-    pub fn encode(self) -> [u8; Self::SIZE] {
-        let (kind, flags, value) = match self {
-            Self::Started(pid) => (1, 0, pid),
-            Self::Failed(Failure::NoProcess(errno)) => (2, 0, errno),
-            Self::Failed(Failure::NoWorkdir(errno)) => (3, 0, errno),
-            Self::Failed(Failure::NotExecuted(errno)) => (4, 0, errno),
-            Self::Ended(ended) => {
-                let flags = [ended.timed_out, ended.survivors, ended.stopped];
-                let flags = flags
-                    .iter()
-                    .rev()
-                    .fold(0, |all, &flag| all << 1 | u8::from(flag));
-                (5, flags, ended.status)
-            }
-            Self::Failed(Failure::NotConfined(errno)) => (6, 0, errno),
-            Self::Adopted => (7, 0, 0),
-            Self::Failed(Failure::HostGone) => (8, 0, 0),
-        };
-        let [a, b, c, d] = value.to_le_bytes();
-        [kind, flags, 0, 0, a, b, c, d]
+impl Ended {
+    /// The exit status of the script, if it exited on its own.
+    pub fn exit_code(self) -> Option<i32> {
+        ExitStatus::from_raw(self.status).code()
     }
 
-    /// Decodes a report; `None` if the bytes are not one.
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let &[kind, flags, _, _, a, b, c, d] = bytes else {
+    /// The content of a job's exit file: this, and after how many milliseconds it was.
+    pub fn record(self, millis: u64) -> [u8; 16] {
+        let flags = [self.timed_out, self.survivors, self.stopped].map(u8::from);
+        let mut record = [0; 16];
+        record[0] = VERSION;
+        record[1] = flags[0] | flags[1] << 1 | flags[2] << 2;
+        record[4..8].copy_from_slice(&self.status.to_le_bytes());
+        record[8..].copy_from_slice(&millis.to_le_bytes());
+        record
+    }
+
+    /// Parses what [`Ended::record`] returned.
+    pub fn from_record(record: &[u8]) -> Option<(Self, u64)> {
+        let (&[VERSION, flags, _, _, a, b, c, d], millis) = record.split_first_chunk()? else {
             return None;
         };
-        let value = i32::from_le_bytes([a, b, c, d]);
-        Some(match kind {
-            1 => Self::Started(value),
-            2 => Self::Failed(Failure::NoProcess(value)),
-            3 => Self::Failed(Failure::NoWorkdir(value)),
-            4 => Self::Failed(Failure::NotExecuted(value)),
-            5 => Self::Ended(Ended {
-                status: value,
-                timed_out: flags & 1 != 0,
-                survivors: flags & 2 != 0,
-                stopped: flags & 4 != 0,
-            }),
-            6 => Self::Failed(Failure::NotConfined(value)),
-            7 => Self::Adopted,
-            8 => Self::Failed(Failure::HostGone),
-            _ => return None,
-        })
+        let ended = Self {
+            status: i32::from_le_bytes([a, b, c, d]),
+            timed_out: flags & 1 != 0,
+            survivors: flags & 2 != 0,
+            stopped: flags & 4 != 0,
+        };
+        Some((ended, u64::from_le_bytes(millis.try_into().ok()?)))
     }
 }
 
@@ -99,35 +87,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_survives_the_way() {
+    fn the_record_of_an_end_says_all_of_it() {
         let ended = Ended {
             status: -1,
-            timed_out: true,
-            survivors: false,
-            stopped: false,
+            ..Ended::default()
         };
-        for report in [
-            Report::Started(i32::MAX),
-            Report::Failed(Failure::NoProcess(11)),
-            Report::Failed(Failure::NoWorkdir(2)),
-            Report::Failed(Failure::NotExecuted(7)),
-            Report::Failed(Failure::NotConfined(1)),
-            Report::Failed(Failure::HostGone),
-            Report::Adopted,
-            Report::Ended(ended),
-            Report::Ended(Ended {
-                timed_out: false,
+        for ended in [
+            ended,
+            Ended {
+                timed_out: true,
+                ..ended
+            },
+            Ended {
                 survivors: true,
                 ..ended
-            }),
-            Report::Ended(Ended {
+            },
+            Ended {
                 stopped: true,
                 ..ended
-            }),
+            },
         ] {
-            assert_eq!(Report::decode(&report.encode()), Some(report));
+            let record = ended.record(u64::MAX);
+            assert_eq!(Ended::from_record(&record), Some((ended, u64::MAX)));
+            assert_eq!(Ended::from_record(&record[..15]), None);
         }
-        assert_eq!(Report::decode(&[0; 8]), None);
-        assert_eq!(Report::decode(&[1; 7]), None);
+        assert_eq!(Ended::from_record(&[0; 16]), None);
     }
 }

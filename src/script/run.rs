@@ -2,32 +2,30 @@
 //! before anything is started. It resolves no skill and checks no permission.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 use super::environment::{self, Place};
 use super::job::{JobId, Origin, Scratch};
 use super::needs::Needs;
-use super::pass_env::PassEnv;
-use super::report::Failure;
 use super::sandbox::{self, Built, Confinement, Kernel, Mode, Places};
+use super::settings::Settings;
 use super::spec::ProcessSpec;
-use super::task::{NotRun, Ran, RunLimits, Task, carry_out};
+use super::task::{Ran, RunLimits, Task};
 use super::{interpreter, missing};
 use crate::error::{Error, Result};
+use crate::skill::Skill;
 use crate::sys::Env;
 
 /// A script to run.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
+    /// The skill it is part of; its directory is absolute.
+    pub skill: &'a Skill,
     /// Its absolute path, already resolved to a file of the skill.
     pub script: &'a Path,
     /// How the caller wrote it.
     pub label: &'a str,
-    /// The skill's name.
-    pub skill_name: &'a str,
-    /// The skill's directory, absolute.
-    pub skill_dir: &'a Path,
     /// The user's project, absolute.
     pub project_dir: &'a Path,
     /// Its working directory, absolute; `None` for an empty directory of its own.
@@ -38,14 +36,10 @@ pub struct Request<'a> {
     pub stdin: &'a [u8],
     /// Variables added to its environment.
     pub env: &'a [(String, String)],
-    /// What its skill declares as needed.
-    pub needs: &'a Needs,
-    /// Which of the host's variables it gets.
-    pub pass_env: &'a PassEnv,
-    /// How it is confined.
-    pub confinement: &'a Confinement,
+    /// What was configured for its skill.
+    pub settings: &'a Settings,
     /// How long it may run and be waited for, and its owner.
-    pub terms: RunLimits<'a>,
+    pub limits: RunLimits<'a>,
     /// The environment of this process.
     pub base: &'a Env,
 }
@@ -57,30 +51,32 @@ pub struct Request<'a> {
 /// When it cannot be started: no interpreter, a bad argument or variable, a missing working
 /// directory, not a regular file. A script that fails is an outcome, not an error.
 pub fn run(request: &Request) -> Result<Ran> {
+    let began = Instant::now();
+    let skill = request.skill;
     let id = JobId::random()?;
-    let needs_temp = request.workdir.is_none() || request.confinement.mode != Mode::Off;
-    let scratch = if needs_temp {
-        Some(Scratch::make(request.terms.jobs, &id)?)
-    } else {
-        None
-    };
+    let confinement = request.settings.confinement.clone();
+    let confinement = confinement.tightened_by(&skill.fields);
+    let needs_temp = request.workdir.is_none() || confinement.mode != Mode::Off;
+    let scratch = needs_temp.then(|| Scratch::make(request.limits.jobs, &id));
+    let scratch = scratch.transpose()?;
     let temp = scratch.as_ref().map(Scratch::path);
-    let workdir = request.workdir.or(temp).unwrap_or(request.skill_dir);
-    let (image, mut notes) = prepare(request, workdir, temp)?;
+    let workdir = request.workdir.or(temp).unwrap_or(&skill.dir);
+    let (process, mut notes) = prepare(request, &confinement, workdir, temp)?;
     let origin = Origin {
-        skill: request.skill_name.to_owned(),
-        skill_dir: request.skill_dir.to_owned(),
+        skill: skill.name.to_string(),
+        skill_dir: skill.dir.clone(),
         script: request.script.to_owned(),
     };
     let task = Task {
-        image: &image,
+        process: &process,
         label: request.label,
         origin: Some(&origin),
         stdin: request.stdin,
         id: &id,
-        terms: request.terms,
+        limits: request.limits,
+        began,
     };
-    let mut ran = carry_out(&task).map_err(|reason| never_ran(reason, request.label, workdir))?;
+    let mut ran = task.run()?;
     if ran.release.is_some()
         && let Some(scratch) = scratch
     {
@@ -99,7 +95,7 @@ pub struct Command<'a> {
     /// Variables added to our environment.
     pub env: &'a [(String, String)],
     /// How long it may run and be waited for, and its owner.
-    pub terms: RunLimits<'a>,
+    pub limits: RunLimits<'a>,
     /// The environment of this process.
     pub base: &'a Env,
 }
@@ -115,58 +111,59 @@ pub fn run_command(command: &Command) -> Result<Ran> {
     })?;
     let env = environment::of_command(command.base, command.env);
     let args = command.args.iter().map(OsString::from);
-    let image = ProcessSpec::new(program, args, env, &command.base.cwd)?;
     let task = Task {
-        image: &image,
+        process: &ProcessSpec::new(program, args, env, &command.base.cwd)?,
         label,
         origin: None,
         stdin: &[],
         id: &JobId::random()?,
-        terms: command.terms,
+        limits: command.limits,
+        began: Instant::now(),
     };
-    carry_out(&task).map_err(|reason| never_ran(reason, label, &command.base.cwd))
+    task.run()
 }
 
 /// What to execute, and remarks on what the script will lack.
 fn prepare(
     request: &Request,
+    confinement: &Confinement,
     workdir: &Path,
     temp: Option<&Path>,
 ) -> Result<(ProcessSpec, Vec<String>)> {
     let Request {
+        skill,
         script,
-        skill_dir,
         label,
+        project_dir,
         base,
-        pass_env,
         ..
     } = *request;
-    let interpreter = interpreter::choose(script, skill_dir, label, base)?;
+    let interpreter = interpreter::choose(script, &skill.dir, label, base)?;
     match workdir.metadata() {
         Ok(meta) if meta.is_dir() => {}
         Ok(_) => return Err(not_a_workdir(workdir, "it is not a directory")),
         Err(source) => return Err(Error::io("enter", workdir, &source)),
     }
     let place = Place {
-        skill_name: request.skill_name,
-        skill_dir,
-        project_dir: request.project_dir,
+        skill_name: skill.name.as_str(),
+        skill_dir: &skill.dir,
+        project_dir,
         workdir,
         temp,
     };
-    let mut env = environment::of(base, pass_env, &place, request.env)?;
-    let mut notes = request.needs.unmet(request.skill_name, base, &env);
+    let mut env = environment::of_script(base, &request.settings.pass_env, &place, request.env)?;
+    let mut notes = Needs::parse(&skill.fields).unmet(place.skill_name, base, &env);
     let built = match temp {
         Some(temp) => {
             let places = Places {
-                skill_dir,
-                project_dir: request.project_dir,
+                skill_dir: &skill.dir,
+                project_dir,
                 temp,
                 interpreter: &interpreter.program,
-                allowed_paths: &request.confinement.allowed_paths,
+                confinement,
                 base,
             };
-            sandbox::build(request.confinement, label, &places, Kernel::at_hand())?
+            sandbox::build(label, &places, Kernel::at_hand())?
         }
         None => Built::default(),
     };
@@ -177,42 +174,14 @@ fn prepare(
     }
     let args = request.args.iter().map(OsString::from);
     let args = interpreter.args.into_iter().chain(args);
-    let image = ProcessSpec::new(&interpreter.program, args, env, workdir)?;
-    Ok((image.confined(built.sandbox), notes))
+    let mut process = ProcessSpec::new(&interpreter.program, args, env, workdir)?;
+    process.sandbox = built.sandbox;
+    Ok((process, notes))
 }
 
 fn not_a_workdir(workdir: &Path, reason: &str) -> Error {
     Error::new(format!("could not enter `{}`: {reason}", workdir.display()))
         .hint("choose another workdir: skill, project or temp")
-}
-
-fn never_ran(reason: NotRun, label: &str, workdir: &Path) -> Error {
-    let failure = match reason {
-        NotRun::Failed(failure) => failure,
-        NotRun::Error(error) => return error,
-    };
-    let reason = |errno| io::Error::from_raw_os_error(errno);
-    match failure {
-        Failure::NoWorkdir(errno) => Error::io("enter", workdir, &reason(errno)),
-        Failure::NotExecuted(libc::E2BIG) => {
-            Error::new(format!("the arguments of `{label}` are too long"))
-                .hint("pass large data through `stdin` or a file")
-        }
-        Failure::NotExecuted(libc::ENOEXEC) => {
-            let text = format!("`{label}` is a program for another system or processor");
-            Error::new(text).hint("tell the user: its skill needs a build for this machine")
-        }
-        Failure::NotConfined(errno) => Error::io("confine", Path::new(label), &reason(errno))
-            .hint("tell the user: the setting `sandbox` decides whether it may run unconfined"),
-        Failure::HostGone => Error::io(
-            "run",
-            Path::new(label),
-            &io::Error::other("the host is gone"),
-        ),
-        Failure::NotExecuted(errno) | Failure::NoProcess(errno) => {
-            Error::io("run", Path::new(label), &reason(errno))
-        }
-    }
 }
 
 #[cfg(test)]

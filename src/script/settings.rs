@@ -1,54 +1,44 @@
 //! What an administrator or a user can configure about scripts: plain data with defaults. It does
 //! not know where the values come from.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::pass_env::PassEnv;
-use super::sandbox::{Mode, Network};
+use super::sandbox::{Confinement, Mode, Network};
 use crate::error::Error;
 use crate::sys::{Env, limits};
 
 /// Seconds a script may take altogether, unless configured.
 const SCRIPT_SECONDS: f64 = 120.0;
 
-/// All settings.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// The settings of one skill's scripts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Which of the host's variables scripts get.
+    /// Which of the host's variables they get.
     pub pass_env: PassEnv,
-    /// Whether scripts are confined (Linux).
-    pub sandbox: Mode,
-    /// What network access a confined script has.
-    pub network: Network,
-    /// Additional paths that a confined script may write.
-    pub allowed_paths: Vec<PathBuf>,
-    /// Seconds a script may take altogether.
+    /// How they are confined (Linux).
+    pub confinement: Confinement,
+    /// Seconds each may take altogether.
     pub timeout: Limit,
-    /// Seconds after which a call returns and the script continues as a job.
-    pub call_seconds: CallSeconds,
-    /// Overrides for single skills, by name.
-    pub skills: BTreeMap<String, SkillSettings>,
 }
 
-/// Settings of one skill; unset ones are those of all skills.
+/// Settings that differ for one skill; unset ones are those of all skills.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SkillSettings {
     /// See [`Settings::pass_env`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_env: Option<PassEnv>,
-    /// See [`Settings::sandbox`].
+    /// See [`Confinement::mode`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Mode>,
-    /// See [`Settings::network`].
+    /// See [`Confinement::network`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// See [`Settings::allowed_paths`].
+    /// See [`Confinement::allowed_paths`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_paths: Option<Vec<PathBuf>>,
     /// See [`Settings::timeout`].
@@ -56,9 +46,61 @@ pub struct SkillSettings {
     pub timeout: Option<Limit>,
 }
 
+impl Settings {
+    /// These settings where `own` says nothing else.
+    #[must_use]
+    pub fn overridden_by(self, own: SkillSettings) -> Self {
+        let all = self.confinement;
+        Self {
+            pass_env: own.pass_env.unwrap_or(self.pass_env),
+            confinement: Confinement {
+                mode: own.sandbox.unwrap_or(all.mode),
+                network: own.network.unwrap_or(all.network),
+                allowed_paths: own.allowed_paths.unwrap_or(all.allowed_paths),
+            },
+            timeout: own.timeout.unwrap_or(self.timeout),
+        }
+    }
+}
+
 /// A configurable number of seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
 pub struct Limit(Duration);
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self(Duration::from_secs_f64(SCRIPT_SECONDS))
+    }
+}
+
+impl TryFrom<f64> for Limit {
+    type Error = String;
+
+    /// A limit in seconds, unless they are zero, less, or more than can be configured.
+    fn try_from(seconds: f64) -> Result<Self, String> {
+        let most = limits::SCRIPT_SECONDS_MOST;
+        if seconds > 0.0 && seconds <= most {
+            return Ok(Self(Duration::from_secs_f64(seconds)));
+        }
+        Err(format!(
+            "{seconds} is not a number of seconds above 0 and up to {most}"
+        ))
+    }
+}
+
+impl From<Limit> for f64 {
+    fn from(limit: Limit) -> Self {
+        limit.0.as_secs_f64()
+    }
+}
+
+impl Limit {
+    /// The limit as a duration.
+    pub fn duration(self) -> Duration {
+        self.0
+    }
+}
 
 /// How long a call waits, by the host's protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,12 +110,6 @@ pub struct CallSeconds {
     pub environment: Option<Limit>,
     /// From chibi 0.7, which kills a call after 30 seconds and loses its answer.
     pub stdin: Option<Limit>,
-}
-
-impl Default for Limit {
-    fn default() -> Self {
-        Self(Duration::from_secs_f64(SCRIPT_SECONDS))
-    }
 }
 
 impl Default for CallSeconds {
@@ -86,64 +122,19 @@ impl Default for CallSeconds {
     }
 }
 
-impl Limit {
-    /// A limit in seconds; `None` for zero, less, or more than can be configured.
-    pub fn of_seconds(seconds: f64) -> Option<Self> {
-        let possible = seconds > 0.0 && seconds <= limits::SCRIPT_SECONDS_MOST;
-        possible.then(|| Self(Duration::from_secs_f64(seconds)))
-    }
-
-    /// The limit as a duration.
-    pub fn duration(self) -> Duration {
-        self.0
-    }
-}
-
-impl Serialize for Limit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.0.as_secs_f64())
-    }
-}
-
-impl<'de> Deserialize<'de> for Limit {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let seconds = f64::deserialize(deserializer)?;
-        Self::of_seconds(seconds).ok_or_else(|| {
-            let most = limits::SCRIPT_SECONDS_MOST;
-            serde::de::Error::custom(format!(
-                "{seconds} is not a number of seconds above 0 and up to {most}"
-            ))
-        })
-    }
-}
-
-impl Settings {
+impl CallSeconds {
     /// Applies the environment: `AGENT_SKILLS_CALL_SECONDS` is how long a call waits under either
     /// protocol.
     #[must_use]
-    pub fn with_env(mut self, env: &Env) -> Self {
+    pub fn with_env(self, env: &Env) -> Self {
         let seconds = env.text("AGENT_SKILLS_CALL_SECONDS");
-        let seconds = seconds.and_then(|text| Limit::of_seconds(text.trim().parse().ok()?));
-        if seconds.is_some() {
-            self.call_seconds = CallSeconds {
-                environment: seconds,
-                stdin: seconds,
-            };
-        }
-        self
-    }
-
-    /// The effective settings of one skill, with every field set.
-    pub fn for_skill(&self, name: &str) -> SkillSettings {
-        let own = self.skills.get(name).cloned().unwrap_or_default();
-        SkillSettings {
-            pass_env: own.pass_env.or_else(|| Some(self.pass_env.clone())),
-            sandbox: own.sandbox.or(Some(self.sandbox)),
-            network: own.network.or(Some(self.network)),
-            allowed_paths: own
-                .allowed_paths
-                .or_else(|| Some(self.allowed_paths.clone())),
-            timeout: own.timeout.or(Some(self.timeout)),
+        let seconds = seconds.and_then(|text| text.trim().parse::<f64>().ok());
+        let Some(limit) = seconds.and_then(|seconds| Limit::try_from(seconds).ok()) else {
+            return self;
+        };
+        Self {
+            environment: Some(limit),
+            stdin: Some(limit),
         }
     }
 }
@@ -175,43 +166,46 @@ pub fn time_limit(timeout_secs: Option<f64>, most: Duration) -> Result<Duration,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
     use std::path::Path;
 
-    fn parsed(value: Value) -> Result<Settings, String> {
-        serde_json::from_value(value).map_err(|error| error.to_string())
+    fn seconds(seconds: f64) -> Limit {
+        Limit::try_from(seconds).unwrap()
     }
 
     #[test]
     fn nothing_chosen_is_the_documented_defaults() {
-        let settings = parsed(json!({})).unwrap();
-        assert_eq!(settings, Settings::default());
+        let settings = Settings::default();
         assert_eq!(settings.timeout.duration(), Duration::from_mins(2));
-        assert_eq!(settings.call_seconds.environment, None);
-        assert_eq!(settings.call_seconds.stdin, Limit::of_seconds(25.0));
         assert_eq!(settings.pass_env, PassEnv::NotSecret);
-        assert_eq!(settings.sandbox, Mode::Off);
+        assert_eq!(settings.confinement.mode, Mode::Off);
+        let waits = CallSeconds::default();
+        assert_eq!(
+            (waits.environment, waits.stdin),
+            (None, Some(seconds(25.0)))
+        );
     }
 
     #[test]
     fn a_skill_differs_in_what_is_said_for_it() {
-        let settings = parsed(json!({
-            "timeout": 10, "sandbox": "auto", "pass_env": "all",
-            "skills": {"pdf": {"timeout": 0.5, "pass_env": ["A"], "network": "restricted"}},
-        }))
-        .unwrap();
-        let pdf = settings.for_skill("pdf");
-        assert_eq!(pdf.timeout, Limit::of_seconds(0.5));
-        assert_eq!(pdf.pass_env, Some(PassEnv::Named(vec!["A".to_owned()])));
+        let all = Settings {
+            pass_env: PassEnv::All,
+            confinement: Confinement {
+                mode: Mode::Auto,
+                ..Confinement::default()
+            },
+            timeout: seconds(10.0),
+        };
+        let own = json!({"timeout": 0.5, "pass_env": ["A"], "network": "restricted"});
+        let own = serde_json::from_value(own).unwrap();
+        let pdf = all.clone().overridden_by(own);
+        assert_eq!(pdf.timeout, seconds(0.5));
+        assert_eq!(pdf.pass_env, PassEnv::Named(vec!["A".to_owned()]));
         assert_eq!(
-            (pdf.sandbox, pdf.network),
-            (Some(Mode::Auto), Some(Network::Restricted))
+            (pdf.confinement.mode, pdf.confinement.network),
+            (Mode::Auto, Network::Restricted)
         );
-        let other = settings.for_skill("other");
-        assert_eq!(
-            (other.timeout, other.network),
-            (Limit::of_seconds(10.0), Some(Network::Open))
-        );
+        assert_eq!(all.clone().overridden_by(SkillSettings::default()), all);
     }
 
     #[test]
@@ -225,7 +219,8 @@ mod tests {
             json!({"pass_env": [1]}),
             json!({"time_out": 1}),
         ] {
-            assert!(parsed(bad.clone()).is_err(), "{bad}");
+            let parsed = serde_json::from_value::<SkillSettings>(bad.clone());
+            assert!(parsed.is_err(), "{bad}");
         }
     }
 
@@ -233,9 +228,9 @@ mod tests {
     fn the_environment_says_how_long_a_call_waits() {
         let with = |value| {
             let env = Env::new([("AGENT_SKILLS_CALL_SECONDS", value)], Path::new("/"));
-            Settings::default().with_env(&env).call_seconds
+            CallSeconds::default().with_env(&env)
         };
-        let half = Limit::of_seconds(0.5);
+        let half = Some(seconds(0.5));
         assert_eq!((with("0.5").environment, with("0.5").stdin), (half, half));
         for odd in ["", "x", "-1", "0", "inf"] {
             assert_eq!(with(odd), CallSeconds::default(), "{odd}");

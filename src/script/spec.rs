@@ -3,7 +3,7 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::sandbox::Sandbox;
 use crate::error::{Error, Result};
 use crate::sys::process::ProcessId;
+use crate::sys::text::quoted;
 
 /// A program with its arguments, environment, directory and sandbox.
 #[derive(Debug, Serialize, Deserialize)]
@@ -69,12 +70,6 @@ impl ProcessSpec {
         })
     }
 
-    /// Sets the sandbox in which it is executed.
-    #[must_use]
-    pub fn confined(self, sandbox: Option<Sandbox>) -> Self {
-        Self { sandbox, ..self }
-    }
-
     /// Sends it over the lifeline, followed by the script's standard input.
     ///
     /// # Errors
@@ -113,11 +108,8 @@ impl ProcessSpec {
 
 fn c_string(what: &str, text: &OsStr) -> Result<CString> {
     CString::new(text.to_owned().into_vec()).map_err(|_| {
-        let shown: String = String::from_utf8_lossy(text.as_bytes())
-            .chars()
-            .take(60)
-            .collect();
-        let text = format!("{what} contains a NUL byte: `{}`", shown.escape_debug());
-        Error::new(text).hint("pass binary data through `stdin`")
+        let shown = quoted(&text.to_string_lossy());
+        Error::new(format!("{what} contains a NUL byte: `{shown}`"))
+            .hint("pass binary data through `stdin`")
     })
 }

@@ -12,6 +12,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::capture::{self, Captured};
+use super::stream::Sink;
 
 /// One stream of a job's output on disk, of which the beginning and the end are kept.
 const JOB_OUTPUT: u64 = 1024 * 1024;
@@ -44,13 +45,19 @@ pub struct Writer {
 
 impl Writer {
     /// Continues after what the file already holds.
-    pub fn new(file: File, total: u64) -> Self {
-        Self { file, total }
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn resume(file: File) -> io::Result<Self> {
+        let total = read_total(&file)?;
+        Ok(Self { file, total })
     }
+}
 
+impl Sink for Writer {
     /// Appends at most [`CHUNK`] bytes. What does not fit on the disk is dropped, so that the
     /// writer never blocks.
-    pub fn append(&mut self, mut bytes: &[u8]) {
+    fn push(&mut self, mut bytes: &[u8]) {
         let mut total = self.total;
         while !bytes.is_empty() {
             let (offset, room) = place(total);
@@ -73,14 +80,11 @@ impl Writer {
 /// # Errors
 /// When the file cannot be written.
 pub fn begin(file: &File, so_far: &[u8]) -> io::Result<u64> {
-    let (head, _) = so_far.split_at(
-        so_far
-            .len()
-            .min(usize::try_from(HEAD).unwrap_or(usize::MAX)),
-    );
-    file.write_all_at(head, START)?;
-    file.write_all_at(&(head.len() as u64).to_le_bytes(), 0)?;
-    Ok(head.len() as u64)
+    // A call keeps less of an output than a spool holds.
+    let length = so_far.len() as u64;
+    file.write_all_at(so_far, START)?;
+    file.write_all_at(&length.to_le_bytes(), 0)?;
+    Ok(length)
 }
 
 /// A stream's content from one position on.
@@ -151,7 +155,7 @@ mod tests {
     fn spool() -> (File, Writer) {
         let file = tempfile::tempfile().unwrap();
         begin(&file, b"").unwrap();
-        let writer = Writer::new(file.try_clone().unwrap(), 0);
+        let writer = Writer::resume(file.try_clone().unwrap()).unwrap();
         (file, writer)
     }
 
@@ -166,10 +170,10 @@ mod tests {
     #[test]
     fn a_short_stream_is_read_in_pieces() {
         let (file, mut writer) = spool();
-        writer.append(b"one ");
+        writer.push(b"one ");
         let first = read(&file, 0, true).unwrap();
         assert_eq!((first.text.text().as_str(), first.next), ("one ", 4));
-        writer.append(b"two");
+        writer.push(b"two");
         let second = read(&file, first.next, true).unwrap();
         assert_eq!((second.text.text().as_str(), second.next), ("two", 7));
         let third = read(&file, second.next, false).unwrap();
@@ -181,7 +185,7 @@ mod tests {
         let (file, mut writer) = spool();
         let bytes = stream(5_000_000);
         for chunk in bytes.chunks(50_001) {
-            writer.append(chunk);
+            writer.push(chunk);
         }
         assert!(file.metadata().unwrap().len() <= START + JOB_OUTPUT);
         for from in [0, 10, 600_000, 4_000_000] {
@@ -202,10 +206,10 @@ mod tests {
     #[test]
     fn a_character_that_is_not_whole_yet_waits() {
         let (file, mut writer) = spool();
-        writer.append(&"a\u{fc}".as_bytes()[..2]);
+        writer.push(&"a\u{fc}".as_bytes()[..2]);
         let news = read(&file, 0, true).unwrap();
         assert_eq!((news.text.text().as_str(), news.next), ("a", 1));
-        writer.append(&"\u{fc}".as_bytes()[1..]);
+        writer.push(&"\u{fc}".as_bytes()[1..]);
         assert_eq!(read(&file, 1, true).unwrap().text.text(), "\u{fc}");
         assert_eq!(read(&file, 2, false).unwrap().text.text(), "\u{fffd}");
     }
@@ -214,7 +218,9 @@ mod tests {
     fn what_was_captured_before_is_the_beginning() {
         let file = tempfile::tempfile().unwrap();
         assert_eq!(begin(&file, b"before ").unwrap(), 7);
-        Writer::new(file.try_clone().unwrap(), 7).append(b"after");
+        Writer::resume(file.try_clone().unwrap())
+            .unwrap()
+            .push(b"after");
         assert_eq!(read(&file, 0, false).unwrap().text.text(), "before after");
     }
 
@@ -223,8 +229,11 @@ mod tests {
         let Ok(full) = File::options().write(true).open("/dev/full") else {
             return;
         };
-        let mut writer = Writer::new(full, 0);
-        writer.append(b"x");
+        let mut writer = Writer {
+            file: full,
+            total: 0,
+        };
+        writer.push(b"x");
         assert_eq!(writer.total, 0);
     }
 }

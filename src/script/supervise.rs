@@ -6,7 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter, Write};
+use std::io::{self, BufRead, Cursor, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -17,13 +17,14 @@ use std::time::Instant;
 use rustix::event::PollFlags;
 use rustix::process::{Pid, getpid};
 
-use super::relay::{self, Control, Relay, not_now};
+use super::relay::{self, Control, Relay};
 use super::report::{Ended, Failure, Report};
 use super::sandbox::{Prepared, Sandbox};
 use super::spec::{Conditions, ProcessSpec};
 use super::spool::CHUNK;
+use super::stream::not_now;
 use super::{exec, tree};
-use crate::sys::process::ProcessId;
+use crate::sys::process::{ProcessId, pid_of};
 use crate::sys::{Interest, poll, signals};
 
 /// The argument with which this program starts itself; for nobody else.
@@ -72,6 +73,7 @@ pub fn hide() {
 }
 
 fn run() -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags, open};
     use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stderr, stdin, stdout};
 
     let lifeline = UnixStream::from(stdin().try_clone_to_owned()?);
@@ -81,11 +83,13 @@ fn run() -> io::Result<()> {
     ];
     // The host waits until nobody holds the plugin's stdout (docs/spec/hosts.md#time-limits), and
     // the plugin waits until nobody holds the script's.
-    let null = tree::open_null()?;
+    let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
     dup2_stderr(&null)?;
-    tree::become_reaper();
+    // Leaves terminal, session and process group, which cannot fail in a new process.
+    let _ = rustix::process::setsid();
+    tree::adopt_orphans();
     let children = signals::on_child_end()?;
     let (process, conditions, input) = ProcessSpec::receive(&lifeline)?;
     lifeline.set_nonblocking(true)?;
@@ -99,8 +103,7 @@ fn run() -> io::Result<()> {
         children,
         input: Input {
             pipe: None,
-            bytes: input,
-            fed: 0,
+            bytes: Cursor::new(input),
         },
     };
     supervisor.supervise(process, outputs);
@@ -120,17 +123,6 @@ struct Supervisor {
     /// Readable when a child has ended.
     children: PipeReader,
     input: Input,
-}
-
-/// Why watching ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
-    /// The script exited.
-    Exited,
-    /// Its time is over.
-    Deadline,
-    /// Somebody stopped it, or the plugin or the host is gone.
-    Stopped,
 }
 
 impl Supervisor {
@@ -153,22 +145,15 @@ impl Supervisor {
         }
         let ended = match self.begin(process, outputs) {
             Ok(script) => {
-                let why = self.watch(script);
-                let (status, survivors) = tree::end(script, &self.children);
-                Ended {
-                    status,
-                    timed_out: why == Why::Deadline,
-                    stopped: why == Why::Stopped,
-                    survivors,
-                }
+                let mut ended = self.watch(script);
+                (ended.status, ended.survivors) = tree::end(script, &self.children);
+                ended
             }
             Err(failure) => {
                 tell(&self.lifeline, Report::Failed(failure));
                 Ended {
                     status: NOT_EXECUTED << 8,
-                    timed_out: false,
-                    stopped: false,
-                    survivors: false,
+                    ..Ended::default()
                 }
             }
         };
@@ -227,7 +212,7 @@ impl Supervisor {
             signals::unblock_all();
             // Sent before the script can start anything: if we are lost, the plugin knows what to
             // kill.
-            tell(&lifeline, Report::Started(Pid::as_raw(Some(getpid()))));
+            tell(&lifeline, Report::Started(std::process::id()));
             let confined = sandbox.take().map_or(Ok(()), Prepared::enter);
             let failure = match confined {
                 Ok(()) => Failure::NotExecuted(exec::execute(
@@ -242,21 +227,31 @@ impl Supervisor {
         });
         let script = command.spawn().map_err(no_process)?;
         let _ = std::env::set_current_dir("/");
-        crate::sys::process::pid_of(script.id()).ok_or(Failure::NoProcess(0))
+        pid_of(script.id()).ok_or(Failure::NoProcess(0))
     }
 
-    /// Waits for the script's end or a reason to end it, and copies a job's streams.
-    fn watch(&mut self, script: Pid) -> Why {
+    /// Waits for the script's end or a reason to end it, and copies a job's streams. Returns the
+    /// reason.
+    fn watch(&mut self, script: Pid) -> Ended {
+        let exited = Ended::default();
+        // Somebody stopped it, or the plugin or the host is gone.
+        let stopped = Ended {
+            stopped: true,
+            ..exited
+        };
         let deadline = self.began + self.conditions.limit;
         let mut buffer = [0; CHUNK];
         while !tree::has_ended(script) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Why::Deadline;
+                return Ended {
+                    timed_out: true,
+                    ..exited
+                };
             }
             let Ok([child, host, input, stop, stdout, stderr, _]) = poll(self.interests(), left)
             else {
-                return Why::Stopped;
+                return stopped;
             };
             if child {
                 tree::reap_orphans(script, &self.children);
@@ -265,19 +260,13 @@ impl Supervisor {
                 self.input.feed();
             }
             if let Some(relay) = &mut self.relay {
-                for (index, _) in [stdout, stderr]
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, ready)| **ready)
-                {
-                    relay.pump(index, &mut buffer);
-                }
+                relay.pump([stdout, stderr], &mut buffer);
             }
             if stop || self.heed() || (host && !self.is_released) {
-                return Why::Stopped;
+                return stopped;
             }
         }
-        Why::Exited
+        exited
     }
 
     fn interests(&self) -> [Interest<'_>; 7] {
@@ -298,14 +287,13 @@ impl Supervisor {
 /// The script's standard input.
 struct Input {
     pipe: Option<PipeWriter>,
-    bytes: Vec<u8>,
-    fed: usize,
+    bytes: Cursor<Vec<u8>>,
 }
 
 impl Input {
     /// The script's end of it.
     fn open(&mut self) -> io::Result<Stdio> {
-        if self.bytes.is_empty() {
+        if self.bytes.get_ref().is_empty() {
             return Ok(Stdio::null());
         }
         let (reader, writer) = io::pipe()?;
@@ -321,24 +309,22 @@ impl Input {
     }
 
     fn feed(&mut self) {
-        let Some(pipe) = &mut self.pipe else {
-            return;
-        };
-        match pipe.write(&self.bytes[self.fed..]) {
-            Ok(written) => self.fed += written,
-            Err(error) if not_now(&error) => {}
-            // A script may close its input.
-            Err(_) => self.fed = self.bytes.len(),
-        }
-        if self.fed == self.bytes.len() {
-            self.pipe = None;
+        let rest = self.bytes.fill_buf().unwrap_or_default();
+        match self.pipe.as_mut().map(|pipe| pipe.write(rest)) {
+            Some(Ok(written)) if written < rest.len() => {
+                self.bytes.consume(written);
+            }
+            Some(Err(error)) if not_now(&error) => {}
+            // All of it was read, or the script has closed its input.
+            _ => self.pipe = None,
         }
     }
 }
 
 /// Sends a report; errors do not matter, since they mean that the plugin is gone.
 fn tell(mut lifeline: &UnixStream, report: Report) {
-    let _ = lifeline.write(&report.encode());
+    let line = serde_json::to_string(&report).map(|report| report + "\n");
+    let _ = lifeline.write(line.unwrap_or_default().as_bytes());
 }
 
 fn errno(error: &io::Error) -> i32 {
@@ -348,10 +334,16 @@ fn errno(error: &io::Error) -> i32 {
 /// A descriptor that is ready when the process has ended; `None` where the system cannot (Linux
 /// before 5.3, other systems) or does not report when processes started.
 fn watch_process(process: ProcessId) -> Result<Option<OwnedFd>, Failure> {
+    #[cfg(target_os = "linux")]
+    use rustix::process::{PidfdFlags, pidfd_open};
+
     if process.start == 0 {
         return Ok(None);
     }
-    let opened = open_process(process.pid);
+    #[cfg(target_os = "linux")]
+    let opened = pid_of(process.pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    #[cfg(not(target_os = "linux"))]
+    let opened = None;
     // Checked after opening: if the process is alive now, it was alive then, and the descriptor is
     // its own, even if its id has been reused before.
     if process.is_alive() {
@@ -359,16 +351,4 @@ fn watch_process(process: ProcessId) -> Result<Option<OwnedFd>, Failure> {
     } else {
         Err(Failure::HostGone)
     }
-}
-
-#[cfg(target_os = "linux")]
-fn open_process(pid: u32) -> Option<OwnedFd> {
-    use rustix::process::{PidfdFlags, pidfd_open};
-
-    pidfd_open(crate::sys::process::pid_of(pid)?, PidfdFlags::empty()).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open_process(_: u32) -> Option<OwnedFd> {
-    None
 }

@@ -5,15 +5,15 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::job::{JobId, JobRecord, Jobs, Origin, Owner};
+use super::capture::Captured;
+use super::job::{JobId, JobRecord, Jobs, Origin, Owner, millis};
 use super::outcome::{Outcome, State};
-use super::pump::{Pump, Reports};
 use super::report::Failure;
 use super::spec::{Conditions, ProcessSpec};
-use super::supervisor::Release;
+use super::supervisor::{Release, Running};
 use crate::error::{Error, Result};
-use crate::sys::limits;
 use crate::sys::process::ProcessId;
+use crate::sys::{Moment, limits};
 
 /// The conditions under which something runs.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +35,7 @@ pub struct RunLimits<'a> {
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
     /// What to execute.
-    pub image: &'a ProcessSpec,
+    pub process: &'a ProcessSpec,
     /// How the caller wrote it.
     pub label: &'a str,
     /// The script it is; `None` for one of our own commands.
@@ -45,7 +45,9 @@ pub struct Task<'a> {
     /// The job it may become.
     pub id: &'a JobId,
     /// The conditions under which it runs.
-    pub terms: RunLimits<'a>,
+    pub limits: RunLimits<'a>,
+    /// When the call that runs it began.
+    pub began: Instant,
 }
 
 /// The result of starting or running it.
@@ -60,67 +62,50 @@ pub struct Ran {
 /// Time beyond limit and reaping after which a silent supervisor is given up.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// Why a program never ran.
-#[derive(Debug)]
-pub enum NotRun {
-    /// Reported by its process.
-    Failed(Failure),
-    /// It was not started, or it was lost.
-    Error(Error),
-}
+impl Task<'_> {
+    /// Runs the program until it ends, reaches its limit, or becomes a job.
+    ///
+    /// # Errors
+    /// When it cannot be started, or something killed its supervisor. A program that fails is an
+    /// outcome, not an error.
+    pub fn run(&self) -> Result<Ran> {
+        let RunLimits {
+            limit, wait, host, ..
+        } = self.limits;
+        let conditions = Conditions {
+            limit,
+            at_once: wait == Some(Duration::ZERO),
+            host,
+        };
+        let failed = |source| self.failed("run", &source);
+        let mut running = Running::start(self.process, conditions, self.stdin).map_err(failed)?;
+        let backstop = self.backstop();
+        let until = wait.map_or(backstop, |wait| backstop.min(self.began + wait));
+        running.run(until).map_err(failed)?;
+        self.settle(running)
+    }
 
-/// Runs a program until it ends, reaches its limit, or becomes a job.
-///
-/// # Errors
-/// When it cannot be started, or something killed its supervisor. A program that fails is an
-/// outcome, not an error.
-pub fn carry_out(task: &Task) -> Result<Ran, NotRun> {
-    let began = Instant::now();
-    let failed =
-        |source: io::Error| NotRun::Error(Error::io("run", Path::new(task.label), &source));
-    let RunLimits {
-        limit, wait, host, ..
-    } = task.terms;
-    let conditions = Conditions {
-        limit,
-        at_once: wait == Some(Duration::ZERO),
-        host,
-    };
-    let mut pump = Pump::start(task.image, conditions, task.stdin).map_err(failed)?;
-    let run = Run { task, began };
-    let until = wait.map_or(run.backstop(), |wait| run.backstop().min(began + wait));
-    pump.run(until, never).map_err(failed)?;
-    run.settle(pump)
-}
-
-struct Run<'a> {
-    task: &'a Task<'a>,
-    began: Instant,
-}
-
-impl Run<'_> {
     fn backstop(&self) -> Instant {
-        self.began + self.task.terms.limit + limits::REAP + SLACK
+        self.began + self.limits.limit + limits::REAP + SLACK
     }
 
     /// Handles a program that ended or was waited for long enough.
-    fn settle(&self, mut pump: Pump) -> Result<Ran, NotRun> {
+    fn settle(&self, mut running: Running) -> Result<Ran> {
         let mut notes = Vec::new();
-        if pump.reports().is_open() && Instant::now() < self.backstop() {
-            match self.become_job(&mut pump) {
+        if running.reports.is_open() && Instant::now() < self.backstop() {
+            match self.become_job(&mut running) {
                 Ok(true) => {
-                    let (running, [stdout, stderr]) = pump.leave();
-                    let state = State::Running(self.task.id.clone());
+                    let state = State::Running(self.id.clone());
                     return Ok(Ran {
-                        outcome: self.outcome([stdout, stderr], state, notes),
+                        outcome: self.outcome(running.take_captured(), state, notes),
                         release: running.leave(),
                     });
                 }
-                Ok(false) => self.task.terms.jobs.remove(self.task.id),
+                Ok(false) => self.limits.jobs.remove(self.id),
                 // It has not begun, and ends unless it is handed over.
-                Err(error) if pump.reports().script.is_none() => return Err(NotRun::Error(error)),
+                Err(error) if running.reports.script.is_none() => return Err(error),
                 Err(error) => {
-                    pump.end();
+                    running.end();
                     let waited = self.began.elapsed().as_secs_f64();
                     notes.push(format!(
                         "stopped after {waited:.1} s: it could not go on as a job: {error}"
@@ -128,66 +113,87 @@ impl Run<'_> {
                 }
             }
             // The result is in the reports.
-            let _ = pump.run(Instant::now() + limits::REAP + SLACK, never);
+            let _ = running.run(Instant::now() + limits::REAP + SLACK);
         }
-        if let Some(failure) = pump.reports().failure {
-            return Err(NotRun::Failed(failure));
+        if let Some(failure) = running.reports.failure {
+            return Err(self.never_ran(failure));
         }
-        if pump.reports().ended.is_none() {
-            pump.abandon();
+        if running.reports.ended.is_none() {
+            running.abandon();
         }
-        let (reports, [stdout, stderr]) = pump.finish();
-        match reports.ended {
+        let captured = running.take_captured();
+        match running.reports.ended {
             Some(ended) => Ok(Ran {
-                outcome: self.outcome([stdout, stderr], State::Ended(ended), notes),
+                outcome: self.outcome(captured, State::Ended(ended), notes),
                 release: None,
             }),
-            None => Err(NotRun::Error(self.lost(stdout.total() + stderr.total()))),
+            None => Err(self.lost(captured.iter().map(Captured::total).sum())),
         }
     }
 
-    fn become_job(&self, pump: &mut Pump) -> Result<bool> {
-        let Task {
-            label,
-            id,
-            origin,
-            terms,
-            ..
-        } = self.task;
-        let waited = self.began.elapsed();
-        let facts = JobRecord::of_now(terms.owner, label, *origin, waited, terms.limit);
-        let facts = facts.kept_by(Some(pump.supervisor()).filter(|keeper| keeper.start > 0));
-        let spools = terms.jobs.create(id, &facts, pump.captured())?;
-        pump.hand_over(&spools, Instant::now() + SLACK)
-            .map_err(|source| Error::io("run", Path::new(label), &source))
+    fn become_job(&self, running: &mut Running) -> Result<bool> {
+        let supervisor = running.supervisor();
+        let record = JobRecord {
+            owner: self.limits.owner.clone(),
+            label: self.label.to_owned(),
+            origin: self.origin.cloned(),
+            started: Moment::now().0.saturating_sub(millis(self.began.elapsed())),
+            limit: millis(self.limits.limit),
+            keeper: Some(supervisor).filter(|supervisor| supervisor.start > 0),
+        };
+        let jobs = self.limits.jobs;
+        let spools = jobs.create(self.id, &record, running.captured())?;
+        let adopted = running.hand_over(&spools, Instant::now() + SLACK);
+        adopted.map_err(|source| self.failed("run", &source))
     }
 
-    fn outcome(
-        &self,
-        [stdout, stderr]: [super::Captured; 2],
-        state: State,
-        notes: Vec<String>,
-    ) -> Outcome {
+    fn outcome(&self, captured: [Captured; 2], state: State, notes: Vec<String>) -> Outcome {
+        let [stdout, stderr] = captured;
         Outcome {
             stdout,
             stderr,
             state,
-            limit: self.task.terms.limit,
+            limit: self.limits.limit,
             duration: self.began.elapsed(),
             notes,
         }
+    }
+
+    fn failed(&self, action: &str, source: &io::Error) -> Error {
+        Error::io(action, Path::new(self.label), source)
     }
 
     fn lost(&self, bytes: u64) -> Error {
         let text = format!(
             "`{}` was stopped because its supervisor was killed or stopped, after {bytes} bytes \
              of output",
-            self.task.label
+            self.label
         );
         Error::new(text).hint("a script must not signal its parent process")
     }
-}
 
-fn never(_: &Reports) -> bool {
-    false
+    fn never_ran(&self, failure: Failure) -> Error {
+        let label = self.label;
+        let reason = |errno| io::Error::from_raw_os_error(errno);
+        match failure {
+            Failure::NoWorkdir(errno) => {
+                Error::io("enter", Path::new(&self.process.workdir), &reason(errno))
+            }
+            Failure::NotExecuted(libc::E2BIG) => {
+                Error::new(format!("the arguments of `{label}` are too long"))
+                    .hint("pass large data through `stdin` or a file")
+            }
+            Failure::NotExecuted(libc::ENOEXEC) => {
+                let text = format!("`{label}` is a program for another system or processor");
+                Error::new(text).hint("tell the user: its skill needs a build for this machine")
+            }
+            Failure::NotConfined(errno) => self
+                .failed("confine", &reason(errno))
+                .hint("tell the user: the setting `sandbox` decides whether it may run unconfined"),
+            Failure::HostGone => self.failed("run", &io::Error::other("the host is gone")),
+            Failure::NotExecuted(errno) | Failure::NoProcess(errno) => {
+                self.failed("run", &reason(errno))
+            }
+        }
+    }
 }

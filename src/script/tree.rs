@@ -4,27 +4,20 @@
 
 use std::fs;
 use std::io::{PipeReader, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFlags;
 use rustix::io;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpgid, getpid, kill_process,
-    kill_process_group, setsid, wait, waitid, waitpid,
+    kill_process_group, wait, waitid, waitpid,
 };
 
 use crate::sys::{limits, poll};
 
 /// How often a tree being killed is examined again if no child's end wakes us.
 const KILL_AGAIN: Duration = Duration::from_millis(10);
-
-/// Leaves terminal, session and process group, and adopts orphans.
-pub fn become_reaper() {
-    // It cannot fail in a process that was just started.
-    let _ = setsid();
-    adopt_orphans();
-}
 
 /// Adopts every descendant whose parent dies (Linux). If the kernel cannot, the script's process
 /// group can still be killed.
@@ -44,16 +37,6 @@ pub fn die_with(parent: Pid) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = parent;
-}
-
-/// Opens `/dev/null`.
-///
-/// # Errors
-/// When the system refuses it.
-pub fn open_null() -> io::Result<OwnedFd> {
-    use rustix::fs::{Mode, OFlags, open};
-
-    open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
 }
 
 /// Whether the script has ended. It stays a zombie, so that neither its id nor its group's is

@@ -19,7 +19,7 @@ pub fn long_command(ctx: &RunContext, words: &[String]) -> Option<Result<Respons
     let is_long = words
         .first()
         .is_some_and(|verb| LONG.contains(&verb.as_str()));
-    let wait = ctx.script_wait(&ctx.script_settings().ok()?)?;
+    let wait = ctx.script_wait().ok()??;
     is_long.then(|| run(ctx, words, wait))
 }
 
@@ -31,7 +31,7 @@ fn run(ctx: &RunContext, words: &[String], wait: Duration) -> Result<Response> {
             ("AGENT_SKILLS_HOME".to_owned(), home),
             (ours::BY_HOST.to_owned(), "1".to_owned()),
         ],
-        terms: RunLimits {
+        limits: RunLimits {
             limit: Duration::from_secs(limits::GIT_SECONDS),
             wait: Some(wait),
             jobs: &ctx.jobs(),

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::policy::Event;
 use crate::protocol::{Format, Response, RunSkillScript, StartScript, UseJob, WorkDir};
 use crate::run_context::RunContext;
-use crate::script::{self, Confinement, Execution, Needs, Outcome, Ran, Request, RunLimits};
+use crate::script::{self, Outcome, Ran, Request, RunLimits};
 use crate::skill::{Skill, SkillPath};
 use crate::sys::{limits, warn};
 
@@ -27,9 +27,7 @@ pub fn run_skill_script(ctx: &RunContext, call: &RunSkillScript) -> Result<Respo
 fn run(ctx: &RunContext, skill: &Skill, call: &StartScript) -> Result<Response> {
     let script = resolve(skill, &call.script)?;
     let project_dir = ctx.env.project_root();
-    let settings = ctx.script_settings()?;
-    let own = settings.for_skill(skill.name.as_str());
-    let most = own.timeout.unwrap_or_default().duration();
+    let settings = ctx.script_settings(skill.name.as_str())?;
     let workdir = match &call.workdir {
         WorkDir::Temp => None,
         WorkDir::Skill => Some(skill.dir.clone()),
@@ -38,24 +36,21 @@ fn run(ctx: &RunContext, skill: &Skill, call: &StartScript) -> Result<Response> 
     };
     let env: Vec<_> = call.env.clone().into_iter().collect();
     let ran = script::run(&Request {
+        skill,
         script: &script,
         label: &call.script,
-        skill_name: skill.name.as_str(),
-        skill_dir: &skill.dir,
         project_dir: &project_dir,
         workdir: workdir.as_deref(),
         args: &call.args,
         stdin: call.stdin.as_bytes(),
         env: &env,
-        needs: &Needs::of(&skill.fields),
-        pass_env: own.pass_env.as_ref().unwrap_or(&settings.pass_env),
-        confinement: &Confinement::of(&own, &Execution::of(&skill.fields)),
-        terms: RunLimits {
-            limit: script::time_limit(call.timeout_secs, most)?,
+        settings: &settings,
+        limits: RunLimits {
+            limit: script::time_limit(call.timeout_secs, settings.timeout.duration())?,
             wait: if call.background {
                 Some(Duration::ZERO)
             } else {
-                ctx.script_wait(&settings)
+                ctx.script_wait()?
             },
             jobs: &ctx.jobs(),
             owner: &ctx.owner(),
@@ -81,26 +76,26 @@ fn look_after(ctx: &RunContext, call: &UseJob) -> Result<Response> {
     if call.stop {
         job.stop()?;
     } else {
-        let wait = ctx.script_wait(&ctx.script_settings()?);
+        let wait = ctx.script_wait()?;
         let wait = wait.unwrap_or(Duration::from_secs_f64(limits::SCRIPT_SECONDS_MOST));
         job.wait(Instant::now() + wait)?;
     }
     let look = job.look()?;
     if look.outcome.ended().is_some() {
         let skill = job
-            .facts()
+            .record()
             .origin
             .as_ref()
             .map(|origin| origin.skill.clone());
         let event = Event::new("job").with("skill", skill);
-        let event = event.with("script", job.facts().label.as_str());
+        let event = event.with("script", job.record().label.as_str());
         ctx.record(with_outcome(
             ctx,
             event.with("job", call.job.as_str()),
             &look.outcome,
         ));
     }
-    let text = shown(&look.outcome, &job.facts().label, call.format);
+    let text = shown(&look.outcome, &job.record().label, call.format);
     Ok(Response::text(text).once_written(move || {
         if let Err(error) = job.mark_seen(look.seen) {
             warn(format_args!("{error}"));

@@ -9,6 +9,6 @@ mod store;
 
 pub use id::{JobId, Owner};
 pub use progress::{Job, Look, Summary};
-pub use record::{JobRecord, Origin, Spools};
+pub use record::{JobRecord, Origin, Spools, millis};
 pub use scratch::Scratch;
 pub use store::Jobs;

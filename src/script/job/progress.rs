@@ -14,20 +14,20 @@ use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
 
 use super::id::JobId;
-use super::record::{self, JobRecord};
+use super::record::JobRecord;
 use crate::error::{Error, Result};
+use crate::script::missing;
 use crate::script::outcome::{Outcome, State};
 use crate::script::report::Ended;
 use crate::script::spool::{self, News};
-use crate::script::{missing, relay};
-use crate::sys::{files, limits, poll};
+use crate::sys::{EntryName, Moment, files, limits, poll};
 
 /// A job.
 #[derive(Debug, Clone)]
 pub struct Job {
     id: JobId,
     dir: PathBuf,
-    facts: JobRecord,
+    record: JobRecord,
 }
 
 /// A snapshot of a job: the output since the last one, and its end position.
@@ -67,20 +67,20 @@ const SLACK: Duration = Duration::from_secs(1);
 const WAKE_AGAIN: Duration = Duration::from_millis(20);
 
 impl Job {
-    pub(super) const FACTS: &'static str = "job.json";
-    pub(super) const STDOUT: &'static str = "stdout";
-    pub(super) const STDERR: &'static str = "stderr";
+    pub(super) const RECORD: EntryName = EntryName::of("job.json");
+    pub(super) const STDOUT: EntryName = EntryName::of("stdout");
+    pub(super) const STDERR: EntryName = EntryName::of("stderr");
+    pub(super) const SEEN: EntryName = EntryName::of("seen.json");
     pub(super) const STOP: &'static str = "stop";
-    const SEEN: &'static str = "seen.json";
     pub(super) const EXIT: &'static str = "exit";
 
-    pub(super) fn of(id: JobId, dir: PathBuf, facts: JobRecord) -> Self {
-        Self { id, dir, facts }
+    pub(super) fn new(id: JobId, dir: PathBuf, record: JobRecord) -> Self {
+        Self { id, dir, record }
     }
 
     /// What was recorded when it began.
-    pub fn facts(&self) -> &JobRecord {
-        &self.facts
+    pub fn record(&self) -> &JobRecord {
+        &self.record
     }
 
     /// Whether its supervisor is alive.
@@ -94,7 +94,7 @@ impl Job {
     /// When the system refuses to wait.
     pub fn wait(&self, until: Instant) -> Result<()> {
         // A supervisor ends its job by this time, unless the supervisor is stopped.
-        let end = Duration::from_millis(self.facts.limit) + limits::REAP + SLACK;
+        let end = Duration::from_millis(self.record.limit) + limits::REAP + SLACK;
         let left = end.saturating_sub(Duration::from_millis(self.age()));
         self.wait_waking(until, Instant::now() + left)
     }
@@ -110,7 +110,9 @@ impl Job {
             let left = until.saturating_duration_since(now);
             let mut tick = wake_from.saturating_duration_since(now);
             if tick.is_zero() {
-                self.wake();
+                if let Some(supervisor) = self.record.keeper {
+                    supervisor.resume();
+                }
                 tick = WAKE_AGAIN;
             }
             // No event is requested: `poll` wakes with an error when the last reader is gone.
@@ -120,12 +122,6 @@ impl Job {
             if ended || left.is_zero() {
                 return Ok(());
             }
-        }
-    }
-
-    fn wake(&self) {
-        if let Some(keeper) = self.facts.keeper {
-            keeper.resume();
         }
     }
 
@@ -155,10 +151,8 @@ impl Job {
     /// # Errors
     /// When its files cannot be read.
     pub fn look(&self) -> Result<Look> {
-        let seen = files::read_capped(&self.dir.join(Self::SEEN), limits::JOB_FILE);
-        let seen = seen
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let seen = files::read_capped(&self.dir.join(Self::SEEN.as_os_str()), limits::JOB_FILE);
+        let seen = seen.map(|bytes| serde_json::from_slice(&bytes).unwrap_or_default());
         self.look_from(seen.unwrap_or_default())
     }
 
@@ -168,24 +162,19 @@ impl Job {
     /// When its files cannot be read.
     pub fn look_from(&self, seen: [u64; 2]) -> Result<Look> {
         // In this order: once it has stopped running, its output is complete.
-        let running = self.is_running();
-        let end = if running { None } else { self.end() };
-        let stdout = self.news(Self::STDOUT, seen[0], running)?;
-        let stderr = self.news(Self::STDERR, seen[1], running)?;
-        let (state, millis) = match end {
-            _ if running => (State::Running(self.id.clone()), self.age()),
-            Some((ended, millis)) => (State::JobEnded(ended), millis),
-            None => (State::Lost, self.age()),
-        };
+        let (state, millis) = self.state();
+        let running = matches!(state, State::Running(_));
+        let stdout = self.news(&Self::STDOUT, seen[0], running)?;
+        let stderr = self.news(&Self::STDERR, seen[1], running)?;
         let mut outcome = Outcome {
             stdout: stdout.text,
             stderr: stderr.text,
             state,
-            limit: Duration::from_millis(self.facts.limit),
+            limit: Duration::from_millis(self.record.limit),
             duration: Duration::from_millis(millis),
             notes: Vec::new(),
         };
-        if let Some(origin) = &self.facts.origin {
+        if let Some(origin) = &self.record.origin {
             missing::add_notes(&mut outcome, origin);
         }
         Ok(Look {
@@ -199,8 +188,9 @@ impl Job {
     /// # Errors
     /// When that cannot be written.
     pub fn mark_seen(&self, seen: [u64; 2]) -> Result<()> {
-        let json = serde_json::to_vec(&seen).map_err(|error| Error::new(error.to_string()))?;
-        files::replace_scratch_file(&self.dir.join(Self::SEEN), &json, 0o600)
+        let json = serde_json::json!(seen).to_string();
+        let path = self.dir.join(Self::SEEN.as_os_str());
+        files::replace_scratch_file(&path, json.as_bytes(), 0o600)
     }
 
     /// Copies its output from the beginning until it ends; returns how it ended.
@@ -224,24 +214,27 @@ impl Job {
 
     /// Its line in a list.
     pub fn summary(&self) -> Summary {
-        let running = self.is_running();
-        let end = self.end();
-        let (state, exit_code) = match end {
-            _ if running => ("running", None),
-            Some((ended, _)) => (name_of(ended), exit_code(ended)),
-            None => ("lost", None),
+        let (state, duration_ms) = self.state();
+        let (state, exit_code) = match state {
+            State::Running(_) => ("running", None),
+            State::Lost => ("lost", None),
+            State::Ended(ended) | State::JobEnded(ended) => {
+                let name = match ended {
+                    _ if ended.timed_out => "timed out",
+                    _ if ended.stopped => "stopped",
+                    _ => "ended",
+                };
+                (name, ended.exit_code())
+            }
         };
+        let origin = self.record.origin.as_ref();
         Summary {
             id: self.id.to_string(),
-            label: self.facts.label.clone(),
-            skill: self
-                .facts
-                .origin
-                .as_ref()
-                .map(|origin| origin.skill.clone()),
-            owner: self.facts.owner.to_string(),
-            started: self.facts.started,
-            duration_ms: end.map_or_else(|| self.age(), |(_, millis)| millis),
+            label: self.record.label.clone(),
+            skill: origin.map(|origin| origin.skill.clone()),
+            owner: self.record.owner.to_string(),
+            started: self.record.started,
+            duration_ms,
             state,
             exit_code,
         }
@@ -254,18 +247,26 @@ impl Job {
         opened.ok().map(File::from)
     }
 
-    fn end(&self) -> Option<(Ended, u64)> {
-        let record = files::read_capped(&self.dir.join(Self::EXIT), limits::JOB_FILE).ok()?;
-        relay::read_record(&record)
+    /// Its state, and how long it has run, or ran, in milliseconds.
+    fn state(&self) -> (State, u64) {
+        if self.is_running() {
+            return (State::Running(self.id.clone()), self.age());
+        }
+        let end = files::read_capped(&self.dir.join(Self::EXIT), limits::JOB_FILE);
+        match end.ok().and_then(|record| Ended::from_record(&record)) {
+            Some((ended, millis)) => (State::JobEnded(ended), millis),
+            None => (State::Lost, self.age()),
+        }
     }
 
-    fn news(&self, stream: &str, from: u64, running: bool) -> Result<News> {
-        let read = |path: &Path| spool::read(&File::open(path)?, from, running);
-        read(&self.dir.join(stream)).map_err(|source| self.failed("read the output of", &source))
+    fn news(&self, stream: &EntryName, from: u64, running: bool) -> Result<News> {
+        let file = File::open(self.dir.join(stream.as_os_str()));
+        let news = file.and_then(|file| spool::read(&file, from, running));
+        news.map_err(|source| self.failed("read the output of", &source))
     }
 
     fn age(&self) -> u64 {
-        record::now().saturating_sub(self.facts.started)
+        Moment::now().since(Moment(self.record.started))
     }
 
     fn failed(&self, action: &str, source: &io::Error) -> Error {
@@ -278,21 +279,6 @@ fn show(outcome: &Outcome, out: &mut dyn Write, err: &mut dyn Write) -> io::Resu
     out.flush()?;
     err.write_all(outcome.stderr.text().as_bytes())?;
     err.flush()
-}
-
-fn name_of(ended: Ended) -> &'static str {
-    match ended {
-        Ended {
-            timed_out: true, ..
-        } => "timed out",
-        Ended { stopped: true, .. } => "stopped",
-        _ => "ended",
-    }
-}
-
-fn exit_code(ended: Ended) -> Option<i32> {
-    use std::os::unix::process::ExitStatusExt;
-    std::process::ExitStatus::from_raw(ended.status).code()
 }
 
 #[cfg(test)]

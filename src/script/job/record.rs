@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -38,32 +38,6 @@ pub struct Origin {
     pub script: PathBuf,
 }
 
-impl JobRecord {
-    /// The record of something that has been running for `waited`.
-    pub fn of_now(
-        owner: &Owner,
-        label: &str,
-        origin: Option<&Origin>,
-        waited: Duration,
-        limit: Duration,
-    ) -> Self {
-        Self {
-            owner: owner.clone(),
-            label: label.to_owned(),
-            origin: origin.cloned(),
-            started: now().saturating_sub(millis(waited)),
-            limit: millis(limit),
-            keeper: None,
-        }
-    }
-
-    /// Sets its supervisor.
-    #[must_use]
-    pub fn kept_by(self, keeper: Option<ProcessId>) -> Self {
-        Self { keeper, ..self }
-    }
-}
-
 /// What a supervisor needs to store a job's output.
 #[derive(Debug)]
 pub struct Spools {
@@ -74,14 +48,6 @@ pub struct Spools {
     pub stop: File,
     /// The spools of standard output and standard error.
     pub files: [File; 2],
-    /// How many bytes each of them holds already.
-    pub begun: [u64; 2],
-}
-
-/// Milliseconds since 1970.
-pub fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    millis(since.unwrap_or_default())
 }
 
 /// A duration in milliseconds.

@@ -11,6 +11,7 @@ use super::id::{JobId, Owner};
 use super::progress::{Job, Summary};
 use super::record::{JobRecord, Spools};
 use crate::error::{Error, Result};
+use crate::run_context::RunContext;
 use crate::script::capture::Captured;
 use crate::script::spool;
 use crate::sys::text::quoted;
@@ -21,58 +22,59 @@ pub const JOBS: usize = 32;
 /// How long a job is kept after its end.
 const JOB_AGE: Duration = Duration::from_hours(24);
 
+/// The directory of all jobs.
+const JOBS_DIR: EntryName = EntryName::of("jobs");
+
 /// All jobs of this installation.
 #[derive(Debug, Clone)]
 pub struct Jobs {
-    dir: PathBuf,
+    state: PathBuf,
 }
 
 impl Jobs {
-    /// The jobs in `dir`, which need not exist yet.
-    pub fn at(dir: PathBuf) -> Self {
-        Self { dir }
+    /// The jobs in the directory `state`, which need not exist yet.
+    pub fn new(state: PathBuf) -> Self {
+        Self { state }
     }
 
     /// The directory of one job.
     pub fn dir_of(&self, id: &JobId) -> PathBuf {
-        self.dir.join(id.as_str())
+        self.state.join(JOBS_DIR.as_os_str()).join(id.as_str())
     }
 
     /// Creates a job with this output so far. Cleans up first.
     ///
     /// # Errors
     /// When the directory cannot be written, or too many jobs are running.
-    pub fn create(&self, id: &JobId, facts: &JobRecord, so_far: [&Captured; 2]) -> Result<Spools> {
+    pub fn create(&self, id: &JobId, record: &JobRecord, so_far: [&Captured; 2]) -> Result<Spools> {
         self.clean();
         let running = self.all().filter(Job::is_running).count();
         if running >= JOBS {
             let text = format!("{running} jobs are running already, which is the most at once");
             return Err(Error::new(text).hint("wait for one of them, or stop it"));
         }
-        let place = self.make(id)?;
-        let dir = place.path().to_owned();
-        let write = |source: io::Error| Error::io("write", &dir, &source);
-        let make = |name: &'static str, captured: &Captured| {
-            let file = place.create(&EntryName::of(name), 0o600)?;
-            let begun = spool::begin(&file, captured.text().as_bytes())?;
-            Ok::<_, io::Error>((file, begun))
+        let dir = self.make(id)?;
+        let path = dir.path();
+        let begin = |name: &EntryName, captured: &Captured| {
+            let file = dir.create(name, 0o600)?;
+            let length = spool::begin(&file, captured.text().as_bytes())?;
+            Ok::<_, io::Error>((file, length))
         };
-        let (stdout, out_length) = make(Job::STDOUT, so_far[0]).map_err(write)?;
-        let (stderr, err_length) = make(Job::STDERR, so_far[1]).map_err(write)?;
-        let stop = make_fifo(&dir.join(Job::STOP)).map_err(write)?;
-        let begun = [out_length, err_length];
-        let job = Job::of(id.clone(), dir.clone(), facts.clone());
-        job.mark_seen(begun)?;
-        let json = serde_json::to_vec(facts).map_err(|error| Error::new(error.to_string()))?;
-        let facts = EntryName::of(Job::FACTS);
-        let written = place.replace(&facts, &json, 0o600, Durable::No);
-        written.map_err(write)?;
-        Ok(Spools {
-            dir: File::open(&dir).map_err(write)?,
-            stop,
-            files: [stdout, stderr],
-            begun,
-        })
+        let create = || {
+            let (stdout, stdout_length) = begin(&Job::STDOUT, so_far[0])?;
+            let (stderr, stderr_length) = begin(&Job::STDERR, so_far[1])?;
+            let spools = Spools {
+                dir: File::open(path)?,
+                stop: make_fifo(&path.join(Job::STOP))?,
+                files: [stdout, stderr],
+            };
+            let seen = serde_json::to_vec(&[stdout_length, stderr_length])?;
+            dir.replace(&Job::SEEN, &seen, 0o600, Durable::No)?;
+            let record = serde_json::to_vec(record)?;
+            dir.replace(&Job::RECORD, &record, 0o600, Durable::No)?;
+            Ok(spools)
+        };
+        create().map_err(|source: io::Error| Error::io("write", path, &source))
     }
 
     /// Opens a job's directory, creating it if it is missing. Only this user can enter it.
@@ -80,29 +82,20 @@ impl Jobs {
     /// # Errors
     /// When it cannot be created.
     pub(super) fn make(&self, id: &JobId) -> Result<Dir> {
-        let failed = |source| Error::io("create", &self.dir_of(id), &source);
-        let (state, name) = self
-            .place()
-            .ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
-        let id = EntryName::parse(id.as_str());
-        let id = id.ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
-        let jobs = Dir::make_anchor(state).and_then(|state| state.make_private_dir(&name));
-        let made = jobs.and_then(|jobs| match jobs.find_dir(&id)? {
-            Some(there) => Ok(there),
-            None => jobs.new_of_ours(&id),
-        });
-        made.map_err(failed)
-    }
-
-    fn place(&self) -> Option<(&Path, EntryName)> {
-        let name = self.dir.file_name().and_then(EntryName::parse);
-        self.dir.parent().zip(name)
+        let make = || {
+            let name = EntryName::parse(id.as_str()).ok_or(io::ErrorKind::InvalidFilename)?;
+            let jobs = Dir::make_anchor(&self.state)?.make_private_dir(&JOBS_DIR)?;
+            match jobs.find_dir(&name)? {
+                Some(there) => Ok(there),
+                None => jobs.new_of_ours(&name),
+            }
+        };
+        make().map_err(|source| Error::io("create", &self.dir_of(id), &source))
     }
 
     /// The directory of all jobs, if it exists.
     fn open(&self) -> Option<Dir> {
-        let (state, name) = self.place()?;
-        Dir::anchor(state).ok()?.open_dir(&name).ok()
+        Dir::anchor(&self.state).ok()?.open_dir(&JOBS_DIR).ok()
     }
 
     /// Removes a job that was never started.
@@ -121,7 +114,7 @@ impl Jobs {
     pub fn find(&self, written: &str, owner: &Owner) -> Result<Job> {
         self.clean();
         let job = JobId::parse(written).and_then(|id| self.read(id));
-        job.filter(|job| job.facts().owner == *owner)
+        job.filter(|job| job.record().owner == *owner)
             .ok_or_else(|| unknown(written))
     }
 
@@ -130,9 +123,8 @@ impl Jobs {
     /// # Errors
     /// When there is none.
     pub fn find_any(&self, written: &str) -> Result<Job> {
-        JobId::parse(written)
-            .and_then(|id| self.read(id))
-            .ok_or_else(|| unknown(written))
+        let job = JobId::parse(written).and_then(|id| self.read(id));
+        job.ok_or_else(|| unknown(written))
     }
 
     /// Every job, oldest first. Cleans up first.
@@ -165,14 +157,33 @@ impl Jobs {
     }
 
     fn all(&self) -> impl Iterator<Item = Job> + '_ {
-        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        entries.filter_map(|entry| self.read(JobId::parse(entry.file_name().to_str()?)?))
+        let entries = self.open().and_then(|jobs| jobs.entries().ok());
+        let entries = entries.into_iter().flatten();
+        entries.filter_map(|(name, _)| self.read(JobId::parse(name.as_str()?)?))
     }
 
     fn read(&self, id: JobId) -> Option<Job> {
         let dir = self.dir_of(&id);
-        let facts = files::read_capped(&dir.join(Job::FACTS), limits::JOB_FILE).ok()?;
-        Some(Job::of(id, dir, serde_json::from_slice(&facts).ok()?))
+        let record =
+            files::read_capped(&dir.join(Job::RECORD.as_os_str()), limits::JOB_FILE).ok()?;
+        Some(Job::new(id, dir, serde_json::from_slice(&record).ok()?))
+    }
+}
+
+impl RunContext {
+    /// Scripts that continue after the call that started them.
+    pub fn jobs(&self) -> Jobs {
+        Jobs::new(self.dirs.state(&self.env))
+    }
+
+    /// The owner of this call's jobs: the conversation, which the host's next process continues, or
+    /// else this host process.
+    pub fn owner(&self) -> Owner {
+        let session = self.session();
+        match self.store().context(&session) {
+            Some(context) => Owner::conversation(&context),
+            None => Owner::session(session.as_str()),
+        }
     }
 }
 
@@ -202,7 +213,7 @@ fn make_fifo(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::relay::read_record;
+    use crate::script::Ended;
 
     #[test]
     fn records_of_earlier_versions_are_read() {
@@ -223,7 +234,7 @@ mod tests {
             None
         );
         let exit = [5, 4, 0, 0, 0, 3, 0, 0, 42, 0, 0, 0, 0, 0, 0, 0];
-        let (ended, millis) = read_record(&exit).unwrap();
+        let (ended, millis) = Ended::from_record(&exit).unwrap();
         assert!(ended.stopped && !ended.timed_out);
         assert_eq!((ended.status, millis), (3 << 8, 42));
     }

@@ -142,7 +142,7 @@ fn a_script_with_declared_dependencies_is_handed_to_uv() {
 #[test]
 fn our_own_command_runs_as_a_script_and_knows_no_call() {
     let dir = tempfile::tempdir().unwrap();
-    let jobs = Jobs::at(dir.path().join("jobs"));
+    let jobs = Jobs::new(dir.path().to_owned());
     let vars = [("CHIBI_TOOL_NAME", "x"), ("A_TOKEN", "kept")];
     let mut base = crate::sys::Env::new(vars, dir.path());
     base.exe = Some("/usr/bin/env".into());
@@ -152,7 +152,7 @@ fn our_own_command_runs_as_a_script_and_knows_no_call() {
         run_command(&Command {
             args: &args,
             env: &[("MORE".to_owned(), "1".to_owned())],
-            terms: RunLimits {
+            limits: RunLimits {
                 limit: Duration::from_secs(20),
                 wait,
                 jobs: &jobs,

@@ -3,22 +3,36 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::mode::{Mode, Network};
-use crate::script::settings::SkillSettings;
 use crate::skill::Fields;
 
-/// A skill's own settings for its scripts: `execution: {sandbox: true, allowed-paths: […], network:
-/// restricted}` in its frontmatter.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Execution {
-    sandbox: bool,
-    network: Network,
-    allowed_paths: Vec<PathBuf>,
+/// Whether scripts are confined, ordered from lenient to strict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Not confined.
+    #[default]
+    Off,
+    /// Confined as far as this system can.
+    Auto,
+    /// Fully confined, or not run.
+    Require,
 }
 
-/// The effective settings for one script.
+/// A confined script's network access, ordered from lenient to strict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// All of it.
+    #[default]
+    Open,
+    /// No sockets except Unix ones and netlink queries about interfaces and routes.
+    Restricted,
+}
+
+/// How a script is confined.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Confinement {
     /// Whether it is confined.
@@ -29,53 +43,36 @@ pub struct Confinement {
     pub allowed_paths: Vec<PathBuf>,
 }
 
-impl Execution {
-    /// Parses the frontmatter. Anything not understood tightens: the author meant to confine the
-    /// script.
-    pub fn of(fields: &Fields) -> Self {
-        let Some(execution) = fields.value("execution").filter(|value| !value.is_null()) else {
-            return Self::default();
+impl Confinement {
+    /// This choice, tightened by what a skill requests for its scripts in its frontmatter:
+    /// `execution: {sandbox: true, allowed-paths: […], network: restricted}`. Anything not
+    /// understood tightens: the author meant to confine the script. The paths count only if the
+    /// sandbox is the skill's own request; otherwise they would widen it.
+    #[must_use]
+    pub fn tightened_by(mut self, fields: &Fields) -> Self {
+        let Some(execution) = fields.value("execution") else {
+            return self;
         };
         let get = |key: &str| {
             execution
                 .get(key)
                 .or_else(|| execution.get(key.replace('-', "_")))
         };
-        let network = match get("network").and_then(Value::as_str) {
-            None | Some("open" | "full" | "unrestricted") => Network::Open,
-            Some(_) => Network::Restricted,
-        };
-        let off = [
-            Value::Bool(false),
-            Value::Null,
-            "off".into(),
-            "false".into(),
-        ];
-        let paths = get("allowed-paths").and_then(Value::as_array);
-        let paths = paths.into_iter().flatten().filter_map(Value::as_str);
-        Self {
-            sandbox: get("sandbox").is_some_and(|value| !off.contains(value)),
-            network,
-            allowed_paths: paths.map(PathBuf::from).collect(),
+        if self.mode == Mode::Off {
+            let paths = get("allowed-paths").and_then(Value::as_array);
+            let paths = paths.into_iter().flatten().filter_map(Value::as_str);
+            self.allowed_paths.extend(paths.map(PathBuf::from));
         }
-    }
-}
-
-impl Confinement {
-    /// The configured choice, tightened by the skill. The skill's paths count only if the skill
-    /// itself requested the sandbox; otherwise they would widen it.
-    pub fn of(settings: &SkillSettings, execution: &Execution) -> Self {
-        let chosen = settings.sandbox.unwrap_or_default();
-        let asked = execution.sandbox || execution.network == Network::Restricted;
-        let mut allowed_paths = settings.allowed_paths.clone().unwrap_or_default();
-        if chosen == Mode::Off {
-            allowed_paths.extend(execution.allowed_paths.iter().cloned());
+        let network = get("network").and_then(Value::as_str);
+        if network.is_some_and(|access| !["open", "full", "unrestricted"].contains(&access)) {
+            self.network = Network::Restricted;
+            self.mode = self.mode.max(Mode::Auto);
         }
-        Self {
-            mode: chosen.max(if asked { Mode::Auto } else { Mode::Off }),
-            network: settings.network.unwrap_or_default().max(execution.network),
-            allowed_paths,
+        let off = [false.into(), Value::Null, "off".into(), "false".into()];
+        if get("sandbox").is_some_and(|value| !off.contains(value)) {
+            self.mode = self.mode.max(Mode::Auto);
         }
+        self
     }
 }
 
@@ -84,34 +81,32 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn execution(value: &Value) -> Execution {
-        let fields = json!({ "execution": value });
-        Execution::of(&Fields::from(fields.as_object().unwrap().clone()))
+    fn tightened(chosen: &Confinement, execution: &Value) -> Confinement {
+        let fields = json!({ "execution": execution });
+        let fields = Fields::from(fields.as_object().unwrap().clone());
+        chosen.clone().tightened_by(&fields)
     }
 
-    fn chosen(sandbox: Mode, network: Network) -> SkillSettings {
-        SkillSettings {
-            sandbox: Some(sandbox),
-            network: Some(network),
-            allowed_paths: Some(vec!["/chosen".into()]),
-            ..SkillSettings::default()
+    fn chosen(mode: Mode, network: Network) -> Confinement {
+        Confinement {
+            mode,
+            network,
+            allowed_paths: vec!["/chosen".into()],
         }
     }
 
     #[test]
     fn a_skill_can_only_tighten() {
-        let nothing = execution(&Value::Null);
-        let loose =
-            execution(&json!({"sandbox": false, "network": "open", "allowed-paths": ["/"]}));
-        let tight = execution(&json!({"sandbox": true, "network": "restricted"}));
+        let loose = json!({"sandbox": false, "network": "open", "allowed-paths": ["/"]});
+        let tight = json!({"sandbox": true, "network": "restricted"});
         for mode in [Mode::Off, Mode::Auto, Mode::Require] {
             for network in [Network::Open, Network::Restricted] {
-                let settings = chosen(mode, network);
-                for skill in [&nothing, &loose] {
-                    let held = Confinement::of(&settings, skill);
+                let chosen = chosen(mode, network);
+                for execution in [&Value::Null, &loose] {
+                    let held = tightened(&chosen, execution);
                     assert_eq!((held.mode, held.network), (mode, network));
                 }
-                let held = Confinement::of(&settings, &tight);
+                let held = tightened(&chosen, &tight);
                 assert_eq!(
                     (held.mode, held.network),
                     (mode.max(Mode::Auto), Network::Restricted)
@@ -122,8 +117,8 @@ mod tests {
 
     #[test]
     fn its_paths_count_only_where_the_sandbox_is_its_own_idea() {
-        let skill = execution(&json!({"sandbox": true, "allowed_paths": ["~/out"]}));
-        let paths = |mode| Confinement::of(&chosen(mode, Network::Open), &skill).allowed_paths;
+        let execution = json!({"sandbox": true, "allowed_paths": ["~/out"]});
+        let paths = |mode| tightened(&chosen(mode, Network::Open), &execution).allowed_paths;
         assert_eq!(paths(Mode::Off), ["/chosen", "~/out"].map(PathBuf::from));
         for mode in [Mode::Auto, Mode::Require] {
             assert_eq!(paths(mode), ["/chosen"].map(PathBuf::from));
@@ -132,14 +127,21 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_tightens() {
-        assert!(execution(&json!({"sandbox": "yes"})).sandbox);
+        let nothing = Confinement::default();
+        let held = |execution| tightened(&nothing, &execution);
+        assert_eq!(held(json!({"sandbox": "yes"})).mode, Mode::Auto);
+        let unknown = held(json!({"network": "none"}));
         assert_eq!(
-            execution(&json!({"network": "none"})).network,
-            Network::Restricted
+            (unknown.mode, unknown.network),
+            (Mode::Auto, Network::Restricted)
         );
-        assert!(!execution(&json!({"sandbox": "off"})).sandbox);
-        for nothing in [json!("fork"), json!([]), json!({})] {
-            assert_eq!(execution(&nothing), Execution::default());
+        for loose in [
+            json!({"sandbox": "off"}),
+            json!("fork"),
+            json!([]),
+            json!({}),
+        ] {
+            assert_eq!(held(loose), nothing);
         }
     }
 }

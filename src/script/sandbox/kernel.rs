@@ -1,7 +1,7 @@
 //! What a kernel can do to confine a script, and what it cannot, as a function of numbers, so that
 //! it also works for kernels other than the running one.
 
-use super::{Network, filter};
+use super::Network;
 
 /// The capabilities of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,14 +21,6 @@ const NO_FILTER: &str = "this kernel does not filter system calls (seccomp), so 
 const NO_NETWORK: &str = "this kernel cannot restrict the network without that";
 
 impl Kernel {
-    /// The running kernel.
-    pub fn at_hand() -> Self {
-        Self {
-            landlock: landlock_version(),
-            seccomp: filter::available(),
-        }
-    }
-
     /// Whether it can confine a script at all.
     pub fn confines(self) -> bool {
         self.landlock > 0 || self.seccomp
@@ -53,32 +45,6 @@ impl Kernel {
 pub fn lacking(network: Network) -> Option<String> {
     let lacks = Kernel::at_hand().lacks(network);
     (!lacks.is_empty()).then(|| lacks.join("; "))
-}
-
-/// The newest version whose every restriction this kernel accepts; later ones add none that we use.
-#[cfg(target_os = "linux")]
-fn landlock_version() -> i32 {
-    use landlock::{
-        ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, Scope,
-    };
-    let accepts = |version: &i32| {
-        let abi = ABI::from(*version);
-        let required = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-        let mut made = required.handle_access(AccessFs::from_all(abi));
-        if abi >= ABI::V4 {
-            made = made.and_then(|made| made.handle_access(AccessNet::from_all(abi)));
-        }
-        if abi >= ABI::V6 {
-            made = made.and_then(|made| made.scope(Scope::from_all(abi)));
-        }
-        made.is_ok()
-    };
-    (1..=6).rev().find(accepts).unwrap_or(0)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn landlock_version() -> i32 {
-    0
 }
 
 #[cfg(test)]

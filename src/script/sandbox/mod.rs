@@ -2,14 +2,21 @@
 //! Linux enforces them, with Landlock for files and signals and a seccomp filter for the rest.
 
 mod choice;
+#[cfg(target_os = "linux")]
+mod enforce;
+#[cfg(target_os = "linux")]
 mod filter;
 mod kernel;
-mod mode;
 mod places;
 mod ruleset;
+#[cfg(not(target_os = "linux"))]
+mod unenforced;
 
-pub use choice::{Confinement, Execution};
+pub use choice::{Confinement, Mode, Network};
+#[cfg(target_os = "linux")]
+pub use enforce::Prepared;
 pub use kernel::{Kernel, lacking};
-pub use mode::{Mode, Network};
 pub use places::Places;
-pub use ruleset::{Built, Prepared, Sandbox, build};
+pub use ruleset::{Built, Sandbox, build};
+#[cfg(not(target_os = "linux"))]
+pub use unenforced::Prepared;

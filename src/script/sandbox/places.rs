@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Confinement;
 use crate::sys::{Directories, Env};
 
 /// The system: programs, libraries and their configuration, and kernel information. Not the users'
@@ -29,7 +30,7 @@ const SYSTEM: [&str; 17] = [
 
 /// Devices that any program may need to read and write.
 #[cfg(target_os = "linux")]
-const DEVICES: [&str; 6] = [
+pub const DEVICES: [&str; 6] = [
     "/dev/null",
     "/dev/zero",
     "/dev/full",
@@ -52,8 +53,8 @@ pub struct Places<'a> {
     pub temp: &'a Path,
     /// The program that runs the script.
     pub interpreter: &'a Path,
-    /// Additional paths that it may write.
-    pub allowed_paths: &'a [PathBuf],
+    /// How it is confined.
+    pub confinement: &'a Confinement,
     /// The environment of this process.
     pub base: &'a Env,
 }
@@ -97,7 +98,7 @@ impl Places<'_> {
         (all, notes)
     }
 
-    /// What may be changed, besides [`Places::devices`], with remarks; one of them if the project
+    /// What may be changed, besides [`DEVICES`], with remarks; one of them if the project
     /// is excluded.
     pub fn writable(&self) -> (Vec<PathBuf>, Vec<String>) {
         let mut notes = Vec::new();
@@ -109,7 +110,7 @@ impl Places<'_> {
             )),
             None => all.push(self.project_dir.to_owned()),
         }
-        for path in self.allowed_paths {
+        for path in &self.confinement.allowed_paths {
             let path = self.expanded(path);
             if !path.exists() {
                 let shown = path.display();
@@ -120,12 +121,6 @@ impl Places<'_> {
             all.push(path);
         }
         (all, notes)
-    }
-
-    /// Devices that may be read and written.
-    #[cfg(target_os = "linux")]
-    pub fn devices() -> impl Iterator<Item = &'static Path> {
-        DEVICES.iter().map(Path::new)
     }
 
     /// Why a script must not get access to the project: it would expose all of a home inside it,
@@ -218,7 +213,10 @@ mod tests {
                 project_dir: &at(project),
                 temp: &at("temp"),
                 interpreter: Path::new("/usr/bin/true"),
-                allowed_paths: &["~/out".into(), "/abs".into(), "rel".into()],
+                confinement: &Confinement {
+                    allowed_paths: vec!["~/out".into(), "/abs".into(), "rel".into()],
+                    ..Confinement::default()
+                },
                 base: &base,
             };
             let (readable, mut notes) = places.readable();
@@ -295,7 +293,7 @@ mod tests {
             project_dir: &tree.root.join("project"),
             temp: &tree.root.join("temp"),
             interpreter: &interpreter,
-            allowed_paths: &[],
+            confinement: &Confinement::default(),
             base: &base,
         };
         let (readable, notes) = places.readable();

@@ -1,56 +1,23 @@
-//! The limits in the kernel's form: a Landlock ruleset and a system call filter. The plugin decides
-//! them, the supervisor builds them, and the script's process enters them; its children inherit
-//! them.
+//! The limits of one script, as far as the kernel can set them. The plugin decides them here, the
+//! supervisor prepares them, and the script's process enters them; its children inherit them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::filter::{self, Filter};
-use super::{Confinement, Kernel, Mode, Network, Places};
+use super::{Kernel, Mode, Network, Places};
 use crate::error::{Error, Result};
 
 /// The confinement of a script.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Sandbox {
     /// What it may read and what it may change, if the kernel can restrict that.
-    files: Option<[Vec<OsString>; 2]>,
+    pub files: Option<[Vec<OsString>; 2]>,
     /// Whether its system calls are filtered.
-    is_filtered: bool,
-    network: Network,
-}
-
-/// A sandbox ready to be entered.
-#[derive(Debug)]
-pub struct Prepared {
-    ruleset: Option<Ruleset>,
-    filter: Option<Filter>,
-}
-
-impl Sandbox {
-    /// Builds what the script's process will enter.
-    ///
-    /// # Errors
-    /// The kernel's error number.
-    pub fn prepare(&self) -> Result<Prepared, i32> {
-        let files = self.files.as_ref();
-        let filter = self.is_filtered.then(|| filter::compile(self.network));
-        Ok(Prepared {
-            ruleset: files
-                .map(|files| landlock(self.network, files))
-                .transpose()?,
-            filter: filter.map(|made| made.ok_or(libc::ENOSYS)).transpose()?,
-        })
-    }
-}
-
-impl Prepared {
-    /// Enters it irrevocably; returns the error number on failure.
-    pub fn enter(self) -> Result<(), i32> {
-        self.ruleset.map_or(Ok(()), restrict)?;
-        self.filter.as_ref().map_or(Ok(()), Filter::enter)
-    }
+    pub is_filtered: bool,
+    /// Its network access.
+    pub network: Network,
 }
 
 /// A sandbox, and remarks on its gaps.
@@ -66,12 +33,8 @@ pub struct Built {
 ///
 /// # Errors
 /// When confinement is required and the kernel cannot provide all of it.
-pub fn build(
-    confinement: &Confinement,
-    label: &str,
-    places: &Places,
-    kernel: Kernel,
-) -> Result<Built> {
+pub fn build(label: &str, places: &Places, kernel: Kernel) -> Result<Built> {
+    let confinement = places.confinement;
     if confinement.mode == Mode::Off {
         return Ok(Built::default());
     }
@@ -118,78 +81,10 @@ fn refused(label: &str, reason: &str) -> Error {
     )
 }
 
-#[cfg(target_os = "linux")]
-type Ruleset = landlock::RulesetCreated;
-
-#[cfg(target_os = "linux")]
-fn landlock(network: Network, [readable, writable]: &[Vec<OsString>; 2]) -> Result<Ruleset, i32> {
-    use landlock::{
-        ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, Ruleset, RulesetAttr,
-        RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
-    };
-    // The crate drops rights that an older kernel does not know; the important gaps were checked
-    // before.
-    let all = AccessFs::from_all(ABI::V5);
-    let read = AccessFs::from_read(ABI::V5);
-    let change = all & !AccessFs::IoctlDev;
-    let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
-    let made = || -> Result<_, RulesetError> {
-        let mut ruleset = Ruleset::default()
-            .handle_access(all)?
-            .scope(Scope::from_all(ABI::V6))?;
-        if network == Network::Restricted {
-            ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
-        }
-        let mut ruleset = ruleset
-            .create()?
-            .add_rules(path_beneath_rules(readable, read))?
-            .add_rules(path_beneath_rules(writable, change))?;
-        for path in Places::devices() {
-            if let Ok(path) = PathFd::new(path) {
-                ruleset = ruleset.add_rule(PathBeneath::new(path, device))?;
-            }
-        }
-        Ok(ruleset)
-    };
-    made().map_err(|error| errno_of(&error))
-}
-
-#[cfg(target_os = "linux")]
-fn restrict(ruleset: Ruleset) -> Result<(), i32> {
-    let status = ruleset.restrict_self().map_err(|error| errno_of(&error))?;
-    // The kernel reported support, so a ruleset that restricts nothing is an error.
-    match status.ruleset {
-        landlock::RulesetStatus::NotEnforced => Err(libc::ENOSYS),
-        _ => Ok(()),
-    }
-}
-
-/// The system's error number at the end of the chain.
-#[cfg(target_os = "linux")]
-fn errno_of(error: &(dyn std::error::Error + 'static)) -> i32 {
-    let chain = std::iter::successors(Some(error), |error| error.source());
-    let mut numbers =
-        chain.filter_map(|error| error.downcast_ref::<std::io::Error>()?.raw_os_error());
-    numbers.next().unwrap_or(libc::EINVAL)
-}
-
-#[cfg(not(target_os = "linux"))]
-#[derive(Debug)]
-enum Ruleset {}
-
-#[cfg(not(target_os = "linux"))]
-fn landlock(_: Network, _: &[Vec<OsString>; 2]) -> Result<Ruleset, i32> {
-    Err(libc::ENOSYS)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn restrict(ruleset: Ruleset) -> Result<(), i32> {
-    match ruleset {}
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::script::Confinement;
     use crate::sys::Env;
     use std::path::Path;
 
@@ -206,10 +101,10 @@ mod tests {
             project_dir: dir.path(),
             temp: dir.path(),
             interpreter: Path::new("/bin/sh"),
-            allowed_paths: &[],
+            confinement: &confinement,
             base: &base,
         };
-        build(&confinement, "run.sh", &places, kernel)
+        build("run.sh", &places, kernel)
     }
 
     /// Simulated kernels, none more capable than the running one.

@@ -73,7 +73,7 @@ fn needs(ctx: &RunContext, skill: &Skill) -> Vec<Check> {
         .vars()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    let unmet = Needs::of(&skill.fields).unmet(skill.name.as_str(), &ctx.env, &given);
+    let unmet = Needs::parse(&skill.fields).unmet(skill.name.as_str(), &ctx.env, &given);
     let told = unmet.into_iter().map(|sentence| {
         // Each sentence ends with what the user can do.
         let (what, how) = sentence.split_once(": ").unwrap_or((&sentence, ""));

@@ -1,0 +1,115 @@
+//! The limits in the kernel's form (Linux): a Landlock ruleset and a system call filter.
+
+use std::ffi::OsString;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    path_beneath_rules,
+};
+use seccompiler::BpfProgram;
+
+use super::filter;
+use super::{Kernel, Network, Sandbox, places};
+
+/// A sandbox ready to be entered.
+#[derive(Debug)]
+pub struct Prepared {
+    ruleset: Option<RulesetCreated>,
+    filter: Option<BpfProgram>,
+}
+
+impl Sandbox {
+    /// Builds what the script's process will enter.
+    ///
+    /// # Errors
+    /// The kernel's error number.
+    pub fn prepare(&self) -> Result<Prepared, i32> {
+        let ruleset = self
+            .files
+            .as_ref()
+            .map(|files| ruleset(self.network, files));
+        let compile = || filter::compile(self.network).ok_or(libc::ENOSYS);
+        Ok(Prepared {
+            ruleset: ruleset.transpose().map_err(|error| errno_of(&error))?,
+            filter: self.is_filtered.then(compile).transpose()?,
+        })
+    }
+}
+
+impl Prepared {
+    /// Enters it irrevocably; returns the error number on failure.
+    pub fn enter(self) -> Result<(), i32> {
+        if let Some(ruleset) = self.ruleset {
+            let status = ruleset.restrict_self().map_err(|error| errno_of(&error))?;
+            // The kernel reported support, so a ruleset that restricts nothing is an error.
+            if status.ruleset == RulesetStatus::NotEnforced {
+                return Err(libc::ENOSYS);
+            }
+        }
+        self.filter.as_ref().map_or(Ok(()), filter::enter)
+    }
+}
+
+fn ruleset(
+    network: Network,
+    [readable, writable]: &[Vec<OsString>; 2],
+) -> Result<RulesetCreated, RulesetError> {
+    // The crate drops rights that an older kernel does not know; the important gaps were checked
+    // before.
+    let all = AccessFs::from_all(ABI::V5);
+    let read = AccessFs::from_read(ABI::V5);
+    let change = all & !AccessFs::IoctlDev;
+    let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
+    let mut ruleset = Ruleset::default()
+        .handle_access(all)?
+        .scope(Scope::from_all(ABI::V6))?;
+    if network == Network::Restricted {
+        ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
+    }
+    let mut ruleset = ruleset
+        .create()?
+        .add_rules(path_beneath_rules(readable, read))?
+        .add_rules(path_beneath_rules(writable, change))?;
+    for path in places::DEVICES {
+        if let Ok(path) = PathFd::new(path) {
+            ruleset = ruleset.add_rule(PathBeneath::new(path, device))?;
+        }
+    }
+    Ok(ruleset)
+}
+
+/// The system's error number at the end of the chain.
+fn errno_of(error: &(dyn std::error::Error + 'static)) -> i32 {
+    let chain = std::iter::successors(Some(error), |error| error.source());
+    let mut numbers =
+        chain.filter_map(|error| error.downcast_ref::<std::io::Error>()?.raw_os_error());
+    numbers.next().unwrap_or(libc::EINVAL)
+}
+
+impl Kernel {
+    /// The running kernel.
+    pub fn at_hand() -> Self {
+        Self {
+            landlock: landlock_version(),
+            seccomp: filter::available(),
+        }
+    }
+}
+
+/// The newest version whose every restriction this kernel accepts; later ones add none that we use.
+fn landlock_version() -> i32 {
+    let accepts = |version: &i32| {
+        let abi = ABI::from(*version);
+        let required = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let mut made = required.handle_access(AccessFs::from_all(abi));
+        if abi >= ABI::V4 {
+            made = made.and_then(|made| made.handle_access(AccessNet::from_all(abi)));
+        }
+        if abi >= ABI::V6 {
+            made = made.and_then(|made| made.scope(Scope::from_all(abi)));
+        }
+        made.is_ok()
+    };
+    (1..=6).rev().find(accepts).unwrap_or(0)
+}
