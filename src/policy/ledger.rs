@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::sys::owner::Owner;
-use crate::sys::{Dir, FileLock, files, limits};
+use crate::sys::{Dir, Durable, FileLock, files, limits};
 
 /// What is recorded under a name. Files of this version and earlier ones are understood; later ones
 /// count as empty.
@@ -138,7 +138,7 @@ impl<V: Record> Ledger<V> {
         json.push(b'\n');
         // Every user must be able to read root's record.
         let mode = if self.root_only { 0o644 } else { 0o600 };
-        files::replace_file(&self.file, &json, mode)
+        files::replace(&self.file, &json, mode, Durable::Yes)
     }
 }
 

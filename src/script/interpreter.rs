@@ -23,6 +23,13 @@ pub struct Interpreter {
     pub args: Vec<OsString>,
 }
 
+impl Interpreter {
+    fn new(program: PathBuf, args: impl IntoIterator<Item: Into<OsString>>) -> Self {
+        let args = args.into_iter().map(Into::into).collect();
+        Self { program, args }
+    }
+}
+
 /// A script with a PEP 723 block declares its dependencies, and `uv` installs them.
 const UV: (&str, &[&str]) = ("uv", &["run", "--script"]);
 
@@ -51,10 +58,7 @@ pub fn choose(script: &Path, skill_dir: &Path, label: &str, env: &Env) -> Result
     let mut interpreter = match Shebang::parse(&head) {
         Some(shebang) => search.by_shebang(&shebang)?,
         None if is_program(script, &head) => {
-            return Ok(Interpreter {
-                program: script.to_owned(),
-                args: Vec::new(),
-            });
+            return Ok(Interpreter::new(script.to_owned(), None::<OsString>));
         }
         None => search.by_name()?,
     };
@@ -106,19 +110,12 @@ impl Search<'_> {
             find(name, self.env).or_else(any_python)
         };
         let program = program.ok_or_else(|| missing(self.label, name, name))?;
-        Ok(Interpreter {
-            program,
-            args: shebang.args.iter().map(OsString::from).collect(),
-        })
+        Ok(Interpreter::new(program, &shebang.args))
     }
 
     fn by_name(&self) -> Result<Interpreter> {
-        let extension = self
-            .script
-            .extension()
-            .unwrap_or_default()
-            .to_string_lossy();
-        let candidates = match by_extension(&extension) {
+        let extension = self.script.extension().unwrap_or_default();
+        let candidates = match by_extension(&extension.to_string_lossy()) {
             Some(candidates) => candidates,
             // Shells and `execvp` pass files that the kernel cannot execute to `sh`.
             None if is_executable(self.script) => &[("sh", &[][..])],
@@ -144,22 +141,14 @@ impl Search<'_> {
             return installed(UV, self.env);
         }
         let packages = manifest::python_packages(self.script, self.skill_dir)?;
-        let mut args: Vec<OsString> = vec!["run".into(), "--no-project".into()];
-        args.extend(packages);
-        args.push("python".into());
-        Some(Interpreter {
-            program: find("uv", self.env)?,
-            args,
-        })
+        let args = ["run".into(), "--no-project".into()].into_iter();
+        let args = args.chain(packages).chain(["python".into()]);
+        Some(Interpreter::new(find("uv", self.env)?, args))
     }
 }
 
 fn installed((name, args): (&str, &[&str]), env: &Env) -> Option<Interpreter> {
-    let program = find(name, env)?;
-    Some(Interpreter {
-        program,
-        args: args.iter().map(OsString::from).collect(),
-    })
+    Some(Interpreter::new(find(name, env)?, args))
 }
 
 /// The program of that name on the `PATH` of `env`.
@@ -185,10 +174,8 @@ fn is_program(path: &Path, head: &[u8]) -> bool {
 
 fn missing(label: &str, names: &str, first: &str) -> Error {
     let how = system_install(first);
-    Error::new(format!(
-        "`{label}` needs `{names}`, which was not found on PATH"
-    ))
-    .hint(format!(
+    let text = format!("`{label}` needs `{names}`, which was not found on PATH");
+    Error::new(text).hint(format!(
         "tell the user that it has to be installed for this script: {how}"
     ))
 }
@@ -208,15 +195,9 @@ fn unknown(label: &str, head: &[u8]) -> Error {
 /// Whether there is a PEP 723 block: `# /// script`, comment lines, `# ///`.
 fn declares_dependencies(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
-    let mut lines = text
-        .lines()
-        .skip_while(|line| line.trim_end() != "# /// script")
-        .skip(1);
-    lines
-        .by_ref()
-        .map(str::trim_end)
-        .find(|line| *line == "# ///" || !line.starts_with('#'))
-        == Some("# ///")
+    let lines = text.lines().map(str::trim_end);
+    let mut block = lines.skip_while(|line| *line != "# /// script").skip(1);
+    block.find(|line| *line == "# ///" || !line.starts_with('#')) == Some("# ///")
 }
 
 #[cfg(test)]

@@ -33,10 +33,8 @@ pub fn add_notes(outcome: &mut Outcome, origin: &Origin) {
 /// What was missing, one sentence each; empty if the script failed for another reason.
 fn notes(stderr: &str, origin: &Origin) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    for line in stderr.lines() {
-        if let Some(note) = note(line.trim(), origin)
-            && !notes.contains(&note)
-        {
+    for note in stderr.lines().filter_map(|line| note(line.trim(), origin)) {
+        if !notes.contains(&note) {
             notes.push(note);
         }
     }
@@ -54,10 +52,10 @@ fn note(line: &str, origin: &Origin) -> Option<String> {
         return is_package.then(|| node_package(name, origin));
     }
     if let Some(name) = after(line, "cannot load such file -- ") {
-        let name = word(name)?;
-        return (!name.starts_with(['.', '/'])).then(|| {
-            format!("the Ruby library `{name}` is missing: the user can install it with `gem install {name}`")
-        });
+        let name = word(name).filter(|name| !name.starts_with(['.', '/']))?;
+        return Some(format!(
+            "the Ruby library `{name}` is missing: the user can install it with `gem install {name}`"
+        ));
     }
     if let Some(rest) = after(line, "Can't locate ") {
         let module = word(rest)?.strip_suffix(".pm")?.replace('/', "::");

@@ -47,7 +47,7 @@ pub use needs::Needs;
 pub use outcome::{Outcome, State};
 pub use pass_env::PassEnv;
 pub use report::Ended;
-pub use run::{Command, Request, run, run_command};
+pub use run::{Request, run, run_command};
 pub use sandbox::{Confinement, Mode, Network, lacking as lacking_confinement};
 pub use settings::{CallSeconds, Limit, Settings, SkillSettings, time_limit};
 pub use supervise::supervise;

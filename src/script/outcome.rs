@@ -131,41 +131,41 @@ impl Outcome {
 
     /// How the script ended, in words.
     fn end(&self) -> Vec<String> {
-        let mut remarks = Vec::new();
         let Some(ended) = self.ended() else {
-            return remarks;
+            return Vec::new();
         };
-        if ended.timed_out {
-            remarks.push(format!(
+        let is_job = matches!(self.state, State::JobEnded(_));
+        let result = if ended.timed_out {
+            Some(format!(
                 "timed out after {}: the script and everything it started were stopped. Give it \
                  less to do, or a larger timeout_secs if the limit allows",
                 seconds(self.limit)
-            ));
+            ))
         } else if let Some(signal) = self.signal().filter(|_| !ended.stopped) {
             // The number and the name, without the remark on a core dump.
-            remarks.push(format!("[{}]", ExitStatus::from_raw(signal)));
-        } else if let Some(code) = self.exit_code()
-            && (code != 0 || matches!(self.state, State::JobEnded(_)))
-        {
-            remarks.push(format!("[exit code: {code}]"));
-        }
-        if matches!(self.state, State::JobEnded(_)) {
+            Some(format!("[{}]", ExitStatus::from_raw(signal)))
+        } else {
+            let code = ended.exit_code().filter(|code| *code != 0 || is_job);
+            code.map(|code| format!("[exit code: {code}]"))
+        };
+        let job = is_job.then(|| {
             let how = if ended.stopped { "stopped" } else { "ended" };
-            remarks.push(format!("[the job {how} after {}]", seconds(self.duration)));
-        }
-        remarks
+            format!("[the job {how} after {}]", seconds(self.duration))
+        });
+        result.into_iter().chain(job).collect()
     }
 
     fn unusual_end(&self) -> Option<String> {
-        let survivors = self.ended().is_some_and(|ended| ended.survivors);
-        if survivors {
-            let remark = "[processes that it started could not be stopped and are left]";
-            return Some(remark.to_owned());
-        }
-        matches!(self.state, State::Lost).then(|| {
-            "[the job ended because its supervisor was killed: how far it came is not known]"
-                .to_owned()
-        })
+        let remark = match self.state {
+            State::Ended(ended) | State::JobEnded(ended) if ended.survivors => {
+                "[processes that it started could not be stopped and are left]"
+            }
+            State::Lost => {
+                "[the job ended because its supervisor was killed: how far it came is not known]"
+            }
+            _ => return None,
+        };
+        Some(remark.to_owned())
     }
 }
 

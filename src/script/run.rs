@@ -87,37 +87,28 @@ pub fn run(request: &Request) -> Result<Ran> {
     Ok(ran)
 }
 
-/// A command line of our own that may take longer than a call.
-#[derive(Debug, Clone, Copy)]
-pub struct Command<'a> {
-    /// The words after the program's name.
-    pub args: &'a [String],
-    /// Variables added to our environment.
-    pub env: &'a [(String, String)],
-    /// How long it may run and be waited for, and its owner.
-    pub limits: RunLimits<'a>,
-    /// The environment of this process.
-    pub base: &'a Env,
-}
-
-/// Runs one of our own commands as a person would, but without a terminal.
+/// Runs one of our own commands, which may take longer than a call, as a person would, but without
+/// a terminal: `args` are the words after the program's name, `env` is added to our environment.
 ///
 /// # Errors
 /// When it cannot be started. A command that fails is an outcome, not an error.
-pub fn run_command(command: &Command) -> Result<Ran> {
-    let label = command.args.first().map_or("agent-skills", String::as_str);
-    let program = command.base.exe.as_deref().ok_or_else(|| {
+pub fn run_command(
+    base: &Env,
+    args: &[String],
+    env: &[(String, String)],
+    limits: RunLimits,
+) -> Result<Ran> {
+    let program = base.exe.as_deref().ok_or_else(|| {
         Error::new("our own program was not found").hint("tell the user to install it again")
     })?;
-    let env = environment::of_command(command.base, command.env);
-    let args = command.args.iter().map(OsString::from);
+    let env = environment::of_command(base, env);
     let task = Task {
-        process: &ProcessSpec::new(program, args, env, &command.base.cwd)?,
-        label,
+        process: &ProcessSpec::new(program, args.iter().map(OsString::from), env, &base.cwd)?,
+        label: args.first().map_or("agent-skills", String::as_str),
         origin: None,
         stdin: &[],
         id: &JobId::random()?,
-        limits: command.limits,
+        limits,
         began: Instant::now(),
     };
     task.run()

@@ -24,34 +24,22 @@ impl Shebang {
         let line = String::from_utf8_lossy(line);
         let line = line.trim();
         let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let words = || rest.split_whitespace().map(str::to_owned).collect();
-        let plain = |args| {
-            Some(Self {
-                program: first.to_owned(),
-                args,
-            })
-        };
-        if base_name(first).is_empty() {
-            return None;
-        }
-        if base_name(first) != "env" {
-            return plain(words());
-        }
         let rest = rest.trim_start();
+        let is_env = base_name(first) == "env";
         let split = ["--split-string=", "--split-string ", "-S"];
-        let named = match split.iter().find_map(|option| rest.strip_prefix(option)) {
+        let split = split.iter().find_map(|option| rest.strip_prefix(option));
+        let mut args = match split.filter(|_| is_env) {
             Some(string) => split_string(string),
-            None => words(),
+            None => rest.split_whitespace().map(str::to_owned).collect(),
         };
-        match named.split_first() {
-            // Leave further options and assignments to `env` itself.
-            Some((word, _)) if word.starts_with('-') || word.contains('=') => plain(named),
-            Some((word, args)) => Some(Self {
-                program: word.clone(),
-                args: args.to_vec(),
-            }),
-            None => plain(named),
-        }
+        // Leave further options and assignments to `env` itself.
+        let is_name = |word: &String| !word.starts_with('-') && !word.contains('=');
+        let program = if is_env && args.first().is_some_and(is_name) {
+            args.remove(0)
+        } else {
+            first.to_owned()
+        };
+        (!base_name(first).is_empty()).then_some(Self { program, args })
     }
 
     /// The program's file name.

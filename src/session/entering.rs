@@ -8,7 +8,7 @@ use super::key::SessionKey;
 use super::state::State;
 use super::store::left_mark;
 use crate::error::Result;
-use crate::sys::files;
+use crate::sys::{Durable, files};
 
 impl Store {
     /// Records which conversation the session is in. The host tells only one hook, and later calls
@@ -34,7 +34,7 @@ impl Store {
         // mark cannot be written either, nothing more can be done.
         let leave = || {
             if keep {
-                let _ = files::replace_scratch_file(&mark, b"", 0o600);
+                let _ = files::replace(&mark, b"", 0o600, Durable::No);
             }
         };
         match self.record.read() {

@@ -15,7 +15,7 @@ use super::unreadable::Unreadable;
 use crate::error::{Error, Result};
 use crate::sys::process::effective_user;
 use crate::sys::stamp::Stamp;
-use crate::sys::{Dir, files, limits};
+use crate::sys::{Dir, Durable, files, limits};
 
 /// How long a call relies on the state that it has read, if the file looks unchanged.
 const STATE_SEEN: Duration = Duration::from_millis(100);
@@ -107,7 +107,7 @@ impl StateFile {
         // The cache is invalid: the new file may get the inode number, size and times of the old
         // one.
         self.seen.take();
-        let replace = || files::replace_scratch_file(&self.path, &json, 0o600);
+        let replace = || files::replace(&self.path, &json, 0o600, Durable::No);
         let written = replace().or_else(|error| {
             // The user's directories may not exist yet.
             let dir = self.path.parent().filter(|dir| !dir.exists());

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Dir, EntryKind, EntryName};
+use super::{Dir, EntryKind, EntryName, files};
 use crate::error::{Error, Result};
 
 /// The plugin directory, `~/.chibi`, or a project's `.chibi`.
@@ -75,25 +75,14 @@ impl Base {
     /// # Errors
     /// As [`Base::make`], and when such a link is dangling.
     pub fn file(&self, name: &EntryName) -> Result<HomeFile> {
-        let (dir, name) = (self.make()?, name.clone());
-        if self.is_shared() || !matches!(dir.kind(&name), Ok(Some(EntryKind::Link))) {
-            let is_elsewhere = false;
-            return Ok(HomeFile {
-                dir,
-                name,
-                is_elsewhere,
-            });
+        let (mut dir, mut name) = (self.make()?, name.clone());
+        let is_elsewhere =
+            !self.is_shared() && matches!(dir.kind(&name), Ok(Some(EntryKind::Link)));
+        if is_elsewhere {
+            let path = dir.path_of(&name);
+            let found = path.canonicalize().and_then(|real| files::split(&real));
+            (dir, name) = found.map_err(|error| Error::io("follow", &path, &error))?;
         }
-        let path = dir.path_of(&name);
-        let found = (|| {
-            let real = path.canonicalize()?;
-            let nowhere = || io::Error::from(io::ErrorKind::NotFound);
-            let dir = Dir::anchor(real.parent().ok_or_else(nowhere)?)?;
-            let name = real.file_name().and_then(EntryName::parse);
-            Ok((dir, name.ok_or_else(nowhere)?))
-        })();
-        let (dir, name) = found.map_err(|error| Error::io("follow", &path, &error))?;
-        let is_elsewhere = true;
         Ok(HomeFile {
             dir,
             name,

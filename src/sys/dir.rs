@@ -123,7 +123,11 @@ impl Dir {
     /// # Errors
     /// As [`Dir::open_dir`].
     pub fn find_dir(&self, name: &EntryName) -> io::Result<Option<Self>> {
-        found(self.open_dir(name))
+        match self.open_dir(name) {
+            Ok(dir) => Ok(Some(dir)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Opens a regular file in this directory for reading, with its metadata.
@@ -228,15 +232,6 @@ impl Dir {
     pub(super) fn open_lock(&self, name: &EntryName) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE;
         Ok(self.regular(&[], name, flags, 0o600)?.0)
-    }
-}
-
-/// Maps "not found" to `None`.
-fn found<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
-    match opened {
-        Ok(it) => Ok(Some(it)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
     }
 }
 

@@ -16,24 +16,22 @@ impl Directories {
     /// (the only reliable trace of `--home`, docs/spec/hosts.md#environment); else
     /// `${CHIBI_HOME:-~/.chibi}/plugins/agent-skills`.
     pub fn of(env: &Env) -> Self {
-        if let Some(plugin) = env.path("AGENT_SKILLS_HOME") {
-            return Self {
-                plugin: env.cwd.join(plugin),
-            };
-        }
-        let own = env.exe.as_deref().and_then(Path::parent);
-        if let Some(own) = own.filter(|dir| dir.ends_with("plugins/agent-skills")) {
-            return Self {
-                plugin: own.to_owned(),
-            };
-        }
-        let home = env
-            .path("CHIBI_HOME")
-            .or_else(|| Some(env.home()?.join(".chibi")));
+        const BELOW: &str = "plugins/agent-skills";
+        let own = || Some(env.exe.as_deref()?.parent()?.to_owned());
+        let chibi = || {
+            let home = env
+                .path("CHIBI_HOME")
+                .or_else(|| Some(env.home()?.join(".chibi")));
+            Some(home?.join(BELOW))
+        };
+        let plugin = env.path("AGENT_SKILLS_HOME");
+        let plugin = plugin.or_else(|| own().filter(|dir| dir.ends_with(BELOW)));
         // Without a home, use a place to which nobody else can write, never the working directory.
-        let home = home.map_or_else(|| PathBuf::from("/.chibi"), |home| env.cwd.join(home));
+        let plugin = plugin
+            .or_else(chibi)
+            .unwrap_or_else(|| Path::new("/.chibi").join(BELOW));
         Self {
-            plugin: home.join("plugins/agent-skills"),
+            plugin: env.cwd.join(plugin),
         }
     }
 

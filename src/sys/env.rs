@@ -25,7 +25,7 @@ impl Env {
             vars: std::env::vars_os().collect(),
             cwd: std::env::current_dir().unwrap_or_default(),
             exe: std::env::current_exe().ok(),
-            project: OnceLock::new(),
+            ..Self::default()
         }
     }
 
@@ -34,14 +34,11 @@ impl Env {
         vars: impl IntoIterator<Item = (K, V)>,
         cwd: &Path,
     ) -> Self {
+        let vars = vars.into_iter().map(|(k, v)| (k.into(), v.into()));
         Self {
-            vars: vars
-                .into_iter()
-                .map(|(k, v)| (k.into(), v.into()))
-                .collect(),
+            vars: vars.collect(),
             cwd: cwd.to_owned(),
-            exe: None,
-            project: OnceLock::new(),
+            ..Self::default()
         }
     }
 
@@ -52,15 +49,13 @@ impl Env {
 
     /// A variable as text; bytes that are not UTF-8 become U+FFFD.
     pub fn text(&self, name: &str) -> Option<String> {
-        self.os(name)
-            .map(|value| value.to_string_lossy().into_owned())
+        Some(self.os(name)?.to_string_lossy().into_owned())
     }
 
     /// A variable that contains a path. An empty one counts as unset.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
-        self.os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
+        let value = self.os(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
     }
 
     /// The user's home directory: `$HOME`, else the entry in the system's user database.
@@ -82,8 +77,7 @@ impl Env {
 
     /// All variables.
     pub fn vars(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.vars
-            .iter()
-            .map(|(k, v)| (k.as_os_str(), v.as_os_str()))
+        let vars = self.vars.iter();
+        vars.map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 }

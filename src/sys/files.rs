@@ -60,25 +60,11 @@ pub fn read_unlinked(path: &Path, max: u64) -> io::Result<(Metadata, Vec<u8>)> {
     Ok((metadata, bytes))
 }
 
-/// Replaces `path` with `bytes` atomically: readers see the whole old or the whole new file, even
-/// after a kill, on a full disk or after a power cut.
+/// Replaces the file `path` as [`Dir::replace`] does.
 ///
 /// # Errors
 /// When the directory cannot be written; the old file is then untouched.
-pub fn replace_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    replace(path, bytes, mode, Durable::Yes)
-}
-
-/// As [`replace_file`], but without waiting for the disk, so that it may not survive a power cut:
-/// for files that mean nothing after a reboot.
-///
-/// # Errors
-/// As [`replace_file`].
-pub fn replace_scratch_file(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-    replace(path, bytes, mode, Durable::No)
-}
-
-fn replace(path: &Path, bytes: &[u8], mode: u32, durable: Durable) -> Result<()> {
+pub fn replace(path: &Path, bytes: &[u8], mode: u32, durable: Durable) -> Result<()> {
     let written = split(path).and_then(|(dir, name)| dir.replace(&name, bytes, mode, durable));
     written.map_err(|source| Error::io("write", path, &source))
 }
@@ -104,7 +90,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// The directory of a file, which the user chose, and the file's name in it.
-fn split(path: &Path) -> io::Result<(Dir, EntryName)> {
+pub(super) fn split(path: &Path) -> io::Result<(Dir, EntryName)> {
     let name = path.file_name().and_then(EntryName::parse);
     let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
@@ -152,8 +138,8 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
-        replace_file(&file, b"one", 0o600).unwrap();
-        replace_file(&file, b"two", 0o600).unwrap();
+        replace(&file, b"one", 0o600, Durable::Yes).unwrap();
+        replace(&file, b"two", 0o600, Durable::Yes).unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"two");
         assert_eq!(
             fs::metadata(&file).unwrap().permissions().mode() & 0o777,
@@ -167,7 +153,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("f");
         fs::create_dir_all(target.join("full")).unwrap();
-        assert!(replace_file(&target, b"x", 0o600).is_err());
+        assert!(replace(&target, b"x", 0o600, Durable::Yes).is_err());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

@@ -109,7 +109,9 @@ pub fn prepare(word: &'static LastWord, deadline: Option<Duration>) {
     let before = WORD.load(Ordering::SeqCst);
     replace(word);
     if PHASE.load(Ordering::SeqCst) == NOTHING_PREPARED {
-        know_surroundings();
+        OWNER.store(Pid::as_raw(Some(getpid())), Ordering::SeqCst);
+        HOST.store(Pid::as_raw(getppid()), Ordering::SeqCst);
+        NO_OUTPUT.store(rustix::io::fcntl_getfd(stdout()).is_err(), Ordering::SeqCst);
         // Set this before the first handler is installed, which may run at once.
         PHASE.store(PREPARED, Ordering::SeqCst);
         take_signals();
@@ -142,10 +144,7 @@ pub fn say() -> ! {
 /// host would go on without it, the call is held instead of ended.
 pub fn answer(text: &str) -> Sent {
     PHASE.store(ANSWERING, Ordering::SeqCst);
-    let sent = write_all(text.as_bytes());
-    if sent != Sent::Arrived && word().decides && text != NEUTRAL {
-        hold();
-    }
+    let sent = send(text);
     PHASE.store(ANSWERED, Ordering::SeqCst);
     sent
 }
@@ -174,13 +173,6 @@ pub fn stand_down() {
         signals::set_action(signal, Action::Default);
     }
     signals::unblock_all();
-}
-
-fn know_surroundings() {
-    OWNER.store(Pid::as_raw(Some(getpid())), Ordering::SeqCst);
-    HOST.store(Pid::as_raw(getppid()), Ordering::SeqCst);
-    let has_output = rustix::io::fcntl_getfd(stdout()).is_ok();
-    NO_OUTPUT.store(!has_output, Ordering::SeqCst);
 }
 
 fn take_signals() {
@@ -226,11 +218,7 @@ fn end(fault: Option<c_int>) {
     let turn = PHASE.compare_exchange(PREPARED, ANSWERING, Ordering::SeqCst, Ordering::SeqCst);
     match (turn, fault) {
         (Ok(_), _) => {
-            let word = word();
-            let sent = write_all(word.answer.as_bytes());
-            if sent != Sent::Arrived && word.decides && word.answer != NEUTRAL {
-                hold();
-            }
+            send(word().answer);
             leave(0)
         }
         // On return, a real fault is raised again and ends the process; one that was sent is over.
@@ -247,6 +235,15 @@ fn word() -> LastWord {
     };
     let slot = WORDS.get(WORD.load(Ordering::SeqCst));
     slot.and_then(OnceLock::get).map_or(NONE, |word| **word)
+}
+
+/// Writes an answer to standard output, or holds the call.
+fn send(text: &str) -> Sent {
+    let sent = write_all(text.as_bytes());
+    if sent != Sent::Arrived && word().decides && text != NEUTRAL {
+        hold();
+    }
+    sent
 }
 
 /// Writes all bytes to standard output.
@@ -287,11 +284,6 @@ fn wait(writable: Option<BorrowedFd>) {
         tv_sec: 0,
         tv_nsec: 100_000_000,
     };
-    let _ = match writable {
-        Some(fd) => poll(
-            &mut [PollFd::from_borrowed_fd(fd, PollFlags::OUT)],
-            Some(&moment),
-        ),
-        None => poll(&mut [], Some(&moment)),
-    };
+    let mut writable = writable.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT));
+    let _ = poll(writable.as_mut_slice(), Some(&moment));
 }

@@ -4,7 +4,7 @@
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 
-use super::process::{effective_group, effective_user};
+use super::process::effective_user;
 
 /// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
     }
     // In a sticky directory, only their owner can remove or rename files.
     let sticky = metadata.is_dir() && metadata.mode() & 0o1000 != 0;
-    let group = ![0, effective_group()].contains(&metadata.gid());
+    let group = ![0, rustix::process::getegid().as_raw()].contains(&metadata.gid());
     if metadata.mode() & 0o002 != 0 && !sticky {
         return Some("every user may write it");
     }

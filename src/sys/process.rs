@@ -6,9 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, Signal, getegid, geteuid, kill_process, kill_process_group, test_kill_process,
-};
+use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 use super::signals;
@@ -54,10 +52,12 @@ impl ProcessId {
 
     /// Whether this process still runs. Without start times, any process with its id counts.
     pub fn is_alive(self) -> bool {
-        match stat(self.pid, START) {
-            Some(start) => self.start == 0 || start == self.start,
-            None => !cfg!(target_os = "linux") && exists(self.pid),
+        if let Some(start) = stat(self.pid, START) {
+            return self.start == 0 || start == self.start;
         }
+        // Elsewhere only a signal tells, whoever owns the process.
+        let is_there = |pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM));
+        !cfg!(target_os = "linux") && pid_of(self.pid).is_some_and(is_there)
     }
 
     /// Resumes the process if it is stopped. Does nothing without a start time, because the id may
@@ -103,19 +103,9 @@ pub fn pid_of(pid: u32) -> Option<Pid> {
     Pid::from_raw(pid)
 }
 
-/// Whether a process with this id exists, whoever owns it.
-fn exists(pid: u32) -> bool {
-    pid_of(pid).is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
-}
-
 /// This process's effective user id.
 pub fn effective_user() -> u32 {
     geteuid().as_raw()
-}
-
-/// This process's effective group id.
-pub fn effective_group() -> u32 {
-    getegid().as_raw()
 }
 
 /// Kills every process of the group that `pid` leads. It is not an error if the group no longer

@@ -10,7 +10,7 @@ use crate::cli::Failure;
 use crate::error::Error;
 use crate::run_context::RunContext;
 use crate::skill::{Level, SkillName, one_line};
-use crate::sys::{eprint, files};
+use crate::sys::{Durable, eprint, files};
 
 /// Pack a skill into a .zip, byte-identical on every machine
 #[derive(Debug, clap::Args)]
@@ -71,7 +71,7 @@ impl Package {
                 .hint("write it elsewhere: --output ../FILE.zip")
                 .into());
         }
-        files::replace_file(&target, &packed.bytes, 0o644)
+        files::replace(&target, &packed.bytes, 0o644, Durable::Yes)
             .map_err(|error| error.hint("check the directory, or write elsewhere with --output"))?;
         let mut text = format!(
             "Wrote {}: {} files, {} bytes\n",

@@ -13,7 +13,7 @@ use crate::cli::{Failure, json};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::skill::one_line;
-use crate::sys::files;
+use crate::sys::{Durable, files};
 
 /// The number of lines shown of an unexpected answer.
 const SHOWN: usize = 12;
@@ -76,7 +76,7 @@ fn record(conversation: &Conversation, plays: &[Played]) -> Result<()> {
     let text = conversation.recorded(plays)?;
     let file = &conversation.file;
     let mode = fs::metadata(file).map_or(0o644, |metadata| metadata.permissions().mode() & 0o777);
-    files::replace_file(file, text.as_bytes(), mode)
+    files::replace(file, text.as_bytes(), mode, Durable::Yes)
         .map_err(|error| error.hint("nothing was recorded; check the file's permissions"))
 }
 

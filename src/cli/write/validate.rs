@@ -12,7 +12,7 @@ use crate::cli::describe::printable;
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::skill::unified_diff;
-use crate::sys::{eprint, files, limits};
+use crate::sys::{Durable, eprint, files, limits};
 
 /// Check skills and suggest remedies (exit 1 if there is an error)
 #[derive(Debug, clap::Args)]
@@ -117,7 +117,7 @@ fn fix(dir: &Path) -> Result<()> {
     let own = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     if let Some(fixed) = author::fix(&own, &text) {
         let mode = metadata.permissions().mode() & 0o777;
-        files::replace_file(&file, fixed.as_bytes(), mode).map_err(|error| {
+        files::replace(&file, fixed.as_bytes(), mode, Durable::Yes).map_err(|error| {
             error.hint("nothing was changed; check the directory's permissions")
         })?;
         let name = file.display().to_string();

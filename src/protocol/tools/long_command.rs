@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::host::ours;
 use crate::protocol::Response;
 use crate::run_context::RunContext;
-use crate::script::{self, Command, RunLimits};
+use crate::script::{self, RunLimits};
 use crate::sys::limits;
 
 /// The verbs that access the network.
@@ -25,21 +25,18 @@ pub fn long_command(ctx: &RunContext, words: &[String]) -> Option<Result<Respons
 
 fn run(ctx: &RunContext, words: &[String], wait: Duration) -> Result<Response> {
     let home = ctx.dirs.plugin.display().to_string();
-    let ran = script::run_command(&Command {
-        args: words,
-        env: &[
-            ("AGENT_SKILLS_HOME".to_owned(), home),
-            (ours::BY_HOST.to_owned(), "1".to_owned()),
-        ],
-        limits: RunLimits {
-            limit: Duration::from_secs(limits::GIT_SECONDS),
-            wait: Some(wait),
-            jobs: &ctx.jobs(),
-            owner: &ctx.owner(),
-            host: ctx.host(),
-        },
-        base: &ctx.env,
-    })?;
+    let env = [
+        ("AGENT_SKILLS_HOME".to_owned(), home),
+        (ours::BY_HOST.to_owned(), "1".to_owned()),
+    ];
+    let limits = RunLimits {
+        limit: Duration::from_secs(limits::GIT_SECONDS),
+        wait: Some(wait),
+        jobs: &ctx.jobs(),
+        owner: &ctx.owner(),
+        host: ctx.host(),
+    };
+    let ran = script::run_command(&ctx.env, words, &env, limits)?;
     if let Some(release) = ran.release {
         return Ok(Response::text(ran.outcome.text()).once_written(|| release.release()));
     }

@@ -20,7 +20,7 @@ use crate::script::missing;
 use crate::script::outcome::{Outcome, State};
 use crate::script::report::Ended;
 use crate::script::spool::{self, News};
-use crate::sys::{EntryName, Moment, files, limits, poll};
+use crate::sys::{Durable, EntryName, Moment, files, limits, poll};
 
 /// A job.
 #[derive(Debug, Clone)]
@@ -190,7 +190,7 @@ impl Job {
     pub fn mark_seen(&self, seen: [u64; 2]) -> Result<()> {
         let json = serde_json::json!(seen).to_string();
         let path = self.dir.join(Self::SEEN.as_os_str());
-        files::replace_scratch_file(&path, json.as_bytes(), 0o600)
+        files::replace(&path, json.as_bytes(), 0o600, Durable::No)
     }
 
     /// Copies its output from the beginning until it ends; returns how it ended.

@@ -149,18 +149,14 @@ fn our_own_command_runs_as_a_script_and_knows_no_call() {
     let owner = Owner::session("test");
     let run = |args: &[&str], wait| {
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        run_command(&Command {
-            args: &args,
-            env: &[("MORE".to_owned(), "1".to_owned())],
-            limits: RunLimits {
-                limit: Duration::from_secs(20),
-                wait,
-                jobs: &jobs,
-                owner: &owner,
-                host: None,
-            },
-            base: &base,
-        })
+        let limits = RunLimits {
+            limit: Duration::from_secs(20),
+            wait,
+            jobs: &jobs,
+            owner: &owner,
+            host: None,
+        };
+        run_command(&base, &args, &[("MORE".to_owned(), "1".to_owned())], limits)
     };
     assert_eq!(
         run(&[], None).unwrap().outcome.text(),

@@ -33,25 +33,26 @@ impl Dir {
         self.open_dir(name)
     }
 
-    /// As [`Dir::make_dir`], but a new directory is accessible to this user only.
-    ///
-    /// # Errors
-    /// As [`Dir::make_dir`].
-    pub fn make_private_dir(&self, name: &EntryName) -> io::Result<Self> {
-        match self.new_dir_with(name, 0o700) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open_dir(name),
-            made => made,
-        }
-    }
-
     /// Opens a directory in this one, which is created if it is missing.
     ///
     /// # Errors
     /// When it cannot be created, or its name is that of a link or a file.
     pub fn make_dir(&self, name: &EntryName) -> io::Result<Self> {
-        match self.new_dir(name) {
+        self.make_dir_with(name, 0o777)
+    }
+
+    /// As [`Dir::make_dir`], but a new directory is accessible to this user only.
+    ///
+    /// # Errors
+    /// As [`Dir::make_dir`].
+    pub fn make_private_dir(&self, name: &EntryName) -> io::Result<Self> {
+        self.make_dir_with(name, 0o700)
+    }
+
+    fn make_dir_with(&self, name: &EntryName, mode: u32) -> io::Result<Self> {
+        match self.new_dir_with(name, mode) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open_dir(name),
-            made => made,
+            created => created,
         }
     }
 
@@ -61,10 +62,10 @@ impl Dir {
     /// As [`Dir::make_dir`].
     pub fn make_below(&self, path: &EntryPath) -> io::Result<Self> {
         let (through, last) = path.split();
-        let Some(on_the_way) = self.make_all(through)? else {
-            return self.make_dir(last);
-        };
-        on_the_way.make_dir(last)
+        match self.make_all(through)? {
+            Some(on_the_way) => on_the_way.make_dir(last),
+            None => self.make_dir(last),
+        }
     }
 
     fn make_all(&self, names: &[EntryName]) -> io::Result<Option<Self>> {
@@ -84,11 +85,12 @@ impl Dir {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let create = || open::open(self.fd.as_fd(), through, last, flags, mode).map(File::from);
         match create() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !through.is_empty() => {}
-            created => return created,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !through.is_empty() => {
+                self.make_all(through)?;
+                create()
+            }
+            created => created,
         }
-        self.make_all(through)?;
-        create()
     }
 
     /// Overwrites an existing regular file any number of directories below this one, and keeps its
@@ -189,12 +191,8 @@ impl Dir {
     /// # Errors
     /// Whatever the system reports.
     pub fn rename(&self, name: &EntryName, to: &Self, new: &EntryName) -> io::Result<()> {
-        Ok(renameat(
-            &self.fd,
-            name.as_os_str(),
-            &to.fd,
-            new.as_os_str(),
-        )?)
+        let (name, new) = (name.as_os_str(), new.as_os_str());
+        Ok(renameat(&self.fd, name, &to.fd, new)?)
     }
 
     /// Swaps two entries of one file system atomically. `false`, with nothing changed, if the

@@ -3,8 +3,13 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
 
 use super::name::EntryName;
 
@@ -29,7 +34,7 @@ pub fn open(
 ) -> io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     if !through.is_empty()
-        && let Some(opened) = whole::open(dir, through, last, flags, mode)
+        && let Some(opened) = open_whole(dir, through, last, flags, mode)
     {
         return opened;
     }
@@ -60,63 +65,50 @@ fn step(dir: BorrowedFd<'_>, name: &EntryName, flags: OFlags, mode: u32) -> io::
                 .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
         };
         match error {
-            rustix::io::Errno::NOTDIR if is_link() => rustix::io::Errno::LOOP.into(),
+            Errno::NOTDIR if is_link() => Errno::LOOP.into(),
             // BSD reports a link that was not followed in this way.
-            rustix::io::Errno::MLINK => rustix::io::Errno::LOOP.into(),
+            Errno::MLINK => Errno::LOOP.into(),
             error => error.into(),
         }
     })
 }
 
+/// Opens the whole path in one call. `None` if the kernel lacks the call, or a system call filter
+/// forbids it.
 #[cfg(target_os = "linux")]
-mod whole {
-    use std::io;
-    use std::os::fd::{BorrowedFd, OwnedFd};
-    use std::os::unix::ffi::OsStrExt;
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    use rustix::fs::{OFlags, ResolveFlags, openat2};
-    use rustix::io::Errno;
-
-    use super::{ALWAYS, EntryName, mode_of};
+fn open_whole(
+    dir: BorrowedFd<'_>,
+    through: &[EntryName],
+    last: &EntryName,
+    flags: OFlags,
+    mode: u32,
+) -> Option<io::Result<OwnedFd>> {
+    use rustix::fs::{ResolveFlags, openat2};
 
     static MISSING: AtomicBool = AtomicBool::new(false);
 
-    /// `None` if the kernel lacks the call, or a system call filter forbids it.
-    pub fn open(
-        dir: BorrowedFd<'_>,
-        through: &[EntryName],
-        last: &EntryName,
-        flags: OFlags,
-        mode: u32,
-    ) -> Option<io::Result<OwnedFd>> {
-        if MISSING.load(Ordering::Relaxed) || is_left_out() {
-            return None;
-        }
-        let names = through.iter().chain([last]);
-        let names: Vec<&[u8]> = names.map(|name| name.as_os_str().as_bytes()).collect();
-        let path = names.join(&b'/');
-        let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        match openat2(dir, &path, flags | ALWAYS, mode_of(mode), beneath) {
-            // Both a filter and the file itself may give `EPERM`: opening name by name tells which.
-            Err(Errno::NOSYS | Errno::PERM) => {
-                MISSING.store(true, Ordering::Relaxed);
-                None
-            }
-            // Something was moved meanwhile, which does not affect opening name by name.
-            Err(Errno::AGAIN) => None,
-            opened => Some(opened.map_err(Into::into)),
-        }
-    }
-
-    #[cfg(not(test))]
-    fn is_left_out() -> bool {
-        false
-    }
-
     #[cfg(test)]
-    fn is_left_out() -> bool {
-        super::tests::LEFT_OUT.get()
+    if tests::LEFT_OUT.get() {
+        return None;
+    }
+    if MISSING.load(Ordering::Relaxed) {
+        return None;
+    }
+    let path: PathBuf = through
+        .iter()
+        .chain([last])
+        .map(EntryName::as_os_str)
+        .collect();
+    let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    match openat2(dir, path.as_path(), flags | ALWAYS, mode_of(mode), beneath) {
+        // Both a filter and the file itself may give `EPERM`: opening name by name tells which.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            MISSING.store(true, Ordering::Relaxed);
+            None
+        }
+        // Something was moved meanwhile, which does not affect opening name by name.
+        Err(Errno::AGAIN) => None,
+        opened => Some(opened.map_err(Into::into)),
     }
 }
 

@@ -71,10 +71,7 @@ impl Dir {
     }
 
     fn remove_mark(&self) -> io::Result<()> {
-        match self.remove_file(&MARK) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        unless_missing(self.remove_file(&MARK))
     }
 
     /// Removes a directory with its content if it carries our mark, lies in one that does, or is
@@ -84,9 +81,8 @@ impl Dir {
     /// `PermissionDenied` for a directory that is not ours, which stays unchanged; whatever the
     /// system reports.
     pub fn remove_ours(&self, name: &EntryName) -> io::Result<()> {
-        let dir = match self.open_dir(name) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            opened => opened?,
+        let Some(dir) = self.find_dir(name)? else {
+            return Ok(());
         };
         if !dir.is_ours() && !self.is_ours() {
             if dir.is_blank() {
@@ -112,7 +108,7 @@ impl Dir {
             if depth == 0 && name == MARK {
                 continue;
             }
-            let removed = match kind {
+            unless_missing(match kind {
                 EntryKind::Dir if depth == DEPTH => {
                     again = true;
                     self.rename(&name, top, &name.temporary())
@@ -122,12 +118,15 @@ impl Dir {
                     Ok(unlinkat(&self.fd, name.as_os_str(), AtFlags::REMOVEDIR)?)
                 }
                 _ => self.remove_file(&name),
-            };
-            match removed {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            })?;
         }
         Ok(again)
     }
+}
+
+fn unless_missing(removed: io::Result<()>) -> io::Result<()> {
+    removed.or_else(|error| match error.kind() {
+        ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::check::Check;
 use crate::run_context::RunContext;
 use crate::sys::process::effective_user;
-use crate::sys::{EntryName, files};
+use crate::sys::{Durable, EntryName, files};
 
 /// The checks of this area.
 pub fn checks(ctx: &RunContext) -> Vec<Check> {
@@ -38,7 +38,7 @@ fn writing(ctx: &RunContext, dir: &Path) -> Check {
         return Check::ok("state-place", format!("`{shown}` is created when needed"));
     }
     let probe = dir.join(EntryName::of("doctor").temporary().as_os_str());
-    let written = files::replace_scratch_file(&probe, b"x", 0o600);
+    let written = files::replace(&probe, b"x", 0o600, Durable::No);
     // It does not exist if it could not be written.
     let _ = files::remove(&probe);
     match written {
