@@ -29,7 +29,7 @@ pub struct RunContext {
 impl RunContext {
     /// The context of a call.
     pub fn new(env: Env, protocol: Option<Protocol>) -> Self {
-        let dirs = Directories::of(&env);
+        let dirs = Directories::from_env(&env);
         Self {
             env,
             dirs,

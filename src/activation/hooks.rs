@@ -10,7 +10,7 @@ use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Request, RunLimits};
 use crate::session::{HookRecord, HookRecords};
 use crate::skill::{Hooks, Skill, SkillPath, one_line};
-use crate::sys::warn;
+use crate::sys::{millis, warn};
 
 /// All scripts that run after one activation; several activations share [`HOOKS_TOTAL`].
 const POST_HOOKS: Duration = Duration::from_secs(10);
@@ -193,7 +193,6 @@ fn run(ctx: &RunContext, skill: &Skill, script: &str, most: Duration) -> Result<
 }
 
 fn record(ctx: &RunContext, skill: &Skill, hook: &str, script: &str, outcome: &Outcome) {
-    let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
     let event = Event::new("script")
         .with("skill", skill.name.as_str())
         .with("hook", hook)
@@ -201,7 +200,7 @@ fn record(ctx: &RunContext, skill: &Skill, hook: &str, script: &str, outcome: &O
         .with("exit_code", outcome.exit_code())
         .with("signal", outcome.signal())
         .with("timed_out", outcome.timed_out())
-        .with("duration_ms", duration);
+        .with("duration_ms", millis(outcome.duration));
     ctx.record(event);
 }
 

@@ -258,11 +258,13 @@ fn named(dir: &Path, skill: Result<Skill, Diagnostic>) -> Result<Skill, Diagnost
 /// is a regular file: links and other spellings are checked every time.
 fn file_stamp(dir: &Path) -> Option<Stamp> {
     let metadata = dir.join("SKILL.md").symlink_metadata().ok()?;
-    metadata.is_file().then(|| Stamp::of(&metadata))
+    metadata.is_file().then(|| Stamp::from_metadata(&metadata))
 }
 
 fn root_stamp(root: &Path) -> Option<Stamp> {
-    root.metadata().ok().map(|metadata| Stamp::of(&metadata))
+    root.metadata()
+        .ok()
+        .map(|metadata| Stamp::from_metadata(&metadata))
 }
 
 fn has_tool(entry: &Known, tool: &str) -> bool {

@@ -106,7 +106,7 @@ impl Enterprise {
     fn at(system: &Path, env: &Env) -> Self {
         let absolute = |name| env.path(name).map(|path| env.cwd.join(path));
         let holder = match fs::metadata(system) {
-            Ok(metadata) if metadata.is_dir() => match Owner::of(&metadata) {
+            Ok(metadata) if metadata.is_dir() => match Owner::from_metadata(&metadata) {
                 Owner::Unknown => Holder::Unknown,
                 Owner::Root if metadata.mode() & 0o022 == 0 => Holder::Root,
                 Owner::Root | Owner::Us | Owner::Other => Holder::Nobody,

@@ -80,7 +80,7 @@ impl<V: Record> Ledger<V> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
             Err(error) => return Err(refused(error.to_string())),
         };
-        let owned = match Owner::of(&metadata) {
+        let owned = match Owner::from_metadata(&metadata) {
             Owner::Root => true,
             Owner::Us => !self.root_only,
             Owner::Other => false,

@@ -43,7 +43,7 @@ impl Input {
     pub fn of_process() -> Self {
         let mut input = Self {
             args: std::env::args_os().skip(1).collect(),
-            env: Env::of_process(),
+            env: Env::from_process(),
             stdin: Box::new(std::io::empty()),
         };
         let kind = input.kind();

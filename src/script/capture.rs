@@ -79,35 +79,21 @@ impl Captured {
     }
 }
 
-/// Whether this byte continues a UTF-8 sequence.
-fn continues(byte: u8) -> bool {
-    byte & 0b1100_0000 == 0b1000_0000
-}
-
 /// Drops an incomplete character at the end.
 pub fn without_split_end(bytes: &[u8]) -> &[u8] {
-    let last = bytes
-        .iter()
-        .rev()
-        .take(4)
-        .position(|&byte| !continues(byte));
-    let Some(start) = last.map(|back| bytes.len() - 1 - back) else {
-        return bytes;
-    };
-    match std::str::from_utf8(&bytes[start..]) {
+    let last = bytes.utf8_chunks().last();
+    let rest = last.map_or(&[][..], |chunk| chunk.invalid());
+    match std::str::from_utf8(rest) {
         // An incomplete sequence has no error length; any other error is in the stream itself.
-        Err(error) if error.error_len().is_none() => &bytes[..start],
+        Err(error) if error.error_len().is_none() => &bytes[..bytes.len() - rest.len()],
         _ => bytes,
     }
 }
 
 /// Drops the rest of a character that began before the cut.
 fn without_split_start(bytes: &[u8]) -> &[u8] {
-    let rest = bytes
-        .iter()
-        .take(4)
-        .take_while(|&&byte| continues(byte))
-        .count();
+    let continues = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+    let rest = bytes.iter().take(4).take_while(continues).count();
     if rest < 4 { &bytes[rest..] } else { bytes }
 }
 

@@ -53,7 +53,7 @@ impl Fixture {
             limit: Duration::from_secs(20),
             wait: None,
             host: None,
-            base: Env::of_process(),
+            base: Env::from_process(),
         }
     }
 

@@ -53,24 +53,31 @@ fn note(line: &str, origin: &Origin) -> Option<String> {
     }
     if let Some(name) = after(line, "cannot load such file -- ") {
         let name = word(name).filter(|name| !name.starts_with(['.', '/']))?;
-        return Some(format!(
-            "the Ruby library `{name}` is missing: the user can install it with `gem install {name}`"
+        return Some(installable(
+            "Ruby library",
+            name,
+            &format!("gem install {name}"),
         ));
     }
     if let Some(rest) = after(line, "Can't locate ") {
         let module = word(rest)?.strip_suffix(".pm")?.replace('/', "::");
-        return Some(format!(
-            "the Perl module `{module}` is missing: the user can install it with `cpan {module}`"
+        return Some(installable(
+            "Perl module",
+            &module,
+            &format!("cpan {module}"),
         ));
     }
     if let Some(rest) = after(line, "there is no package called ") {
         let name = quoted(rest)?;
-        return Some(format!(
-            "the R package `{name}` is missing: the user can install it with \
-             `Rscript -e 'install.packages(\"{name}\")'`"
-        ));
+        let command = format!("Rscript -e 'install.packages(\"{name}\")'");
+        return Some(installable("R package", name, &command));
     }
     program(line).map(|name| format!("the program `{name}` is missing: {}", system_install(name)))
+}
+
+/// The note on something that one command installs.
+fn installable(what: &str, name: &str, command: &str) -> String {
+    format!("the {what} `{name}` is missing: the user can install it with `{command}`")
 }
 
 fn python(module: &str, origin: &Origin) -> String {
@@ -87,10 +94,8 @@ fn python(module: &str, origin: &Origin) -> String {
     let package = known(module)
         .or_else(|| known(top))
         .map_or(top, |(_, package)| package);
-    format!(
-        "the Python module `{module}` is missing: the user can install it with \
-         `python3 -m pip install {package}`"
-    )
+    let command = format!("python3 -m pip install {package}");
+    installable("Python module", module, &command)
 }
 
 fn node_package(name: &str, origin: &Origin) -> String {
@@ -105,10 +110,11 @@ fn node_package(name: &str, origin: &Origin) -> String {
     // `name/sub/path` is in the package `name`, `@scope/name/sub` in `@scope/name`.
     let parts = if name.starts_with('@') { 2 } else { 1 };
     let package: Vec<&str> = name.split('/').take(parts).collect();
-    format!(
-        "the Node package `{name}` is missing: the user can install it with `cd '{}' && npm install {}`",
-        origin.skill_dir.display(),
-        package.join("/")
+    let (dir, package) = (origin.skill_dir.display(), package.join("/"));
+    installable(
+        "Node package",
+        name,
+        &format!("cd '{dir}' && npm install {package}"),
     )
 }
 

@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_is_there_is_not_spoken_of() {
-        let here = Env::of_process();
+        let here = Env::from_process();
         let block = json!({"clawdbot": {"requires": {"bins": ["sh"], "anyBins": ["no", "sh"]}}});
         assert_eq!(needs(&block).unmet("x", &here, &[]), Vec::<String>::new());
         for nothing in [

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::capture::Captured;
 use super::job::JobId;
 use super::report::Ended;
+use crate::sys::millis;
 
 /// A script's output and state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +101,7 @@ impl Outcome {
             "signal": self.signal(),
             "stdout": self.stdout.text(),
             "stderr": self.stderr.text(),
-            "duration_ms": u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            "duration_ms": millis(self.duration),
             "timed_out": self.timed_out(),
             "truncated": self.stdout.is_truncated() || self.stderr.is_truncated(),
             "job": self.job().map(JobId::as_str),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::environment::{self, Place};
 use super::job::{JobId, Origin, Scratch};
 use super::needs::Needs;
-use super::sandbox::{self, Built, Confinement, Kernel, Mode, Places};
+use super::sandbox::{self, Confinement, Kernel, Mode, Places};
 use super::settings::Settings;
 use super::spec::ProcessSpec;
 use super::task::{Ran, RunLimits, Task};
@@ -132,7 +132,13 @@ fn prepare(
     let interpreter = interpreter::choose(script, &skill.dir, label, base)?;
     match workdir.metadata() {
         Ok(meta) if meta.is_dir() => {}
-        Ok(_) => return Err(not_a_workdir(workdir, "it is not a directory")),
+        Ok(_) => {
+            let text = format!(
+                "could not enter `{}`: it is not a directory",
+                workdir.display()
+            );
+            return Err(Error::new(text).hint("choose another workdir: skill, project or temp"));
+        }
         Err(source) => return Err(Error::io("enter", workdir, &source)),
     }
     let place = Place {
@@ -144,7 +150,7 @@ fn prepare(
     };
     let mut env = environment::of_script(base, &request.settings.pass_env, &place, request.env)?;
     let mut notes = Needs::parse(&skill.fields).unmet(place.skill_name, base, &env);
-    let built = match temp {
+    let sandbox = match temp {
         Some(temp) => {
             let places = Places {
                 skill_dir: &skill.dir,
@@ -154,25 +160,19 @@ fn prepare(
                 confinement,
                 base,
             };
-            sandbox::build(label, &places, Kernel::at_hand())?
+            sandbox::build(label, &places, Kernel::at_hand(), &mut notes)?
         }
-        None => Built::default(),
+        None => None,
     };
-    notes.extend(built.notes);
     // The user's configuration is inaccessible in the sandbox, which git reports as an error.
-    if built.sandbox.is_some() && base.os("GIT_CONFIG_GLOBAL").is_none() {
+    if sandbox.is_some() && base.os("GIT_CONFIG_GLOBAL").is_none() {
         env.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
     }
     let args = request.args.iter().map(OsString::from);
     let args = interpreter.args.into_iter().chain(args);
     let mut process = ProcessSpec::new(&interpreter.program, args, env, workdir)?;
-    process.sandbox = built.sandbox;
+    process.sandbox = sandbox;
     Ok((process, notes))
-}
-
-fn not_a_workdir(workdir: &Path, reason: &str) -> Error {
-    Error::new(format!("could not enter `{}`: {reason}", workdir.display()))
-        .hint("choose another workdir: skill, project or temp")
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use super::spool::CHUNK;
 use super::stream::not_now;
 use super::{exec, tree};
 use crate::sys::process::{ProcessId, pid_of};
-use crate::sys::{Interest, poll, signals};
+use crate::sys::{Interest, millis, poll, signals};
 
 /// The argument with which this program starts itself; for nobody else.
 pub const VERB: &str = "__supervise";
@@ -47,22 +47,19 @@ pub fn supervise(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     Some(run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
-/// Whether standard input is a socket that our parent created for us.
-#[cfg(target_os = "linux")]
+/// Whether standard input is a socket and, as far as the system tells (Linux), our parent created it
+/// for us.
 fn has_lifeline() -> bool {
-    use rustix::net::sockopt::socket_peercred;
-    use rustix::process::{geteuid, getppid};
-
-    // gVisor reports the process that asks.
-    let makers = [getppid(), Some(getpid())];
-    socket_peercred(rustix::stdio::stdin())
-        .is_ok_and(|peer| makers.contains(&Some(peer.pid)) && peer.uid == geteuid())
-}
-
-/// Whether standard input is a socket; other systems do not say who created it.
-#[cfg(not(target_os = "linux"))]
-fn has_lifeline() -> bool {
-    rustix::net::sockopt::socket_type(rustix::stdio::stdin()).is_ok()
+    let stdin = rustix::stdio::stdin();
+    #[cfg(target_os = "linux")]
+    let is_ours = rustix::net::sockopt::socket_peercred(stdin).is_ok_and(|peer| {
+        // gVisor reports the process that asks.
+        let makers = [rustix::process::getppid(), Some(getpid())];
+        makers.contains(&Some(peer.pid)) && peer.uid == rustix::process::geteuid()
+    });
+    #[cfg(not(target_os = "linux"))]
+    let is_ours = rustix::net::sockopt::socket_type(stdin).is_ok();
+    is_ours
 }
 
 /// Hides our memory, including the environment, from every process without the privilege to trace
@@ -158,8 +155,7 @@ impl Supervisor {
             }
         };
         if let Some(relay) = self.relay.take() {
-            let millis = self.began.elapsed().as_millis();
-            relay.finish(ended, millis.try_into().unwrap_or(u64::MAX));
+            relay.finish(ended, millis(self.began.elapsed()));
         }
         tell(&self.lifeline, Report::Ended(ended));
     }

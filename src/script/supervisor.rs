@@ -6,7 +6,6 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -61,7 +60,13 @@ impl Running {
         // If the supervisor is killed, its descendants become ours, to be killed.
         tree::adopt_orphans();
         let others = tree::children_of(getpid());
-        let supervisor = Command::new(own_program()?)
+        // This program itself, even if its file has been replaced meanwhile.
+        let program = if cfg!(target_os = "linux") {
+            "/proc/self/exe".into()
+        } else {
+            std::env::current_exe()?
+        };
+        let supervisor = Command::new(program)
             .arg0("agent-skills")
             .arg(supervise::VERB)
             .env_clear()
@@ -118,7 +123,7 @@ impl Running {
 
     /// The supervisor's process.
     pub fn supervisor(&self) -> ProcessId {
-        ProcessId::of(self.supervisor.id())
+        ProcessId::from_pid(self.supervisor.id())
     }
 
     /// Asks the supervisor to end the script; [`Running::run`] waits for that.
@@ -175,15 +180,6 @@ impl Running {
     /// script still ends with this process.
     pub fn leave(mut self) -> Option<Release> {
         self.control.take().map(Release)
-    }
-}
-
-/// This program itself, even if its file has been replaced meanwhile.
-fn own_program() -> io::Result<PathBuf> {
-    if cfg!(target_os = "linux") {
-        Ok("/proc/self/exe".into())
-    } else {
-        std::env::current_exe()
     }
 }
 

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::capture::Captured;
-use super::job::{JobId, JobRecord, Jobs, Origin, Owner, millis};
+use super::job::{JobId, JobRecord, Jobs, Origin, Owner};
 use super::outcome::{Outcome, State};
 use super::report::Failure;
 use super::spec::{Conditions, ProcessSpec};
 use super::supervisor::{Release, Running};
 use crate::error::{Error, Result};
 use crate::sys::process::ProcessId;
-use crate::sys::{Moment, limits};
+use crate::sys::{Moment, limits, millis};
 
 /// The conditions under which something runs.
 #[derive(Debug, Clone, Copy)]

@@ -49,7 +49,7 @@ impl StateFile {
     pub(super) fn read(&self) -> Result<Option<Rc<State>>, Unreadable> {
         let is_same = |(stamp, at, _): &&Seen| {
             let now = fs::metadata(&self.path);
-            at.elapsed() < STATE_SEEN && now.is_ok_and(|now| Stamp::of(&now) == *stamp)
+            at.elapsed() < STATE_SEEN && now.is_ok_and(|now| Stamp::from_metadata(&now) == *stamp)
         };
         if let Some((.., state)) = self.seen.borrow().as_ref().filter(is_same) {
             return Ok(Some(state.clone()));
@@ -82,7 +82,7 @@ impl StateFile {
             return Err(unreadable(&"its serial cannot be continued"));
         }
         let state = Rc::new(state);
-        *self.seen.borrow_mut() = Some((Stamp::of(&metadata), at, state.clone()));
+        *self.seen.borrow_mut() = Some((Stamp::from_metadata(&metadata), at, state.clone()));
         Ok(Some(state))
     }
 

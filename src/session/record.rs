@@ -179,7 +179,7 @@ mod tests {
         ];
         fs::create_dir(home.path().join("p")).unwrap();
         let env = Env::new(vars, Path::new("/"));
-        let record = Record::of(&Directories::of(&env), &env);
+        let record = Record::of(&Directories::from_env(&env), &env);
         let second = record.second.as_ref().unwrap().path().to_owned();
         (home, record, second)
     }

@@ -28,7 +28,9 @@ pub fn skill_directories(root: &Path) -> Vec<PathBuf> {
 /// whether the root can be read may change without changing the stamp.
 pub fn list(root: &Path) -> Listing {
     let now = now();
-    let stamp = fs::metadata(root).ok().map(|metadata| Stamp::of(&metadata));
+    let stamp = fs::metadata(root)
+        .ok()
+        .map(|metadata| Stamp::from_metadata(&metadata));
     let mut names = Vec::new();
     // A link's target may become a directory without changing the root.
     let mut vouched = true;

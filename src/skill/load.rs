@@ -51,7 +51,7 @@ impl Skill {
         match files::read_unlinked(&file, limits::SKILL_FILE) {
             Ok((metadata, bytes)) if text_link(&bytes).is_none() => {
                 let skill = Self::parse(dir, file, &bytes);
-                (Some(Stamp::of(&metadata)), skill)
+                (Some(Stamp::from_metadata(&metadata)), skill)
             }
             _ => (None, Self::find(dir)),
         }

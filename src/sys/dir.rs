@@ -226,7 +226,7 @@ impl Dir {
     /// # Errors
     /// When the file cannot be opened, or another process still holds the lock after `wait`.
     pub fn lock(&self, name: &EntryName, wait: Duration) -> Result<FileLock> {
-        FileLock::of(self.open_lock(name), &self.path_of(name), wait)
+        FileLock::acquire(self.open_lock(name), &self.path_of(name), wait)
     }
 
     pub(super) fn open_lock(&self, name: &EntryName) -> io::Result<File> {

@@ -15,7 +15,7 @@ impl Directories {
     /// `AGENT_SKILLS_HOME`; else the directory of our executable, if the host loads plugins from it
     /// (the only reliable trace of `--home`, docs/spec/hosts.md#environment); else
     /// `${CHIBI_HOME:-~/.chibi}/plugins/agent-skills`.
-    pub fn of(env: &Env) -> Self {
+    pub fn from_env(env: &Env) -> Self {
         const BELOW: &str = "plugins/agent-skills";
         let own = || Some(env.exe.as_deref()?.parent()?.to_owned());
         let chibi = || {
@@ -90,9 +90,9 @@ mod tests {
         ] {
             let mut env = Env::new(vars[from..].iter().copied(), Path::new("/w"));
             env.exe = Some(PathBuf::from(exe));
-            assert_eq!(Directories::of(&env).plugin, Path::new(expected));
+            assert_eq!(Directories::from_env(&env).plugin, Path::new(expected));
         }
         let relative = Env::new([("AGENT_SKILLS_HOME", "x")], Path::new("/w"));
-        assert_eq!(Directories::of(&relative).plugin, Path::new("/w/x"));
+        assert_eq!(Directories::from_env(&relative).plugin, Path::new("/w/x"));
     }
 }

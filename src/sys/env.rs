@@ -20,7 +20,7 @@ pub struct Env {
 
 impl Env {
     /// The environment of this process.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         Self {
             vars: std::env::vars_os().collect(),
             cwd: std::env::current_dir().unwrap_or_default(),

@@ -77,7 +77,7 @@ impl FileLock {
     /// When the file cannot be opened, or another process still holds the lock after `wait`.
     pub fn exclusive(path: &Path, wait: Duration) -> Result<Self> {
         let file = split(path).and_then(|(dir, name)| dir.open_lock(&name));
-        Self::of(file, path, wait)
+        Self::acquire(file, path, wait)
     }
 }
 

@@ -15,7 +15,7 @@ pub struct FileLock {
 
 impl FileLock {
     /// Takes the lock on `file`, the result of opening `path`.
-    pub(super) fn of(file: io::Result<File>, path: &Path, wait: Duration) -> Result<Self> {
+    pub(super) fn acquire(file: io::Result<File>, path: &Path, wait: Duration) -> Result<Self> {
         let file = file.map_err(|source| {
             Error::io("open lock", path, &source)
                 .or_hint("check that its directory can be written to, or remove the file")

@@ -38,5 +38,5 @@ pub use poll::{Interest, poll};
 pub use shown::{Shown, is_invisible, shown, visible};
 pub use stderr::{eprint, progress, warn};
 pub use terminal::answers_to_terminal;
-pub use time::Moment;
+pub use time::{Moment, millis};
 pub use uri::URI_PATH;

@@ -24,7 +24,7 @@ impl Owner {
     pub const UNKNOWN: &'static str = "this user namespace does not show whose it is";
 
     /// The owner according to `metadata`.
-    pub fn of(metadata: &Metadata) -> Self {
+    pub fn from_metadata(metadata: &Metadata) -> Self {
         Self::classify(metadata.uid(), effective_user(), is_shown)
     }
 
@@ -41,7 +41,7 @@ impl Owner {
 /// Why another user could have written this file; `None` if nobody could. Root's group and the
 /// user's private group, which many systems create, do not count as other users.
 pub fn others_may_write(metadata: &Metadata) -> Option<&'static str> {
-    match Owner::of(metadata) {
+    match Owner::from_metadata(metadata) {
         Owner::Root | Owner::Us => {}
         Owner::Other => return Some("it belongs to another user"),
         Owner::Unknown => return Some(Owner::UNKNOWN),

@@ -24,16 +24,16 @@ pub struct ProcessId {
 impl ProcessId {
     /// Our parent process.
     pub fn parent() -> Self {
-        Self::of(std::os::unix::process::parent_id())
+        Self::from_pid(std::os::unix::process::parent_id())
     }
 
     /// This process.
     pub fn current() -> Self {
-        Self::of(std::process::id())
+        Self::from_pid(std::process::id())
     }
 
     /// The process that has this id now.
-    pub fn of(pid: u32) -> Self {
+    pub fn from_pid(pid: u32) -> Self {
         Self {
             pid,
             start: stat(pid, START).unwrap_or(0),

@@ -14,7 +14,7 @@ pub struct Stamp(pub [u64; 7]);
 
 impl Stamp {
     /// The stamp of a file's metadata.
-    pub fn of(metadata: &Metadata) -> Self {
+    pub fn from_metadata(metadata: &Metadata) -> Self {
         Self([
             metadata.dev(),
             metadata.ino(),

@@ -1,7 +1,7 @@
 //! Points in time as people and logs write them: RFC 3339 in UTC.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use time::format_description::well_known::Rfc3339;
 use time::{OffsetDateTime, PrimitiveDateTime};
@@ -10,6 +10,11 @@ use time::{OffsetDateTime, PrimitiveDateTime};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(pub u64);
 
+/// A duration in milliseconds.
+pub fn millis(time: Duration) -> u64 {
+    time.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
 const SECOND: u64 = 1000;
 const DAY: u64 = 86_400 * SECOND;
 
@@ -17,9 +22,7 @@ impl Moment {
     /// The present.
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        Self(since.map_or(0, |since| {
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-        }))
+        Self(since.map_or(0, millis))
     }
 
     /// Milliseconds from `earlier` to this moment; 0 if the clock was set back in between.

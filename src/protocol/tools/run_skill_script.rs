@@ -9,7 +9,7 @@ use crate::protocol::{Format, Response, RunSkillScript, StartScript, UseJob, Wor
 use crate::run_context::RunContext;
 use crate::script::{self, Outcome, Ran, Request, RunLimits};
 use crate::skill::{Skill, SkillPath};
-use crate::sys::{limits, warn};
+use crate::sys::{limits, millis, warn};
 
 /// Starts a script, or waits for or stops a job.
 ///
@@ -122,12 +122,11 @@ fn started(ctx: &RunContext, call: &StartScript, skill: &Skill, outcome: &Outcom
 
 fn with_outcome(ctx: &RunContext, event: Event, outcome: &Outcome) -> Event {
     let shown = ctx.own_config().unwrap_or_default().audit.output_bytes;
-    let duration = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
     event
         .with("exit_code", outcome.exit_code())
         .with("signal", outcome.signal())
         .with("timed_out", outcome.timed_out())
-        .with("duration_ms", duration)
+        .with("duration_ms", millis(outcome.duration))
         .with_text("output", &outcome.text(), shown)
 }
 

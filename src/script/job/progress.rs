@@ -13,8 +13,7 @@ use rustix::event::PollFlags;
 use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
 
-use super::id::JobId;
-use super::record::JobRecord;
+use super::record::{JobId, JobRecord};
 use crate::error::{Error, Result};
 use crate::script::missing;
 use crate::script::outcome::{Outcome, State};

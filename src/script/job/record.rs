@@ -1,13 +1,82 @@
-//! What is recorded about a job, and the files of its output.
+//! What identifies a job, what is recorded about it, and the files of its output.
 
+use std::fmt;
 use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::id::Owner;
+use crate::error::{Error, Result};
 use crate::sys::process::ProcessId;
+
+/// A job's id. It cannot be guessed: using a job takes its id and its owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobId(String);
+
+/// The alphabet of ids.
+const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+/// 80 bits.
+const LENGTH: usize = 16;
+
+impl JobId {
+    /// A new random id.
+    ///
+    /// # Errors
+    /// When the system has no random bytes.
+    pub fn random() -> Result<Self> {
+        let mut bytes = [0; LENGTH];
+        File::open("/dev/urandom")
+            .and_then(|mut source| source.read_exact(&mut bytes))
+            .map_err(|source| Error::io("read", "/dev/urandom".as_ref(), &source))?;
+        // 256 is a multiple of 32, so all letters are equally likely.
+        let letter = |byte: u8| char::from(LETTERS[usize::from(byte) % LETTERS.len()]);
+        Ok(Self(bytes.into_iter().map(letter).collect()))
+    }
+
+    /// Parses an id as somebody wrote it; `None` if it cannot be one.
+    pub fn parse(written: &str) -> Option<Self> {
+        let written = written.trim();
+        let is_ours = written.len() == LENGTH
+            && written
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        is_ours.then(|| Self(written.to_owned()))
+    }
+
+    /// The id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The owner of a job. Nobody else can read or stop it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner(String);
+
+impl Owner {
+    /// A conversation of the host (its `context_name`), which outlives the host's process.
+    pub fn conversation(name: &str) -> Self {
+        Self(format!("conversation:{name}"))
+    }
+
+    /// One process of the host.
+    pub fn session(key: &str) -> Self {
+        Self(format!("session:{key}"))
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// What is recorded about a job when it begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +119,29 @@ pub struct Spools {
     pub files: [File; 2],
 }
 
-/// A duration in milliseconds.
-pub fn millis(time: Duration) -> u64 {
-    time.as_millis().try_into().unwrap_or(u64::MAX)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_differ_and_survive_being_written() {
+        let (one, two) = (JobId::random().unwrap(), JobId::random().unwrap());
+        assert_ne!(one, two);
+        assert_eq!(JobId::parse(one.as_str()), Some(one.clone()));
+        assert_eq!(JobId::parse(&format!(" {one}\n")), Some(one));
+    }
+
+    #[test]
+    fn nothing_else_is_an_id() {
+        for bad in [
+            "",
+            "..",
+            "../../../etc/pass",
+            "ABCDEFGH01234567",
+            "abcdefgh0123456",
+            "a/b",
+        ] {
+            assert_eq!(JobId::parse(bad), None, "{bad}");
+        }
+    }
 }

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 
-use super::id::{JobId, Owner};
 use super::progress::{Job, Summary};
-use super::record::{JobRecord, Spools};
+use super::record::{JobId, JobRecord, Owner, Spools};
 use crate::error::{Error, Result};
 use crate::run_context::RunContext;
 use crate::script::capture::Captured;
@@ -81,7 +80,7 @@ impl Jobs {
     ///
     /// # Errors
     /// When it cannot be created.
-    pub(super) fn make(&self, id: &JobId) -> Result<Dir> {
+    fn make(&self, id: &JobId) -> Result<Dir> {
         let make = || {
             let name = EntryName::parse(id.as_str()).ok_or(io::ErrorKind::InvalidFilename)?;
             let jobs = Dir::make_anchor(&self.state)?.make_private_dir(&JOBS_DIR)?;
@@ -167,6 +166,50 @@ impl Jobs {
         let record =
             files::read_capped(&dir.join(Job::RECORD.as_os_str()), limits::JOB_FILE).ok()?;
         Some(Job::new(id, dir, serde_json::from_slice(&record).ok()?))
+    }
+}
+
+/// A script's own empty temporary directory, removed on drop unless it is kept. It lies inside the
+/// directory of the job that the script may become, so that one rule cleans up both.
+#[derive(Debug)]
+pub struct Scratch {
+    /// The job whose directory is removed too; `None` when it is kept.
+    job: Option<(Jobs, JobId)>,
+    path: PathBuf,
+}
+
+impl Scratch {
+    /// Creates it.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn make(jobs: &Jobs, id: &JobId) -> Result<Self> {
+        const TMP: EntryName = EntryName::of("tmp");
+        let dir = jobs.make(id)?;
+        let tmp = dir.make_private_dir(&TMP);
+        let tmp = tmp.map_err(|error| dir.error("create", &TMP, &error))?;
+        Ok(Self {
+            job: Some((jobs.clone(), id.clone())),
+            path: tmp.path().to_owned(),
+        })
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Leaves it to the job, whose cleanup removes it.
+    pub fn keep(mut self) {
+        self.job = None;
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Some((jobs, id)) = &self.job {
+            jobs.remove(id);
+        }
     }
 }
 

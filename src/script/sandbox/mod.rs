@@ -17,6 +17,6 @@ pub use choice::{Confinement, Mode, Network};
 pub use enforce::Prepared;
 pub use kernel::{Kernel, lacking};
 pub use places::Places;
-pub use ruleset::{Built, Sandbox, build};
+pub use ruleset::{Sandbox, build};
 #[cfg(not(target_os = "linux"))]
 pub use unenforced::Prepared;

@@ -60,10 +60,9 @@ pub struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// What may be read and executed, with remarks on directories of the `PATH` that are left out
-    /// because they contain the user's home and would expose all of it.
-    pub fn readable(&self) -> (Vec<PathBuf>, Vec<String>) {
-        let mut notes = Vec::new();
+    /// What may be read and executed. Notes directories of the `PATH` that are left out because
+    /// they contain the user's home and would expose all of it.
+    pub fn readable(&self, notes: &mut Vec<String>) -> Vec<PathBuf> {
         let mut all: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
         all.push(self.skill_dir.to_owned());
         let home = self.base.home();
@@ -95,13 +94,12 @@ impl Places<'_> {
         }
         // The interpreter itself must be readable even if the directories around it are not.
         all.extend(interpreters.map(Path::to_owned));
-        (all, notes)
+        all
     }
 
-    /// What may be changed, besides [`DEVICES`], with remarks; one of them if the project
-    /// is excluded.
-    pub fn writable(&self) -> (Vec<PathBuf>, Vec<String>) {
-        let mut notes = Vec::new();
+    /// What may be changed, besides [`DEVICES`]. Notes whether the project is excluded, and allowed
+    /// paths that do not exist.
+    pub fn writable(&self, notes: &mut Vec<String>) -> Vec<PathBuf> {
         let mut all = vec![self.temp.to_owned()];
         match self.no_project() {
             Some(reason) => notes.push(format!(
@@ -120,7 +118,7 @@ impl Places<'_> {
             }
             all.push(path);
         }
-        (all, notes)
+        all
     }
 
     /// Why a script must not get access to the project: it would expose all of a home inside it,
@@ -130,7 +128,7 @@ impl Places<'_> {
             return Some("contains the home directory");
         }
         let project = real(self.project_dir);
-        let ours = Directories::of(self.base).private(self.base);
+        let ours = Directories::from_env(self.base).private(self.base);
         ours.iter().map(|dir| real(dir)).find_map(|dir| {
             if dir.starts_with(&project) {
                 Some("contains the directory of agent-skills")
@@ -219,9 +217,9 @@ mod tests {
                 },
                 base: &base,
             };
-            let (readable, mut notes) = places.readable();
-            let (writable, more) = places.writable();
-            notes.extend(more);
+            let mut notes = Vec::new();
+            let readable = places.readable(&mut notes);
+            let writable = places.writable(&mut notes);
             (readable, writable, notes)
         }
     }
@@ -296,7 +294,8 @@ mod tests {
             confinement: &Confinement::default(),
             base: &base,
         };
-        let (readable, notes) = places.readable();
+        let mut notes = Vec::new();
+        let readable = places.readable(&mut notes);
         assert!(readable.contains(&interpreter) && !readable.contains(&tree.root.join("home")));
         assert_eq!(notes.len(), 1, "{notes:?}");
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, Mode, Network, Places};
+use super::{Confinement, Kernel, Mode, Network, Places};
 use crate::error::{Error, Result};
 
 /// The confinement of a script.
@@ -20,55 +20,40 @@ pub struct Sandbox {
     pub network: Network,
 }
 
-/// A sandbox, and remarks on its gaps.
-#[derive(Debug, Default)]
-pub struct Built {
-    /// `None` if the script is not confined.
-    pub sandbox: Option<Sandbox>,
-    /// What the caller should know.
-    pub notes: Vec<String>,
-}
-
-/// Builds the sandbox for one script on this kernel.
+/// Builds the sandbox for one script on this kernel, and notes its gaps; `None` if the script is not
+/// confined.
 ///
 /// # Errors
 /// When confinement is required and the kernel cannot provide all of it.
-pub fn build(label: &str, places: &Places, kernel: Kernel) -> Result<Built> {
-    let confinement = places.confinement;
-    if confinement.mode == Mode::Off {
-        return Ok(Built::default());
+pub fn build(
+    label: &str,
+    places: &Places,
+    kernel: Kernel,
+    notes: &mut Vec<String>,
+) -> Result<Option<Sandbox>> {
+    let Confinement { mode, network, .. } = *places.confinement;
+    if mode == Mode::Off {
+        return Ok(None);
     }
-    let network = confinement.network;
     let lacks = kernel.lacks(network);
-    if confinement.mode == Mode::Require && !lacks.is_empty() {
+    if mode == Mode::Require && !lacks.is_empty() {
         return Err(refused(label, &lacks.join("; ")));
     }
     if !kernel.confines() {
         let lacks = lacks.join("; ");
-        return Ok(Built {
-            sandbox: None,
-            notes: vec![format!("sandbox: the script was not confined: {lacks}")],
-        });
+        notes.push(format!("sandbox: the script was not confined: {lacks}"));
+        return Ok(None);
     }
-    let mut notes = Vec::new();
-    let mut files = None;
-    if kernel.landlock > 0 {
-        let (readable, closed) = places.readable();
-        let (writable, more) = places.writable();
-        notes.extend(closed.into_iter().chain(more));
-        let plain = |paths: Vec<PathBuf>| paths.into_iter().map(PathBuf::into_os_string).collect();
-        files = Some([plain(readable), plain(writable)]);
-    }
+    let plain = |paths: Vec<PathBuf>| paths.into_iter().map(PathBuf::into_os_string).collect();
+    let files =
+        (kernel.landlock > 0).then(|| [places.readable(notes), places.writable(notes)].map(plain));
     let lacks = lacks.into_iter();
     notes.extend(lacks.map(|lack| format!("sandbox: not complete: {lack}")));
-    Ok(Built {
-        sandbox: Some(Sandbox {
-            files,
-            is_filtered: kernel.seccomp,
-            network,
-        }),
-        notes,
-    })
+    Ok(Some(Sandbox {
+        files,
+        is_filtered: kernel.seccomp,
+        network,
+    }))
 }
 
 fn refused(label: &str, reason: &str) -> Error {
@@ -84,11 +69,15 @@ fn refused(label: &str, reason: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::Confinement;
     use crate::sys::Env;
     use std::path::Path;
 
-    fn built(mode: Mode, network: Network, kernel: Kernel) -> Result<Built, Error> {
+    fn built(
+        mode: Mode,
+        network: Network,
+        kernel: Kernel,
+    ) -> Result<(Option<Sandbox>, Vec<String>)> {
+        let mut notes = Vec::new();
         let confinement = Confinement {
             mode,
             network,
@@ -104,7 +93,8 @@ mod tests {
             confinement: &confinement,
             base: &base,
         };
-        build("run.sh", &places, kernel)
+        let sandbox = build("run.sh", &places, kernel, &mut notes)?;
+        Ok((sandbox, notes))
     }
 
     /// Simulated kernels, none more capable than the running one.
@@ -125,9 +115,9 @@ mod tests {
             for network in [Network::Open, Network::Restricted] {
                 let lacks = kernel.lacks(network);
                 match built(Mode::Require, network, kernel) {
-                    Ok(built) => {
+                    Ok((sandbox, _)) => {
                         assert!(lacks.is_empty(), "{kernel:?}");
-                        let sandbox = built.sandbox.unwrap();
+                        let sandbox = sandbox.unwrap();
                         assert!(sandbox.files.is_some() && sandbox.is_filtered);
                     }
                     Err(error) => {
@@ -145,17 +135,15 @@ mod tests {
     fn what_is_wanted_applies_as_far_as_possible() {
         for kernel in kernels() {
             for network in [Network::Open, Network::Restricted] {
-                let built = built(Mode::Auto, network, kernel).unwrap();
-                let notes = built.notes.join("\n");
+                let (sandbox, notes) = built(Mode::Auto, network, kernel).unwrap();
+                let notes = notes.join("\n");
                 assert!(
                     kernel
                         .lacks(network)
                         .iter()
                         .all(|lack| notes.contains(lack))
                 );
-                let held = built
-                    .sandbox
-                    .map(|held| (held.files.is_some(), held.is_filtered));
+                let held = sandbox.map(|held| (held.files.is_some(), held.is_filtered));
                 let expected = (kernel.landlock > 0, kernel.seccomp);
                 assert_eq!(held, kernel.confines().then_some(expected), "{kernel:?}");
             }
@@ -165,8 +153,8 @@ mod tests {
     #[test]
     fn off_is_off_on_every_kernel() {
         for kernel in kernels() {
-            let built = built(Mode::Off, Network::Restricted, kernel).unwrap();
-            assert!(built.sandbox.is_none() && built.notes.is_empty());
+            let (sandbox, notes) = built(Mode::Off, Network::Restricted, kernel).unwrap();
+            assert!(sandbox.is_none() && notes.is_empty());
         }
     }
 }

@@ -124,7 +124,7 @@ fn children_of_threads_and_of_the_stopped_are_caught() {
 fn a_script_ends_with_the_host_but_a_job_does_not() {
     let host = || Command::new("sleep").arg("300").spawn().unwrap();
     let run_beside = |script: &mut Fixture, host: &std::process::Child| {
-        script.host = Some(crate::sys::process::ProcessId::of(host.id()));
+        script.host = Some(crate::sys::process::ProcessId::from_pid(host.id()));
     };
     let mut killed = host();
     let mut script = Fixture::bash(&format!("{LITTER}\necho $$ > own; sleep 300"));
